@@ -1,0 +1,1 @@
+"""The configuration files; a package so that they are found once installed."""

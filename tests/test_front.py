@@ -1,0 +1,144 @@
+"""The front door: every YAML composes and builds, keys that nobody knows are refused, the commands of the README do what it says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from omegaconf import OmegaConf
+
+from train.choices import to_point
+from train.front import CONF
+
+ROOT = CONF.parent
+GROUPS = ("corpus", "embedding", "debias", "words", "intrinsic", "source", "groups", "classifier")
+CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
+# What a choice cannot do without: values for the fields that its YAML leaves open, and a debiasing method that goes with it.
+NEEDS = {
+    ("embedding", "pretrained"): ["embedding.path=vectors.txt"],
+    ("corpus", "text"): ["corpus.path=corpus.txt"],
+    ("corpus", "datasets"): ["corpus.path=folder"],
+    ("source", "csv"): ["source.path=posts.csv"],
+    ("source", "datasets"): ["source.path=folder"],
+}
+# A small world: one training takes about a second.
+SMALL = ["corpus.sentences=3000", "size.dim=16", "size.epochs=2", "size.bucket=1000", "source.posts=1200", "classifier=linear"]
+
+
+@pytest.fixture
+def hydra_conf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hydra started on ``conf/`` and left as it was found."""
+    monkeypatch.setenv("BIASBRIDGE_DATA", str(ROOT / "nowhere"))
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        yield
+    assert not GlobalHydra.instance().is_initialized()
+
+
+def point(*overrides: str) -> object:
+    tree = OmegaConf.to_container(compose("config", overrides=list(overrides)), resolve=True)
+    return to_point(tree)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("hydra_conf")
+@pytest.mark.parametrize(("group", "option"), CHOICES, ids="=".join)
+def test_every_choice_composes_and_builds(group: str, option: str) -> None:
+    point(f"{group}={option}", *NEEDS.get((group, option), []))
+
+
+@pytest.mark.usefixtures("hydra_conf")
+@pytest.mark.parametrize("path", sorted([*(CONF / "experiment").glob("*.yaml"), *(CONF / "sweep").glob("*.yaml")]), ids=lambda p: p.stem)
+def test_every_experiment_composes_and_says_how_to_run_it(path: Path) -> None:
+    command = f"+{path.parent.name}={path.stem}"
+    assert command in path.read_text(encoding="utf-8")
+    point(command)
+
+
+def train(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"} | {"COLUMNS": "120"}
+    command = [sys.executable, str(ROOT / "train.py"), *arguments]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+REFUSED = [
+    (["+sed=3"], "unknown config key 'sed'; did you mean 'seed'?"),
+    (["sed=3"], "unknown config key 'sed'; did you mean 'seed'?"),
+    (["debias=balance", "debias.dos=1"], "unknown config key 'dos'; did you mean 'dose'?"),
+    (["debias=balance", "+debias.dos=1"], "unknown config key 'debias.dos'; did you mean 'dose'?"),
+    (["debias=balanse"], "did you mean 'balance'?"),
+    (["debias=balance", "debias.dose=2"], "dose is 2"),
+    (["debias=balance", "debias.direction=up"], "choose one of debias, overbias"),
+    (["debias.dose=0.5"], "debias.dose=0.5 without a method"),
+    (["seed=x"], "seed='x'"),
+    (["source=davidson"], "BIASBRIDGE_DATA"),
+    (["corpus=text", "corpus.path=absent.txt"], "absent.txt"),
+    (["store.dir=/dev/null/store"], "store.dir"),
+    (["results.dir=/dev/null/results"], "cannot write"),
+    (["embedding.dim=0"], "embedding.dim=0"),
+    (["+experiment=hatespeech_em"], "did you mean 'hatespeech_en'?"),
+    (["+experiment=hatespeech_en", "+sed=3"], "unknown config key 'sed'; did you mean 'seed'?"),
+    (["+experiment=hatespeech_en", "debias.dose=0,2"], "dose is 2"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_bad_input_exits_2_with_one_line_and_leaves_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
+    run = train(*arguments, cwd=tmp_path)
+    assert run.returncode == 2, run.stderr
+    assert message in run.stderr
+    assert "Traceback" not in run.stderr
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_plan_builds_nothing(tmp_path: Path) -> None:
+    run = train("+experiment=hatespeech_en", "plan=true", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "24 runs, 18 distinct points" in run.stdout
+    assert not [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+
+
+def tables(folder: Path) -> dict[str, pd.DataFrame]:
+    return {
+        **{name: pd.read_parquet(folder / f"{name}.parquet") for name in ("points", "intrinsic", "extrinsic")},
+        "correlations": pd.read_csv(folder / "correlations.csv"),
+    }
+
+
+@pytest.mark.slow
+def test_same_command_twice_from_empty_stores_gives_identical_tables(tmp_path: Path) -> None:
+    found = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        run = train("+experiment=hatespeech_en", *SMALL, "debias.dose=0,1", cwd=tmp_path / name)
+        assert run.returncode == 0, run.stdout + run.stderr
+        found.append(tables(tmp_path / name / "results" / "hatespeech_en"))
+    for name in found[0]:
+        first, second = (each[name].drop(columns="seconds", errors="ignore") for each in found)
+        pd.testing.assert_frame_equal(first, second, check_exact=True)
+    assert len(found[0]["points"]) == 10
+
+
+@pytest.mark.slow
+def test_one_failed_point_does_not_stop_the_sweep(tmp_path: Path) -> None:
+    # min_count above every count leaves fastText nothing to train on, word2vec is given a smaller one
+    run = train("+experiment=hatespeech_en", *SMALL, "debias=attract_repel", "debias.dose=0", "embedding.min_count=5,100000", cwd=tmp_path)
+    assert run.returncode == 1, run.stdout + run.stderr
+    points = pd.read_parquet(tmp_path / "results" / "hatespeech_en" / "points.parquet")
+    assert sorted(points["status"]) == ["done", "done", "failed", "failed"]
+    assert points.loc[points["status"] == "failed", "error"].str.contains("lower embedding.min_count").all()
+    assert "failed" in run.stdout
+
+
+@pytest.mark.slow
+def test_one_point(tmp_path: Path) -> None:
+    overrides = ["hydra.mode=RUN", "debias=attract_repel", "debias.direction=overbias"]
+    run = train("+experiment=hatespeech_en", *SMALL, *overrides, cwd=tmp_path)
+    assert run.returncode == 0, run.stdout + run.stderr
+    (path,) = (tmp_path / "results" / "hatespeech_en").glob("*/points.parquet")
+    assert pd.read_parquet(path)[["method", "direction", "dose"]].to_numpy().tolist() == [["attract_repel", "overbias", 1.0]]

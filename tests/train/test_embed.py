@@ -1,0 +1,58 @@
+"""Embeddings: gensim does the work; what is ours is that seeds, counts and errors come out right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from files import InputError
+from files.vectors import save_vectors
+from train.embed import FastText, Pretrained, Word2Vec
+
+SMALL = {"dim": 8, "min_count": 2, "epochs": 2}
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "corpus.txt"
+    path.write_text("a cat sat on a mat\na dog sat on a rug\nonce\n" * 20 + "never again seen\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("choice", [Word2Vec(**SMALL), FastText(**SMALL, bucket=100)], ids=lambda choice: choice.name)
+def test_same_seed_same_vectors(choice: Word2Vec, corpus: Path) -> None:
+    first, again, other = (choice.train(corpus, seed=seed) for seed in (1, 1, 2))
+    assert first.index_to_key == again.index_to_key
+    assert np.array_equal(first.vectors, again.vectors)
+    assert not np.array_equal(first.vectors, other.vectors)
+
+
+@pytest.mark.parametrize("choice", [Word2Vec(**SMALL), FastText(**SMALL, bucket=100)], ids=lambda choice: choice.name)
+def test_keeps_words_of_min_count_with_their_counts(choice: Word2Vec, corpus: Path) -> None:
+    vectors = choice.train(corpus, seed=0)
+    assert set(vectors.index_to_key) == {"a", "cat", "dog", "sat", "on", "mat", "rug", "once"}
+    assert vectors.index_to_key[0] == "a"
+    assert vectors.get_vecattr("a", "count") == 80
+    assert vectors.vectors.shape == (8, 8)
+    assert type(vectors).__name__ == "KeyedVectors"
+
+
+def test_refuses_a_corpus_too_small(corpus: Path) -> None:
+    with pytest.raises(InputError, match=r"no word of .* occurs 500 times; lower embedding\.min_count"):
+        Word2Vec(min_count=500).train(corpus, seed=0)
+
+
+def test_refuses_sizes_below_one() -> None:
+    with pytest.raises(InputError, match=r"embedding\.dim=0"):
+        Word2Vec(dim=0)
+
+
+def test_pretrained_reads_a_file(corpus: Path, tmp_path: Path) -> None:
+    vectors = Word2Vec(**SMALL).train(corpus, seed=0)
+    save_vectors(vectors, tmp_path / "mine.vec")
+    choice = Pretrained(str(tmp_path / "mine.vec"))
+    assert choice.name == "mine.vec"
+    assert choice.files() == [tmp_path / "mine.vec"]
+    assert np.array_equal(choice.load().vectors, vectors.vectors)

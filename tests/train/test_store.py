@@ -1,0 +1,135 @@
+"""The store: one build a key, nothing half-written, keys that follow from everything that decides a result."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import multiprocessing
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from files import InputError
+from train.seeds import derive_seed
+from train.store import Stage, Store
+
+
+def write(out: Path, inputs: Mapping[str, Path]) -> None:
+    """A result that says what it was made from."""
+    (out / "text").write_text(" ".join((folder / "text").read_text() for folder in inputs.values()) + "x")
+
+
+def stage(name: str = "corpus", **changes: object) -> Stage:
+    return dataclasses.replace(Stage(name=name, made_by="Text", version=1, params={"a": 1}, build=write, seed=3), **changes)
+
+
+def test_makes_inputs_first_and_only_once(tmp_path: Path) -> None:
+    store, built = Store(tmp_path), []
+
+    def count(out: Path, inputs: Mapping[str, Path]) -> None:
+        built.append(out)
+        write(out, inputs)
+
+    first = stage(build=count)
+    second = stage("vectors", build=count, inputs={"corpus": first})
+    assert (store.make(second) / "text").read_text() == "xx"
+    assert store.make(second) == store.make(second)
+    assert len(built) == 2
+    assert store.has(first)
+
+
+def test_a_finished_result_needs_no_inputs(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    first = stage()
+    second = stage("vectors", inputs={"corpus": first})
+    store.make(second)
+    (store.path(first) / "text").unlink()
+    (store.path(first) / "recipe.json").unlink()
+    store.path(first).rmdir()
+    store.make(second)
+    assert not store.has(first)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"made_by": "Other"}, {"version": 2}, {"params": {"a": 2}}, {"seed": 4}, {"files": {"x": "00"}}, {"name": "other"}],
+    ids=lambda change: next(iter(change)),
+)
+def test_key_follows_from_all_that_decides(change: dict[str, object]) -> None:
+    changed = stage(**change)
+    assert changed.key != stage().key
+    assert stage("v", inputs={"i": changed}).key != stage("v", inputs={"i": stage()}).key
+
+
+def test_key_is_the_same_for_the_same_recipe() -> None:
+    assert stage().key == stage(params={"a": 1}, build=lambda out, inputs: None).key
+    assert stage(params={"a": 1, "b": 2}).key == stage(params={"b": 2, "a": 1}).key
+
+
+def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+
+    def fail(out: Path, inputs: Mapping[str, Path]) -> None:
+        write(out, inputs)
+        raise RuntimeError("half way")
+
+    with pytest.raises(RuntimeError, match="half way"):
+        store.make(stage(build=fail))
+    assert not store.has(stage())
+    assert list((tmp_path / "work").iterdir()) == []
+    assert (store.make(stage()) / "text").read_text() == "x"
+
+
+def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    left = tmp_path / "work" / stage().key
+    left.mkdir()
+    (left / "half").write_text("half")
+    assert [path.name for path in sorted(store.make(stage()).iterdir())] == ["recipe.json", "text"]
+
+
+def test_recipe_is_written_beside_the_result(tmp_path: Path) -> None:
+    made = json.loads((Store(tmp_path).make(stage()) / "recipe.json").read_text())
+    assert {key: made[key] for key in stage().recipe()} == stage().recipe()
+    assert made["libraries"]["gensim"]
+
+
+def slow_build(out: Path, inputs: Mapping[str, Path]) -> None:
+    time.sleep(0.2)
+    (out / "text").write_text(str(time.time_ns()))
+
+
+def make_slowly(root: Path) -> str:
+    return (Store(root).make(stage(build=slow_build)) / "text").read_text()
+
+
+def test_processes_share_one_build(tmp_path: Path) -> None:
+    with multiprocessing.get_context("spawn").Pool(3) as pool:
+        assert len(set(pool.map(make_slowly, [tmp_path] * 3))) == 1
+
+
+def test_digest_follows_the_bytes(tmp_path: Path) -> None:
+    store, path = Store(tmp_path / "store"), tmp_path / "data"
+    path.write_text("a")
+    first = store.digest(path)
+    assert first == "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"  # SHA-256 of "a", FIPS 180 test value
+    assert store.digest(path) == first
+    path.write_text("bb")
+    assert store.digest(path) != first
+
+
+def test_bad_places_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"store\.dir=.*choose another"):
+        Store(tmp_path / "file" / "store")
+    with pytest.raises(InputError, match="no such file"):
+        Store(tmp_path / "store").digest(tmp_path / "absent")
+
+
+def test_seeds_depend_on_run_and_stage_alone() -> None:
+    seeds = {(run, name): derive_seed(run, name) for run in range(50) for name in ("corpus", "vectors", "posts")}
+    assert len(set(seeds.values())) == len(seeds)
+    assert all(0 <= seed < 2**31 for seed in seeds.values())
+    assert derive_seed(0, "corpus") == seeds[0, "corpus"]

@@ -1,0 +1,121 @@
+"""Skip-gram embeddings, by gensim, with the hyper-parameters of Goldfarb-Tarrant et al. (2021) as defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from gensim.models import FastText as GensimFastText
+from gensim.models import KeyedVectors
+from gensim.models import Word2Vec as GensimWord2Vec
+
+from files import InputError
+from files.vectors import read_vectors
+
+
+@dataclass(frozen=True)
+class Word2Vec:
+    """Skip-gram with negative sampling (Mikolov et al., 2013).
+
+    ``workers=1`` gives the same vectors for the same seed on the same machine; more workers train faster and are not reproducible.
+    ``sample`` is the threshold of frequent-word subsampling.
+    """
+
+    dim: int = 300
+    window: int = 5
+    min_count: int = 5
+    epochs: int = 5
+    negative: int = 5
+    sample: float = 1e-3
+    learning_rate: float = 0.025
+    workers: int = 1
+
+    version: ClassVar[int] = 1
+    name: ClassVar[str] = "word2vec"
+
+    def __post_init__(self) -> None:
+        for field in ("dim", "window", "min_count", "epochs", "negative", "workers"):
+            if getattr(self, field) < 1:
+                raise InputError(f"embedding.{field}={getattr(self, field)}: give a whole number of at least 1")
+
+    def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
+        """Vectors of the types that occur at least ``min_count`` times in a file of one tokenised sentence a line, most frequent first."""
+        return _skip_gram(GensimWord2Vec, corpus, self, seed)
+
+
+@dataclass(frozen=True)
+class FastText(Word2Vec):
+    """Skip-gram whose word vectors are averages over character n-grams (Bojanowski et al., 2017).
+
+    As in the study only the vectors of whole words are kept, so a word unseen in training has none. ``bucket`` hashed n-grams of
+    ``min_n`` to ``max_n`` characters cost ``bucket * dim * 4`` bytes while training.
+    """
+
+    min_n: int = 3
+    max_n: int = 6
+    bucket: int = 2_000_000
+
+    name: ClassVar[str] = "fasttext"
+
+    def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
+        """See ``Word2Vec.train``."""
+        return _skip_gram(GensimFastText, corpus, self, seed, min_n=self.min_n, max_n=self.max_n, bucket=self.bucket)
+
+
+def _skip_gram(model: Callable[..., Any], corpus: Path, choice: Word2Vec, seed: int, **extra: int) -> KeyedVectors:
+    try:
+        wv = model(
+            corpus_file=str(corpus),
+            sg=1,
+            vector_size=choice.dim,
+            window=choice.window,
+            min_count=choice.min_count,
+            epochs=choice.epochs,
+            negative=choice.negative,
+            sample=choice.sample,
+            alpha=choice.learning_rate,
+            workers=choice.workers,
+            seed=seed,
+            **extra,
+        ).wv
+    except RuntimeError as error:
+        if "vocabulary" not in str(error):
+            raise
+        raise InputError(
+            f"no word of {corpus} occurs {choice.min_count} times; lower embedding.min_count or give a larger corpus"
+        ) from error
+    vectors = KeyedVectors(choice.dim)
+    vectors.add_vectors(wv.index_to_key, wv.vectors)
+    for word in wv.index_to_key:
+        vectors.set_vecattr(word, "count", wv.get_vecattr(word, "count"))
+    return vectors
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """Vectors from a file of any format that ``files.vectors.read_vectors`` knows, instead of training.
+
+    ``trusted`` allows gensim's native format, which is a pickle and can run code.
+    """
+
+    path: str
+    trusted: bool = False
+
+    version: ClassVar[int] = 1
+    unkeyed: ClassVar[tuple[str, ...]] = ("path", "trusted")
+
+    @property
+    def name(self) -> str:
+        """The file's name, which stands for the embedding in the tables."""
+        return Path(self.path).name
+
+    def files(self) -> list[Path]:
+        """The files whose bytes decide the result."""
+        path = Path(self.path)
+        return sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+
+    def load(self) -> KeyedVectors:
+        """The vectors, checked."""
+        return read_vectors(self.path, trusted=self.trusted)

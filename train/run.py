@@ -1,0 +1,103 @@
+"""Run points and turn what they left in the store into the tables, figures and printed summary of an experiment."""
+
+from __future__ import annotations
+
+import json
+import time
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from analysis.figures import draw_figures
+from analysis.tables import print_correlations, print_points, write_tables
+from files import InputError, atomic_path
+from train.point import Plan
+from train.store import Store
+
+
+def distinct(plans: Sequence[Plan]) -> list[Plan]:
+    """The plans without repetition, in order: grid cells that come to the same stages (every dose 0, say) are one point."""
+    return list({plan.key: plan for plan in plans}.values())
+
+
+def record_path(results: Path, plan: Plan) -> Path:
+    """Where the outcome of a point is noted."""
+    return results / "points" / f"{plan.key}.json"
+
+
+def run_point(plan: Plan, store: Store, results: Path) -> dict[str, Any]:
+    """Make the point's scores and note the outcome; an error is noted with its traceback and not raised, so that a sweep goes on."""
+    start = time.perf_counter()
+    record = {"point": plan.key, **plan.point.facts(), "status": "done", "error": "", "traceback": ""}
+    try:
+        for stage in plan.ends:
+            store.make(stage)
+    except Exception as error:
+        text = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        record |= {"status": "failed", "error": text, "traceback": traceback.format_exc()}
+    record["seconds"] = round(time.perf_counter() - start, 3)
+    with atomic_path(record_path(results, plan)) as path:
+        path.write_text(json.dumps(record, indent=1), encoding="utf-8")
+    return record
+
+
+def print_plan(plans: Sequence[Plan], runs: int, store: Store, console: Console) -> None:
+    """How many results each stage has, how many lie in the store and how many would be made, against one pipeline per run."""
+    stages = {}
+    for plan in plans:
+        stages |= plan.stages()
+    table = Table(title=f"{runs} runs, {len(plans)} distinct points", title_justify="left")
+    for column in ("stage", "results", "in store", "to make"):
+        table.add_column(column, justify="left" if column == "stage" else "right")
+    for name in dict.fromkeys(stage.name for stage in stages.values()):
+        group = [stage for stage in stages.values() if stage.name == name]
+        cached = sum(store.has(stage) for stage in group)
+        table.add_row(name, str(len(group)), str(cached), str(len(group) - cached))
+    console.print(table)
+
+
+def collect(plans: Sequence[Plan], store: Store, results: Path) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """The points, intrinsic and extrinsic tables of the plans; a point without a record did not run and counts as failed."""
+    points, intrinsic, extrinsic = [], [], []
+    for plan in plans:
+        path = record_path(results, plan)
+        if path.is_file():
+            record = json.loads(path.read_text(encoding="utf-8"))
+        else:
+            record = {"point": plan.key, **plan.point.facts(), "status": "failed", "error": "did not run", "traceback": "", "seconds": 0.0}
+        points.append(record)
+        if record["status"] != "done":
+            continue
+        intrinsic.append(pd.read_parquet(store.path(plan.intrinsic) / "scores.parquet").assign(point=plan.key))
+        if plan.extrinsic:
+            scores = pd.read_parquet(store.path(plan.extrinsic) / "scores.parquet")
+            extrinsic.append(scores.assign(point=plan.key, task=plan.point.task))
+    return pd.DataFrame(points), _stack(intrinsic, ["point"]), _stack(extrinsic, ["point", "task"])
+
+
+def _stack(frames: list[pd.DataFrame], first: list[str]) -> pd.DataFrame:
+    if not frames:
+        return pd.DataFrame(columns=first)
+    frame = pd.concat(frames, ignore_index=True)
+    return frame[first + [column for column in frame.columns if column not in first]]
+
+
+def finish(plans: Sequence[Plan], store: Store, results: Path, console: Console) -> int:
+    """Write the tables and figures, print the summary, and return 0 only if every point is done."""
+    points, intrinsic, extrinsic = collect(plans, store, results)
+    correlations = write_tables(results, points, intrinsic, extrinsic)
+    figures = draw_figures(results, results / "figures") if correlations is not None and len(correlations) else []
+    print_points(points, intrinsic, extrinsic, console)
+    if correlations is not None and len(correlations):
+        print_correlations(correlations, console)
+    for path in [*sorted(results.glob("*.parquet")), *sorted(results.glob("*.csv")), *figures]:
+        console.print(str(path), soft_wrap=True, highlight=False)
+    failed = points[points["status"] != "done"]
+    for row in failed.itertuples():
+        console.print(f"[red]failed[/red] {row.point}: {row.error}", soft_wrap=True, highlight=False)
+    return 1 if len(failed) else 0
