@@ -1,0 +1,120 @@
+"""From the YAML or JSON of a word file to word sets and queries; every way to get it wrong has its own message."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from files import InputError, nearest, read_lines
+from intrinsic.wordsets.wordset import Query, WordSet
+
+ROLES = ("X", "Y", "A", "B")
+FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
+SET_KEYS = ("words", "deleted", "language", "source")
+QUERY_KEYS = (*ROLES, "title", "language", "source")
+FORM = 'the short form is {"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}, the full form has "sets" and "queries"'
+
+
+@dataclass(frozen=True)
+class WordFile:
+    """The word sets and queries of one file, each under its name."""
+
+    sets: Mapping[str, WordSet]
+    queries: Mapping[str, Query]
+
+
+def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
+    """The content of a word file; a query may name sets of the file or of ``known``, or list its words in place.
+
+    Raises ``InputError`` naming the file and the entry for anything that is not a word set or query.
+    """
+    content = _mapping(_decode(path), str(path))
+    if not content.keys() & {"sets", "queries"}:
+        content = {"queries": content}
+    _check_keys(content, FILE_KEYS, str(path))
+    defaults = {"language": str(content.get("language", "und")), "source": str(content.get("source", Path(path).name))}
+    sets = {
+        str(name): _wordset(str(name), entry, defaults, f"set {str(name)!r} in {path}")
+        for name, entry in _mapping(content.get("sets", {}), f"'sets' in {path}").items()
+    }
+    queries = {
+        str(name): _query(str(name), entry, {**known, **sets}, defaults, f"query {str(name)!r} in {path}")
+        for name, entry in _mapping(content.get("queries", {}), f"'queries' in {path}").items()
+    }
+    return WordFile(sets, queries)
+
+
+def _decode(path: str | Path) -> object:
+    """The file as plain Python values; JSON by its suffix, else YAML."""
+    text = "\n".join(read_lines(path))
+    try:
+        return json.loads(text) if Path(path).suffix == ".json" else yaml.safe_load(text)
+    except (json.JSONDecodeError, yaml.YAMLError) as error:
+        kind = "JSON" if isinstance(error, json.JSONDecodeError) else "YAML"
+        raise InputError(f"{path} is not valid {kind}: {' '.join(str(error).split())}") from None
+
+
+def _wordset(name: str, entry: object, defaults: Mapping[str, str], where: str) -> WordSet:
+    """A word set from a list of words, or from a mapping with ``words`` and perhaps ``deleted``, ``language``, ``source``."""
+    fields = {"words": entry} if isinstance(entry, list) else _mapping(entry, where)
+    _check_keys(fields, SET_KEYS, where)
+    words = _words(fields.get("words"), where)
+    if not words:
+        raise InputError(f"{where} has no words; list at least one")
+    return WordSet(
+        name=name,
+        words=words,
+        language=str(fields.get("language", defaults["language"])),
+        source=str(fields.get("source", defaults["source"])),
+        deleted=_words(fields.get("deleted", []), where),
+    )
+
+
+def _query(name: str, entry: object, known: Mapping[str, WordSet], defaults: Mapping[str, str], where: str) -> Query:
+    """A query whose X, Y, A and B are each the name of a word set or a list of words."""
+    fields = _mapping(entry, where)
+    _check_keys(fields, QUERY_KEYS, where)
+    defaults = {key: str(fields.get(key, default)) for key, default in defaults.items()}
+    missing = [role for role in ROLES if role not in fields]
+    if missing:
+        raise InputError(f"{where} lacks {', '.join(missing)}; a query has the targets X and Y and the attributes A and B")
+    roles = {role: _role(f"{name}.{role}", fields[role], known, defaults, f"{role} of {where}") for role in ROLES}
+    return Query(name=name, **roles, language=defaults["language"], title=str(fields.get("title", "")))
+
+
+def _role(name: str, entry: object, known: Mapping[str, WordSet], defaults: Mapping[str, str], where: str) -> WordSet:
+    """The word set that one letter of a query stands for."""
+    if not isinstance(entry, str):
+        return _wordset(name, entry, defaults, where)
+    if entry not in known:
+        raise InputError(f"{where}: unknown word set {entry!r}{nearest(entry, known)}; name a set of the file or a built-in one")
+    return known[entry]
+
+
+def _words(entry: object, where: str) -> tuple[str, ...]:
+    """A list of words. YAML reads an unquoted ``no`` or ``on`` as a truth value: better to say so than to lose the word."""
+    if not isinstance(entry, list):
+        raise InputError(f"{where}: expected a list of words, not {entry!r}")
+    for word in entry:
+        if not isinstance(word, str):
+            raise InputError(f"{where}: {word!r} is not a word but {type(word).__name__}; put the word in quotation marks")
+        if not word.strip():
+            raise InputError(f"{where} holds an empty word; remove it")
+    return tuple(entry)
+
+
+def _mapping(entry: object, where: str) -> Mapping[Any, Any]:
+    if not isinstance(entry, dict):
+        raise InputError(f"{where}: expected names with their content, not {type(entry).__name__}; {FORM}")
+    return entry
+
+
+def _check_keys(fields: Iterable[object], allowed: tuple[str, ...], where: str) -> None:
+    for key in fields:
+        if key not in allowed:
+            raise InputError(f"{where}: unknown key {key!r}{nearest(str(key), allowed)}; allowed are {', '.join(allowed)}")

@@ -1,0 +1,154 @@
+"""The permutation p-value against literal enumeration, SciPy, and itself."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import permutation_test
+
+from files import InputError
+from intrinsic.permutation import exact_p, permutation_p, sampled_p
+
+TAILS = ["greater", "less", "two-sided"]
+
+
+def enumerate_partitions(x: list[int], y: list[int], tail: str, strict: bool) -> tuple[int, int]:
+    """Count by the definition, in exact arithmetic: (extreme, all) partitions of x and y."""
+    pooled = [Fraction(value) for value in [*x, *y]]
+
+    def difference(chosen: tuple[int, ...]) -> Fraction:
+        inside = [pooled[i] for i in chosen]
+        outside = [pooled[i] for i in range(len(pooled)) if i not in chosen]
+        return sum(inside) / len(inside) - sum(outside) / len(outside)
+
+    size = {"greater": lambda d: d, "less": lambda d: -d, "two-sided": abs}[tail]
+    observed = size(difference(tuple(range(len(x)))))
+    sizes = [size(difference(chosen)) for chosen in itertools.combinations(range(len(pooled)), len(x))]
+    return sum(d > observed if strict else d >= observed for d in sizes), len(sizes)
+
+
+values = st.lists(st.integers(-6, 6), min_size=1, max_size=5)
+
+
+@given(x=values, y=values, tail=st.sampled_from(TAILS), strict=st.booleans(), step=st.sampled_from([1.0, 0.1, 1 / 3, 1e-7]))
+@settings(max_examples=150, deadline=None)
+def test_counts_are_those_of_enumeration(x: list[int], y: list[int], tail: str, strict: bool, step: float) -> None:
+    """Few different values make many ties, which steps like 0.1 hide behind rounding."""
+    p = exact_p(np.array(x) * step, np.array(y) * step, tail=tail, strict=strict)
+    assert (p.count, p.n) == enumerate_partitions(x, y, tail, strict)
+    assert p.p == p.count / p.n
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize(("nx", "ny"), [(1, 1), (1, 9), (8, 2), (5, 7), (6, 6)])
+def test_larger_and_unequal_sizes(nx: int, ny: int, tail: str, strict: bool) -> None:
+    rng = np.random.default_rng(nx * 100 + ny)
+    x, y = (rng.integers(-1000, 1000, size=n).tolist() for n in (nx, ny))
+    p = exact_p(np.array(x) / 1000, np.array(y) / 1000, tail=tail, strict=strict)
+    assert (p.count, p.n) == enumerate_partitions(x, y, tail, strict)
+
+
+@pytest.mark.parametrize("tail", ["greater", "less"])  # SciPy's two-sided p doubles the smaller tail, another definition
+@pytest.mark.parametrize(("nx", "ny"), [(5, 5), (4, 7)])
+def test_agrees_with_scipy(nx: int, ny: int, tail: str) -> None:
+    rng = np.random.default_rng(7)
+    x, y = rng.normal(0.3, 1, nx), rng.normal(0, 1, ny)
+    peer = permutation_test((x, y), lambda a, b: np.mean(a) - np.mean(b), n_resamples=np.inf, alternative=tail)
+    assert exact_p(x, y, tail=tail).p == pytest.approx(peer.pvalue, abs=1e-12)
+
+
+def test_one_tail_is_the_complement_of_the_other_at_a_size_no_one_enumerates() -> None:
+    """For 18 + 18 words the partitions above, equal to and below the observed one must add up to all 9,075,135,300."""
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(1, 1, size=18), rng.normal(0, 1, size=18)
+    assert x.mean() > y.mean()
+    above, below = exact_p(x, y), exact_p(x, y, tail="less", strict=True)
+    assert above.n == math.comb(36, 18) == 9_075_135_300
+    assert above.count + below.count == above.n
+    # With equal sizes, swapping S for its complement mirrors the distribution.
+    assert exact_p(y, x, tail="less").count == above.count
+    assert exact_p(x, y, tail="two-sided").count == 2 * above.count
+
+
+def test_normal_approximation_at_full_size() -> None:
+    """The sum over S has mean 0 and the variance of sampling without replacement; at 18 + 18 it is close to normal."""
+    x, y = np.arange(18) + 4.0, np.arange(18) - 0.5
+    pooled = np.concatenate([x, y])
+    deviation = (x - pooled.mean()).sum() / math.sqrt(pooled.var(ddof=1) * 18 * 18 / 36)
+    assert exact_p(x, y).p == pytest.approx(0.5 * math.erfc(deviation / math.sqrt(2)), rel=0.1)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.0])
+def test_all_values_equal_means_all_partitions_tie(value: float) -> None:
+    x = np.full(4, value)
+    for tail in TAILS:
+        assert exact_p(x, x, tail=tail).p == 1
+        assert exact_p(x, x, tail=tail, strict=True).p == 0
+        assert sampled_p(x, x, tail=tail, samples=20, seed=0).count == 20
+        assert sampled_p(x, x, tail=tail, strict=True, samples=20, seed=0).count == 0
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("tail", TAILS)
+def test_samples_estimate_the_exact_value(tail: str, strict: bool) -> None:
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(0.4, 1, 7), rng.normal(0, 1, 6)
+    exact = exact_p(x, y, tail=tail, strict=strict).p
+    found = sampled_p(x, y, tail=tail, strict=strict, samples=25_000, seed=1)
+    assert found.p == (found.count + 1) / 25_001
+    assert (found.method, found.n, found.tail, found.strict) == ("sampled", 25_000, tail, strict)
+    assert abs(found.p - exact) < 4 * math.sqrt(exact * (1 - exact) / 25_000)
+
+
+def test_samples_recognise_ties() -> None:
+    """0.1 + 0.2 is not 0.3 in floating point: of 6 partitions 4 are as high as the observed one and 2 higher."""
+    x, y = [0.1, 0.2], [0.3, 0.0]
+    assert (exact_p(x, y).count, exact_p(x, y, strict=True).count) == (4, 2)
+    for strict in (False, True):
+        share = exact_p(x, y, strict=strict).p
+        assert sampled_p(x, y, strict=strict, samples=5_000, seed=2).p == pytest.approx(share, abs=0.03)
+
+
+def test_the_seed_decides_the_samples() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 30))
+    first = sampled_p(x, y, samples=2_000, seed=4)
+    assert first == sampled_p(x, y, samples=2_000, seed=4)
+    assert len({sampled_p(x, y, samples=2_000, seed=seed).count for seed in range(6)}) > 1
+
+
+def test_never_zero_even_where_no_sample_is_as_extreme() -> None:
+    assert sampled_p(np.arange(30) + 100.0, np.arange(30), samples=99, seed=0).p == 0.01
+
+
+def test_the_limit_decides_between_exact_and_sampled() -> None:
+    x = np.arange(4.0)
+    assert permutation_p(x, x, exact_limit=8, seed=0) == exact_p(x, x)
+    assert permutation_p(x, x, exact_limit=7, samples=50, seed=0) == sampled_p(x, x, samples=50, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "options", "message"),
+    [
+        ([], [1.0], {}, "two non-empty vectors"),
+        ([1.0], [[1.0]], {}, "two non-empty vectors"),
+        ([1.0, np.nan], [1.0], {}, "NaN or infinity"),
+        ([1.0], [2.0], {"tail": "right"}, "unknown tail 'right'; choose from greater, less, two-sided"),
+        (np.arange(26), np.arange(25), {}, r"51 values have too many partitions to count \(at most 50"),
+    ],
+)
+def test_bad_input(x: list[float], y: list[float], options: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        exact_p(x, y, **options)
+
+
+def test_samples_must_be_positive() -> None:
+    with pytest.raises(InputError, match="samples is 0"):
+        sampled_p([1.0], [2.0], samples=0, seed=0)

@@ -1,0 +1,152 @@
+"""The equations of WEAT against a literal loop, and what must hold on any vectors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import intrinsic
+from files import InputError
+from intrinsic import associations, effect_size, exact_p, statistic
+
+Arrays = tuple[NDArray[np.float64], ...]
+
+
+def cosine(u: NDArray[np.float64], v: NDArray[np.float64]) -> float:
+    dot = sum(p * q for p, q in zip(u, v, strict=True))
+    return dot / math.sqrt(sum(p * p for p in u)) / math.sqrt(sum(q * q for q in v))
+
+
+def association(w: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    return sum(cosine(w, each) for each in a) / len(a) - sum(cosine(w, each) for each in b) / len(b)
+
+
+@st.composite
+def queries(draw: st.DrawFn, *, equal: bool = False) -> Arrays:
+    """Random X, Y, A, B of 1 to 6 words (X and Y at least 2), 2 to 5 dimensions, rows of very different lengths."""
+    nx, ny = draw(st.integers(2, 6)), draw(st.integers(2, 6))
+    na, nb = draw(st.integers(1, 6)), draw(st.integers(1, 6))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    dim = draw(st.integers(2, 5))
+    rows = lambda n: rng.normal(size=(n, dim)) * 10 ** rng.uniform(-3, 3, size=(n, 1))  # noqa: E731
+    return rows(nx), rows(nx if equal else ny), rows(na), rows(nb)
+
+
+checked = settings(max_examples=60, deadline=None)
+
+
+@given(queries(), st.sampled_from([0, 1]))
+@checked
+def test_equals_the_literal_equations(query: Arrays, ddof: int) -> None:
+    x, y, a, b = query
+    of_x, of_y = [association(w, a, b) for w in x], [association(w, a, b) for w in y]
+    pooled = of_x + of_y
+    mean = sum(pooled) / len(pooled)
+    deviation = math.sqrt(sum((s - mean) ** 2 for s in pooled) / (len(pooled) - ddof))
+    np.testing.assert_allclose(associations(x, a, b), of_x, atol=1e-12)
+    assert statistic(x, y, a, b) == pytest.approx(sum(of_x) - sum(of_y), abs=1e-11)
+    expected = (sum(of_x) / len(of_x) - sum(of_y) / len(of_y)) / deviation
+    assert effect_size(x, y, a, b, ddof=ddof) == pytest.approx(expected, abs=1e-7)
+
+
+@given(queries(), st.sampled_from([0, 1]))
+@checked
+def test_sign_changes_when_targets_or_attributes_swap(query: Arrays, ddof: int) -> None:
+    x, y, a, b = query
+    d = effect_size(x, y, a, b, ddof=ddof)
+    assert effect_size(y, x, a, b, ddof=ddof) == pytest.approx(-d, abs=1e-7)
+    assert effect_size(x, y, b, a, ddof=ddof) == pytest.approx(-d, abs=1e-7)
+    assert statistic(y, x, a, b) == pytest.approx(-statistic(x, y, a, b), abs=1e-11)
+
+
+@given(queries(), st.integers(0, 2**32 - 1))
+@checked
+def test_unchanged_by_rotation_and_by_row_lengths(query: Arrays, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rotation = np.linalg.qr(rng.normal(size=(query[0].shape[1],) * 2))[0]
+    changed = [rows @ rotation * rng.uniform(0.01, 100, size=(len(rows), 1)) for rows in query]
+    assert effect_size(*changed) == pytest.approx(effect_size(*query), abs=1e-6)
+    assert statistic(*changed) == pytest.approx(statistic(*query), abs=1e-10)
+
+
+@given(queries(equal=True))
+@checked
+def test_range(query: Arrays) -> None:
+    x, y, a, b = query
+    assert abs(effect_size(x, y, a, b)) <= 2 + 1e-9
+    assert np.all(np.abs(associations(x, a, b)) <= 2 + 1e-12)
+    assert 0 < exact_p(associations(x, a, b), associations(y, a, b)).p <= 1
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_the_bounds_are_reached_where_each_target_set_is_uniform(n: int) -> None:
+    a, b = np.array([[1.0, 0.0]]), np.array([[-1.0, 0.0]])
+    assert effect_size(np.tile(a, (n, 1)), np.tile(b, (n, 1)), a, b) == pytest.approx(2)
+    assert effect_size(np.tile(b, (n, 1)), np.tile(a, (n, 1)), a, b) == pytest.approx(-2)
+    np.testing.assert_allclose(associations(a, a, b), [2])
+
+
+def test_the_two_standard_deviations_differ_by_the_known_factor() -> None:
+    query = np.random.default_rng(0).normal(size=(4, 8, 10))
+    assert effect_size(*query, ddof=1) == pytest.approx(effect_size(*query) * math.sqrt(15 / 16))
+
+
+def test_identical_targets_differ_by_nothing() -> None:
+    x, _, a, b = np.random.default_rng(0).normal(size=(4, 5, 6))
+    assert effect_size(x, x, a, b) == 0
+    assert statistic(x, x, a, b) == 0
+
+
+def test_single_precision_input_is_computed_in_double() -> None:
+    query = np.random.default_rng(0).normal(size=(4, 8, 300)).astype(np.float32)
+    assert effect_size(*query) == effect_size(*query.astype(np.float64))
+
+
+GOOD = np.random.default_rng(1).normal(size=(4, 3, 4))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_spread_is_not_a_number_to_report(seed: int) -> None:
+    """Equal attribute sets in another order leave only rounding in the associations: that must not become an effect."""
+    x, y, a, _ = np.random.default_rng(seed).normal(size=(4, 6, 50))
+    with pytest.raises(InputError, match="0 / 0"):
+        effect_size(x, y, a, a[::-1])
+    with pytest.raises(InputError, match="0 / 0"):
+        effect_size(x[:1], x[:1], a, y)
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (np.zeros((2, 4)), "row 0 is zero"),
+        (np.full((2, 4), np.nan), "row 0 is not finite"),
+        (np.ones((0, 4)), "has no vectors"),
+        (np.ones((2, 5)), "dimension"),
+        (np.ones(4), "not an array of shape"),
+    ],
+)
+def test_bad_arrays(place: int, rows: NDArray[np.float64], message: str) -> None:
+    query = list(GOOD)
+    query[place] = rows
+    with pytest.raises(InputError, match=message):
+        effect_size(*query)
+    with pytest.raises(InputError, match=message):
+        statistic(*query)
+
+
+def test_ddof_is_0_or_1() -> None:
+    with pytest.raises(InputError, match="ddof is 2; choose 0"):
+        effect_size(*GOOD, ddof=2)
+
+
+def test_every_public_name_is_there() -> None:
+    for name in intrinsic.__all__:
+        assert getattr(intrinsic, name).__class__ is not None
+    with pytest.raises(AttributeError, match="no attribute 'waet'"):
+        intrinsic.waet  # noqa: B018

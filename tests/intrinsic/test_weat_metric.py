@@ -1,0 +1,226 @@
+"""The metric: its rows, what each convention sets, and what it says where there is no score."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+
+from files import InputError
+from intrinsic import CONVENTIONS, Weat, effect_size, exact_p, statistic
+from intrinsic.weat import associations
+from intrinsic.wordsets import load_query
+
+COLUMNS = [
+    "metric",
+    "query",
+    "value",
+    "statistic",
+    "p_value",
+    "p_method",
+    "tail",
+    "n_found",
+    "n_lost",
+    "lost",
+    "cut",
+    "convention",
+    "language",
+    "reason",
+]
+MINE = {"mine": {"X": ["a", "b", "c", "d"], "Y": ["e", "f", "g"], "A": ["h", "i", "j"], "B": ["k", "l"]}}
+
+
+def embed(words: Iterable[str], seed: int = 0, change: Mapping[str, Any] | None = None) -> KeyedVectors:
+    words = list(dict.fromkeys(words))
+    rows = np.random.default_rng(seed).normal(size=(len(words), 6))
+    for word, row in (change or {}).items():
+        rows[words.index(word)] = row
+    vectors = KeyedVectors(vector_size=6)
+    vectors.add_vectors(words, rows.astype(np.float32))
+    return vectors
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> str:
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(MINE), encoding="utf-8")
+    return str(path)
+
+
+def score_mine(words: str, vectors: KeyedVectors, **settings: Any) -> dict[str, Any]:
+    (row,) = Weat(queries=("mine",), words=words, **settings).score(vectors, seed=1)
+    assert list(row) == COLUMNS
+    return row
+
+
+def rows_of(vectors: KeyedVectors, text: str) -> np.ndarray:
+    return np.array([vectors[word] for word in text])
+
+
+def test_a_row_holds_the_score_and_its_account(words: str) -> None:
+    vectors = embed("abcdefghijk")
+    row = score_mine(words, vectors)
+    x, y, a, b = (rows_of(vectors, text) for text in ("abcd", "efg", "hij", "k"))
+    assert row == {
+        "metric": "weat",
+        "query": "mine",
+        "value": pytest.approx(effect_size(x, y, a, b)),
+        "statistic": pytest.approx(statistic(x, y, a, b)),
+        "p_value": exact_p(associations(x, a, b), associations(y, a, b)).p,
+        "p_method": "exact",
+        "tail": "greater",
+        "n_found": 11,
+        "n_lost": 1,
+        "lost": "l",
+        "cut": "",
+        "convention": "default",
+        "language": "und",
+        "reason": "",
+    }
+
+
+def test_default_queries_are_those_of_the_main_study() -> None:
+    names = ("weat6b", "weat7", "weat8")
+    sets = [each for name in names for each in (load_query(name).X, load_query(name).Y, load_query(name).A, load_query(name).B)]
+    rows = Weat().score(embed(word for each in sets for word in each.words), seed=0)
+    assert [row["query"] for row in rows] == list(names)
+    assert [row["n_found"] for row in rows] == [32, 32, 32]
+    assert {row["language"] for row in rows} == {"en"}
+    assert all(math.isfinite(row["value"]) and 0 < row["p_value"] <= 1 and not row["reason"] for row in rows)
+
+
+# One setting a convention differs in a row: (name, ddof, strict, found share needed).
+SETTINGS = {
+    "default": (0, False, 0.5),
+    "caliskan": (1, True, 0.5),
+    "goldfarb_tarrant": (0, True, 0.0),
+    "wefe": (0, False, 0.8),
+    "bsa": (0, None, 0.0),
+}
+
+
+def test_every_convention_is_listed_here() -> None:
+    assert set(SETTINGS) == set(CONVENTIONS)
+    assert all(name == each.name and each.source for name, each in CONVENTIONS.items())
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_conventions(words: str, name: str) -> None:
+    """On all words: the standard deviation and the p-value. With half of a set gone: whether a score is given."""
+    ddof, strict, share = SETTINGS[name]
+    vectors = embed("abcdefghijkl")
+    cut = name == "goldfarb_tarrant"
+    x, y, a, b = (rows_of(vectors, text) for text in (("abc", "efg", "hi", "kl") if cut else ("abcd", "efg", "hij", "kl")))
+    row = score_mine(words, vectors, convention=name)
+    assert row["convention"] == name
+    assert row["value"] == pytest.approx(effect_size(x, y, a, b, ddof=ddof))
+    assert row["cut"] == ("d,j" if cut else "")
+    if strict is None:
+        assert math.isnan(row["p_value"])
+        assert (row["p_method"], row["reason"]) == ("none", "convention 'bsa' has no p-value")
+    else:
+        assert row["p_value"] == exact_p(associations(x, a, b), associations(y, a, b), strict=strict).p
+    assert math.isnan(score_mine(words, embed("abefghikl"), convention=name)["value"]) is (share > 0.5)
+    assert math.isnan(score_mine(words, embed("aefghikl"), convention=name)["value"]) is (share > 0.25)
+
+
+def test_own_settings_take_the_place_of_the_conventions_and_are_named(words: str) -> None:
+    vectors = embed("abcdefghijkl")
+    assert score_mine(words, vectors, convention="wefe", case="exact", min_found=0.8)["convention"] == "wefe"
+    row = score_mine(words, vectors, convention="caliskan", case="lower", tail="two-sided", min_found=0.25)
+    assert row["convention"] == "caliskan,case=lower,tail=two-sided,min_found=0.25"
+    assert row["tail"] == "two-sided"
+    greater, less = (score_mine(words, vectors, tail=tail)["p_value"] for tail in ("greater", "less"))
+    assert greater + less > 1
+    assert not math.isnan(score_mine(words, embed("aefghikl"), min_found=0.25)["value"])
+
+
+def test_lower_case_finds_capitalised_words(words: str, tmp_path: Path) -> None:
+    path = tmp_path / "upper.json"
+    path.write_text(json.dumps(MINE).upper().replace("MINE", "mine"), encoding="utf-8")
+    vectors = embed("abcdefghijkl")
+    lower, exact = (score_mine(str(path), vectors, case=case) for case in ("lower", "exact"))
+    assert lower["value"] == score_mine(words, vectors)["value"]
+    assert (exact["n_found"], exact["n_lost"], exact["lost"]) == (0, 12, "A,B,C,D,E,F,G,H,I,J,K,L")
+
+
+def test_too_few_words_give_no_score_but_a_reason(words: str) -> None:
+    row = score_mine(words, embed("aefghijkl"))
+    assert row["reason"] == "word set 'mine.X' has 1 of 4 words (needs at least 2): missing b, c, d"
+    assert all(math.isnan(row[column]) for column in ("value", "statistic", "p_value"))
+    assert (row["n_found"], row["n_lost"], row["lost"], row["p_method"]) == (9, 3, "b,c,d", "none")
+
+
+def test_no_words_at_all_name_every_set(words: str) -> None:
+    row = score_mine(words, embed("z"), min_found=0)
+    assert [f"'mine.{role}' has 0 of" in row["reason"] for role in "XYAB"] == [True] * 4
+
+
+def test_no_spread_gives_no_score_but_a_reason(words: str) -> None:
+    same = {word: [1, 2, 3, 4, 5, 6] for word in "abcdefg"}
+    row = score_mine(words, embed("abcdefghijkl", change=same))
+    assert math.isnan(row["value"])
+    assert "0 / 0" in row["reason"]
+
+
+def test_targets_that_share_a_word_give_no_score_but_a_reason(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"mine": MINE["mine"] | {"Y": ["D", "e"]}}), encoding="utf-8")
+    vectors = embed("abcdefghijklD")
+    assert math.isfinite(score_mine(str(path), vectors)["value"])
+    row = score_mine(str(path), embed("abcdefghijkl"), case="lower")
+    assert row["reason"] == "X and Y of query 'mine' share d; a word can be in one target set only"
+    assert math.isnan(row["value"])
+
+
+@pytest.mark.parametrize("row", [[0] * 6, [np.nan] * 6])
+def test_broken_vectors_are_refused_by_name(words: str, row: list[float]) -> None:
+    with pytest.raises(InputError, match="the vector of 'f' is"):
+        score_mine(words, embed("abcdefghijkl", change={"f": row}))
+
+
+def test_many_words_are_sampled_by_the_seed(words: str) -> None:
+    vectors = embed("abcdefghijkl")
+    metric = Weat(queries=("mine",), words=words, exact_limit=6, samples=500)
+    first, again, other = (metric.score(vectors, seed=seed)[0] for seed in (1, 1, 2))
+    assert first == again
+    assert first["p_method"] == "sampled"
+    assert first["p_value"] != other["p_value"]
+    assert first["p_value"] == pytest.approx(score_mine(words, vectors)["p_value"], abs=0.1)
+
+
+def test_the_file_of_words_is_an_input(words: str) -> None:
+    assert Weat(queries=("mine",), words=words).files() == [Path(words)]
+    assert Weat().files() == []
+
+
+def test_a_list_of_queries_will_do(words: str) -> None:
+    assert Weat(queries=["mine", "weat7"], words=words).queries == ("mine", "weat7")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"queries": ("weat66",)}, "unknown query 'weat66'; did you mean 'weat6"),
+        ({"queries": ()}, "give a list of one or more"),
+        ({"queries": "weat6"}, "give a list of one or more"),
+        ({"convention": "caliksan"}, "unknown convention 'caliksan'; did you mean 'caliskan'"),
+        ({"case": "upper"}, "unknown case 'upper'"),
+        ({"tail": "both"}, "unknown tail 'both'"),
+        ({"min_found": 1.5}, "min_found is 1.5"),
+        ({"min_found": "all"}, "min_found is 'all'"),
+        ({"exact_limit": 51}, "exact_limit is 51; choose from 0 to 50"),
+        ({"exact_limit": "all"}, "exact_limit is 'all'"),
+        ({"samples": 0}, "samples is 0"),
+        ({"words": "nowhere.json"}, "no such file"),
+    ],
+)
+def test_bad_settings_are_refused_at_once(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Weat(**settings)

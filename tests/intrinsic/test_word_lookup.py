@@ -1,0 +1,99 @@
+"""Looking words up: order, case, losses, and vectors without a direction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+
+from files import InputError
+from intrinsic.lookup import Found, find, losses, shortage, unit_rows
+from intrinsic.wordsets import WordSet
+
+WORDS = ["Bill", "bill", "he", "she", "NASA", "zero", "nan", "inf"]
+ROWS = [[3, 4], [0, 2], [1, 0], [0, -5], [1, 1], [0, 0], [np.nan, 1], [np.inf, 1]]
+
+
+@pytest.fixture
+def vectors() -> KeyedVectors:
+    found = KeyedVectors(vector_size=2)
+    found.add_vectors(WORDS, np.array(ROWS, dtype=np.float32))
+    return found
+
+
+def test_found_words_keep_their_order_and_have_unit_length(vectors: KeyedVectors) -> None:
+    found = find(vectors, ["she", "nobody", "Bill", "nothing"])
+    assert found.words == ("she", "Bill")
+    assert found.lost == ("nobody", "nothing")
+    assert found.matrix.dtype == np.float64
+    np.testing.assert_allclose(found.matrix, [[0, -1], [0.6, 0.8]])
+
+
+def test_exact_case_keeps_forms_apart(vectors: KeyedVectors) -> None:
+    assert find(vectors, ["He", "BILL", "Bill"])[:2] == (("Bill",), ("He", "BILL"))
+
+
+def test_lower_case_tries_the_exact_form_first(vectors: KeyedVectors) -> None:
+    found = find(vectors, ["NASA", "Bill", "HE", "Nasa"], case="lower")
+    assert found.words == ("NASA", "Bill", "he")
+    assert found.lost == ("Nasa",)
+
+
+def test_duplicates_count_once(vectors: KeyedVectors) -> None:
+    assert find(vectors, ["he", "he", "x", "x"])[:2] == (("he",), ("x",))
+    assert find(vectors, ["he", "HE", "He", "Xx", "xX"], case="lower")[:2] == (("he",), ("Xx",))
+
+
+def test_nothing_found(vectors: KeyedVectors) -> None:
+    found = find(vectors, ["nobody"])
+    assert found.words == ()
+    assert found.matrix.shape == (0, 2)
+
+
+@pytest.mark.parametrize(("word", "what"), [("zero", "zero"), ("nan", "not finite"), ("inf", "not finite")])
+def test_a_vector_without_direction_is_refused_by_name(vectors: KeyedVectors, word: str, what: str) -> None:
+    with pytest.raises(InputError, match=f"the vector of '{word}' is {what}"):
+        find(vectors, ["he", word])
+
+
+def test_an_unknown_case_is_refused(vectors: KeyedVectors) -> None:
+    with pytest.raises(InputError, match="unknown case 'upper'; choose from exact, lower"):
+        find(vectors, ["he"], case="upper")
+
+
+def test_rows_must_form_a_matrix() -> None:
+    with pytest.raises(InputError, match=r"not an array of shape \(3,\)"):
+        unit_rows([1, 2, 3])
+    with pytest.raises(InputError, match="the vector of row 1 is zero"):
+        unit_rows([[1, 2], [0, 0]])
+
+
+EIGHT = WordSet("female", tuple("abcdefgh"), "en", "")
+
+
+def found(n: int, of: int) -> Found:
+    return Found(EIGHT.words[:n], EIGHT.words[n:of], np.zeros((n, 2)))
+
+
+@pytest.mark.parametrize(
+    ("n", "share", "enough"),
+    [(4, 0.5, True), (3, 0.5, False), (8, 1.0, True), (7, 1.0, False), (1, 0.0, True), (0, 0.0, False), (7, 0.8, True), (6, 0.8, False)],
+)
+def test_enough_words(n: int, share: float, enough: bool) -> None:
+    assert (shortage(EIGHT, found(n, 8), share) == "") is enough
+
+
+def test_a_shortage_is_explained() -> None:
+    expected = "word set 'female' has 2 of 8 words (needs at least 4): missing c, d, e, f, g, ..."
+    assert shortage(EIGHT, found(2, 8), 0.5) == expected
+    assert shortage(EIGHT, found(1, 3), 0.5).endswith("has 1 of 3 words (needs at least 2): missing b, c")
+
+
+def test_a_share_that_rounds_up_is_not_taken_literally() -> None:
+    # In floating point 0.55 * 100 is a little over 55; 55 of 100 words are enough all the same.
+    words = tuple(str(i) for i in range(100))
+    assert shortage(EIGHT, Found(words[:55], words[55:], np.zeros((55, 2))), 0.55) == ""
+
+
+def test_losses_are_counted_and_named() -> None:
+    assert losses([found(2, 4), found(0, 1)]) == {"n_found": 2, "n_lost": 3, "lost": "c,d,a"}

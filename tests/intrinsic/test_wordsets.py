@@ -1,0 +1,217 @@
+"""The built-in word sets against their sources, and the reader of a user's own file."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from files import InputError
+from intrinsic.wordsets import load_queries, load_query, load_wordset, query_names, read_wordsets, wordset_names
+from intrinsic.wordsets.library import FOLDER
+
+# Words in use and deleted words, counted in the lists of Caliskan et al. (2017).
+SIZES = {
+    "flowers": (25, 0),
+    "insects": (25, 0),
+    "instruments": (25, 0),
+    "weapons": (25, 0),
+    "european_american_names_5": (32, 18),
+    "african_american_names_5": (32, 18),
+    "pleasant_5": (25, 0),
+    "unpleasant_5a": (25, 0),
+    "unpleasant_5b": (25, 0),
+    "european_american_names_7": (18, 0),
+    "african_american_names_7": (18, 0),
+    "european_american_names_4": (16, 2),
+    "african_american_names_4": (16, 2),
+    "pleasant_9": (8, 0),
+    "unpleasant_9": (8, 0),
+    "male_names": (8, 0),
+    "female_names": (8, 0),
+    "career": (8, 0),
+    "family": (8, 0),
+    "math": (8, 0),
+    "arts": (8, 0),
+    "male_terms": (8, 0),
+    "female_terms": (8, 0),
+    "young_people_names": (8, 0),
+    "old_people_names": (8, 0),
+    "science": (8, 0),
+    "arts_2": (8, 0),
+    "male_terms_2": (8, 0),
+    "female_terms_2": (8, 0),
+    "mental_disease": (6, 0),
+    "physical_disease": (6, 0),
+    "temporary": (7, 1),
+    "permanent": (7, 0),
+}
+QUERIES = {
+    "weat1": ("flowers", "insects", "pleasant_5", "unpleasant_5a"),
+    "weat2": ("instruments", "weapons", "pleasant_5", "unpleasant_5a"),
+    "weat3": ("european_american_names_5", "african_american_names_5", "pleasant_5", "unpleasant_5b"),
+    "weat4": ("european_american_names_7", "african_american_names_7", "pleasant_5", "unpleasant_5b"),
+    "weat4_deleted": ("european_american_names_4", "african_american_names_4", "pleasant_5", "unpleasant_5b"),
+    "weat5": ("european_american_names_7", "african_american_names_7", "pleasant_9", "unpleasant_9"),
+    "weat6": ("male_names", "female_names", "career", "family"),
+    "weat6b": ("male_terms", "female_terms", "career", "family"),
+    "weat7": ("math", "arts", "male_terms", "female_terms"),
+    "weat8": ("science", "arts_2", "male_terms_2", "female_terms_2"),
+    "weat9": ("mental_disease", "physical_disease", "temporary", "permanent"),
+    "weat10": ("young_people_names", "old_people_names", "pleasant_9", "unpleasant_9"),
+}
+
+
+def test_every_set_is_listed_here() -> None:
+    assert set(wordset_names()) == set(SIZES)
+    assert set(query_names()) == set(QUERIES)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes(name: str) -> None:
+    found = load_wordset(name)
+    assert (len(found.words), len(found.deleted)) == SIZES[name]
+    assert len(set(found.words + found.deleted)) == sum(SIZES[name]), "a word occurs twice"
+    assert found.language == "en"
+    assert "Caliskan" in found.source
+    assert all(word == word.strip() for word in found.words + found.deleted)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_queries(name: str) -> None:
+    query = load_query(name)
+    assert (query.X.name, query.Y.name, query.A.name, query.B.name) == QUERIES[name]
+    assert query.language == "en"
+    assert query.title
+    assert not set(query.X.words) & set(query.Y.words)
+    assert not set(query.A.words) & set(query.B.words)
+
+
+def test_files_state_version_source_and_licence() -> None:
+    for path in FOLDER.glob("*.yaml"):
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        assert {"version", "language", "source", "licence", "sets"} <= content.keys(), path
+
+
+@pytest.mark.realdata
+def test_words_are_those_of_wefe(realdata: Path) -> None:
+    theirs = json.loads((realdata / "words" / "wefe" / "WEAT.json").read_text(encoding="utf-8"))
+    for name, words in theirs.items():
+        assert list(load_wordset(name).words) == words, name
+    assert set(wordset_names()) - set(theirs) == {"european_american_names_4", "african_american_names_4"}
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("number", range(1, 11))
+def test_full_lists_are_those_of_bias_silhouette_analysis(realdata: Path, number: int) -> None:
+    test = json.loads((realdata / "words" / "webis" / "weat_tests.json").read_text(encoding="utf-8"))[f"test{number}"]
+    query = load_query("weat4_deleted" if number == 4 else f"weat{number}")
+    differs = {"appy": "happy"} | ({"Billy": "Bill"} if number == 10 else {})  # a misprint of theirs; a difference that WEFE has
+    for role, ours in (("X", query.X), ("Y", query.Y), ("A", query.A), ("B", query.B)):
+        full = {differs.get(word, word) for word in test[role]}
+        assert set(ours.words + ours.deleted) == full
+        assert set(ours.deleted) == set(test["out_of_vocabularies"]["word2vec"][role]) - {"axe"}  # unknown to word2vec, not deleted
+
+
+def test_unknown_names_suggest_the_nearest() -> None:
+    with pytest.raises(InputError, match="unknown word set 'femal_terms'; did you mean 'female_terms'"):
+        load_wordset("femal_terms")
+    with pytest.raises(InputError, match="unknown query 'weat6c'; did you mean 'weat6'"):
+        load_query("weat6c")
+    with pytest.raises(InputError, match="unknown query 'mine'"):
+        load_queries(["weat6", "mine"])
+
+
+def test_wordsets_load_no_heavy_library() -> None:
+    code = "import sys, intrinsic.wordsets as w; w.load_query('weat7'); print({'numpy', 'gensim', 'torch', 'scipy'} & set(sys.modules))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=FOLDER.parent.parent)
+    assert ran.stdout.strip() == "set()"
+
+
+SHORT = {"mine": {"X": ["lion"], "Y": ["hare", "deer"], "A": ["strong"], "B": "family"}}
+
+
+@pytest.mark.parametrize("suffix", ["json", "yaml"])
+def test_short_form(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"mine.{suffix}"
+    path.write_text(json.dumps(SHORT, indent="\t" if suffix == "json" else None), encoding="utf-8")
+    query = read_wordsets(path).queries["mine"]
+    assert query.Y.words == ("hare", "deer")
+    assert query.Y.name == "mine.Y"
+    assert load_wordset("family") == query.B
+    assert (query.language, query.X.source) == ("und", path.name)
+    assert load_queries(["weat7", "mine"], path) == [load_query("weat7"), query]
+
+
+def test_full_form(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        """
+        language: es
+        source: own work
+        sets:
+          fuerte: {words: [león, tigre], deleted: [puma]}
+          suave: [liebre]
+        queries:
+          animales: {title: Animales, X: fuerte, Y: suave, A: [alto], B: [bajo]}
+        """,
+        encoding="utf-8",
+    )
+    file = read_wordsets(path)
+    assert file.sets["fuerte"].words == ("león", "tigre")
+    assert file.sets["fuerte"].deleted == ("puma",)
+    query = file.queries["animales"]
+    assert query.X is file.sets["fuerte"]
+    assert (query.title, query.language, query.A.language, query.B.source) == ("Animales", "es", "es", "own work")
+
+
+ROLES = '"X": ["a"], "Y": ["b"], "A": ["c"]'
+BROKEN = {
+    "not a mapping": ("[1, 2]", "expected names with their content, not list"),
+    "not JSON": ("{", "is not valid JSON"),
+    "a query that is a list": ('{"mine": ["a"]}', "query 'mine' .* expected names"),
+    "a letter missing": ('{"mine": {' + ROLES + "}}", "query 'mine' .* lacks B"),
+    "an unknown key": ('{"mine": {' + ROLES + ', "b": ["d"]}}', "unknown key 'b'"),
+    "an unknown set": ('{"mine": {' + ROLES + ', "B": "femly"}}', "B of query 'mine' .*: unknown word set 'femly'; did you mean 'family'"),
+    "no words": ('{"mine": {' + ROLES + ', "B": []}}', "B of query 'mine' .* has no words"),
+    "a word that is a number": ('{"mine": {' + ROLES + ', "B": [1984]}}', "1984 is not a word but int"),
+    "an empty word": ('{"mine": {' + ROLES + ', "B": [" "]}}', "holds an empty word"),
+    "words as one text": ('{"sets": {"mine": {"words": "a b"}}}', "set 'mine' .*: expected a list of words, not 'a b'"),
+    "words forgotten": ('{"sets": {"mine": {}}}', "set 'mine' .*: expected a list of words, not None"),
+    "an unknown field of a set": ('{"sets": {"mine": {"word": ["a"]}}}', "unknown key 'word'; did you mean 'words'"),
+    "an unknown field of the file": ('{"sets": {}, "query": {}}', "unknown key 'query'; did you mean 'queries'"),
+    "a name taken": ('{"weat7": {' + ROLES + ', "B": ["d"]}}', "the query name weat7 is taken"),
+    "an empty file": ("", "is empty"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_files_say_what_is_wrong(tmp_path: Path, case: str) -> None:
+    text, message = BROKEN[case]
+    path = tmp_path / "broken.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message) as caught:
+        read_wordsets(path)
+    assert "broken.json" in str(caught.value)
+
+
+def test_yaml_traps_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "words.yaml"
+    path.write_text("sets: {answers: [yes, no]}", encoding="utf-8")
+    with pytest.raises(InputError, match="True is not a word but bool; put the word in quotation marks"):
+        read_wordsets(path)
+    path.write_text("sets: {answers: [yes", encoding="utf-8")
+    with pytest.raises(InputError, match="is not valid YAML"):
+        read_wordsets(path)
+    path.write_text("sets: !!python/object/apply:os.system [ls]", encoding="utf-8")
+    with pytest.raises(InputError, match="is not valid YAML"):
+        read_wordsets(path)
+
+
+def test_a_missing_file_is_named() -> None:
+    with pytest.raises(InputError, match=r"no such file: nowhere\.yaml"):
+        read_wordsets("nowhere.yaml")
