@@ -19,6 +19,8 @@ from files import InputError, atomic_path
 from train.point import Plan
 from train.store import Store
 
+FEWEST = 3  # points that a correlation needs
+
 
 def distinct(plans: Sequence[Plan]) -> list[Plan]:
     """The plans without repetition, in order: grid cells that come to the same stages (every dose 0, say) are one point."""
@@ -91,13 +93,20 @@ def finish(plans: Sequence[Plan], store: Store, results: Path, console: Console)
     """Write the tables and figures, print the summary, and return 0 only if every point is done."""
     points, intrinsic, extrinsic = collect(plans, store, results)
     correlations = write_tables(results, points, intrinsic, extrinsic)
-    figures = draw_figures(results, results / "figures") if correlations is not None and len(correlations) else []
     print_points(points, intrinsic, extrinsic, console)
-    if correlations is not None and len(correlations):
+    figures: list[Path] = []
+    if len(correlations) and len(points) >= FEWEST:
         print_correlations(correlations, console)
-    for path in [*sorted(results.glob("*.parquet")), *sorted(results.glob("*.csv")), *figures]:
-        console.print(str(path), soft_wrap=True, highlight=False)
+        figures = [path for path in draw_figures(results, results / "figures") if path.suffix != ".csv"]
+    tables = [results / name for name in ("points.parquet", "intrinsic.parquet", "extrinsic.parquet", "correlations.csv")]
+    for path in [*tables, *figures]:
+        console.print(_near(path), soft_wrap=True, highlight=False)
     failed = points[points["status"] != "done"]
     for row in failed.itertuples():
-        console.print(f"[red]failed[/red] {row.point}: {row.error}", soft_wrap=True, highlight=False)
+        console.print(f"failed {row.point}: {row.error}", soft_wrap=True, highlight=False, markup=False)
     return 1 if len(failed) else 0
+
+
+def _near(path: Path) -> str:
+    """The path as seen from the working directory, where that is shorter."""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
