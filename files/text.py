@@ -7,17 +7,22 @@ import gzip
 import io
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
 from files.errors import InputError, nearest
 
-OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+OPENERS: dict[str, Callable[[Path, str], object]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+# What the openers raise while reading; bz2 and gzip use a bare OSError for bad data.
+DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 
 def open_binary(path: str | Path) -> IO[bytes]:
-    """The decompressed bytes of a file; the suffix names the compression. Raises ``InputError`` when it is missing or no file."""
+    """The decompressed bytes of a file; the suffix names the compression. Raises ``InputError`` when it cannot be opened.
+
+    Reading on may raise one of ``DAMAGE`` when the archive is cut or corrupt.
+    """
     path = Path(path)
     if not path.exists():
         siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -25,7 +30,10 @@ def open_binary(path: str | Path) -> IO[bytes]:
     if not path.is_file():
         raise InputError(f"{path} is a folder; give a file")
     opener = OPENERS.get(path.suffix)
-    return cast(IO[bytes], opener(path, "rb") if opener else open(path, "rb"))
+    try:
+        return cast(IO[bytes], opener(path, "rb") if opener else open(path, "rb"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
@@ -41,9 +49,9 @@ def read_lines(path: str | Path) -> Iterator[str]:
                 yield line.rstrip("\r\n") if line.endswith("\n") else line
     except UnicodeDecodeError as error:
         # TextIOWrapper decodes ahead, so the count above may lag behind the bad line: look it up.
-        line = _bad_line(path)
-        raise InputError(f"{path}: line {line} is not UTF-8 ({error.reason}); convert the file, for example with iconv") from None
-    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+        bad = _bad_line(path)
+        raise InputError(f"{path}: line {bad} is not UTF-8 ({error.reason}); convert the file, for example with iconv") from None
+    except DAMAGE as error:
         raise InputError(f"{path}: damaged archive after line {number} ({error}); copy the file again") from None
     if number == 0:
         raise InputError(f"{path} is empty")

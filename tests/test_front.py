@@ -15,7 +15,7 @@ from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
 from train.choices import to_point
-from train.front import CONF
+from train.front import CONF, main
 
 ROOT = CONF.parent
 GROUPS = ("corpus", "embedding", "debias", "words", "intrinsic", "source", "groups", "classifier")
@@ -88,12 +88,26 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), REFUSED, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
-def test_bad_input_exits_2_with_one_line_and_leaves_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
-    run = train(*arguments, cwd=tmp_path)
-    assert run.returncode == 2, run.stderr
-    assert message in run.stderr
-    assert "Traceback" not in run.stderr
+def test_bad_input_exits_2_with_one_line_and_leaves_nothing(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BIASBRIDGE_DATA", raising=False)
+    monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    printed = capsys.readouterr().err
+    assert stop.value.code == 2, printed
+    assert message in printed
+    assert printed.startswith("error: ")
+    assert printed.count("\n") == 1
     assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_the_script_passes_on_what_the_door_says(tmp_path: Path) -> None:
+    run = train("+sed=3", cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith("error: unknown config key 'sed'; did you mean 'seed'?")
 
 
 def test_plan_builds_nothing(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+import traceback
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import hydra
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
@@ -23,7 +23,7 @@ from rich.console import Console
 
 from files import InputError, atomic_path, nearest
 from train.choices import to_point
-from train.point import Plan, plan_point
+from train.point import plan_point
 from train.progress import SweepProgress
 from train.run import distinct, finish, print_plan, record_path, run_point
 from train.store import Store
@@ -75,8 +75,11 @@ class SweepCallback(Callback):
 
 def job(config: DictConfig) -> None:
     """One Hydra job: one point. In a sweep its outcome is only noted; alone its tables are written and printed."""
-    store, results = Store(config.store.dir), _results(config)
-    plan = plan_point(_point(config), store)
+    try:
+        store, results = Store(config.store.dir), _results(config)
+        plan = plan_point(_point(config), store)
+    except Exception as error:
+        _refuse(error)
     if HydraConfig.get().mode == RunMode.MULTIRUN:
         run_point(plan, store, results)
         return
@@ -125,7 +128,7 @@ def _results(config: DictConfig) -> Path:
     return folder
 
 
-def _refuse(error: Exception) -> None:
+def _refuse(error: Exception) -> NoReturn:
     """Print what was wrong with the input and exit with status 2; anything else is a bug and keeps its traceback."""
     if not isinstance(error, InputError | HydraException | OmegaConfBaseException):
         raise SystemExit(_crash(error))
@@ -134,8 +137,6 @@ def _refuse(error: Exception) -> None:
 
 
 def _crash(error: Exception) -> int:
-    import traceback
-
     traceback.print_exception(error)
     return 1
 
@@ -148,8 +149,8 @@ def _explain(error: BaseException) -> str:
     for link in chain:
         if isinstance(link, InputError):
             return str(link)
-    text = " ".join(str(error).split())
-    parent = next((link.parent_node for link in chain if getattr(link, "parent_node", None) is not None), None)
+    text = " ".join(str(error).partition("Config search path")[0].split())
+    parent = next(filter(None, (getattr(link, "parent_node", None) for link in chain)), None)
     missing = re.search(r"Key '([^']+)'", " ".join(str(link) for link in chain))
     if missing and isinstance(parent, DictConfig):
         return f"unknown config key {missing[1]!r}{nearest(missing[1], map(str, parent))} ({text})"

@@ -49,7 +49,7 @@ class Point:
         if self.debias is not None and self.debias.dose == 0:
             object.__setattr__(self, "debias", None)
         if self.modified_on == "text" and self.pretrained:
-            raise InputError("debias=balance changes the text an embedding is trained on; with embedding=pretrained use debias=attract_repel")
+            raise InputError("debias=balance changes the text before training; with embedding=pretrained use debias=attract_repel")
 
     @property
     def pretrained(self) -> bool:

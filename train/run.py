@@ -17,7 +17,7 @@ from analysis.figures import draw_figures
 from analysis.tables import print_correlations, print_points, write_tables
 from files import InputError, atomic_path
 from train.point import Plan
-from train.store import Store
+from train.store import Stage, Store
 
 FEWEST = 3  # points that a correlation needs
 
@@ -50,7 +50,7 @@ def run_point(plan: Plan, store: Store, results: Path) -> dict[str, Any]:
 
 def print_plan(plans: Sequence[Plan], runs: int, store: Store, console: Console) -> None:
     """How many results each stage has, how many lie in the store and how many would be made, against one pipeline per run."""
-    stages = {}
+    stages: dict[str, Stage] = {}
     for plan in plans:
         stages |= plan.stages()
     table = Table(title=f"{runs} runs, {len(plans)} distinct points", title_justify="left")

@@ -1,0 +1,151 @@
+"""Tables on the terminal, as a rule within 100 columns, every estimate with its interval beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isfinite
+
+import pandas as pd
+from rich.console import Console
+from rich.measure import Measurement
+from rich.segment import Segments
+from rich.table import Table
+from rich.text import Text
+
+from analysis.pairs import RESULT_COLUMNS
+from analysis.read import is_blank
+
+NOTHING = "-"
+SCORES_SHOWN = 4
+MEASURES_SHOWN = {"recall_gap": "recall gap", "precision_gap": "precision gap", "f1": "F1"}
+OVERALL = ("", "all", "overall")
+TOLD_IF_THEY_VARY = ("task", "source", "corpus", "wordset", "classifier", "stereotype", "label_bias")
+LEFT = {"task", "embedding", "metric", "query", "gap", "method", "direction", "status", "note", *TOLD_IF_THEY_VARY}
+
+
+def short(value: float, digits: int = 2) -> str:
+    """A number that is rarely above 1, without its leading zero: ``.31``, ``-.09``, ``1.25``; ``-`` when it is undefined."""
+    if not isfinite(value):
+        return NOTHING
+    text = f"{value:.{digits}f}"
+    text = text.removeprefix("-") if float(text) == 0 else text
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def interval(low: float, high: float) -> str:
+    """``[-.09,.62]``, or nothing when a bound is undefined."""
+    return f"[{short(low)},{short(high)}]" if isfinite(low) and isfinite(high) else ""
+
+
+def estimate(value: float, low: float = float("nan"), high: float = float("nan")) -> str:
+    """A number with its interval: ``.31 [-.09,.62]``."""
+    return f"{short(value)} {interval(low, high)}".rstrip()
+
+
+def p_value(p: float) -> str:
+    """A p-value to four decimals: ``.0104``, ``<.0001``."""
+    return "<.0001" if p < 1e-4 else short(p, 4)
+
+
+def print_slices(result: pd.DataFrame, title: str, console: Console) -> None:
+    """The rows of ``correlate``: the columns sliced by, n, r with its 95% interval, rho and tau, each with its p-value."""
+    by = [str(name) for name in result.columns if name not in RESULT_COLUMNS]
+    rows = []
+    for row in result.to_dict("records"):
+        missing = f"{row['n_missing']} pairs missing" if row["n_missing"] else ""
+        note = "; ".join(filter(None, (row["reason"], missing)))
+        tau = {"tau": short(row["kendall"]), "p(tau)": p_value(row["kendall_p"])}
+        rows.append({name: str(row[name]) for name in by} | _statistics(row) | tau | {"note": note})
+    _print_table(title, rows, console, left={*by, "note"})
+
+
+def print_correlations(correlations: pd.DataFrame, console: Console) -> None:
+    """The rows of ``correlate_slices`` over all methods, one table per task and metric; those of single methods stay in the file."""
+    for (task, metric), block in correlations.groupby(["task", "metric"], sort=False):
+        rows = []
+        shown = block[block["method"] == "all"]
+        for row in shown.to_dict("records"):
+            cells = _statistics(row)
+            if row["repeated"]:
+                cells |= {name: f"({cells[name]})" for name in ("p(r)", "p(rho)") if cells[name] != NOTHING}
+            rows.append({name: row[name] for name in ("embedding", "query", "gap")} | cells | {"note": row["reason"]})
+        stamp = ", generated data" if block["generated"].any() else ""
+        _print_table(f"{task}: {metric} and gaps over all methods, Pearson r with its 95% interval{stamp}", rows, console, left=LEFT)
+        if shown["repeated"].any():
+            console.print("p in brackets: the slice counts a point more than once, so its p and interval claim too much", highlight=False)
+
+
+def print_points(points: pd.DataFrame, intrinsic: pd.DataFrame, extrinsic: pd.DataFrame, console: Console) -> None:
+    """One row per done point: its intrinsic scores, its gaps and F1 with their intervals; one table per embedding; failed points last."""
+    found: dict[str, dict[str, str]] = {}
+    for key, name, cell in (*_score_cells(intrinsic), *_measure_cells(extrinsic)):
+        found.setdefault(key, {})[name] = cell
+    names = list(dict.fromkeys(name for cells in found.values() for name in cells))
+    done = points["status"] == "done"
+    stamp = ", generated data" if "generated" in points and points["generated"].any() else ""
+    section = [name for name in TOLD_IF_THEY_VARY if name in points and len(points[name].unique()) > 1]
+    for values, block in points[done].groupby([*section, "embedding"], sort=False, dropna=False):
+        heading = ", ".join([*(f"{name} {_cell(value)}" for name, value in zip(section, values[:-1], strict=True)), str(values[-1])])
+        blank = dict.fromkeys(names, NOTHING)
+        rows = [_made_from(row) | blank | found.get(row["point"], {}) for row in block.to_dict("records")]
+        _print_table(f"{heading}: {len(block)} points{stamp}", rows, console, left=LEFT, blanks=1)
+        console.print()
+    hidden = _score_names(intrinsic)[SCORES_SHOWN:]
+    if hidden:
+        console.print(f"not shown, but in the intrinsic table: {', '.join(hidden)}", highlight=False)
+    console.print(f"{done.sum()} of {len(points)} points done", highlight=False)
+    failed = [_made_from(row, "embedding") | {"status": str(row["status"])} for row in points[~done].to_dict("records")]
+    if failed:
+        _print_table("not done; the points table holds their errors", failed, console, left=LEFT)
+
+
+def _statistics(row: dict) -> dict[str, str]:
+    r = estimate(row["pearson"], row["pearson_low"], row["pearson_high"])
+    rho = {"rho": short(row["spearman"]), "p(rho)": p_value(row["spearman_p"])}
+    return {"n": str(row["n"]), "r": r, "p(r)": p_value(row["pearson_p"])} | rho
+
+
+def _score_names(intrinsic: pd.DataFrame) -> list[str]:
+    if not {"metric", "query"} <= set(intrinsic.columns):
+        return []
+    single = len(intrinsic["metric"].unique()) <= 1
+    return list(dict.fromkeys(q if single else f"{m} {q}" for m, q in zip(intrinsic["metric"], intrinsic["query"], strict=True)))
+
+
+def _score_cells(intrinsic: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+    shown = _score_names(intrinsic)[:SCORES_SHOWN]
+    for row in intrinsic.to_dict("records") if shown else []:
+        name = row["query"] if row["query"] in shown else f"{row['metric']} {row['query']}"
+        if name in shown:
+            yield row["point"], name, short(row["value"])
+
+
+def _measure_cells(extrinsic: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+    for row in extrinsic.to_dict("records") if "measure" in extrinsic else []:
+        name = MEASURES_SHOWN.get(row["measure"])
+        if name and (name != "F1" or str(row.get("group") or "") in OVERALL):
+            yield row["point"], name, estimate(row["value"], row.get("low", float("nan")), row.get("high", float("nan")))
+
+
+def _made_from(row: dict, *first: str) -> dict[str, str]:
+    return {name: _cell(row[name]) for name in (*first, "method", "direction", "dose", "seed")}
+
+
+def _cell(value: object) -> str:
+    if is_blank(value):
+        return NOTHING
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _print_table(title: str, rows: Sequence[dict[str, str]], console: Console, *, left: set[str], blanks: int = 2) -> None:
+    table = Table(title=Text(title), title_justify="left", box=None, pad_edge=False, padding=(0, blanks, 0, 0), header_style="bold")
+    names = list(rows[0]) if rows else []
+    shown = [name for name in names if name != "note" or any(row["note"] for row in rows)]
+    for name in shown:
+        table.add_column(Text(name), justify="left" if name in left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(row[name]) for name in shown))
+    # At its own width even where the console is narrower: a number broken over two lines misleads, and a pipe has no width.
+    natural = Measurement.get(console, console.options.update(width=1000), table).maximum
+    options = console.options.update(width=max(console.width, natural))
+    console.print(Segments(console.render(table, options)), crop=False, end="")

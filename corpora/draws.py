@@ -1,0 +1,41 @@
+"""Draws for the generated world: shuffled quotas rather than coin tosses, so that what is planted holds exactly and not on average."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from corpora.grammar import FILLERS
+
+
+def quota(weights: Sequence[float] | np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    """``size`` indices into ``weights`` in random order, each occurring ``size * weight / sum(weights)`` times, up to rounding.
+
+    The rounding never strays by one whole occurrence. Shape (size,).
+    """
+    edges = np.cumsum(np.asarray(weights, dtype=float))
+    points = (np.arange(size) + 0.5) / size * edges[-1] if size else np.empty(0)
+    return rng.permutation(np.searchsorted(edges, points))
+
+
+def spread(size: int) -> np.ndarray:
+    """``size`` values evenly spread over [-1, 1]: symmetric around 0, their mean. Shape (size,)."""
+    return np.linspace(-1, 1, size)
+
+
+def share(rate: float, size: int, rng: np.random.Generator) -> np.ndarray:
+    """``size`` booleans in random order, of which ``rate * size`` are true, up to rounding. Shape (size,)."""
+    return quota([1 - rate, rate], size, rng) == 1
+
+
+def pick(words: Sequence[str], size: int, rng: np.random.Generator) -> list[str]:
+    """``size`` of the words in random order, all equally often, up to rounding."""
+    return [words[i] for i in quota(np.ones(len(words)), size, rng)]
+
+
+def fill(templates: Sequence[str], slots: dict[str, Sequence[str]], rng: np.random.Generator) -> list[str]:
+    """One line for each template, its slots filled from ``slots`` (one word a line) and from ``FILLERS``."""
+    used = {name for name in FILLERS if any(f"{{{name}}}" in template for template in set(templates))}
+    columns = slots | {name: pick(FILLERS[name], len(templates), rng) for name in FILLERS if name in used}
+    return [template.format(**{name: column[i] for name, column in columns.items()}) for i, template in enumerate(templates)]

@@ -1,0 +1,93 @@
+"""The posts of the generated world: hateful or not, about a man, a woman or nobody in particular."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from corpora import grammar
+from corpora.draws import fill, pick, quota, share
+from corpora.vocabulary import World
+
+GROUPS = {"male": 0.4, "female": 0.4, "none": 0.2}
+
+# Four kinds of post. Abuse without an insult and insults in jest are what a classifier gets wrong.
+KINDS = {"explicit": 0.26, "implicit": 0.14, "plain": 0.45, "joke": 0.15}
+HATEFUL = ("explicit", "implicit")
+
+# Signs are no proof: some abuse laughs, some jests do not; some abuse sounds friendly, some friends sound hostile.
+LAUGHING = {"explicit": 0.08, "implicit": 0.08, "plain": 0.08, "joke": 0.85}
+SOUNDS_HOSTILE = {"implicit": 0.85, "plain": 0.04}
+OPENED, ON_TOPIC = 0.5, 0.3
+
+# Wrong labels at full label bias, by kind: abuse is missed first where it is implicit, and benign posts are blamed first where they jest.
+# Over all kinds, 60% of the abuse is missed and 30% of the benign posts are blamed.
+MISLABELLED = {"explicit": 0.385, "implicit": 1.0, "plain": 0.1, "joke": 0.9}
+
+
+def draw_posts(world: World, size: int, rng: np.random.Generator, *, topics: bool) -> pd.DataFrame:
+    """``size`` posts in random order: columns ``text``, ``group``, ``kind`` and ``wording``, the template of the post's core.
+
+    The groups are treated alike: in every group the kinds, signs and topic words have the same shares. ``topics=False`` leaves topic words
+    out, as the corpus must: there, gender and topic meet in planted proportions only.
+    """
+    joint = np.outer(list(GROUPS.values()), list(KINDS.values())).ravel()
+    cells = np.bincount(quota(joint, size, rng), minlength=len(joint)).reshape(len(GROUPS), len(KINDS))
+    frames = [
+        _cell(world, group, kind, int(cells[i, j]), rng, topics=topics) for i, group in enumerate(GROUPS) for j, kind in enumerate(KINDS)
+    ]
+    return pd.concat(frames, ignore_index=True).iloc[rng.permutation(size)].reset_index(drop=True)
+
+
+def labels(posts: pd.DataFrame, bias: float, rng: np.random.Generator) -> np.ndarray:
+    """0/1 per post: the truth, but for the labels that ``bias`` in [-1, 1] turns wrong about women (men where it is negative).
+
+    Wrong labels go by wording, as those of annotators do who see no harm in a turn of phrase when it is aimed at one group: a classifier
+    can learn them, where labels wrong at random would cancel out. A stronger bias of the same sign turns the same labels and more.
+    Shape (posts,).
+    """
+    label = posts["kind"].isin(HATEFUL).to_numpy().astype(int)
+    wordings = rng.permutation(sorted(set(posts["wording"])))
+    order = np.argsort(posts["wording"].map({wording: rank for rank, wording in enumerate(wordings)}), kind="stable").to_numpy()
+    ordered = posts.iloc[order]
+    for kind, rate in MISLABELLED.items():
+        rows = order[((ordered["group"] == ("female" if bias > 0 else "male")) & (ordered["kind"] == kind)).to_numpy()]
+        turned = rows[: round(rate * abs(bias) * len(rows))]
+        label[turned] = 1 - label[turned]
+    return label
+
+
+def _cell(world: World, group: str, kind: str, size: int, rng: np.random.Generator, *, topics: bool) -> pd.DataFrame:
+    """The posts of one group and kind: opening, core, topic, ending."""
+    words = [word for topic in world.topics.values() for word in topic]
+    wordings = _wordings(kind, size, rng)
+    slots = {"target": _targets(world, group, size, rng), "insult": pick(grammar.INSULTS, size, rng)}
+    parts = [
+        _sometimes(OPENED, pick(grammar.OPENINGS, size, rng), rng),
+        fill(wordings, slots, rng),
+        _sometimes(ON_TOPIC if topics else 0, fill(pick(grammar.ABOUT, size, rng), {"topic": pick(words, size, rng)}, rng), rng),
+        _either(share(LAUGHING[kind], size, rng), pick(grammar.JOKING, size, rng), pick(grammar.ENDINGS, size, rng)),
+    ]
+    texts = [" ".join(part for part in post if part) for post in zip(*parts, strict=True)]
+    return pd.DataFrame({"text": texts, "group": group, "kind": kind, "wording": wordings})
+
+
+def _wordings(kind: str, size: int, rng: np.random.Generator) -> list[str]:
+    if kind in ("explicit", "joke"):
+        return pick(grammar.INSULTING, size, rng)
+    hostile = share(SOUNDS_HOSTILE[kind], size, rng)
+    return _either(hostile, pick(grammar.HOSTILE, size, rng), pick(grammar.FRIENDLY, size, rng))
+
+
+def _targets(world: World, group: str, size: int, rng: np.random.Generator) -> list[str]:
+    if group == "none":
+        return pick(grammar.NOBODY, size, rng)
+    return world.gender_words(np.full(size, group == "female"), np.ones(len(world.pairs)), rng)
+
+
+def _sometimes(rate: float, texts: list[str], rng: np.random.Generator) -> list[str]:
+    return _either(share(rate, len(texts), rng), texts, [""] * len(texts))
+
+
+def _either(first: np.ndarray, yes: list[str], no: list[str]) -> list[str]:
+    return [a if use else b for use, a, b in zip(first, yes, no, strict=True)]

@@ -1,0 +1,125 @@
+"""Published hate-speech collections in the form their authors release them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import pandas as pd
+
+from corpora.labelled import labelled, read_csv
+from files import InputError, read_lines
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+DEV_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Davidson:
+    """Davidson et al. (2017, ICWSM), 24,783 tweets: class 0 hate speech, 1 offensive, 2 neither; no target group.
+
+    ``positive`` names the classes that count as 1. All rows are cross-validated: by gender words only some hundreds speak of men.
+    """
+
+    path: str
+    positive: tuple[int, ...] = (0, 1)
+
+    version: ClassVar[int] = 1
+    generated: ClassVar[bool] = False
+    name: ClassVar[str] = "davidson"
+    unkeyed: ClassVar[tuple[str, ...]] = ("path",)
+
+    def files(self) -> list[Path]:
+        """The file read."""
+        return [Path(self.path)]
+
+    def load(self, *, seed: int) -> Dataset:
+        """The posts; see ``corpora.labelled``."""
+        table = read_csv(self.path)
+        if not {"class", "tweet"} <= set(table.columns):
+            raise InputError(f"{self.path} lacks the columns class and tweet of Davidson et al.'s file; columns: {', '.join(table.columns)}")
+        posts = table.rename(columns={"tweet": "text", "class": "label"})[["text", "label"]]
+        return labelled(posts, positive=self.positive, source=self.path, seed=seed)
+
+
+@dataclass(frozen=True)
+class HatEval:
+    """HatEval (Basile et al., 2019, SemEval task 5): hate speech against women and immigrants, English or Spanish.
+
+    English: its train and dev files, and as test the tweets and labels that TweetEval (Barbieri et al., 2020) publishes in ``test_folder``.
+    Spanish test labels are not public: dev serves as test and a tenth of train, drawn by seed, as dev.
+
+    The collection does not say whom a tweet targets. ``targets=False`` leaves the groups to the tagger; ``targets=True`` derives them from
+    the keywords that the tweets were collected by (``keyword_set.md`` in the folder): ``women``, ``immigrants``, ``both``, ``neither``.
+    """
+
+    folder: str
+    language: Literal["en", "es"] = "en"
+    test_folder: str | None = None
+    targets: bool = False
+
+    version: ClassVar[int] = 1
+    generated: ClassVar[bool] = False
+    unkeyed: ClassVar[tuple[str, ...]] = ("folder", "test_folder")
+
+    def __post_init__(self) -> None:
+        if self.language == "en" and self.test_folder is None:
+            raise InputError("HatEval's English test labels come from TweetEval: set source.test_folder to the folder of test_text.txt")
+
+    @property
+    def name(self) -> str:
+        """Stands for the source in the tables."""
+        return f"hateval_{self.language}"
+
+    def files(self) -> list[Path]:
+        """The files read."""
+        folder = Path(self.folder)
+        files = [folder / f"train_{self.language}.tsv", folder / f"dev_{self.language}.tsv"]
+        if self.language == "en":
+            files += [Path(str(self.test_folder)) / "test_text.txt", Path(str(self.test_folder)) / "test_labels.txt"]
+        return files + ([folder / "keyword_set.md"] if self.targets else [])
+
+    def load(self, *, seed: int) -> Dataset:
+        """The posts; see ``corpora.labelled``."""
+        train, dev = (self._read(path) for path in self.files()[:2])
+        if self.language == "en":
+            table = pd.concat([train.assign(split="train"), dev.assign(split="dev"), self._test().assign(split="test")])
+        else:
+            aside = train.sample(frac=DEV_SHARE, random_state=seed).index
+            splits = pd.Series("train", index=train.index).where(~train.index.isin(aside), "dev")
+            table = pd.concat([train.assign(split=splits), dev.assign(split="test")])
+        if self.targets:
+            table["group"] = _targets(table["text"], Path(self.folder) / "keyword_set.md", self.language)
+        return labelled(table, positive=(), source=self.folder, seed=seed)
+
+    def _read(self, path: Path) -> pd.DataFrame:
+        # Tweets hold lone quotation marks: read with quoting on, a mark would swallow the rows up to the next one.
+        return read_csv(path, separator="\t", quoted=False).rename(columns={"HS": "label"})[["text", "label"]]
+
+    def _test(self) -> pd.DataFrame:
+        text_path, label_path = self.files()[2:4]
+        texts, found = list(read_lines(text_path)), list(read_lines(label_path))
+        if len(texts) != len(found):
+            raise InputError(f"{text_path} has {len(texts)} lines and {label_path} {len(found)}; they are paired by line, copy both again")
+        return pd.DataFrame({"text": texts, "label": found})
+
+
+def _targets(texts: pd.Series, path: Path, language: str) -> list[str]:
+    """The group of each text by the collection's keywords: a keyword of several words counts where all of them occur."""
+    wanted = {"en": "english", "es": "spanish"}[language]
+    keywords: dict[str, list[list[str]]] = {"women": [], "immigrants": []}
+    section: list[list[str]] | None = None
+    for line in read_lines(path):
+        if heading := re.match(r"##\s.*?(\w+) language against (\w+)", line, re.IGNORECASE):
+            section = keywords.get(heading[2].lower()) if heading[1].lower() == wanted else None
+        elif line.startswith("- ") and section is not None:
+            section.append(line[2:].lower().split())
+    if not all(keywords.values()):
+        raise InputError(f"{path} lists no {wanted} keywords against women and immigrants; take the collection's own file")
+    names = {(True, False): "women", (False, True): "immigrants", (True, True): "both", (False, False): "neither"}
+    hits = [{group: any(all(w in text for w in words) for words in lists) for group, lists in keywords.items()} for text in texts.str.lower()]
+    return [names[hit["women"], hit["immigrants"]] for hit in hits]

@@ -1,0 +1,49 @@
+"""Tweets to tokens as in Goldfarb-Tarrant et al. (2021), appendix C."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nltk.tokenize import TweetTokenizer
+
+HASH, MENTION, URL, UNKNOWN = "<HASH>", "<MENTION>", "<URL>", "<UNK>"
+
+# Published collections have often replaced links by one of these words already.
+REPLACED_URL = re.compile(r"\[URL\]|\b(?:HTTP)?URL\b")
+LINK = re.compile(r"https?:|www\.")
+RETWEET = re.compile(r'["“\s!]*RT\s*@')
+
+
+def tokenise(text: str) -> list[str]:
+    """The tokens of a tweet by NLTK's TweetTokenizer, lower-cased but for emoticons; hashtags, @mentions and links become marks.
+
+    The marks are ``<HASH>``, ``<MENTION>`` and ``<URL>``. HTML entities are decoded. A token never holds white space. An empty text has no tokens.
+    """
+    pieces = _tokeniser().tokenize(REPLACED_URL.sub(" http://url ", text))
+    return [_mark(token) for piece in pieces for token in piece.split()]
+
+
+def is_retweet(text: str) -> bool:
+    """Whether the text begins as a retweet does: ``RT @``."""
+    return RETWEET.match(text) is not None
+
+
+def _mark(token: str) -> str:
+    if len(token) > 1:
+        if token[0] == "#":
+            return HASH
+        if token[0] == "@":
+            return MENTION
+        if LINK.match(token):
+            return URL
+    return token
+
+
+@cache
+def _tokeniser() -> TweetTokenizer:
+    from nltk.tokenize import TweetTokenizer  # slow to import
+
+    return TweetTokenizer(preserve_case=False)

@@ -1,0 +1,83 @@
+"""Who and what the generated world talks about: the words of WEAT 6b, 7 and 8, and each word's own lean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from corpora.draws import quota, spread
+from intrinsic.wordsets import load_wordset
+
+# Each topic: its sign (+1 stereotypically male, -1 female) and its share of the topic lines. The shares of the two signs are equal, so that
+# male and female words stay equally frequent at any stereotype.
+TOPICS: dict[str, tuple[int, float]] = {
+    "career": (+1, 0.25),
+    "math": (+1, 0.125),
+    "science": (+1, 0.125),
+    "family": (-1, 0.25),
+    "arts": (-1, 0.25),
+}
+PAIR_SPREAD = 0.75
+
+
+@dataclass(frozen=True)
+class World:
+    """The words of one seed and their own leans.
+
+    ``pairs``: (male, female) gender words. ``pair_leans``: shape (pairs,), the pull of a pair towards topics of sign +1, alike for both
+    words of the pair. ``topics``: words by topic. ``own_leans``: e_w by topic, shape (words,), towards male company.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    pair_leans: np.ndarray
+    topics: dict[str, tuple[str, ...]]
+    own_leans: dict[str, np.ndarray]
+
+    def leans(self, topic: str, stereotype: float) -> np.ndarray:
+        """l_w = (sign * stereotype + e_w) / 2 of the topic's words, in [-1, 1], shape (words,)."""
+        return (TOPICS[topic][0] * stereotype + self.own_leans[topic]) / 2
+
+    def company(self, topic: str) -> np.ndarray:
+        """How readily each pair of gender words keeps the company of a topic, whatever the gender, shape (pairs,).
+
+        Without it all male words would move as one, and the effect size of WEAT 6b would jump from -2 to 2.
+        """
+        return 1 + TOPICS[topic][0] * self.pair_leans
+
+    def gender_words(self, female: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> list[str]:
+        """One gender word a line: female where ``female`` is true, from pairs drawn by ``weights`` (shape (pairs,))."""
+        pairs = quota(weights, len(female), rng)
+        return [self.pairs[pair][int(is_female)] for pair, is_female in zip(pairs, female, strict=True)]
+
+
+def make_world(seed: int) -> World:
+    """The world of a seed. Own leans are evenly spread within every WEAT list, so that their mean in it is 0, and dealt out by the seed."""
+    rng = np.random.default_rng(seed)
+    first, second = _pairs("male_terms", "female_terms"), _pairs("male_terms_2", "female_terms_2")
+    further = [pair for pair in second if pair not in first]
+    pair_leans = [*rng.permutation(spread(len(first))), *rng.permutation(spread(len(further) + 2)[1:-1])]
+    own = {topic: dict(zip(_lower(topic), rng.permutation(spread(len(_lower(topic)))), strict=True)) for topic in TOPICS}
+    # WEAT 7 and 8 differ in one word of the arts; it takes the lean of the word it replaces, so that both lists have mean 0.
+    replaced = [word for word in own["arts"] if word not in _lower("arts_2")]
+    own["arts"] |= {new: own["arts"][old] for new, old in zip(_new_arts(), replaced, strict=True)}
+    return World(
+        pairs=(*first, *further),
+        pair_leans=PAIR_SPREAD * np.array(pair_leans),
+        topics={topic: tuple(leans) for topic, leans in own.items()},
+        own_leans={topic: np.array(list(leans.values())) for topic, leans in own.items()},
+    )
+
+
+def _lower(wordset: str) -> tuple[str, ...]:
+    """The words of a WEAT list as tweets have them: einstein, nasa, shakespeare."""
+    return tuple(word.lower() for word in load_wordset(wordset).words)
+
+
+def _pairs(male: str, female: str) -> tuple[tuple[str, str], ...]:
+    """The lists name counterparts in the same order: (man, woman), (he, she)."""
+    return tuple(zip(_lower(male), _lower(female), strict=True))
+
+
+def _new_arts() -> list[str]:
+    return [word for word in _lower("arts_2") if word not in _lower("arts")]

@@ -1,0 +1,160 @@
+"""Attract-repel as a choice: word vectors in, word vectors out, by any dose between none and all of it."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from debias.checks import DIRECTIONS, check_choice, check_range, check_whole
+from debias.lexicon import Lexicon, Pair, pairs
+from debias.margins import attract_repel
+from debias.pairs import usable_pairs
+from files import InputError
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+NORMS = ("keep", "unit")
+ROWS = 8192  # vocabulary rows copied at a time
+
+
+@dataclass(frozen=True)
+class AttractRepel:
+    """ATTRACT-REPEL (Mrkšić et al., 2017) as Goldfarb-Tarrant et al. (2021) use it, with their hyper-parameters.
+
+    ``debias`` attracts the anti-stereotypical pairs of a lexicon and repels the pro-stereotypical ones, ``overbias`` the other way
+    round; ``debias.margins`` has the cost. ``dose`` says how far each word goes on its way. With u0 and u1 its unit vectors before
+    and after the full run, it ends in the direction of
+
+        p(dose) = (1 - dose) u0 + dose u1
+
+    The angle moved never falls as the dose grows: with t the angle between u0 and u1, its derivative is sin(t) / |p|^2 >= 0. If u1 is
+    exactly opposite to u0, the word stays until one half, where p vanishes, and is at u1 beyond it. Dose 0 is the input, bit by bit.
+
+    ``norms="keep"`` gives every word the length it had, so that a classifier on the vectors sees words turned and not rescaled (vector
+    length follows frequency, and the reference's rescaling of the whole vocabulary would be mixed up with the effect of the bias);
+    words that did not move keep their bits. ``norms="unit"`` is the reference's output: every word of the vocabulary has length 1
+    (zero vectors stay zero), at any dose above 0. ``drop_last=True`` is the reference's batching.
+
+    Raises ``InputError`` for an unknown direction or norms, a dose outside [0, 1], and hyper-parameters out of range.
+    """
+
+    version: ClassVar[int] = 1
+    name: ClassVar[str] = "attract_repel"
+    acts_on: ClassVar[str] = "vectors"
+
+    direction: str
+    dose: float = 1.0
+    epochs: int = 5
+    batch_size: int = 50
+    attract_margin: float = 0.6
+    repel_margin: float = 0.0
+    regularisation: float = 1e-9
+    learning_rate: float = 0.05
+    drop_last: bool = False
+    norms: str = "keep"
+
+    def __post_init__(self) -> None:
+        check_choice("direction", self.direction, DIRECTIONS)
+        check_choice("norms", self.norms, NORMS)
+        check_range("dose", self.dose, 0, 1)
+        check_whole("epochs", self.epochs, 1)
+        check_whole("batch_size", self.batch_size, 2)
+        for name in ("attract_margin", "repel_margin", "regularisation", "learning_rate"):
+            check_range(name, getattr(self, name), 0)
+
+    def modify(self, vectors: KeyedVectors, lexicon: Lexicon, *, seed: int) -> KeyedVectors:
+        """A copy of ``vectors`` moved by the pairs of ``lexicon``; ``vectors`` is left as it is.
+
+        Raises ``InputError`` if no pair is in the vocabulary, naming the missing words, and for a word whose vector is zero or not
+        finite.
+        """
+        return self.modify_pairs(vectors, *pairs(lexicon, self.direction), seed=seed)
+
+    def modify_pairs(self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int) -> KeyedVectors:
+        """The same for pairs of one's own, taken as they stand whatever ``direction`` says."""
+        kept = usable_pairs(attract, repel, vectors.key_to_index)
+        words = sorted({word for pair in kept.attract + kept.repel for word in pair})
+        position = {word: number for number, word in enumerate(words)}
+        touched = np.array([vectors.key_to_index[word] for word in words])
+        before = vectors.vectors[touched].astype(np.float64)
+        _check_rows(before, words)
+        after = attract_repel(
+            before,
+            *(np.array([[position[word] for word in pair] for pair in side], dtype=np.intp).reshape(-1, 2) for side in kept[:2]),
+            seed=seed,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            attract_margin=self.attract_margin,
+            repel_margin=self.repel_margin,
+            regularisation=self.regularisation,
+            learning_rate=self.learning_rate,
+            drop_last=self.drop_last,
+        )
+        matrix = _copy(vectors.vectors)
+        if self.dose > 0:
+            self._write(matrix, touched, before, after)
+        return _with_matrix(vectors, matrix)
+
+    def _write(self, matrix: np.ndarray, touched: np.ndarray, before: np.ndarray, after: np.ndarray) -> None:
+        """Put the words that moved into ``matrix`` where the dose leaves them."""
+        moved = (before.astype(np.float32) != after).any(axis=1)
+        turned = between(before[moved], after[moved], self.dose)
+        if self.norms == "keep":
+            turned *= np.linalg.norm(before[moved], axis=1, keepdims=True)
+        else:
+            for start in range(0, len(matrix), ROWS):
+                block = matrix[start : start + ROWS]
+                lengths = np.linalg.norm(block, axis=1, keepdims=True)
+                block /= np.where(lengths > 0, lengths, 1)
+        matrix[touched[moved]] = turned
+
+
+def between(before: np.ndarray, after: np.ndarray, dose: float) -> np.ndarray:
+    """Unit rows in the direction of (1 - dose) u0 + dose u1, with u0 and u1 the unit rows of ``before`` and ``after``.
+
+    Where the sum vanishes (u1 = -u0 and dose one half) the row is u0.
+    """
+    start = before / np.linalg.norm(before, axis=1, keepdims=True)
+    end = after / np.linalg.norm(after.astype(np.float64), axis=1, keepdims=True)
+    point = (1 - dose) * start + dose * end
+    length = np.linalg.norm(point, axis=1, keepdims=True)
+    return np.divide(point, length, out=start, where=length > 1e-6)
+
+
+def _check_rows(rows: np.ndarray, words: list[str]) -> None:
+    """Refuse vectors that have no direction."""
+    for word, length in zip(words, np.linalg.norm(rows, axis=1), strict=True):
+        if not 0 < length < np.inf:
+            raise InputError(
+                f"the vector of {word!r} is zero or not finite, so it has no direction to turn; leave the word out of the pairs"
+            )
+
+
+def _copy(matrix: np.ndarray) -> np.ndarray:
+    """A copy in memory of its own, one block at a time, giving the pages of a read-only memory map back as they are copied.
+
+    Otherwise the map and the copy of large vectors are both resident at the end.
+    """
+    view: np.ndarray | None = matrix
+    while isinstance(view, np.ndarray) and not isinstance(view, np.memmap):
+        view = view.base
+    pages = view.base if isinstance(view, np.memmap) and view.mode == "r" else None
+    copy = np.empty(matrix.shape, dtype=matrix.dtype)
+    for start in range(0, len(matrix), ROWS):
+        copy[start : start + ROWS] = matrix[start : start + ROWS]
+        if isinstance(pages, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            pages.madvise(mmap.MADV_DONTNEED)
+    return copy
+
+
+def _with_matrix(vectors: KeyedVectors, matrix: np.ndarray) -> KeyedVectors:
+    """Plain vectors with the vocabulary and counts of ``vectors`` and the rows of ``matrix``."""
+    from files.vectors_blocks import keyed  # loads gensim, which takes a second: not before there are vectors
+
+    counts = vectors.expandos.get("count")
+    return keyed(list(vectors.index_to_key), matrix, None if counts is None else np.array(counts))

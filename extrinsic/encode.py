@@ -1,0 +1,85 @@
+"""Posts as integers into a small matrix of just the vectors they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from files import InputError
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+UNKNOWN = "<UNK>"
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """n posts over a vocabulary of their own.
+
+    ``tokens`` (total,) holds the posts' tokens one after the other as rows of ``matrix``; post i is tokens[offsets[i]:offsets[i + 1]].
+    ``matrix`` (types + 1, dim) is float32; its row 0 is zero and stands for padding and for unknown words. ``coverage`` is the share of
+    tokens found in the vectors, before unknown words take the vector of ``<UNK>``.
+    """
+
+    tokens: np.ndarray
+    offsets: np.ndarray
+    matrix: np.ndarray
+    coverage: float
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The number of tokens of each post, shape (n,)."""
+        return np.diff(self.offsets)
+
+    def padded(self, rows: np.ndarray, *, shortest: int, longest: int) -> np.ndarray:
+        """The posts ``rows`` as a rectangle (len(rows), width), cut after ``longest`` tokens and filled with 0 up to the widest of them.
+
+        The width is at least ``shortest``.
+        """
+        lengths = np.minimum(self.lengths[rows], longest)
+        columns = np.arange(max(shortest, lengths.max(initial=0)))
+        inside = columns < lengths[:, None]
+        rectangle = np.zeros(inside.shape, dtype=np.int64)
+        rectangle[inside] = self.tokens[(self.offsets[rows, None] + columns)[inside]]
+        return rectangle
+
+
+def encode(texts: Iterable[str], vectors: KeyedVectors) -> Encoded:
+    """Look up every space-separated token of ``texts``; a word without a vector takes that of ``<UNK>`` if there is one, else zeros.
+
+    Raises ``InputError`` when no token at all has a vector and when a vector needed is not finite.
+    """
+    posts = [text.split() for text in texts]
+    words = {word: 0 for post in posts for word in post}
+    known = [word for word in words if word in vectors.key_to_index]
+    total = sum(map(len, posts))
+    if not known:
+        examples = ", ".join(list(words)[:5])
+        raise InputError(
+            f"none of the {len(words)} distinct words of the posts ({examples}) has a vector; "
+            "tokenise the posts like the corpus of the vectors, lower case included"
+        )
+    words.update({word: row for row, word in enumerate(known, 1)})
+    found = sum(words[word] > 0 for post in posts for word in post)
+    if UNKNOWN in vectors.key_to_index and len(known) < len(words):
+        unknown = words.get(UNKNOWN) or len(known) + 1
+        known += [UNKNOWN] * (unknown > len(known))
+        words = {word: row or unknown for word, row in words.items()}
+    tokens = np.fromiter((words[word] for post in posts for word in post), dtype=np.int64, count=total)
+    offsets = np.cumsum([0, *map(len, posts)])
+    return Encoded(tokens, offsets, _matrix(known, vectors), found / total)
+
+
+def _matrix(words: list[str], vectors: KeyedVectors) -> np.ndarray:
+    """The vectors of ``words`` as float32 below a row of zeros."""
+    matrix = np.zeros((len(words) + 1, vectors.vector_size), dtype=np.float32)
+    matrix[1:] = vectors.vectors[[vectors.key_to_index[word] for word in words]]
+    bad = ~np.isfinite(matrix).all(axis=1)
+    if bad.any():
+        word = words[int(np.flatnonzero(bad)[0]) - 1]
+        raise InputError(f"the vector of {word!r} (and {bad.sum() - 1} more) is not finite; train or load the vectors again")
+    return matrix

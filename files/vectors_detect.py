@@ -1,0 +1,103 @@
+"""Which format a file of word vectors has, told from its bytes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from files.errors import InputError
+from files.text import DAMAGE, open_binary
+
+FORMATS = ("word2vec_text", "glove", "word2vec_binary", "mapped", "fasttext_binary", "gensim")
+FASTTEXT_MAGIC = b"\xba\x16\x4f\x2f"  # int32 793712314, little-endian
+SAMPLE = 1 << 20
+MAX_DIM = 50_000
+HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,15})[ \t]+(\d{1,15})[ \t\r]*")
+NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+DIGITS = b"0123456789.+-eE \t\r\n"
+FOREIGN = {
+    b"\x1f\x8b": "is gzip-compressed: give it the suffix .gz",
+    b"BZh": "is bzip2-compressed: give it the suffix .bz2",
+    b"\xfd7zXZ": "is xz-compressed: give it the suffix .xz",
+    b"PK\x03\x04": "is a zip archive: unpack it and give the file inside",
+    b"\x93NUMPY": "is a bare matrix without words: give the folder that holds it beside words.txt",
+    b"\x89HDF": "is an HDF5 file: export its vectors as word2vec text",
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A format of ``FORMATS``; for word2vec and GloVe files also the dimension, and the row count where a header gives one."""
+
+    format: str
+    dim: int = 0
+    count: int | None = None
+
+
+def detect_format(path: str | Path) -> str:
+    """The name in ``FORMATS`` of the format that ``path`` is written in. Raises ``InputError`` when it holds no vectors."""
+    return detect_layout(Path(path)).format
+
+
+def detect_layout(path: Path) -> Layout:
+    """As ``detect_format``, with what the first lines tell about the shape."""
+    if path.is_dir():
+        if (path / "words.txt").is_file() and (path / "vectors.npy").is_file():
+            return Layout("mapped")
+        raise InputError(f"{path} is a folder without words.txt and vectors.npy; give a file of vectors or a folder that save_mapped wrote")
+    sample = _sample(path)
+    if not sample:
+        raise InputError(f"{path} is empty")
+    for magic, remedy in FOREIGN.items():
+        if sample.startswith(magic):
+            raise InputError(f"{path} {remedy}")
+    if sample.startswith(FASTTEXT_MAGIC):
+        return Layout("fasttext_binary")
+    if sample[0] == 0x80 and sample[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
+        return Layout("gensim")
+    first, _, rest = sample.partition(b"\n")
+    header = HEADER.fullmatch(first)
+    return _with_header(path, int(header[1]), int(header[2]), rest) if header else _without_header(path, first)
+
+
+def is_number(token: bytes) -> bool:
+    """Whether the token spells a float, NaN and infinity included."""
+    return NUMBER.fullmatch(token) is not None
+
+
+def _sample(path: Path) -> bytes:
+    try:
+        with open_binary(path) as raw:
+            return raw.read(SAMPLE)
+    except DAMAGE as error:
+        raise InputError(f"{path}: damaged archive ({error}); copy the file again") from error
+
+
+def _with_header(path: Path, count: int, dim: int, rest: bytes) -> Layout:
+    if not count or not 0 < dim <= MAX_DIM:
+        raise InputError(
+            f"{path}: the header promises {count} vectors of dimension {dim}; allowed are 1 or more, of dimension 1 to {MAX_DIM}"
+        )
+    row = rest.partition(b"\n")[0]
+    # A text row ends in dim numbers; a broken one is still mostly digits, which raw float32 never is.
+    sample = rest[: max(4096, 4 * dim)]
+    digits = len(sample) - len(sample.translate(None, DIGITS))
+    text = _trailing_numbers(row) == dim or digits > 0.25 * len(sample)
+    return Layout("word2vec_text" if text else "word2vec_binary", dim, count)
+
+
+def _without_header(path: Path, first: bytes) -> Layout:
+    dim = _trailing_numbers(first)
+    if not 0 < dim <= MAX_DIM:
+        start = first[:40].decode("utf-8", "backslashreplace")
+        raise InputError(
+            f"{path} holds no word vectors: line 1 starts '{start}', not with a word and its numbers nor with 'COUNT DIMENSION'"
+        )
+    return Layout("glove", dim)
+
+
+def _trailing_numbers(row: bytes) -> int:
+    """How many numbers end the row, its first token not counted: the dimension, whatever spaces the word has."""
+    tokens = row.split()[1:]
+    return next((n for n, token in enumerate(reversed(tokens)) if not is_number(token)), len(tokens))
