@@ -1,7 +1,7 @@
 """Correlations of two columns of any tidy table, by slices of its other columns.
 
-    python -m analysis.correlate results/hatespeech_en
-    python -m analysis.correlate my.csv --x WEAT --y "Performance Gap" --by Metric,Embedding --out slices.csv
+python -m analysis.correlate results/hatespeech_en
+python -m analysis.correlate my.csv --x WEAT --y "Performance Gap" --by Metric,Embedding --out slices.csv
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ def join_points(points: pd.DataFrame, intrinsic: pd.DataFrame, extrinsic: pd.Dat
 
     Columns: every column of ``points``; ``metric``, ``query``, ``x`` (and ``p_value``, ``n_found``, ``n_lost``, ``convention`` where
     recorded); ``task``, ``gap`` (the measure, such as ``recall_gap``), ``group``, ``y``, ``low``, ``high`` (and ``support``);
-    ``reason``, which says why ``x`` or ``y`` is NaN. An unmodified embedding has the method ``none`` and the dose 0.
+    ``reason``, which says why ``x`` or ``y`` is NaN, or what its interval lacks. An unmodified embedding has the method ``none``
+    and the dose 0.
 
     A metric scored under several conventions, or a gap between several pairs of groups, becomes several: ``weat (caliskan)``,
     ``recall_gap (male-other)``. Failed points are left out. Raises ``InputError`` for a missing column, an empty table, a score
@@ -54,7 +55,7 @@ def _scores(intrinsic: pd.DataFrame) -> pd.DataFrame:
     _check(intrinsic, INTRINSIC_COLUMNS, [], "the intrinsic table")
     kept = [c for c in ("p_value", "n_found", "n_lost", "convention") if c in intrinsic]
     scores = intrinsic[[*INTRINSIC_COLUMNS, *kept]].rename(columns={"value": "x"})
-    scores = scores.assign(x_reason=_text(intrinsic, "reason"), metric=_told_apart(intrinsic, "metric", "convention"))
+    scores = scores.assign(x_reason=_text(intrinsic, "reason"), metric=told_apart(intrinsic, "metric", "convention"))
     _once(scores, ["point", "metric", "query"], "the intrinsic table")
     return scores
 
@@ -67,7 +68,7 @@ def _gaps(extrinsic: pd.DataFrame) -> pd.DataFrame:
     intervals = {name: rows[name] if name in rows else float("nan") for name in ("low", "high")}
     kept = [c for c in ("support",) if c in rows]
     gaps = rows[[*EXTRINSIC_COLUMNS, *kept]].rename(columns={"value": "y", "measure": "gap"})
-    gaps = gaps.assign(**intervals, group=_text(rows, "group"), y_reason=_text(rows, "reason"), gap=_told_apart(rows, "measure", "group"))
+    gaps = gaps.assign(**intervals, group=_text(rows, "group"), y_reason=_text(rows, "reason"), gap=told_apart(rows, "measure", "group"))
     _once(gaps, ["point", "task", "gap"], "the extrinsic table")
     return gaps
 
@@ -91,7 +92,7 @@ def _text(table: pd.DataFrame, column: str) -> pd.Series:
     return table[column].fillna("").astype(str) if column in table else pd.Series("", index=table.index)
 
 
-def _told_apart(table: pd.DataFrame, name: str, detail: str) -> pd.Series:
+def told_apart(table: pd.DataFrame, name: str, detail: str) -> pd.Series:
     """``name``, with ``detail`` in brackets where one name has several."""
     details = _text(table, detail)
     several = details.groupby(table[name].to_numpy()).nunique()

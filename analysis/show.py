@@ -12,6 +12,7 @@ from rich.segment import Segments
 from rich.table import Table
 from rich.text import Text
 
+from analysis.join import told_apart
 from analysis.pairs import RESULT_COLUMNS
 from analysis.read import is_blank
 
@@ -19,8 +20,10 @@ NOTHING = "-"
 SCORES_SHOWN = 4
 MEASURES_SHOWN = {"recall_gap": "recall gap", "precision_gap": "precision gap", "f1": "F1"}
 OVERALL = ("", "all", "overall")
-TOLD_IF_THEY_VARY = ("task", "source", "corpus", "wordset", "classifier", "stereotype", "label_bias")
-LEFT = {"task", "embedding", "metric", "query", "gap", "method", "direction", "status", "note", *TOLD_IF_THEY_VARY}
+# Told only where they vary: names head a table of their own, numbers are a column.
+HEADINGS = ("task", "source", "corpus", "wordset", "classifier")
+SETTINGS = ("stereotype", "label_bias")
+LEFT = {"task", "embedding", "metric", "query", "gap", "method", "direction", "status", "note"}
 
 
 def short(value: float, digits: int = 2) -> str:
@@ -70,31 +73,35 @@ def print_correlations(correlations: pd.DataFrame, console: Console) -> None:
                 cells |= {name: f"({cells[name]})" for name in ("p(r)", "p(rho)") if cells[name] != NOTHING}
             rows.append({name: row[name] for name in ("embedding", "query", "gap")} | cells | {"note": row["reason"]})
         stamp = ", generated data" if block["generated"].any() else ""
-        _print_table(f"{task}: {metric} and gaps over all methods, Pearson r with its 95% interval{stamp}", rows, console, left=LEFT)
+        _print_table(f"{task}, {metric}: all methods, r with its 95% interval{stamp}", rows, console, left=LEFT)
         if shown["repeated"].any():
             console.print("p in brackets: the slice counts a point more than once, so its p and interval claim too much", highlight=False)
 
 
 def print_points(points: pd.DataFrame, intrinsic: pd.DataFrame, extrinsic: pd.DataFrame, console: Console) -> None:
     """One row per done point: its intrinsic scores, its gaps and F1 with their intervals; one table per embedding; failed points last."""
+    if {"metric", "query"} <= set(intrinsic.columns):
+        intrinsic = intrinsic.assign(metric=told_apart(intrinsic, "metric", "convention"))
     found: dict[str, dict[str, str]] = {}
     for key, name, cell in (*_score_cells(intrinsic), *_measure_cells(extrinsic)):
         found.setdefault(key, {})[name] = cell
-    names = list(dict.fromkeys(name for cells in found.values() for name in cells))
+    named = {name for cells in found.values() for name in cells}
+    names = [name for name in (*_score_names(intrinsic), *MEASURES_SHOWN.values()) if name in named]
     done = points["status"] == "done"
     stamp = ", generated data" if "generated" in points and points["generated"].any() else ""
-    section = [name for name in TOLD_IF_THEY_VARY if name in points and len(points[name].unique()) > 1]
+    section, settings = ([name for name in told if _varies(points, name)] for told in (HEADINGS, SETTINGS))
+    made_from = ("method", "direction", "dose", *settings, "seed")
     for values, block in points[done].groupby([*section, "embedding"], sort=False, dropna=False):
         heading = ", ".join([*(f"{name} {_cell(value)}" for name, value in zip(section, values[:-1], strict=True)), str(values[-1])])
         blank = dict.fromkeys(names, NOTHING)
-        rows = [_made_from(row) | blank | found.get(row["point"], {}) for row in block.to_dict("records")]
+        rows = [_cells(row, made_from) | blank | found.get(row["point"], {}) for row in block.to_dict("records")]
         _print_table(f"{heading}: {len(block)} points{stamp}", rows, console, left=LEFT, blanks=1)
         console.print()
     hidden = _score_names(intrinsic)[SCORES_SHOWN:]
     if hidden:
         console.print(f"not shown, but in the intrinsic table: {', '.join(hidden)}", highlight=False)
     console.print(f"{done.sum()} of {len(points)} points done", highlight=False)
-    failed = [_made_from(row, "embedding") | {"status": str(row["status"])} for row in points[~done].to_dict("records")]
+    failed = [_cells(row, (*section, "embedding", *made_from, "status")) for row in points[~done].to_dict("records")]
     if failed:
         _print_table("not done; the points table holds their errors", failed, console, left=LEFT)
 
@@ -109,7 +116,8 @@ def _score_names(intrinsic: pd.DataFrame) -> list[str]:
     if not {"metric", "query"} <= set(intrinsic.columns):
         return []
     single = len(intrinsic["metric"].unique()) <= 1
-    return list(dict.fromkeys(q if single else f"{m} {q}" for m, q in zip(intrinsic["metric"], intrinsic["query"], strict=True)))
+    pairs = zip(intrinsic["metric"], intrinsic["query"], strict=True)
+    return list(dict.fromkeys(query if single else f"{metric} {query}" for metric, query in pairs))
 
 
 def _score_cells(intrinsic: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
@@ -127,8 +135,12 @@ def _measure_cells(extrinsic: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
             yield row["point"], name, estimate(row["value"], row.get("low", float("nan")), row.get("high", float("nan")))
 
 
-def _made_from(row: dict, *first: str) -> dict[str, str]:
-    return {name: _cell(row[name]) for name in (*first, "method", "direction", "dose", "seed")}
+def _varies(points: pd.DataFrame, name: str) -> bool:
+    return name in points and len(points[name].unique()) > 1
+
+
+def _cells(row: dict, names: Sequence[str]) -> dict[str, str]:
+    return {name: _cell(row[name]) for name in names}
 
 
 def _cell(value: object) -> str:

@@ -6,9 +6,10 @@ import argparse
 import importlib
 import pkgutil
 
-import benchmarks
 from rich.console import Console
 from rich.table import Table
+
+import benchmarks
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -34,8 +34,8 @@ def pick(words: Sequence[str], size: int, rng: np.random.Generator) -> list[str]
     return [words[i] for i in quota(np.ones(len(words)), size, rng)]
 
 
-def fill(templates: Sequence[str], slots: dict[str, Sequence[str]], rng: np.random.Generator) -> list[str]:
+def fill(templates: Sequence[str], slots: Mapping[str, Sequence[str]], rng: np.random.Generator) -> list[str]:
     """One line for each template, its slots filled from ``slots`` (one word a line) and from ``FILLERS``."""
     used = {name for name in FILLERS if any(f"{{{name}}}" in template for template in set(templates))}
-    columns = slots | {name: pick(FILLERS[name], len(templates), rng) for name in FILLERS if name in used}
+    columns = dict(slots) | {name: pick(FILLERS[name], len(templates), rng) for name in FILLERS if name in used}
     return [template.format(**{name: column[i] for name, column in columns.items()}) for i, template in enumerate(templates)]

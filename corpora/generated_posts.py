@@ -48,7 +48,7 @@ def labels(posts: pd.DataFrame, bias: float, rng: np.random.Generator) -> np.nda
     """
     label = posts["kind"].isin(HATEFUL).to_numpy().astype(int)
     wordings = rng.permutation(sorted(set(posts["wording"])))
-    order = np.argsort(posts["wording"].map({wording: rank for rank, wording in enumerate(wordings)}), kind="stable").to_numpy()
+    order = np.argsort(posts["wording"].map({wording: rank for rank, wording in enumerate(wordings)}), kind="stable")
     ordered = posts.iloc[order]
     for kind, rate in MISLABELLED.items():
         rows = order[((ordered["group"] == ("female" if bias > 0 else "male")) & (ordered["kind"] == kind)).to_numpy()]

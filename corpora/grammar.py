@@ -13,12 +13,18 @@ def _words(text: str) -> tuple[str, ...]:
 
 # Ordinary words, drawn uniformly. The slot of a template names the list that fills it.
 FILLERS: dict[str, tuple[str, ...]] = {
-    "verb": _words("likes mentions studies discusses prefers follows remembers explains describes chooses misses needs wants sees hears brings"),
-    "when": _words("today tonight yesterday again tomorrow now later soon always often sometimes early late monday friday sunday weekly twice"),
-    "place": _words("town station river market bus train park street corner village beach harbour bridge hill square library cafe platform"),
+    "verb": _words(
+        "likes mentions studies discusses prefers follows remembers explains describes chooses misses needs wants sees hears brings"
+    ),
+    "when": _words(
+        "today tonight yesterday again tomorrow now later soon always often sometimes early late monday friday sunday weekly twice"
+    ),
+    "place": _words(
+        "town station river market bus train park street corner village beach harbour bridge hill square library cafe platform"
+    ),
     "noun": _words(
-        "coffee tea bread soup apple rain snow wind sun cloud phone ticket bag coat shoe lamp chair table window door game match letter map clock "
-        "bike car boat dog cat horse bird tree flower stone road"
+        "coffee tea bread soup apple rain snow wind sun cloud phone ticket bag coat shoe lamp chair table window door game match letter "
+        "map clock bike car boat dog cat horse bird tree flower stone road"
     ),
     "adjective": _words("old new small big quiet loud warm cold bright dark long short red blue green slow quick plain fresh round"),
 }

@@ -41,7 +41,9 @@ class Davidson:
         """The posts; see ``corpora.labelled``."""
         table = read_csv(self.path)
         if not {"class", "tweet"} <= set(table.columns):
-            raise InputError(f"{self.path} lacks the columns class and tweet of Davidson et al.'s file; columns: {', '.join(table.columns)}")
+            raise InputError(
+                f"{self.path} lacks the columns class and tweet of Davidson et al.'s file; columns: {', '.join(table.columns)}"
+            )
         posts = table.rename(columns={"tweet": "text", "class": "label"})[["text", "label"]]
         return labelled(posts, positive=self.positive, source=self.path, seed=seed)
 
@@ -121,5 +123,7 @@ def _targets(texts: pd.Series, path: Path, language: str) -> list[str]:
     if not all(keywords.values()):
         raise InputError(f"{path} lists no {wanted} keywords against women and immigrants; take the collection's own file")
     names = {(True, False): "women", (False, True): "immigrants", (True, True): "both", (False, False): "neither"}
-    hits = [{group: any(all(w in text for w in words) for words in lists) for group, lists in keywords.items()} for text in texts.str.lower()]
+    hits = [
+        {group: any(all(w in text for w in words) for words in lists) for group, lists in keywords.items()} for text in texts.str.lower()
+    ]
     return [names[hit["women"], hit["immigrants"]] for hit in hits]

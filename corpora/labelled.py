@@ -1,8 +1,10 @@
 """Labelled posts from tables: a file with columns of any name, or anything ``datasets`` reads.
 
-Every source gives a ``datasets.Dataset`` with the columns ``id`` (str), ``text`` (tokenised as tweets are, tokens joined by spaces), ``label``
-(0 or 1), ``group`` (str; left out where the source knows no target group) and ``split`` (``train``, ``dev``, ``test``; or ``all`` in every
-row: cross-validate). Rows come in a shuffled order with ids made anew, so that neither can carry the order of a collection to a model.
+Every source gives a ``datasets.Dataset`` with the columns ``id`` (str), ``text`` (tokenised as tweets are, tokens joined by spaces),
+``label`` (0 or 1), ``group`` (str; left out where the source knows no target group) and ``split`` (``train``, ``dev``, ``test``; or
+``all`` in every row: cross-validate).
+
+Rows come in a shuffled order with ids made anew, so that neither can carry the order of a collection to a model.
 """
 
 from __future__ import annotations
@@ -68,8 +70,8 @@ class TableSource:
 class DatasetSource:
     """Posts from anything ``datasets.load_dataset`` reads: a hub name, a local folder, or a builder such as ``json``.
 
-    ``dev`` and ``test`` name splits; where ``test`` is None the posts of ``train`` are cross-validated, where ``dev`` is None the classifier
-    sets a share of train aside. Other fields as in ``TableSource`` and ``corpora.corpus.DatasetCorpus``.
+    ``dev`` and ``test`` name splits; where ``test`` is None the posts of ``train`` are cross-validated, where ``dev`` is None the
+    classifier sets a share of train aside. Other fields as in ``TableSource`` and ``corpora.corpus.DatasetCorpus``.
     """
 
     path: str
@@ -127,8 +129,8 @@ def read_csv(path: str | Path, *, separator: str | None = None, quoted: bool = T
 def labelled(table: pd.DataFrame, *, positive: Sequence[str | int], source: str, seed: int) -> Dataset:
     """Posts from a table with ``text``, ``label`` and maybe ``group`` and ``split``, checked, tokenised and shuffled.
 
-    Raises ``InputError`` for labels that cannot be read as 0 and 1, one class only, posts without text, an unknown split, and a group column
-    that is empty in every row.
+    Raises ``InputError`` for labels that cannot be read as 0 and 1, one class only, posts without text, an unknown split, and a group
+    column that is empty in every row.
     """
     from datasets import Dataset  # slow to import
 

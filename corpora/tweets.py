@@ -20,7 +20,8 @@ RETWEET = re.compile(r'["“\s!]*RT\s*@')
 def tokenise(text: str) -> list[str]:
     """The tokens of a tweet by NLTK's TweetTokenizer, lower-cased but for emoticons; hashtags, @mentions and links become marks.
 
-    The marks are ``<HASH>``, ``<MENTION>`` and ``<URL>``. HTML entities are decoded. A token never holds white space. An empty text has no tokens.
+    The marks are ``<HASH>``, ``<MENTION>`` and ``<URL>``. HTML entities are decoded. A token never holds white space.
+    An empty text has no tokens.
     """
     pieces = _tokeniser().tokenize(REPLACED_URL.sub(" http://url ", text))
     return [_mark(token) for piece in pieces for token in piece.split()]

@@ -90,10 +90,11 @@ class GeneratedCorpus:
 
 @dataclass(frozen=True)
 class GeneratedPosts:
-    r"""``posts`` labelled posts about men, women or nobody (groups ``male``, ``female``, ``none``), with a planted ``label_bias`` in [-1, 1].
+    r"""``posts`` labelled posts about men, women or nobody (groups ``male``, ``female``, ``none``), with a ``label_bias`` in [-1, 1].
 
-    Splits: 60% train, 10% dev, 30% test. 40% of every group's posts are hateful. The labels of test are always right. In train and dev, for
-    label_bias b > 0, hateful posts about women are labelled 0 with probability 0.6 b (missed abuse: recall gap male - female > 0) and benign
+    Splits: 60% train, 10% dev, 30% test. 40% of every group's posts are hateful. The labels of test are always right. In train and dev,
+    for label_bias b > 0, hateful posts about women are labelled 0 with probability 0.6 b (missed abuse: recall gap male - female > 0) and
+    benign
     posts about women are labelled 1 with probability 0.3 b (precision gap > 0); b < 0 does the same to men; at 0 the groups are treated
     alike. The texts depend on ``seed`` and ``posts`` alone, and topic words are equally frequent in posts about men and women, so that
     ``label_bias`` is independent of a corpus's ``stereotype``.

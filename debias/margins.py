@@ -53,10 +53,10 @@ def attract_repel(
     pairs = {ATTRACT: attract, REPEL: repel}
     accumulators = {kind: np.full_like(original, 0.1) for kind in pairs}
     rng = np.random.default_rng(seed)
-    for epoch in range(epochs):
-        batches = [(kind, batch) for kind in pairs for batch in _batches(pairs[kind], batch_size, drop_last, rng)]
-        # What overflows is reported below; and on matrices this small several BLAS threads only wait for one another.
-        with np.errstate(all="ignore"), threadpool_limits(limits=1, user_api="blas"):
+    # What overflows is reported below; and on matrices this small several BLAS threads only wait for one another.
+    with np.errstate(all="ignore"), threadpool_limits(limits=1, user_api="blas"):
+        for epoch in range(epochs):
+            batches = [(kind, batch) for kind in pairs for batch in _batches(pairs[kind], batch_size, drop_last, rng)]
             for number in rng.permutation(len(batches)):
                 kind, batch = batches[number]
                 words, places = np.unique(batch, return_inverse=True)
@@ -67,8 +67,8 @@ def attract_repel(
                 squares = accumulators[kind][words] + gradient**2
                 accumulators[kind][words] = squares
                 current[words] = now - learning_rate * gradient / np.sqrt(squares)
-        if not np.isfinite(current).all():
-            raise InputError(f"attract-repel overflowed in epoch {epoch + 1}; give a smaller learning_rate than {learning_rate:g}")
+            if not np.isfinite(current).all():
+                raise InputError(f"attract-repel overflowed in epoch {epoch + 1}; give a smaller learning_rate than {learning_rate:g}")
     return current
 
 

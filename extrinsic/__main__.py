@@ -66,7 +66,7 @@ def all_gaps(predictions: pd.DataFrame, privileged: str, unprivileged: str | Non
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m extrinsic", description="Performance gaps between groups, with intervals.", epilog=EPILOG)
+    parser = argparse.ArgumentParser(prog="python -m extrinsic", description="Performance gaps between groups.", epilog=EPILOG)
     parser.add_argument("predictions", type=Path, help="a .csv, .tsv or .parquet file with one row an item")
     parser.add_argument("--gold", required=True, metavar="COL", help="column of the true labels, 0 or 1")
     parser.add_argument("--pred", required=True, metavar="COL", help="column of the predicted labels, 0 or 1")

@@ -98,7 +98,7 @@ def binary(table: pd.DataFrame, column: str) -> np.ndarray:
     numbers = pd.to_numeric(values, errors="coerce").astype("float64")
     bad = ~numbers.isin([0.0, 1.0]).to_numpy()
     if bad.any():
-        examples = ", ".join(repr(value) for value in list(values[bad].unique())[:3])
+        examples = ", ".join(repr(value) for value in values[bad].unique().tolist()[:3])
         raise InputError(f"column {column!r} holds {examples} in {bad.sum()} of {len(values)} rows; it must be 0 or 1 in every row")
     return numbers.to_numpy(dtype=np.int64)
 

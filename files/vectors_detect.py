@@ -15,6 +15,7 @@ SAMPLE = 1 << 20
 MAX_DIM = 50_000
 HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,15})[ \t]+(\d{1,15})[ \t\r]*")
 NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 DIGITS = b"0123456789.+-eE \t\r\n"
 FOREIGN = {
     b"\x1f\x8b": "is gzip-compressed: give it the suffix .gz",
@@ -80,10 +81,11 @@ def _with_header(path: Path, count: int, dim: int, rest: bytes) -> Layout:
             f"{path}: the header promises {count} vectors of dimension {dim}; allowed are 1 or more, of dimension 1 to {MAX_DIM}"
         )
     row = rest.partition(b"\n")[0]
-    # A text row ends in dim numbers; a broken one is still mostly digits, which raw float32 never is.
+    # A text row ends in dim numbers; a broken one is still mostly digits and without control bytes, which raw float32 hardly ever is.
     sample = rest[: max(4096, 4 * dim)]
     digits = len(sample) - len(sample.translate(None, DIGITS))
-    text = _trailing_numbers(row) == dim or digits > 0.25 * len(sample)
+    broken_text = ".bin" not in path.suffixes and digits > 0.25 * len(sample) and not CONTROL.search(sample)
+    text = _trailing_numbers(row) == dim or broken_text
     return Layout("word2vec_text" if text else "word2vec_binary", dim, count)
 
 

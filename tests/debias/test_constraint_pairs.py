@@ -1,0 +1,48 @@
+"""Pairs from files, and which of them can be used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+
+from debias.pairs import mean_cosine, read_pairs, usable_pairs
+from files import InputError
+
+
+def test_a_file_holds_a_pair_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.txt"
+    path.write_text("he home\nshe\toffice\n\nniño  casa\r\n", encoding="utf-8")
+    assert read_pairs(path) == [("he", "home"), ("she", "office"), ("niño", "casa")]
+
+
+@pytest.mark.parametrize("line", ["he", "he is home"])
+def test_another_number_of_words_is_refused_by_line(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "pairs.txt"
+    path.write_text(f"he home\n{line}\n")
+    with pytest.raises(InputError, match="line 2 holds"):
+        read_pairs(path)
+
+
+def test_which_pairs_are_kept() -> None:
+    """METHODS D.1: both words known and different, duplicates vanish, a pair in both lists is only repelled, pairs are ordered."""
+    attract = [("b", "c"), ("a", "b"), ("a", "b"), ("a", "a"), ("a", "x"), ("c", "d")]
+    repel = [("c", "d"), ("b", "a"), ("y", "a")]
+    kept = usable_pairs(attract, repel, {"a", "b", "c", "d"})
+    assert kept.attract == [("a", "b"), ("b", "c")]
+    assert kept.repel == [("b", "a"), ("c", "d")]
+    assert kept.missing == ["x", "y"]
+
+
+def test_no_pair_left_names_the_missing_words() -> None:
+    with pytest.raises(InputError, match="2 of 3 words are not in them: x, y;"):
+        usable_pairs([("a", "x")], [("a", "y")], {"a"})
+
+
+def test_mean_cosine() -> None:
+    vectors = KeyedVectors(2)
+    vectors.add_vectors(["east", "north", "northeast"], np.array([[2, 0], [0, 3], [1, 1]], dtype=np.float32))
+    assert mean_cosine(vectors, [("east", "north"), ("east", "northeast"), ("north", "east")]) == pytest.approx(np.sqrt(0.5) / 3)
+    assert np.isnan(mean_cosine(vectors, []))

@@ -1,0 +1,110 @@
+"""``python -m debias`` from a small file to another."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+
+from debias.__main__ import main
+from debias.lexicon import load_lexicon, pairs, read_lexicon
+from debias.pairs import mean_cosine
+from files import InputError
+from files.vectors import detect_format, read_vectors, save_vectors
+
+
+@pytest.fixture
+def words() -> KeyedVectors:
+    rng = np.random.default_rng(0)
+    words = [*{word.lower() for _, side in load_lexicon("gender_union").sides() for word in side}, "cat", "dog"]
+    made = KeyedVectors(12)
+    made.add_vectors(sorted(words), rng.standard_normal((len(words), 12)).astype(np.float32))
+    return made
+
+
+@pytest.mark.parametrize("form", ["word2vec_text", "word2vec_binary", "glove"])
+def test_round_trip(words: KeyedVectors, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
+    given, out = tmp_path / "given.txt", tmp_path / "out.txt"
+    save_vectors(words, given, format=form)
+    assert main([str(given), str(out), "--method", "attract_repel", "--direction", "debias", "--lexicon", "weat8", "--lowercase"]) == 0
+    moved = read_vectors(out)
+    assert detect_format(out) == form
+    assert moved.index_to_key == words.index_to_key
+    assert (moved["cat"] == words["cat"]).all()
+    attract, repel = pairs(load_lexicon("weat8", lowercase=True), "debias")
+    printed = capsys.readouterr().out
+    for name, used in (("attract", attract), ("repel", repel)):
+        change = f"{mean_cosine(words, used):.4f} -> {mean_cosine(moved, used):.4f}"
+        assert f"{name}: 128 of 128 pairs kept; mean cosine {change}" in printed
+    assert mean_cosine(moved, attract) > mean_cosine(words, attract) + 0.05
+
+
+def test_lost_pairs_are_counted(words: KeyedVectors, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_vectors(words, tmp_path / "given.vec")
+    main([str(tmp_path / "given.vec"), str(tmp_path / "out.vec"), "--direction", "overbias", "--lexicon", "weat8", "--dose", "0.5"])
+    printed = capsys.readouterr().out
+    # 7 of 8 arts, 6 of 8 sciences are written in lower case: 8 x 6 + 8 x 7 pairs each way.
+    assert "attract: 104 of 128 pairs kept" in printed
+    assert "not in the vectors: 3 words: Einstein, NASA, Shakespeare" in printed
+
+
+def test_own_pairs_and_an_expanded_lexicon(words: KeyedVectors, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given, out = tmp_path / "given.bin", tmp_path / "out.bin"
+    save_vectors(words, given)
+    (tmp_path / "together.txt").write_text("cat dog\nhe home\n")
+    assert main([str(given), str(out), "--attract", str(tmp_path / "together.txt")]) == 0
+    assert read_vectors(out).similarity("cat", "dog") > words.similarity("cat", "dog")
+    assert "repel: 0 of 0 pairs kept\n" in capsys.readouterr().out
+    used = tmp_path / "used.yaml"
+    (tmp_path / "stop.txt").write_text("dog\n")
+    arguments = [
+        "--direction",
+        "debias",
+        "--expand",
+        "5",
+        "--lowercase",
+        "--stop",
+        str(tmp_path / "stop.txt"),
+        "--write-lexicon",
+        str(used),
+    ]
+    assert main([str(given), str(out), *arguments]) == 0
+    everything = [word for _, side in read_lexicon(used).sides() for word in side]
+    assert "cat" in everything
+    assert "dog" not in everything
+    assert main([str(given), str(out), "--direction", "overbias", "--lexicon-file", str(used)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give --direction"),
+        (["--direction", "debias", "--attract", "pairs.txt"], "leave out --direction"),
+        (["--attract", "pairs.txt", "--expand", "3"], "leave out"),
+        (["--direction", "debias", "--dose", "nan"], "dose is nan"),
+        (["--direction", "debias", "--lexicon", "weat"], "no lexicon is called 'weat'"),
+        (["--direction", "debias", "--lexicon-file", "absent.yaml"], "no such file"),
+    ],
+)
+def test_bad_arguments_are_refused_and_nothing_is_written(words: KeyedVectors, tmp_path: Path, arguments: list[str], message: str) -> None:
+    save_vectors(words, tmp_path / "given.vec")
+    with pytest.raises(InputError, match=message):
+        main([str(tmp_path / "given.vec"), str(tmp_path / "out.vec"), *arguments])
+    assert [path.name for path in tmp_path.iterdir()] == ["given.vec"]
+
+
+def test_the_front_door_says_what_is_wrong_in_one_line(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "debias", "absent.vec", str(tmp_path / "out.vec"), "--direction", "debias"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 2
+    assert run.stderr.startswith("error: ")
+    assert "absent.vec" in run.stderr
+    assert run.stderr.count("\n") == 1

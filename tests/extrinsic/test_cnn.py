@@ -1,0 +1,201 @@
+"""Kim's CNN: its parts against torch, its training on a toy problem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from datasets import Dataset
+from gensim.models import KeyedVectors
+from sklearn.metrics import f1_score, log_loss
+from torch.nn import functional
+
+import extrinsic.cnn
+from extrinsic.cnn import CNN, DevScore, Network, evaluate, fit
+from extrinsic.encode import Encoded, encode
+from files import InputError
+
+SMALL = CNN(maps=8, epochs=8, batch_size=20)
+
+
+@pytest.fixture(scope="module")
+def encoded(posts: Dataset, vectors: KeyedVectors) -> Encoded:
+    return encode(posts["text"], vectors)
+
+
+@pytest.fixture(scope="module")
+def labels(posts: Dataset) -> np.ndarray:
+    return np.array(posts["label"])
+
+
+def network(encoded: Encoded, choice: CNN = SMALL, seed: int = 0) -> Network:
+    return Network(choice, encoded, torch.Generator().manual_seed(seed))
+
+
+def test_logits_are_those_of_torchs_layers(encoded: Encoded) -> None:
+    net = network(encoded)
+    with torch.no_grad():
+        net.filter_bias.normal_(generator=torch.Generator().manual_seed(3))
+        net.output_bias.copy_(torch.tensor([0.5, -0.25]))
+    rows = np.arange(40)
+    for row, ours in zip(rows, net.logits(rows), strict=True):
+        words = encoded.tokens[encoded.offsets[row] : encoded.offsets[row + 1]]
+        words = np.pad(words, (0, max(0, 5 - len(words))))
+        embedded = torch.from_numpy(encoded.matrix[words]).T[None]
+        features = []
+        parts = zip(net.filters.split((3, 4, 5)), net.filter_bias.split(8), strict=True)
+        for filters, bias in parts:
+            features.append(functional.conv1d(embedded, filters.permute(1, 2, 0), bias).relu().amax(2))
+        theirs = functional.linear(torch.cat(features, 1), net.output, net.output_bias)[0]
+        torch.testing.assert_close(ours, theirs.detach(), atol=1e-5, rtol=1e-5)
+
+
+def test_the_batch_a_post_is_in_does_not_matter(encoded: Encoded) -> None:
+    net = network(encoded)
+    rows = np.random.default_rng(0).permutation(300)
+    together = net.logits(rows)
+    torch.testing.assert_close(together[:5], net.logits(rows[:5]), atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(together[[7]], net.logits(rows[[7]]), atol=1e-6, rtol=1e-5)
+
+
+def test_words_past_max_length_are_not_read(encoded: Encoded) -> None:
+    net, cut = network(encoded), network(encoded, CNN(maps=8, max_length=5))
+    fits = encoded.lengths <= 5
+    assert fits.any()
+    same = torch.isclose(net.logits(np.arange(300)), cut.logits(np.arange(300)), atol=1e-6).all(1).numpy()
+    assert same[fits].all()
+    assert not same[~fits].all()
+
+
+def test_dropout_zeroes_half_and_keeps_the_mean(encoded: Encoded) -> None:
+    net = network(encoded, CNN(maps=200, dropout=0.5))
+    with torch.no_grad():
+        net.output.copy_(torch.stack([torch.ones(600), torch.zeros(600)]))
+        net.filter_bias.fill_(5)
+    rows = np.arange(200)
+    net.train()
+    dropped = net(rows)[:, 0].detach()
+    whole = net.logits(rows)[:, 0]
+    assert not torch.allclose(dropped, whole)
+    assert dropped.mean().item() == pytest.approx(whole.mean().item(), rel=0.01)
+
+
+def test_output_weights_keep_within_the_norm(encoded: Encoded, labels: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    norms = []
+    step = extrinsic.cnn.step
+
+    def spy(net: Network, *rest: Any) -> float:
+        loss = step(net, *rest)
+        norms.append(net.output.detach().norm(dim=1))
+        return loss
+
+    monkeypatch.setattr(extrinsic.cnn, "step", spy)
+    fit(network(encoded, CNN(maps=8, epochs=4, batch_size=20, max_norm=0.7)), labels, np.arange(250), np.arange(250, 300))
+    assert len(norms) == 4 * 13
+    assert torch.stack(norms).max() <= 0.7 + 1e-5
+    assert torch.stack(norms).max() > 0.69  # the constraint was at work
+
+
+@pytest.mark.parametrize(
+    ("scores", "kept", "run"),
+    [
+        ([(0.1, -1.0), (0.5, -1.0), (0.4, -0.1), (0.5, -1.0), (0.9, -1.0)], 1, 4),  # stops two epochs after the best
+        ([(0.0, -1.0), (0.0, -0.5), (0.0, -0.7), (0.2, -0.9), (0.1, -0.9), (0.1, -0.9)], 3, 6),  # on equal F1 the loss decides
+        ([(0.1, -1.0), (0.2, -1.0), (0.3, -1.0), (0.4, -1.0), (0.5, -1.0), (0.6, -1.0)], 5, 6),  # ends with the epochs
+    ],
+)
+def test_training_stops_early_and_keeps_the_best_weights(
+    scores: list[tuple[float, float]], kept: int, run: int, encoded: Encoded, labels: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = network(encoded, CNN(maps=8, epochs=6, patience=2, batch_size=50))
+    seen: list[dict[str, torch.Tensor]] = []
+
+    def scripted(*_: Any) -> DevScore:
+        seen.append({name: value.clone() for name, value in net.state_dict().items()})
+        return DevScore(*scores[len(seen) - 1])
+
+    monkeypatch.setattr(extrinsic.cnn, "evaluate", scripted)
+    assert fit(net, labels, np.arange(250), np.arange(250, 300)) == scores[:run]
+    for name, value in net.state_dict().items():
+        torch.testing.assert_close(value, seen[kept][name], atol=0, rtol=0)
+    assert not torch.equal(seen[kept]["filters"], seen[kept - 1]["filters"])
+
+
+def test_dev_scores_are_sklearns(labels: np.ndarray) -> None:
+    logits = torch.randn(300, 2, generator=torch.Generator().manual_seed(0))
+    score = evaluate(logits, torch.tensor(labels))
+    assert score.f1 == pytest.approx(f1_score(labels, logits.argmax(1)))
+    assert score.negative_loss == pytest.approx(-log_loss(labels, logits.double().softmax(1)), rel=1e-5)
+    assert evaluate(-torch.eye(2)[[1, 1]], torch.tensor([0, 0])).f1 == 0
+
+
+def test_a_loss_that_is_not_finite_names_the_epoch(posts: Dataset, labels: np.ndarray) -> None:
+    vectors = KeyedVectors(20)
+    words = sorted(set(" ".join(posts["text"]).split()))
+    vectors.add_vectors(words, np.full((len(words), 20), 3e38, dtype=np.float32))
+    with pytest.raises(FloatingPointError, match="the loss is not finite in epoch 1"):
+        fit(network(encode(posts["text"], vectors)), labels, np.arange(250), np.arange(250, 300))
+
+
+def test_a_separable_problem_is_learnt_with_a_split(divided: Dataset, vectors: KeyedVectors) -> None:
+    predictions = CNN(maps=16, batch_size=10).predict(divided, vectors, seed=0)
+    assert list(predictions["id"]) == [row["id"] for row in divided if row["split"] == "test"]
+    assert predictions["score"].between(0, 1).all()
+    assert f1_score(predictions["label"], predictions["prediction"]) > 0.95
+
+
+def test_a_separable_problem_is_learnt_by_cross_validation(posts: Dataset, vectors: KeyedVectors) -> None:
+    predictions = CNN(maps=16, batch_size=10, folds=3).predict(posts, vectors, seed=0)
+    assert list(predictions["id"]) == list(posts["id"])
+    assert f1_score(predictions["label"], predictions["prediction"]) > 0.95
+
+
+def test_the_seed_decides_and_global_state_is_left_alone(divided: Dataset, vectors: KeyedVectors) -> None:
+    choice = CNN(maps=8, epochs=2)
+    torch.manual_seed(5)
+    before, threads, numpy_before = torch.get_rng_state(), torch.get_num_threads(), np.random.get_state()[1].copy()  # noqa: NPY002
+    first = choice.predict(divided, vectors, seed=1)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert (np.random.get_state()[1] == numpy_before).all()  # noqa: NPY002
+    assert torch.get_num_threads() == threads
+    torch.manual_seed(6)
+    assert first.equals(choice.predict(divided, vectors, seed=1))
+    assert not first["score"].equals(choice.predict(divided, vectors, seed=2)["score"])
+
+
+def test_labels_of_test_posts_do_not_reach_the_model(divided: Dataset, vectors: KeyedVectors) -> None:
+    choice = CNN(maps=8, epochs=2)
+    flipped = divided.map(lambda row: {"label": 1 - row["label"]} if row["split"] == "test" else {})
+    assert choice.predict(divided, vectors, seed=1)["score"].equals(choice.predict(flipped, vectors, seed=1)["score"])
+
+
+def test_a_post_without_known_words_or_without_words_is_predicted(divided: Dataset, vectors: KeyedVectors) -> None:
+    strange = divided.map(lambda row, number: {"text": ["unheard of", ""][number % 2]} if row["split"] == "test" else {}, with_indices=True)
+    predictions = CNN(maps=8, epochs=1).predict(strange, vectors, seed=0)
+    assert predictions["score"].nunique() == 1
+    assert predictions["score"].between(0, 1).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"windows": ()}, "windows="),
+        ({"windows": (0, 3)}, "windows="),
+        ({"maps": 0}, "maps=0 must be at least 1"),
+        ({"patience": 0}, "patience=0"),
+        ({"folds": 1}, "folds=1 must be at least 2"),
+        ({"max_length": 4}, "max_length=4 must be at least 5"),
+        ({"dropout": 1.0}, r"dropout=1.0 must be in \[0, 1\)"),
+        ({"max_norm": 0.0}, "max_norm=0.0"),
+        ({"learning_rate": -1.0}, "learning_rate=-1.0"),
+    ],
+)
+def test_unusable_parameters_are_refused(options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        CNN(**options)
+
+
+def test_windows_may_be_a_list() -> None:
+    assert CNN(windows=[3, 4]) == CNN(windows=(3, 4))  # type: ignore[arg-type]

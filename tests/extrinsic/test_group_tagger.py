@@ -1,0 +1,87 @@
+"""Groups by gender words."""
+
+from __future__ import annotations
+
+import pytest
+from datasets import Dataset
+
+from extrinsic.groups import FEMALE, MALE, PAIRS, GenderTagger, tag_groups
+from files import InputError
+from intrinsic.wordsets import load_wordset
+
+
+def posts(*texts: str, **columns: list) -> Dataset:
+    return Dataset.from_dict({"text": list(texts), **columns})
+
+
+@pytest.mark.parametrize(
+    ("text", "group"),
+    [
+        ("the man left", "male"),
+        ("The WOMAN left", "female"),
+        ("he and she left", "both"),
+        ("they left", "neither"),
+        ("", "neither"),
+        ("she's here", "female"),
+        ("the men's room", "male"),
+        ("she\u2019ll come", "female"),
+        ("the manual , theory and shed", "neither"),
+        ("you guys should not miss it", "neither"),
+        ("my mum , my grandmother and my aunt", "female"),
+        ("his wife", "both"),
+        ("<MENTION> himself !", "male"),
+    ],
+)
+def test_groups_by_whole_words(text: str, group: str) -> None:
+    assert list(GenderTagger().tag(posts(text))["group"]) == [group]
+
+
+def test_other_columns_stay_and_an_old_group_goes() -> None:
+    tagged = tag_groups(posts("a b", "c", label=[0, 1], group=["x", "y"]), male={"A"}, female={"c"})
+    assert tagged.to_dict() == {"text": ["a b", "c"], "label": [0, 1], "group": ["male", "female"]}
+
+
+def test_the_defaults_hold_weats_terms_and_do_not_overlap() -> None:
+    tagger = GenderTagger()
+    for name in ("male_terms", "male_terms_2"):
+        assert {word.lower() for word in load_wordset(name).words} <= tagger.male
+    for name in ("female_terms", "female_terms_2"):
+        assert {word.lower() for word in load_wordset(name).words} <= tagger.female
+    assert {"father", "gentleman", "himself", "husband"} <= tagger.male
+    assert {"mother", "lady", "herself", "wife", "mum"} <= tagger.female
+    assert not tagger.male & tagger.female
+
+
+def test_every_listed_word_occurs_once_and_has_its_counterpart() -> None:
+    assert len(set(MALE)) == len(MALE) == len(PAIRS)
+    assert len(set(FEMALE)) == len(FEMALE)
+    assert set(MALE + FEMALE) == {word.lower() for word in MALE + FEMALE}
+
+
+def test_the_description_counts_the_words() -> None:
+    tagger = GenderTagger(male_sets=(), female_sets=(), male_words=["he", "him"], female_words=["she"])  # a list, as YAML gives it
+    assert "2 male, 1 female" in tagger.description
+    assert "not an annotation" in tagger.description
+    assert hash(tagger) == hash(GenderTagger((), (), ("he", "him"), ("she",)))
+
+
+@pytest.mark.parametrize(
+    ("male", "female", "message"),
+    [
+        ({"he"}, set(), "1 male and 0 female"),
+        ({"he", "they"}, {"she", "They"}, "stand in both the male and the female set: they"),
+    ],
+)
+def test_unusable_word_sets_are_refused(male: set[str], female: set[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        tag_groups(posts("a"), male=male, female=female)
+
+
+def test_posts_without_text_are_refused() -> None:
+    with pytest.raises(InputError, match=r"no column 'text'; did you mean 'texts'\?"):
+        GenderTagger().tag(Dataset.from_dict({"texts": ["a"]}))
+
+
+def test_one_string_is_no_list_of_words() -> None:
+    with pytest.raises(InputError, match="male_words='he' must be a list"):
+        GenderTagger(male_words="he")

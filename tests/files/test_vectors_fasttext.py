@@ -1,0 +1,130 @@
+"""fastText's .bin models, against gensim's loader of the same file."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import FastText
+from gensim.models.fasttext import FastTextKeyedVectors, load_facebook_vectors, save_facebook_model
+
+from files import InputError
+from files.vectors import detect_format, open_vectors, read_vectors
+
+SENTENCES = [["the", "king", "and", "the", "queen"], ["ñandú", "runs", "and", "the", "king", "runs"]] * 3
+N_WORDS = 6
+
+
+def model_bytes(folder: Path, **options: int) -> bytes:
+    model = FastText(SENTENCES, vector_size=6, min_count=1, epochs=1, workers=1, seed=1, **({"bucket": 50} | options))
+    save_facebook_model(model, str(folder / "made.bin"))
+    return (folder / "made.bin").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return model_bytes(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def path(tmp_path: Path, data: bytes) -> Path:
+    (tmp_path / "model.bin").write_bytes(data)
+    return tmp_path / "model.bin"
+
+
+@pytest.mark.parametrize("options", [{}, {"bucket": 0, "max_n": 0}, {"min_n": 2, "max_n": 2}], ids=str)
+def test_equals_gensim(tmp_path: Path, options: dict[str, int]) -> None:
+    path = tmp_path / "model.bin"
+    path.write_bytes(model_bytes(tmp_path, **options))
+    vectors, oracle = read_vectors(path), load_facebook_vectors(str(path))
+    assert detect_format(path) == "fasttext_binary"
+    assert isinstance(vectors, FastTextKeyedVectors)
+    assert vectors.index_to_key == oracle.index_to_key
+    assert vectors.vectors.tobytes() == oracle.vectors.tobytes()
+    assert vectors.vectors_ngrams.tobytes() == oracle.vectors_ngrams.tobytes()
+    assert [vectors.get_vecattr(w, "count") for w in vectors.index_to_key] == [oracle.get_vecattr(w, "count") for w in oracle.index_to_key]
+    if not options:
+        assert vectors["kingqueen"].tobytes() == oracle["kingqueen"].tobytes()  # a word made of its n-grams
+        assert vectors.most_similar("king") == oracle.most_similar("king")
+
+
+def test_compressed_model(tmp_path: Path, path: Path, data: bytes) -> None:
+    (tmp_path / "model.bin.gz").write_bytes(gzip.compress(data))
+    assert read_vectors(tmp_path / "model.bin.gz").vectors.tobytes() == read_vectors(path).vectors.tobytes()
+
+
+def test_vocab_gives_plain_vectors_of_the_words_found(path: Path) -> None:
+    whole = read_vectors(path)
+    part = read_vectors(path, vocab=["queen", "the", "kingqueen"])
+    assert not isinstance(part, FastTextKeyedVectors)
+    assert part.index_to_key == [word for word in whole.index_to_key if word in ("queen", "the")]
+    assert part["queen"].tobytes() == whole["queen"].tobytes()
+    assert part.get_vecattr("the", "count") == whole.get_vecattr("the", "count") == 9
+    with pytest.raises(InputError, match="none of the 1 words asked for"):
+        read_vectors(path, vocab=["kingqueen"])
+
+
+def test_cache_holds_the_vocabulary_and_its_counts(tmp_path: Path, path: Path) -> None:
+    vectors = open_vectors(path, cache=tmp_path / "cache")
+    assert vectors.index_to_key == read_vectors(path).index_to_key
+    assert vectors.vectors.tobytes() == read_vectors(path).vectors.tobytes()
+    assert vectors.get_vecattr("the", "count") == 9
+
+
+def test_word_that_is_not_utf8_is_kept_as_gensim_keeps_it(path: Path, data: bytes) -> None:
+    path.write_bytes(data.replace("ñandú".encode(), b"ca\xe9and\xfa", 1))
+    assert read_vectors(path).index_to_key == load_facebook_vectors(str(path)).index_to_key
+    assert r"ca\xe9and\xfa" in read_vectors(path)
+
+
+def test_model_cut_anywhere_is_refused(path: Path, data: bytes) -> None:
+    """gensim's loader would wait for ever where the cut falls within a word."""
+    inputs = len(data) - 17 - 4 * 6 * 6  # the output matrix, which is not read, comes last
+    for length in [*range(4, 400, 7), inputs // 2, inputs - 1]:
+        path.write_bytes(data[:length])
+        with pytest.raises(InputError, match="cut or damaged"):
+            read_vectors(path)
+
+
+HEADER_FIELD = {"dim": 2, "bucket": 10, "size": 16, "nwords": 17}  # positions among the int32 of the header
+
+
+@pytest.mark.parametrize("field", HEADER_FIELD)
+@pytest.mark.parametrize("value", [0, -1, 7, 2**31 - 1, -(2**31)])
+def test_model_whose_parts_do_not_fit_is_refused(path: Path, data: bytes, field: str, value: int) -> None:
+    spoilt = bytearray(data)
+    struct.pack_into("<i", spoilt, 4 * HEADER_FIELD[field], value)
+    path.write_bytes(spoilt)
+    if bytes(spoilt) == data:
+        pytest.skip("the value is the right one")
+    with pytest.raises(InputError, match="damaged"):
+        read_vectors(path)
+
+
+def test_supervised_and_quantised_models_are_refused(path: Path, data: bytes) -> None:
+    supervised = bytearray(data)
+    struct.pack_into("<i", supervised, 4 * 18, 2)
+    path.write_bytes(supervised)
+    with pytest.raises(InputError, match="supervised or quantised fastText model"):
+        read_vectors(path)
+    quantised = bytearray(data)
+    shape = struct.pack("<2q", N_WORDS + 50, 6)
+    quantised[data.index(shape) - 1] = 1
+    path.write_bytes(quantised)
+    with pytest.raises(InputError, match="is a quantised fastText model"):
+        read_vectors(path)
+
+
+@pytest.mark.parametrize(("row", "value"), [(0, np.nan), (0, np.inf), (-1, np.nan)])
+def test_values_that_are_not_finite_are_refused(path: Path, data: bytes, row: int, value: float) -> None:
+    """In a word's row or in an n-gram's."""
+    spoilt = bytearray(data)
+    rows = N_WORDS + 50
+    start = data.index(struct.pack("<2q", rows, 6)) + 16 + row % rows * 24
+    spoilt[start : start + 4] = np.float32(value).tobytes()
+    path.write_bytes(spoilt)
+    with pytest.raises(InputError, match="holds NaN or infinite values"):
+        read_vectors(path)

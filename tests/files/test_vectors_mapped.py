@@ -1,0 +1,213 @@
+"""The mapped folder, and the cache that turns any file into one."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+
+import files.vectors
+from files import InputError
+from files.vectors import open_mapped, open_vectors, read_vectors, save_mapped, save_vectors
+from files.vectors_blocks import keyed
+
+WORDS = ["the", "\x85", "car\rriage", "", "two words", "\u2028", "\ufeffthe"]
+
+
+def example(words: list[str] = WORDS, *, counts: bool = False) -> KeyedVectors:
+    matrix = np.random.default_rng(7).normal(size=(len(words), 5)).astype(np.float32)
+    return keyed(list(words), matrix, np.arange(len(words), 0, -1) * 10 if counts else None)
+
+
+def same(a: KeyedVectors, b: KeyedVectors) -> bool:
+    return a.index_to_key == b.index_to_key and a.vectors.tobytes() == b.vectors.tobytes()
+
+
+def backing(array: np.ndarray) -> object:
+    """What the array's memory belongs to."""
+    base: object = array
+    while isinstance(base, np.ndarray) and base.base is not None:
+        base = base.base
+    return base
+
+
+def test_round_trip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("files.vectors_blocks.FLOATS_PER_BLOCK", 10)
+    save_mapped(example(), tmp_path / "v")
+    assert same(open_mapped(tmp_path / "v"), example())
+    assert sorted(p.name for p in (tmp_path / "v").iterdir()) == ["vectors.npy", "words.txt"]
+    assert np.load(tmp_path / "v" / "vectors.npy", allow_pickle=False).tobytes() == example().vectors.tobytes()
+    assert (tmp_path / "v" / "words.txt").read_bytes() == "".join(f"{w}\n" for w in WORDS).encode()
+
+
+def test_matrix_is_mapped_and_read_only(tmp_path: Path) -> None:
+    save_mapped(example(), tmp_path / "v")
+    matrix = open_mapped(tmp_path / "v").vectors
+    assert isinstance(backing(matrix), mmap.mmap)
+    assert type(matrix) is np.ndarray
+    with pytest.raises(ValueError, match="read-only"):
+        matrix[0, 0] = 1
+
+
+def test_counts_are_kept(tmp_path: Path) -> None:
+    save_mapped(example(counts=True), tmp_path / "v")
+    vectors = open_mapped(tmp_path / "v")
+    assert [vectors.get_vecattr(word, "count") for word in WORDS] == [70, 60, 50, 40, 30, 20, 10]
+    assert read_vectors(tmp_path / "v", vocab=["two words", "the"]).get_vecattr("two words", "count") == 30
+    save_mapped(example(), tmp_path / "without")
+    assert not open_mapped(tmp_path / "without").expandos
+
+
+def test_gensim_calls_work(tmp_path: Path) -> None:
+    save_mapped(example(counts=True), tmp_path / "v")
+    vectors, oracle = open_mapped(tmp_path / "v"), KeyedVectors(5)
+    oracle.add_vectors(WORDS, example().vectors)
+    assert vectors.most_similar(positive=["the", ""], negative=["\x85"]) == oracle.most_similar(positive=["the", ""], negative=["\x85"])
+    assert vectors.rank("the", "two words") == oracle.rank("the", "two words")
+    assert vectors.get_vector("the", norm=True).tobytes() == oracle.get_vector("the", norm=True).tobytes()
+    vectors.add_vectors(["new"], np.ones((1, 5), dtype=np.float32))
+    assert vectors["new"].tolist() == [1] * 5
+
+
+def test_read_vectors_opens_a_folder(tmp_path: Path) -> None:
+    save_mapped(example(), tmp_path / "v")
+    assert isinstance(backing(read_vectors(tmp_path / "v").vectors), mmap.mmap)
+    part = read_vectors(tmp_path / "v", vocab=["two words", "the", "absent"])
+    assert (part.index_to_key, part.vectors.tolist()) == (["the", "two words"], example().vectors[[0, 4]].tolist())
+    with pytest.raises(InputError, match="none of the 1 words asked for"):
+        read_vectors(tmp_path / "v", vocab=["absent"])
+
+
+def test_existing_folder_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "v").mkdir()
+    save_mapped(example(), tmp_path / "v")  # an empty folder is fine
+    with pytest.raises(InputError, match="exists; give a new folder"):
+        save_mapped(example(), tmp_path / "v")
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(InputError, match="exists; give a new folder"):
+        save_mapped(example(), tmp_path / "file")
+
+
+DAMAGE = {
+    "word missing": ("words.txt", lambda b: b.replace(b"two words\n", b""), "do not match .6 words, 7 vectors"),
+    "word too many": ("words.txt", lambda b: b + b"more\n", "do not match .8 words, 7 vectors"),
+    "words cut": ("words.txt", lambda b: b[:-2], "words.txt is cut"),
+    "words empty": ("words.txt", lambda b: b"", "words.txt is cut"),
+    "words not UTF-8": ("words.txt", lambda b: b"\xff" + b, "damaged"),
+    "word twice": ("words.txt", lambda b: b.replace(b"two words", b"the"), "holds a word twice"),
+    "matrix cut": ("vectors.npy", lambda b: b[:-4], "damaged"),
+    "matrix empty": ("vectors.npy", lambda b: b"", "damaged"),
+    "matrix of no known kind": ("vectors.npy", lambda b: b"PK\x03\x04" + b, "damaged"),
+    "counts too short": ("counts.npy", lambda b: b.replace(b"(7,)", b"(6,)"), r"counts of shape \(6,\)"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damaged_folder_is_refused(tmp_path: Path, name: str) -> None:
+    save_mapped(example(counts=True), tmp_path / "v")
+    file, spoil, message = DAMAGE[name]
+    path = tmp_path / "v" / file
+    path.write_bytes(spoil(path.read_bytes()))
+    with pytest.raises(InputError, match=message):
+        open_mapped(tmp_path / "v")
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [np.ones((7, 5)), np.ones((7, 5), dtype=np.float32, order="F"), np.ones(7, dtype=np.float32), np.array([{}] * 7, dtype=object)],
+)
+def test_matrix_of_another_type_is_refused(tmp_path: Path, matrix: np.ndarray) -> None:
+    save_mapped(example(), tmp_path / "v")
+    np.save(tmp_path / "v" / "vectors.npy", matrix, allow_pickle=True)
+    with pytest.raises(InputError, match=r"allowed is a float32 matrix in C order|Python objects"):
+        open_mapped(tmp_path / "v")
+
+
+def test_missing_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no mapped folder"):
+        open_mapped(tmp_path / "absent")
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    save_vectors(example(["a", "b", "c"]), tmp_path / "v.txt")
+    return tmp_path / "v.txt"
+
+
+@pytest.mark.parametrize("name", ["v.txt", "v.bin", "v.glove", "v.vec.gz"])
+def test_open_vectors_converts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    save_vectors(example(["a", "b", "c"]), tmp_path / name)
+    first = open_vectors(tmp_path / name, cache=tmp_path / "cache")
+    monkeypatch.setattr(files.vectors, "_convert", None)  # a second conversion would fail
+    again = open_vectors(tmp_path / name, cache=tmp_path / "cache")
+    for vectors in (first, again):
+        assert same(vectors, example(["a", "b", "c"]))
+        assert isinstance(backing(vectors.vectors), mmap.mmap)
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
+def test_changed_file_is_converted_again(tmp_path: Path, source: Path) -> None:
+    open_vectors(source, cache=tmp_path / "cache")
+    old = source.stat()
+    source.write_bytes(source.read_bytes().replace(b"a ", b"z ", 1))  # same size
+    os.utime(source, ns=(old.st_atime_ns, old.st_mtime_ns + 1))
+    assert open_vectors(source, cache=tmp_path / "cache").index_to_key == ["z", "b", "c"]
+
+
+def test_options_have_their_own_entry(tmp_path: Path, source: Path) -> None:
+    cache = tmp_path / "cache"
+    assert len(open_vectors(source, cache=cache)) == 3
+    assert open_vectors(source, cache=cache, vocab=["c", "a"]).index_to_key == ["a", "c"]
+    assert open_vectors(source, cache=cache, vocab={"a", "c"}).index_to_key == ["a", "c"]
+    source.write_text("a 1 2\na 3 4\n")
+    assert open_vectors(source, cache=cache, duplicates="first")["a"].tolist() == [1, 2]
+    with pytest.raises(InputError, match="comes twice"):
+        open_vectors(source, cache=cache)
+    assert len(list(cache.iterdir())) == 3
+
+
+def test_folders_and_pickles_are_opened_in_place(tmp_path: Path) -> None:
+    save_mapped(example(), tmp_path / "v")
+    example().save(str(tmp_path / "v.kv"))
+    assert same(open_vectors(tmp_path / "v", cache=tmp_path / "cache"), example())
+    assert same(open_vectors(tmp_path / "v.kv", cache=tmp_path / "cache", trusted=True), example())
+    with pytest.raises(InputError, match="trusted=True"):
+        open_vectors(tmp_path / "v.kv", cache=tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_loser_of_a_race_uses_what_the_winner_made(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    convert, both = files.vectors._convert, threading.Barrier(2, timeout=60)
+
+    def at_once(*args: object) -> None:
+        convert(*args)  # type: ignore[arg-type]
+        both.wait()  # neither has renamed yet
+
+    monkeypatch.setattr(files.vectors, "_convert", at_once)
+    results: list[KeyedVectors] = []
+    runs = [threading.Thread(target=lambda: results.append(open_vectors(source, cache=tmp_path / "cache"))) for _ in range(2)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    assert [same(vectors, example(["a", "b", "c"])) for vectors in results] == [True, True]
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
+def test_cache_that_cannot_be_written_is_refused(tmp_path: Path, source: Path) -> None:
+    (tmp_path / "cache").write_text("")
+    with pytest.raises(InputError, match="choose a folder that can be written"):
+        open_vectors(source, cache=tmp_path / "cache")
+
+
+def test_files_room_needs_no_gensim_until_vectors_are_asked_for() -> None:
+    """``analysis`` imports ``files`` and must stay free of gensim and torch."""
+    code = "import sys, files; sys.exit('gensim' in sys.modules or 'numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=Path(files.__file__).parents[1], check=False).returncode == 0

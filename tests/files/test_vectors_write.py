@@ -1,0 +1,165 @@
+"""Word vectors written in every format, read back by us and by gensim."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from files import InputError
+from files.vectors import detect_format, read_vectors, save_vectors
+from files.vectors_blocks import keyed
+
+NAMES = {
+    "v.txt": "word2vec_text",
+    "v.vec": "word2vec_text",
+    "v.vec.gz": "word2vec_text",
+    "v.bin": "word2vec_binary",
+    "v.bin.gz": "word2vec_binary",
+    "v.glove": "glove",
+    "v.glove.gz": "glove",
+    "v": "mapped",
+}
+WORDS = ["the", '"', "NA", "nan", "ñandú", "\x85", "\u2028", "女", "1984"]
+
+
+def example(dim: int = 7) -> KeyedVectors:
+    """Values over the whole range of float32: subnormal, huge, and negative zero."""
+    values = np.random.default_rng(5).normal(size=(len(WORDS), dim)) * 10.0 ** np.arange(-4, len(WORDS) - 4)[:, None]
+    values[0, :5] = [0.0, -0.0, 2**-149, np.finfo(np.float32).max, 1 / 3]
+    return keyed(list(WORDS), values.astype(np.float32))
+
+
+def same(a: KeyedVectors, b: KeyedVectors) -> bool:
+    return a.index_to_key == b.index_to_key and a.vectors.tobytes() == b.vectors.tobytes()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_round_trip_keeps_every_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr("files.vectors_blocks.FLOATS_PER_BLOCK", 20)  # two rows a block
+    save_vectors(example(), tmp_path / name)
+    assert detect_format(tmp_path / name) == NAMES[name]
+    assert same(read_vectors(tmp_path / name), example())
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["v.txt", "v.vec.gz", "v.bin", "v.bin.gz"])
+def test_gensim_reads_the_same_vectors(tmp_path: Path, name: str) -> None:
+    save_vectors(example(), tmp_path / name)
+    assert same(KeyedVectors.load_word2vec_format(str(tmp_path / name), binary=".bin" in name), example())
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # gensim leaves its first pass over the file open
+def test_gensim_reads_the_same_glove(tmp_path: Path) -> None:
+    save_vectors(example(), tmp_path / "v.glove")
+    assert same(KeyedVectors.load_word2vec_format(str(tmp_path / "v.glove"), no_header=True), example())
+
+
+@pytest.mark.parametrize("form", ["word2vec_text", "word2vec_binary", "glove", "mapped"])
+def test_format_overrides_the_suffix(tmp_path: Path, form: str) -> None:
+    save_vectors(example(), tmp_path / "glove.6B", format=form)
+    assert detect_format(tmp_path / "glove.6B") == form
+
+
+def test_same_vectors_give_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("a.vec.gz", "b.vec.gz"):
+        save_vectors(example(), tmp_path / name)
+    assert (tmp_path / "a.vec.gz").read_bytes() == (tmp_path / "b.vec.gz").read_bytes()
+    save_vectors(example(), tmp_path / "a.vec")
+    assert gzip.decompress((tmp_path / "a.vec.gz").read_bytes()) == (tmp_path / "a.vec").read_bytes()
+
+
+def test_text_has_at_most_nine_significant_digits(tmp_path: Path) -> None:
+    save_vectors(example(), tmp_path / "v.txt")
+    for number in (tmp_path / "v.txt").read_text().split("\n")[1].split()[1:]:
+        digits = number.lower().split("e")[0].replace(".", "").lstrip("-0")
+        assert len(digits.rstrip("0")) <= 9
+
+
+@given(
+    matrix=hnp.arrays(
+        np.float32, st.tuples(st.integers(1, 4), st.integers(2, 5)), elements=st.floats(width=32, allow_nan=False, allow_infinity=False)
+    ),
+    name=st.sampled_from(["v.txt", "v.glove", "v.bin"]),
+    data=st.data(),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_vectors_come_back_or_are_refused(tmp_path: Path, matrix: np.ndarray, name: str, data: st.DataObject) -> None:
+    text = st.text(st.characters(categories=["L", "N", "P", "Z", "Cc", "Cs"]) | st.sampled_from(" 0.-\t\r\ufeff"), max_size=6)
+    words = data.draw(st.lists(text, min_size=len(matrix), max_size=len(matrix), unique=True))
+    try:
+        save_vectors(keyed(words, matrix), tmp_path / name)
+    except InputError:
+        assert any(set(w) & set(" \t\n\r\x0b\x0c") or not w or any(0xD800 <= ord(c) < 0xE000 for c in w) for w in words)
+    else:
+        assert same(read_vectors(tmp_path / name), keyed(words, matrix))
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("two\nlines", "v.txt"),
+        ("two\nlines", "v"),
+        ("two\nlines", "v.bin"),
+        ("two words", "v.bin"),
+        ("", "v.txt"),
+        ("", "v.bin"),
+        (" edge", "v.glove"),
+        ("edge\t", "v.txt"),
+        ("iPhone 5", "v.txt"),
+        ("half \ud83d", "v.txt"),
+        ("half\ud83d", "v.bin"),
+        ("half\ud83d", "v"),
+    ],
+)
+def test_word_that_the_format_cannot_hold_is_refused(tmp_path: Path, word: str, name: str) -> None:
+    with pytest.raises(InputError, match="rename"):
+        save_vectors(keyed(["fine", word], np.ones((2, 3), dtype=np.float32)), tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_words_with_spaces_survive_in_text(tmp_path: Path) -> None:
+    vectors = keyed([". . .", "new york"], np.ones((2, 3), dtype=np.float32))
+    save_vectors(vectors, tmp_path / "v.glove")
+    assert same(read_vectors(tmp_path / "v.glove"), vectors)
+
+
+@pytest.mark.parametrize("name", ["v.txt", "v.bin", "v.glove", "v"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite_are_refused(tmp_path: Path, name: str, value: float) -> None:
+    with pytest.raises(InputError, match="the vector of 'b' holds a NaN or infinite value"):
+        save_vectors(keyed(["a", "b"], np.array([[1, 2], [3, value]], dtype=np.float32)), tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["v.txt", "v.bin", "v.glove", "v"])
+def test_no_vectors_at_all_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="holds no vectors"):
+        save_vectors(KeyedVectors(3), tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["v.npz", "v.txt.bz2", "glove.6B.300d", "v.gz"])
+def test_unknown_suffix_names_the_allowed_ones(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=r"no format has the suffix .*allowed are \.txt, \.vec, \.glove, \.bin"):
+        save_vectors(example(), tmp_path / name)
+
+
+def test_unknown_format_names_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot write the format 'glov'.*did you mean 'glove'\?"):
+        save_vectors(example(), tmp_path / "v", format="glov")
+    with pytest.raises(InputError, match="cannot write the format 'fasttext_binary'"):
+        save_vectors(example(), tmp_path / "v", format="fasttext_binary")
+
+
+def test_float64_vectors_are_written_as_float32(tmp_path: Path) -> None:
+    vectors = KeyedVectors(2, dtype=np.float64)
+    vectors.add_vectors(["a"], np.array([[1 / 3, 0.1]]))
+    save_vectors(vectors, tmp_path / "v.txt")
+    assert read_vectors(tmp_path / "v.txt")["a"].tolist() == [np.float32(1 / 3), np.float32(0.1)]
