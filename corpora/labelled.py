@@ -184,6 +184,8 @@ def _groups(values: pd.Series, source: str) -> pd.Series:
 
 def _splits(values: pd.Series, source: str) -> pd.Series:
     splits = values.astype(str).str.strip().replace({"validation": "dev", "valid": "dev", "val": "dev"})
+    if (splits == CROSS_VALIDATE).all():
+        return splits
     unknown = sorted(set(splits) - {*SPLITS})
     if unknown:
         raise InputError(f"{source}: unknown split {', '.join(map(repr, unknown[:5]))}; a row belongs to {', '.join(SPLITS)}")

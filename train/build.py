@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import torch
 from datasets import Dataset
 from gensim.models import KeyedVectors
 
@@ -70,7 +72,8 @@ def posts(choice: tuple[Any, Any], seed: int, out: Path, inputs: Inputs) -> None
 def predictions(choice: Any, seed: int, out: Path, inputs: Inputs) -> None:
     """``predictions.parquet``, one row a post."""
     found = Dataset.from_pandas(pd.read_parquet(inputs["posts"] / "posts.parquet"), preserve_index=False)
-    predicted = choice.predict(found, _vectors(inputs), seed=seed)
+    with _one_thread():
+        predicted = choice.predict(found, _vectors(inputs), seed=seed)
     predicted["group_by"] = json.loads((inputs["posts"] / "groups.json").read_text(encoding="utf-8"))["group_by"]
     predicted.to_parquet(out / "predictions.parquet")
 
@@ -88,6 +91,17 @@ def gaps(choice: Any, seed: int, out: Path, inputs: Inputs) -> None:
     )
     table["group_by"] = predicted["group_by"].iloc[0]
     table.to_parquet(out / "scores.parquet")
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """One thread for torch: networks this small gain little from more, and sums in another order would change the last digits of a result."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _vectors(inputs: Inputs) -> KeyedVectors:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,15 @@ from extrinsic.encode import Encoded, encode
 from files import InputError
 
 SMALL = CNN(maps=8, epochs=8, batch_size=20)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Tiny batches on several threads mostly wait for one another, very long on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +157,7 @@ def test_a_separable_problem_is_learnt_with_a_split(divided: Dataset, vectors: K
 
 
 def test_a_separable_problem_is_learnt_by_cross_validation(posts: Dataset, vectors: KeyedVectors) -> None:
-    predictions = CNN(maps=16, batch_size=10, folds=3).predict(posts, vectors, seed=0)
+    predictions = CNN(maps=16, batch_size=10, patience=8, folds=4).predict(posts, vectors, seed=0)
     assert list(predictions["id"]) == list(posts["id"])
     assert f1_score(predictions["label"], predictions["prediction"]) > 0.95
 

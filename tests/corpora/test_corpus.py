@@ -1,0 +1,97 @@
+"""Corpora from files and from what ``datasets`` reads."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from corpora.corpus import DatasetCorpus, TextCorpus
+from files import InputError
+
+TWEETS = ["RT @x: again", "the Cat #tag", "the dog", "the dog @b", "", "THE end"]
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    text = "\n".join(lines) + "\n"
+    if path.suffix in (".gz", ".xz"):
+        path.write_bytes({".gz": gzip.compress, ".xz": lzma.compress}[path.suffix](text.encode()))
+    else:
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["t.txt", "t.txt.gz", "t.txt.xz"])
+def test_tweets_with_rare_words_replaced(name: str, tmp_path: Path) -> None:
+    corpus = TextCorpus(str(write(tmp_path / name, TWEETS)), min_count=2)
+    counts = corpus.write(tmp_path / "out.txt", seed=0)
+    assert (tmp_path / "out.txt").read_text() == "the <UNK> <UNK>\nthe dog\nthe dog <UNK>\nthe <UNK>\n"
+    assert counts == {"texts": 6, "lines": 4, "dropped": 2, "tokens": 10, "types": 3, "unknown": 4}
+    assert corpus.name == "t"
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "out.txt"])
+
+
+def test_workers_change_nothing(tmp_path: Path) -> None:
+    source = write(tmp_path / "t.txt", [f"word{i % 7} and #{i}" for i in range(5000)])
+    for workers in (1, 2):
+        TextCorpus(str(source), workers=workers).write(tmp_path / f"{workers}.out", seed=0)
+    assert (tmp_path / "1.out").read_bytes() == (tmp_path / "2.out").read_bytes()
+
+
+def test_sentences_limit_and_several_files(tmp_path: Path) -> None:
+    first = write(tmp_path / "a.txt", ["One two. Three four.", "Left out."])
+    second = write(tmp_path / "b.txt", ["never read"])
+    corpus = TextCorpus((str(first), str(second)), tokeniser="sentences", min_count=1, lowercase=True, limit=1)
+    assert corpus.write(tmp_path / "out", seed=0)["lines"] == 2
+    assert (tmp_path / "out").read_text() == "one two .\nthree four .\n"
+    assert corpus.name == "a+b"
+
+
+def test_whitespace_keeps_tokens_as_they_are(tmp_path: Path) -> None:
+    corpus = TextCorpus(str(write(tmp_path / "t", ["A  b\tC"])), tokeniser="whitespace", min_count=1)
+    corpus.write(tmp_path / "out", seed=0)
+    assert (tmp_path / "out").read_text() == "A b C\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"", "is empty"), (b"fine\n\xff\xfe\n", "line 2 is not UTF-8"), (b"\n \n", "holds no token after tokenising")],
+)
+def test_unusable_files_leave_nothing(content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        TextCorpus(str(tmp_path / "t.txt")).write(tmp_path / "out", seed=0)
+    assert [path.name for path in tmp_path.iterdir()] == ["t.txt"]
+
+
+def test_missing_file_and_bad_numbers(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        TextCorpus(str(tmp_path / "absent")).write(tmp_path / "out", seed=0)
+    with pytest.raises(InputError, match=r"corpus\.limit=0"):
+        TextCorpus("t", limit=0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A local data set of one CSV file; what ``datasets`` caches goes to the same place."""
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    (tmp_path / "data").mkdir()
+    pd.DataFrame({"text": ["One two. Three.", "four"], "n": [1, 2]}).to_csv(tmp_path / "data" / "train.csv", index=False)
+    return tmp_path / "data"
+
+
+def test_dataset_folder(folder: Path, tmp_path: Path) -> None:
+    corpus = DatasetCorpus(str(folder), min_count=1)
+    assert corpus.files() == [folder / "train.csv"]
+    assert corpus.write(tmp_path / "out", seed=0)["lines"] == 3
+    assert (tmp_path / "out").read_text() == "One two .\nThree .\nfour\n"
+
+
+def test_dataset_errors(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no column 'texts'; did you mean 'text'\?"):
+        DatasetCorpus(str(folder), column="texts").write(tmp_path / "out", seed=0)
+    with pytest.raises(InputError, match="datasets cannot load"):
+        DatasetCorpus(str(folder), split="absent").write(tmp_path / "out", seed=0)

@@ -1,0 +1,147 @@
+"""Labelled posts: columns by name, labels by meaning, splits and groups checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from corpora.hatespeech import Davidson, HatEval
+from corpora.labelled import DatasetSource, TableSource, labelled
+from files import InputError
+
+ROWS = {
+    "tweet": ["Good day", "you WUZZIT", "fine #tag", "a zogget"],
+    "kind": ["no", "yes", "no", "maybe"],
+    "who": ["men", "women", "", "women"],
+    "part": ["train", "train", "dev", "test"],
+}
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    pd.DataFrame(ROWS).to_csv(tmp_path / "posts.csv", index=False)
+    return tmp_path / "posts.csv"
+
+
+def test_columns_labels_groups_and_splits(table: Path) -> None:
+    source = TableSource(str(table), text="tweet", label="kind", group="who", split="part", positive=("yes", "maybe"))
+    posts = source.load(seed=3).to_pandas().set_index("text")
+    assert source.name == "posts"
+    assert posts["label"].to_dict() == {"good day": 0, "you wuzzit": 1, "fine <HASH>": 0, "a zogget": 1}
+    assert posts["group"].to_dict() == {"good day": "men", "you wuzzit": "women", "fine <HASH>": "none", "a zogget": "women"}
+    assert posts["split"].to_dict() == {"good day": "train", "you wuzzit": "train", "fine <HASH>": "dev", "a zogget": "test"}
+    assert sorted(posts["id"]) == ["0", "1", "2", "3"]
+
+
+def test_order_and_ids_say_nothing_about_the_file() -> None:
+    frame = pd.DataFrame({"text": [f"word{i}" for i in range(200)], "label": [0] * 100 + [1] * 100})
+    posts = labelled(frame, positive=(), source="x", seed=1).to_pandas()
+    assert abs(posts["label"][:100].mean() - 0.5) < 0.2
+    assert posts["id"].tolist() == [str(i) for i in range(200)]
+    assert not posts["text"].equals(labelled(frame, positive=(), source="x", seed=2).to_pandas()["text"])
+    assert set(posts["split"]) == {"all"}
+    assert "group" not in posts
+
+
+@pytest.mark.parametrize("labels", [["0", "1"], ["0.0", "1.0"], [False, True], [0, 1]])
+def test_spellings_of_0_and_1(labels: list[object]) -> None:
+    posts = labelled(pd.DataFrame({"text": ["a", "b"], "label": labels}), positive=(), source="x", seed=0)
+    assert dict(zip(posts["text"], posts["label"], strict=True)) == {"a": 0, "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({}, {"text": "tweets"}, r"no column 'tweets' for text; did you mean 'tweet'\?"),
+        ({}, {"positive": ()}, r"labels beyond 0 and 1: maybe, no, yes; name those that count as 1 in source\.positive"),
+        ({}, {"positive": ("never",)}, "no post has the label never"),
+        ({"kind": ["yes"] * 4}, {"positive": ("yes",)}, "all 4 labels are 1; a classifier needs posts of both classes"),
+        ({"who": [""] * 4}, {}, "the group column is empty in every row"),
+        ({"part": ["train", "train", "dev", "extra"]}, {}, "unknown split 'extra'"),
+        ({"part": ["train", "train", "dev", "dev"]}, {}, "no row belongs to the split 'test'"),
+        ({"tweet": [""] * 4}, {}, "the text column is empty"),
+    ],
+)
+def test_refuses(change: dict[str, list[str]], options: dict[str, object], message: str, tmp_path: Path) -> None:
+    pd.DataFrame(ROWS | change).to_csv(tmp_path / "posts.csv", index=False)
+    settings = {"text": "tweet", "label": "kind", "group": "who", "split": "part", "positive": ("yes", "maybe")} | options
+    with pytest.raises(InputError, match=message):
+        TableSource(str(tmp_path / "posts.csv"), **settings).load(seed=0)
+
+
+def test_unreadable_tables(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        TableSource(str(tmp_path / "absent.csv")).load(seed=0)
+    (tmp_path / "latin.csv").write_bytes("text,label\ncaf\xe9,1\n".encode("latin-1"))
+    with pytest.raises(InputError, match="not UTF-8"):
+        TableSource(str(tmp_path / "latin.csv")).load(seed=0)
+    (tmp_path / "ragged.csv").write_text('text,label\na,1\nb,0,3,4\n')
+    with pytest.raises(InputError, match="no table with separator ','"):
+        TableSource(str(tmp_path / "ragged.csv")).load(seed=0)
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(InputError, match="no table"):
+        TableSource(str(tmp_path / "empty.csv")).load(seed=0)
+
+
+def test_dataset_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    (tmp_path / "data").mkdir()
+    for split in ("train", "test"):
+        pd.DataFrame({"text": [f"{split} one", f"{split} two"], "label": [0, 1]}).to_csv(tmp_path / "data" / f"{split}.csv", index=False)
+    posts = DatasetSource(str(tmp_path / "data"), test="test").load(seed=0).to_pandas()
+    assert posts.set_index("text")["split"].to_dict() == {
+        "train one": "train", "train two": "train", "test one": "test", "test two": "test",
+    }  # fmt: skip
+    assert set(DatasetSource(str(tmp_path / "data")).load(seed=0)["split"]) == {"all"}
+
+
+def write_hateval(folder: Path) -> HatEval:
+    header = "id\ttext\tHS\tTR\tAG\n"
+    (folder / "train_en.tsv").write_text(header + '201\t"lone quote refugee\t1\t0\t0\n202\tkitchen queen\t0\t0\t0\n', encoding="utf-8")
+    (folder / "dev_en.tsv").write_text(header + "18201\tno keyword\t0\t0\t0\n", encoding="utf-8")
+    (folder / "test_text.txt").write_text("kitchen refugee\n\nkitchen alone\n", encoding="utf-8")
+    (folder / "test_labels.txt").write_text("1\n0\n0\n", encoding="utf-8")
+    keywords = "## 1. English language against immigrants\n---\n- refugee\n\n## 2. English language against women\n---\n- queen kitchen\n"
+    (folder / "keyword_set.md").write_text(keywords, encoding="utf-8")
+    return HatEval(str(folder), test_folder=str(folder), targets=True)
+
+
+def test_hateval_reads_lone_quotes_and_pairs_lines(tmp_path: Path) -> None:
+    posts = write_hateval(tmp_path).load(seed=0).to_pandas().set_index("text")
+    assert posts["label"].to_dict() == {
+        '" lone quote refugee': 1, "kitchen queen": 0, "no keyword": 0, "kitchen refugee": 1, "kitchen alone": 0,
+    }  # fmt: skip
+    assert posts["group"].to_dict() == {
+        '" lone quote refugee': "immigrants", "kitchen queen": "women", "no keyword": "neither",
+        "kitchen refugee": "immigrants", "kitchen alone": "neither",
+    }  # fmt: skip
+    assert posts["split"].value_counts().to_dict() == {"train": 2, "dev": 1, "test": 2}
+
+
+def test_hateval_refuses_unpaired_lines(tmp_path: Path) -> None:
+    source = write_hateval(tmp_path)
+    (tmp_path / "test_labels.txt").write_text("1\n0\n", encoding="utf-8")
+    with pytest.raises(InputError, match="paired by line"):
+        source.load(seed=0)
+    with pytest.raises(InputError, match=r"set source\.test_folder"):
+        HatEval(str(tmp_path))
+
+
+@pytest.mark.realdata
+def test_davidson(realdata: Path) -> None:
+    posts = Davidson(str(realdata / "hatespeech" / "davidson2017.csv")).load(seed=0)
+    assert len(posts) == 24_783
+    assert sum(posts["label"]) == 1_430 + 19_190
+    assert set(posts["split"]) == {"all"}
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(("language", "sizes"), [("en", (9_000, 1_000, 2_970)), ("es", (4_050, 450, 500))])
+def test_hateval(language: str, sizes: tuple[int, int, int], realdata: Path) -> None:
+    folder = realdata / "hatespeech"
+    posts = HatEval(str(folder / "hateval2019"), language=language, test_folder=str(folder / "tweeteval_hate")).load(seed=0).to_pandas()
+    assert tuple(posts["split"].value_counts()[["train", "dev", "test"]]) == sizes
+    if language == "en":
+        assert posts.loc[posts["split"] == "train", "label"].sum() == 3_783

@@ -1,0 +1,59 @@
+"""Tokenising tweets and edited text: examples worked by hand from the rules."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora.sentences import split_sentences, tokenise_words
+from corpora.tweets import is_retweet, tokenise
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("I LOVE #This @somebody", ["i", "love", "<HASH>", "<MENTION>"]),
+        ("see http://t.co/Ab1 and www.example.org", ["see", "<URL>", "and", "<URL>"]),
+        ("cut [URL] or URL or HTTPURL", ["cut", "<URL>", "or", "<URL>", "or", "<URL>"]),
+        ("Tom &amp; Ann &#128512;", ["tom", "&", "ann", "\U0001f600"]),
+        ("well :D don't", ["well", ":D", "don't"]),
+        ("# @ alone", ["#", "@", "alone"]),
+        ("curl is no url here", ["curl", "is", "no", "url", "here"]),
+        ("call 1 (800) 555-1234", ["call", "1", "(800)", "555-1234"]),
+        ("", []),
+        (" \t ", []),
+    ],
+)
+def test_tokens(text: str, tokens: list[str]) -> None:
+    assert tokenise(text) == tokens
+
+
+@given(st.text(max_size=60))
+def test_a_token_never_holds_white_space(text: str) -> None:
+    assert all(token.split() == [token] for token in tokenise(text))
+
+
+@pytest.mark.parametrize(("text", "expected"), [("RT @a: x", True), ('!!! "RT @a', True), ("RT is short", False), ("art @a", False)])
+def test_retweets(text: str, expected: bool) -> None:
+    assert is_retweet(text) is expected
+
+
+def test_sentences() -> None:
+    text = 'Mr. Smith met J. Doe. "Why?" she asked. It cost 3.50 euros! ¿Y qué? no capital. (Yes.)'
+    assert split_sentences(text) == [
+        "Mr. Smith met J. Doe.",
+        '"Why?" she asked.',
+        "It cost 3.50 euros!",
+        "¿Y qué? no capital.",
+        "(Yes.)",
+    ]
+
+
+def test_words() -> None:
+    assert tokenise_words("She's 3.5 well-known, isn’t she?") == ["She's", "3.5", "well-known", ",", "isn’t", "she", "?"]
+
+
+@given(st.text(max_size=80))
+def test_no_word_is_lost_between_sentences(text: str) -> None:
+    assert [w for s in split_sentences(text) for w in tokenise_words(s)] == tokenise_words(text)
