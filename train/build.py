@@ -95,7 +95,7 @@ def gaps(choice: Any, seed: int, out: Path, inputs: Inputs) -> None:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """One thread for torch: networks this small gain little from more, and sums in another order would change the last digits of a result."""
+    """One thread for torch: a small network gains little from more, and sums in another order change the last digits of a result."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

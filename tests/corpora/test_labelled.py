@@ -77,7 +77,7 @@ def test_unreadable_tables(tmp_path: Path) -> None:
     (tmp_path / "latin.csv").write_bytes("text,label\ncaf\xe9,1\n".encode("latin-1"))
     with pytest.raises(InputError, match="not UTF-8"):
         TableSource(str(tmp_path / "latin.csv")).load(seed=0)
-    (tmp_path / "ragged.csv").write_text('text,label\na,1\nb,0,3,4\n')
+    (tmp_path / "ragged.csv").write_text("text,label\na,1\nb,0,3,4\n")
     with pytest.raises(InputError, match="no table with separator ','"):
         TableSource(str(tmp_path / "ragged.csv")).load(seed=0)
     (tmp_path / "empty.csv").write_text("")
