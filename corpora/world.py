@@ -90,13 +90,13 @@ class GeneratedCorpus:
 
 @dataclass(frozen=True)
 class GeneratedPosts:
-    r"""``posts`` labelled posts about men, women or nobody (groups ``male``, ``female``, ``none``), with a ``label_bias`` in [-1, 1].
+    r"""Labelled posts about men, women or nobody (groups ``male``, ``female``, ``none``), with a planted ``label_bias`` in [-1, 1].
 
-    Splits: 60% train, 10% dev, 30% test. 40% of every group's posts are hateful. The labels of test are always right. In train and dev,
-    for label_bias b > 0, hateful posts about women are labelled 0 with probability 0.6 b (missed abuse: recall gap male - female > 0) and
-    benign
-    posts about women are labelled 1 with probability 0.3 b (precision gap > 0); b < 0 does the same to men; at 0 the groups are treated
-    alike. The texts depend on ``seed`` and ``posts`` alone, and topic words are equally frequent in posts about men and women, so that
+    Splits: 60% train, 10% dev, 30% test. 40% of the posts in every group are hateful. The labels of test are always right. In train and
+    dev, for label_bias b > 0, a share 0.6 b of the hateful posts about women is labelled 0 (missed abuse: recall gap male - female > 0)
+    and a share 0.3 b of the benign ones is labelled 1 (precision gap > 0); b < 0 does the same to men; at 0 the groups are treated alike.
+
+    The texts depend on ``seed`` and ``posts`` alone, and topic words are equally frequent in posts about men and women, so that
     ``label_bias`` is independent of a corpus's ``stereotype``.
     """
 
@@ -140,8 +140,8 @@ def check_strength(name: str, value: float) -> None:
 
 
 def check_size(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise InputError(f"{name}={value} is too few to hold the planted proportions; give {least} or more")
+    if not isinstance(value, int) or value < least:
+        raise InputError(f"{name}={value} cannot hold the planted proportions; give a whole number of at least {least}")
 
 
 def corpus_lines(world: World, stereotype: float, size: int, rng: np.random.Generator) -> list[str]:

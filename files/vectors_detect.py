@@ -15,8 +15,7 @@ SAMPLE = 1 << 20
 MAX_DIM = 50_000
 HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,15})[ \t]+(\d{1,15})[ \t\r]*")
 NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
-CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
-DIGITS = b"0123456789.+-eE \t\r\n"
+NUMBERISH = re.compile(rb"[0-9.,eE+-]+")
 FOREIGN = {
     b"\x1f\x8b": "is gzip-compressed: give it the suffix .gz",
     b"BZh": "is bzip2-compressed: give it the suffix .bz2",
@@ -81,11 +80,10 @@ def _with_header(path: Path, count: int, dim: int, rest: bytes) -> Layout:
             f"{path}: the header promises {count} vectors of dimension {dim}; allowed are 1 or more, of dimension 1 to {MAX_DIM}"
         )
     row = rest.partition(b"\n")[0]
-    # A text row ends in dim numbers; a broken one is still mostly digits and without control bytes, which raw float32 hardly ever is.
-    sample = rest[: max(4096, 4 * dim)]
-    digits = len(sample) - len(sample.translate(None, DIGITS))
-    broken_text = ".bin" not in path.suffixes and digits > 0.25 * len(sample) and not CONTROL.search(sample)
-    text = _trailing_numbers(row) == dim or broken_text
+    # A text row ends in dim numbers; a broken one is still mostly what looks like numbers, which raw float32 is not.
+    tokens = row.split()[1:]
+    numberish = sum(NUMBERISH.fullmatch(token) is not None for token in tokens)
+    text = _trailing_numbers(row) == dim or 0 < len(tokens) <= 2 * numberish
     return Layout("word2vec_text" if text else "word2vec_binary", dim, count)
 
 

@@ -70,7 +70,7 @@ class SweepCallback(Callback):
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
         """Join what the jobs left; the status is 0 only if every point is done."""
         self.progress.stop()
-        SweepCallback.status = finish(self.plans, self.store, self.results, Console())
+        SweepCallback.status = finish(self.plans, self.store, self.results, Console(), extend=config.results.extend)
 
 
 def job(config: DictConfig) -> None:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analysis.figures import draw_figures
-from analysis.tables import print_correlations, print_points, write_tables
+from analysis.tables import Tables, print_correlations, print_points, read_tables, write_tables
 from files import InputError, atomic_path
 from train.point import Plan
 from train.store import Stage, Store
@@ -89,17 +89,36 @@ def _stack(frames: list[pd.DataFrame], first: list[str]) -> pd.DataFrame:
     return frame[first + [column for column in frame.columns if column not in first]]
 
 
-def finish(plans: Sequence[Plan], store: Store, results: Path, console: Console) -> int:
-    """Write the tables and figures, print the summary, and return 0 only if every point is done."""
-    points, intrinsic, extrinsic = collect(plans, store, results)
+def extended(tables: Tables, results: Path) -> Tables:
+    """The tables with the rows of other points that lie in the results folder already, if they are about the same task and data."""
+    if not (results / "points.parquet").is_file():
+        return tables
+    earlier = read_tables(results)
+    about = ["experiment", "task", "source", "corpus"]
+    same = earlier.points[about].apply(tuple, axis=1).isin(tables.points[about].apply(tuple, axis=1))
+    kept = set(earlier.points.loc[same, "point"]) - set(tables.points["point"])
+    return Tables(*(_join(old[old["point"].isin(kept)], new) for old, new in zip(earlier, tables, strict=True)))
+
+
+def _join(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat([old, new], ignore_index=True) if len(old) else new
+
+
+def finish(plans: Sequence[Plan], store: Store, results: Path, console: Console, *, extend: bool = False) -> int:
+    """Write the tables and figures, print the summary, and return 0 only if every point is done.
+
+    ``extend`` keeps the points that the results folder holds already (see ``extended``).
+    """
+    tables = Tables(*collect(plans, store, results))
+    points, intrinsic, extrinsic = extended(tables, results) if extend else tables
     correlations = write_tables(results, points, intrinsic, extrinsic)
     print_points(points, intrinsic, extrinsic, console)
     figures: list[Path] = []
     if len(correlations) and len(points) >= FEWEST:
         print_correlations(correlations, console)
         figures = [path for path in draw_figures(results, results / "figures") if path.suffix != ".csv"]
-    tables = [results / name for name in ("points.parquet", "intrinsic.parquet", "extrinsic.parquet", "correlations.csv")]
-    for path in [*tables, *figures]:
+    written = [results / name for name in ("points.parquet", "intrinsic.parquet", "extrinsic.parquet", "correlations.csv")]
+    for path in [*written, *figures]:
         console.print(_near(path), soft_wrap=True, highlight=False)
     failed = points[points["status"] != "done"]
     for row in failed.itertuples():
