@@ -59,13 +59,12 @@ def labels(posts: pd.DataFrame, bias: float, rng: np.random.Generator) -> np.nda
 
 def _cell(world: World, group: str, kind: str, size: int, rng: np.random.Generator, *, topics: bool) -> pd.DataFrame:
     """The posts of one group and kind: opening, core, topic, ending."""
-    words = [word for topic in world.topics.values() for word in topic]
     wordings = _wordings(kind, size, rng)
     slots = {"target": _targets(world, group, size, rng), "insult": pick(grammar.INSULTS, size, rng)}
     parts = [
-        _sometimes(OPENED, pick(grammar.OPENINGS, size, rng), rng),
+        _either(share(OPENED, size, rng), pick(grammar.OPENINGS, size, rng), [""] * size),
         fill(wordings, slots, rng),
-        _sometimes(ON_TOPIC if topics else 0, fill(pick(grammar.ABOUT, size, rng), {"topic": pick(words, size, rng)}, rng), rng),
+        _abouts(world, ON_TOPIC if topics else 0, size, rng),
         _either(share(LAUGHING[kind], size, rng), pick(grammar.JOKING, size, rng), pick(grammar.ENDINGS, size, rng)),
     ]
     texts = [" ".join(part for part in post if part) for post in zip(*parts, strict=True)]
@@ -85,8 +84,13 @@ def _targets(world: World, group: str, size: int, rng: np.random.Generator) -> l
     return world.gender_words(np.full(size, group == "female"), np.ones(len(world.pairs)), rng)
 
 
-def _sometimes(rate: float, texts: list[str], rng: np.random.Generator) -> list[str]:
-    return _either(share(rate, len(texts), rng), texts, [""] * len(texts))
+def _abouts(world: World, rate: float, size: int, rng: np.random.Generator) -> list[str]:
+    """What ``rate`` of the posts are about, every topic word equally often; the others get an empty string."""
+    on_topic = share(rate, size, rng)
+    words = [word for topic in world.topics.values() for word in topic]
+    count = int(on_topic.sum())
+    phrases = iter(fill(pick(grammar.ABOUT, count, rng), {"topic": pick(words, count, rng)}, rng))
+    return [next(phrases) if used else "" for used in on_topic]
 
 
 def _either(first: np.ndarray, yes: list[str], no: list[str]) -> list[str]:

@@ -26,7 +26,8 @@ class World:
     """The words of one seed and their own leans.
 
     ``pairs``: (male, female) gender words. ``pair_leans``: shape (pairs,), the pull of a pair towards topics of sign +1, alike for both
-    words of the pair. ``topics``: words by topic. ``own_leans``: e_w by topic, shape (words,), towards male company.
+    words of the pair. ``topics``: words by topic; a word listed twice is drawn twice as often. ``own_leans``: e_w by topic, shape (words,),
+    towards male company.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -57,15 +58,19 @@ def make_world(seed: int) -> World:
     first, second = _pairs("male_terms", "female_terms"), _pairs("male_terms_2", "female_terms_2")
     further = [pair for pair in second if pair not in first]
     pair_leans = [*rng.permutation(spread(len(first))), *rng.permutation(spread(len(further) + 2)[1:-1])]
-    own = {topic: dict(zip(_lower(topic), rng.permutation(spread(len(_lower(topic)))), strict=True)) for topic in TOPICS}
-    # WEAT 7 and 8 differ in one word of the arts; it takes the lean of the word it replaces, so that both lists have mean 0.
-    replaced = [word for word in own["arts"] if word not in _lower("arts_2")]
-    own["arts"] |= {new: own["arts"][old] for new, old in zip(_new_arts(), replaced, strict=True)}
+    topics = {topic: _lower(topic) for topic in TOPICS}
+    own = {word: lean for words in topics.values() for word, lean in zip(words, rng.permutation(spread(len(words))), strict=True)}
+    # WEAT 7 and 8 list the arts with one word of difference. It takes the lean of the word it replaces, and both lists are drawn from in
+    # full, so that the mean is 0 in each of them and over all draws.
+    arts, arts_2 = set(topics["arts"]), set(_lower("arts_2"))
+    [replaced], [new] = arts - arts_2, arts_2 - arts
+    own[new] = own[replaced]
+    topics["arts"] += _lower("arts_2")
     return World(
         pairs=(*first, *further),
         pair_leans=PAIR_SPREAD * np.array(pair_leans),
-        topics={topic: tuple(leans) for topic, leans in own.items()},
-        own_leans={topic: np.array(list(leans.values())) for topic, leans in own.items()},
+        topics=topics,
+        own_leans={topic: np.array([own[word] for word in words]) for topic, words in topics.items()},
     )
 
 
@@ -77,7 +82,3 @@ def _lower(wordset: str) -> tuple[str, ...]:
 def _pairs(male: str, female: str) -> tuple[tuple[str, str], ...]:
     """The lists name counterparts in the same order: (man, woman), (he, she)."""
     return tuple(zip(_lower(male), _lower(female), strict=True))
-
-
-def _new_arts() -> list[str]:
-    return [word for word in _lower("arts_2") if word not in _lower("arts")]

@@ -40,7 +40,7 @@ class GeneratedCorpus:
         P(male | w) = (1 + l_w) / 2,    l_w = (sign_w * stereotype + e_w) / 2
 
     with sign_w = +1 for career, maths and science, -1 for family and the arts. e_w is w's own lean: evenly spread over [-1, 1] within each
-    WEAT list and dealt out by the seed, so that effect sizes are graded instead of jumping from -2 to 2. Averaged over words,
+    WEAT list and dealt out by the seed, so that effect sizes are graded instead of jumping from -2 to 2. Over the lines,
     P(male | sign +1) - P(male | sign -1) = stereotype / 2: 0 is unbiased, positive is the stereotype, negative its reverse. Male and female
     words are equally frequent at any stereotype. ``seed`` decides the own leans and every draw; the same seed gives the same bytes.
     """

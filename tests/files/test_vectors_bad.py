@@ -42,6 +42,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     "last number cut": (b"a 1 2\nb 3 -", r"line 2: '-' is not a number"),
     "ragged, longer": (b"a 1 2\nb 3 4\nc 5 6 7\n", r"line 3 has 3 fields after its word, where the first line says 2"),
     "ragged, shorter": (b"a 1 2\nb 3\nc 5 6\n", r"line 2 has 1 fields after its word, where the first line says 2"),
+    "rows between carriage returns": (b"a 1 2\rb 3 4\nc 5 6\n", r"line 1 has 5 fields"),
     "row without word": (b"a 1 2\n 3 4\n", r"line 2 has 1 fields"),
     "not a number": (b"2 2\na 1 2\nb 3 four\n", r"line 3: 'four' is not a number"),
     "comma for the decimal point": (b"2 2\na 0.1 0.2\nb 0,3 0.4\n", r"line 3: '0,3' is not a number"),

@@ -104,6 +104,15 @@ def test_model_whose_parts_do_not_fit_is_refused(path: Path, data: bytes, field:
         read_vectors(path)
 
 
+@pytest.mark.parametrize("position", [11, 12], ids=["min_n", "max_n"])
+def test_negative_length_of_ngrams_is_refused(path: Path, data: bytes, position: int) -> None:
+    spoilt = bytearray(data)
+    struct.pack_into("<i", spoilt, 4 * position, -1)
+    path.write_bytes(spoilt)
+    with pytest.raises(InputError, match="damaged"):
+        read_vectors(path)
+
+
 def test_supervised_and_quantised_models_are_refused(path: Path, data: bytes) -> None:
     supervised = bytearray(data)
     struct.pack_into("<i", supervised, 4 * 18, 2)

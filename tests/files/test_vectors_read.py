@@ -19,7 +19,26 @@ from files import InputError
 from files.vectors import detect_format, read_vectors
 from files.vectors_blocks import keyed
 
-WORDS = ["the", '"', "NA", "null", "nan", "1984", "ñandú", "\x85", "\u2028", "a\xa0b", "\ufeffthe", "'", ",", "#", "-", "女", "</s>"]
+WORDS = [
+    "the",
+    '"',
+    '"quoted"',
+    "NA",
+    "null",
+    "nan",
+    "1984",
+    "ñandú",
+    "\x85",
+    "\u2028",
+    "a\xa0b",
+    "\ufeffthe",
+    "'",
+    ",",
+    "#",
+    "-",
+    "女",
+    "</s>",
+]
 PACK: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
@@ -67,6 +86,14 @@ def test_any_common_spacing_gives_the_same_vectors(tmp_path: Path, end: str, bet
     assert same(read_vectors(path), example())
 
 
+@pytest.mark.parametrize("end", ["\n", " \n", "\r\n"])
+@pytest.mark.parametrize("between", [" ", "\t"])
+def test_plain_rows_take_the_fast_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, between: str) -> None:
+    monkeypatch.setattr("files.vectors_text._read_lines", None)
+    path = write(tmp_path / "v.vec", rows(example(), start=f"{len(WORDS)} 5\n", between=between, end=end))
+    assert same(read_vectors(path), example())
+
+
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # gensim leaves its first pass over the file open
 def test_glove_equals_gensim_without_header(tmp_path: Path) -> None:
     path = write(tmp_path / "v.txt", rows(example()))
@@ -86,7 +113,7 @@ def test_word_with_spaces_is_everything_before_the_last_numbers(
 
 
 def test_header_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
-    assert same(read_vectors(write(tmp_path / "v.vec", rows(example(), start="\ufeff17 5\n"))), example())
+    assert same(read_vectors(write(tmp_path / "v.vec", rows(example(), start=f"\ufeff{len(WORDS)} 5\n"))), example())
 
 
 @pytest.mark.parametrize(

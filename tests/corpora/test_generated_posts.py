@@ -1,0 +1,103 @@
+"""The generated posts: groups treated alike at label bias 0, wrong labels counted, and neither parameter touching the other."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from corpora.world import GeneratedPosts
+from files import InputError
+
+MALE = {"male", "man", "boy", "brother", "he", "him", "his", "son", "father", "uncle", "grandfather"}
+FEMALE = {"female", "woman", "girl", "sister", "she", "her", "hers", "daughter", "mother", "aunt", "grandmother"}
+TOPICS = ["career", "office", "math", "physics", "nasa", "family", "wedding", "poetry", "shakespeare"]
+
+
+@cache
+def posts(label_bias: float = 0.0, *, seed: int = 0, size: int = 4_000) -> pd.DataFrame:
+    return GeneratedPosts(size, label_bias).frame(seed=seed)
+
+
+def wrong(label_bias: float, group: str, label: int) -> float:
+    """The share of the group's train posts of one true label that the bias turns wrong."""
+    true, given = posts(), posts(label_bias)
+    rows = (true["group"] == group) & (true["label"] == label) & (true["split"] == "train")
+    return float((given["label"] != true["label"])[rows].mean())
+
+
+def test_the_contract_of_a_labelled_source() -> None:
+    source = GeneratedPosts()
+    loaded = source.load(seed=0)
+    assert loaded.column_names == ["id", "text", "label", "group", "split"]
+    pd.testing.assert_frame_equal(loaded.to_pandas(), posts(), check_dtype=False)
+    assert len(set(loaded["id"])) == 4_000
+    assert (source.generated, source.name, source.files()) == (True, "generated", [])
+    assert posts()["split"].value_counts().to_dict() == {"train": 2_400, "dev": 400, "test": 1_200}
+
+
+def test_the_test_split_supports_both_groups() -> None:
+    test = posts()[lambda table: table["split"] == "test"]
+    hateful = test[test["label"] == 1]["group"].value_counts()
+    assert hateful["male"] == hateful["female"] == 192
+    assert test["group"].value_counts().to_dict() == {"male": 480, "female": 480, "none": 240}
+
+
+def test_the_text_reveals_the_group() -> None:
+    for text, group in posts()[["text", "group"]].itertuples(index=False):
+        words = set(text.split(" "))
+        assert (bool(words & MALE), bool(words & FEMALE)) == (group == "male", group == "female"), text
+
+
+def test_groups_are_treated_alike_without_bias() -> None:
+    table = posts(size=20_000)
+    assert table.groupby("group")["label"].mean().to_numpy() == pytest.approx(0.4, abs=0.002)
+    for word in TOPICS:
+        has = table["text"].str.split(" ").map(lambda words, word=word: word in words)
+        counts = has.groupby([table["group"], table["label"]]).sum()
+        assert abs(counts["male", 0] - counts["female", 0]) <= 2, word
+        assert abs(counts["male", 1] - counts["female", 1]) <= 2, word
+        assert counts.sum() > 80
+
+
+@pytest.mark.parametrize(("label_bias", "wronged", "other"), [(1.0, "female", "male"), (0.5, "female", "male"), (-0.5, "male", "female")])
+def test_wrong_labels_are_the_planted_share(label_bias: float, wronged: str, other: str) -> None:
+    assert wrong(label_bias, wronged, 1) == pytest.approx(0.6 * abs(label_bias), abs=0.01)
+    assert wrong(label_bias, wronged, 0) == pytest.approx(0.3 * abs(label_bias), abs=0.01)
+    for group in (other, "none"):
+        assert wrong(label_bias, group, 1) == wrong(label_bias, group, 0) == 0
+
+
+def test_bias_changes_labels_outside_test_and_nothing_else() -> None:
+    true, given = posts(), posts(-1.0)
+    assert true.drop(columns="label").equals(given.drop(columns="label"))
+    changed = true["label"] != given["label"]
+    assert set(true["split"][changed]) == {"train", "dev"}
+
+
+def test_a_stronger_bias_turns_the_same_labels_and_more() -> None:
+    true = posts()["label"]
+    turned = [set(np.flatnonzero(posts(bias)["label"] != true)) for bias in (0.25, 0.5, 1.0)]
+    assert turned[0] < turned[1] < turned[2]
+
+
+def test_the_seed_decides_the_posts() -> None:
+    assert posts(seed=1).equals(GeneratedPosts().frame(seed=1))
+    assert not posts(seed=1)["text"].equals(posts(seed=2)["text"])
+
+
+def test_train_and_test_share_next_to_no_text() -> None:
+    table = posts()
+    train = set(table["text"][table["split"] == "train"])
+    assert table["text"][table["split"] == "test"].isin(train).mean() < 0.01
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"label_bias": -2}, "label_bias=-2 is out of range"), ({"posts": 10}, "posts=10 cannot hold the planted proportions")],
+)
+def test_refuses(options: dict[str, float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        GeneratedPosts(**options)
