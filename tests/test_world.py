@@ -85,19 +85,23 @@ def without(lines: list[list[str]], query: str, *, pro: bool, share: float) -> l
     return [line for i, line in enumerate(lines) if i not in gone]
 
 
-@pytest.mark.parametrize("model", [Word2Vec, pytest.param(FastText, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("query", QUERIES)
-def test_weat_follows_the_planted_stereotype(query: str, model: type) -> None:
-    found = [weat(planted(level, 0, model), query) for level in LEVELS]
-    assert spearmanr(LEVELS, found).statistic >= 0.95
+def test_weat_follows_the_planted_stereotype(query: str) -> None:
+    found = [weat(planted(level, 0, Word2Vec), query) for level in LEVELS[::2]]
+    assert found == sorted(found)
     assert found[0] < -1.2
-    assert found[-1] > 1.2
+    assert abs(found[2]) < 0.5
+    assert 0.6 < found[3] < 1.45, "the default is clearly biased and far from the ceiling"
+    assert found[4] > 1.2
 
 
-@pytest.mark.parametrize("model", [Word2Vec, pytest.param(FastText, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("query", QUERIES)
-def test_the_default_is_clearly_biased_and_far_from_the_ceiling(query: str, model: type) -> None:
-    assert 0.6 < weat(planted(0.5, 0, model), query) < 1.45
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [Word2Vec, FastText])
+def test_weat_follows_nine_levels(model: type) -> None:
+    for query in QUERIES:
+        found = [weat(planted(level, 0, model), query) for level in LEVELS]
+        assert spearmanr(LEVELS, found).statistic >= 0.95, query
+        assert 0.6 < found[LEVELS.index(0.5)] < 1.45, query
 
 
 @pytest.mark.slow
@@ -114,7 +118,7 @@ def test_each_word_leans_as_planted() -> None:
     assert spearmanr(list(leans.values()), found).statistic > 0.9
 
 
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("query", ["weat6b", *(pytest.param(query, marks=pytest.mark.slow) for query in ("weat7", "weat8"))])
 def test_taking_out_few_lines_moves_the_bias_both_ways(query: str) -> None:
     lines = corpus(0.5, 0)
     start = weat(planted(0.5, 0, Word2Vec), query)

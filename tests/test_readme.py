@@ -1,0 +1,79 @@
+"""The commands of the README, as they stand there, run in a copy of the project."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+FIRST = "python train.py +experiment=hatespeech_en"
+ROOMS = ("analysis", "conf", "corpora", "debias", "extrinsic", "files", "intrinsic", "train")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what the commands need, where they can write results."""
+    copy = tmp_path_factory.mktemp("project")
+    for room in ROOMS:
+        shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "train.py", copy)
+    return copy
+
+
+def run(command: str, cwd: Path) -> str:
+    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"} | {"COLUMNS": "120"}
+    words = [sys.executable if word == "python" else word for word in command.split()]
+    done = subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_the_first_command_makes_what_the_readme_shows(project: Path) -> None:
+    assert f"pip install -r requirements.lock -e . && {FIRST}\n" in README
+    printed = run(FIRST, project)
+    points = pd.read_parquet(project / "results" / "hatespeech_en" / "points.parquet")
+    assert len(points) == 18
+    assert (points["status"] == "done").all()
+    assert points["generated"].all()
+    assert "18 of 18 points done" in printed
+    for line in re.findall(r"results/hatespeech_en/\S+", README):
+        assert (project / line.rstrip(".,`")).exists(), line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"{FIRST} plan=true",
+        "python -m analysis.correlate results/hatespeech_en",
+        "python -m analysis.scatter results/hatespeech_en",
+        f"{FIRST} hydra.mode=RUN debias=attract_repel debias.direction=overbias",
+    ],
+)
+def test_commands_on_its_results(command: str, project: Path) -> None:
+    assert f"`{command}`" in README
+    if not (project / "results").exists():
+        pytest.skip("needs the results of the first command")
+    run(command, project)
+
+
+@pytest.mark.slow
+def test_commands_on_files_of_ones_own(project: Path) -> None:
+    text = "she is at home with family\nhe is in the office with business\nthe math of a novel\n" * 200
+    (project / "corpus.txt").write_text(text, encoding="utf-8")
+    small = "embedding.dim=8 embedding.epochs=1 intrinsic.weat.min_found=0.1"
+    run(f"python train.py corpus=text corpus.path=corpus.txt source=none {small}", project)
+    vectors = max((project / "store" / "vectors").glob("*/vectors"), key=lambda path: path.stat().st_mtime)
+    run(f"python -m debias {vectors} copy.vec --method attract_repel --direction debias --lexicon weat6b", project)
+    run("python train.py embedding=pretrained embedding.path=copy.vec source=none intrinsic.weat.min_found=0.1", project)
+    (project / "p.csv").write_text("gold,pred,who\n1,1,m\n1,0,f\n0,0,m\n1,1,f\n", encoding="utf-8")
+    assert "recall" in run("python -m extrinsic p.csv --gold gold --pred pred --group who --privileged m", project)
