@@ -39,8 +39,25 @@ def join_points(points: pd.DataFrame, intrinsic: pd.DataFrame, extrinsic: pd.Dat
 
 
 def open_table(path: str | Path) -> pd.DataFrame:
-    """The joined tables of a results folder, or the table of any other file."""
-    return join_points(*read_tables(path)) if Path(path).is_dir() else read_table(path)
+    """The joined tables of a results folder (``join_scores`` where it has no downstream task), or the table of any other file."""
+    if not Path(path).is_dir():
+        return read_table(path)
+    tables = read_tables(path)
+    return join_points(*tables) if len(tables.extrinsic) else join_scores(tables.points, tables.intrinsic)
+
+
+def join_scores(points: pd.DataFrame, intrinsic: pd.DataFrame) -> pd.DataFrame:
+    """One row per done point and intrinsic score, in the column ``value``, for dose-response curves.
+
+    An unmodified embedding is the dose 0 of every method and direction, so its row is repeated for each that the table holds.
+    """
+    joined = _done(points).merge(_scores(intrinsic).rename(columns={"x": "value"}), on="point")
+    arms = joined.loc[joined["method"] != "none", ["method", "direction"]].drop_duplicates()
+    unmodified = joined[joined["method"] == "none"]
+    if arms.empty:
+        return joined
+    repeated = unmodified.drop(columns=["method", "direction"]).merge(arms, how="cross")
+    return pd.concat([joined[joined["method"] != "none"], repeated], ignore_index=True)
 
 
 def _done(points: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from corpora.sentences import split_sentences, tokenise_words
 from corpora.tweets import UNKNOWN, is_retweet, tokenise
@@ -19,7 +19,7 @@ from files import InputError, atomic_path, nearest, read_lines
 Tokeniser = Literal["tweets", "sentences", "whitespace"]
 Lines = list[list[str]]
 
-CHUNK = 2_000  # texts that a worker takes at a time
+CHUNK = 100  # texts that a worker takes at a time: enough for tweets, and not too much where a text is a novel
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class TextCorpus:
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "workers", "label")
 
     def __post_init__(self) -> None:
-        _check(self.limit, self.min_count, self.workers)
+        _check(self)
 
     @property
     def name(self) -> str:
@@ -90,7 +90,7 @@ class DatasetCorpus:
     unkeyed: ClassVar[tuple[str, ...]] = ("workers", "label")
 
     def __post_init__(self) -> None:
-        _check(self.limit, self.min_count, self.workers)
+        _check(self)
 
     @property
     def name(self) -> str:
@@ -104,7 +104,7 @@ class DatasetCorpus:
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
         """As ``TextCorpus.write``."""
         rows = load_split(self.path, self.config, self.data_files, self.revision, self.split, streaming=True)
-        texts = (text for row in rows for text in str(_cell(row, self.column, self.path)).split("\n"))
+        texts = (text for row in rows for text in _cell(row, self.column, self.path).split("\n"))
         return _write(self, texts, out, self.path)
 
 
@@ -127,14 +127,18 @@ def local_files(path: str, data_files: str | tuple[str, ...] | None) -> list[Pat
     return sorted(file for file in Path(path).rglob("*") if file.is_file()) if Path(path).is_dir() else []
 
 
-def _cell(row: dict[str, Any], column: str, path: str) -> Any:
+def _cell(row: dict[str, Any], column: str, path: str) -> str:
     if column not in row:
         raise InputError(f"{path} has no column {column!r}{nearest(column, row)}; columns: {', '.join(row)}")
-    return row[column]
+    return "" if row[column] is None else str(row[column])
 
 
-def _check(limit: int | None, min_count: int, workers: int) -> None:
-    for field, value in (("limit", limit), ("min_count", min_count), ("workers", workers)):
+def _check(corpus: TextCorpus | DatasetCorpus) -> None:
+    if corpus.tokeniser not in get_args(Tokeniser):
+        hint = nearest(corpus.tokeniser, get_args(Tokeniser))
+        raise InputError(f"corpus.tokeniser={corpus.tokeniser!r}{hint}; allowed: {', '.join(get_args(Tokeniser))}")
+    for field in ("limit", "min_count", "workers"):
+        value = getattr(corpus, field)
         if value is not None and value < 1:
             raise InputError(f"corpus.{field}={value}: give a whole number of at least 1")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -57,6 +58,8 @@ class HatEval:
 
     The collection does not say whom a tweet targets. ``targets=False`` leaves the groups to the tagger; ``targets=True`` derives them from
     the keywords that the tweets were collected by (``keyword_set.md`` in the folder): ``women``, ``immigrants``, ``both``, ``neither``.
+    One rule for every split, test included. In English train, where the order of the file gives the target away, 99.9% of the tweets with
+    keywords of one target are of that target; 35% of train and 4% of test hold no keyword.
     """
 
     folder: str
@@ -110,6 +113,12 @@ class HatEval:
         return pd.DataFrame({"text": texts, "label": found})
 
 
+def _folded(text: str) -> str:
+    """Lower case without accents, which tweets leave out at will."""
+    decomposed = unicodedata.normalize("NFD", text.lower())
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
+
+
 def _targets(texts: pd.Series, path: Path, language: str) -> list[str]:
     """The group of each text by the collection's keywords: a keyword of several words counts where all of them occur."""
     wanted = {"en": "english", "es": "spanish"}[language]
@@ -119,11 +128,11 @@ def _targets(texts: pd.Series, path: Path, language: str) -> list[str]:
         if heading := re.match(r"##\s.*?(\w+) language against (\w+)", line, re.IGNORECASE):
             section = keywords.get(heading[2].lower()) if heading[1].lower() == wanted else None
         elif line.startswith("- ") and section is not None:
-            section.append(line[2:].lower().split())
+            section.append(_folded(line[2:]).split())
     if not all(keywords.values()):
         raise InputError(f"{path} lists no {wanted} keywords against women and immigrants; take the collection's own file")
     names = {(True, False): "women", (False, True): "immigrants", (True, True): "both", (False, False): "neither"}
     hits = [
-        {group: any(all(w in text for w in words) for words in lists) for group, lists in keywords.items()} for text in texts.str.lower()
+        {group: any(all(w in text for w in words) for words in lists) for group, lists in keywords.items()} for text in texts.map(_folded)
     ]
     return [names[hit["women"], hit["immigrants"]] for hit in hits]

@@ -136,7 +136,7 @@ def labelled(table: pd.DataFrame, *, positive: Sequence[str | int], source: str,
 
     table = table.sample(frac=1, random_state=seed).reset_index(drop=True)
     posts = pd.DataFrame({"id": [str(number) for number in range(len(table))]})
-    posts["text"] = [" ".join(tokenise(str(text))) for text in table["text"]]
+    posts["text"] = [" ".join(tokenise(str(text))) for text in table["text"].fillna("")]
     if not (posts["text"] != "").any():
         raise InputError(f"{source}: the text column is empty; name another column")
     posts["label"] = _labels(table["label"], positive, source)
@@ -156,7 +156,9 @@ def _pick(table: pd.DataFrame, columns: dict[str, str | None], source: str) -> p
 
 def _labels(values: pd.Series, positive: Sequence[str | int], source: str) -> pd.Series:
     """0 and 1 from labels of any spelling; ``1``, ``1.0`` and ``True`` are one label."""
-    plain = values.map(_plain)
+    plain = values.map(_plain, na_action="ignore")
+    if missing := int(plain.isin(["", "nan", "None"]).sum() + plain.isna().sum()):
+        raise InputError(f"{source}: {missing} posts have no label; remove them")
     wanted = {_plain(label) for label in positive} or {"1"}
     unknown = sorted(set(plain) - {"0", "1"}) if not positive else sorted(wanted - set(plain))
     if unknown and not positive:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import re
 from functools import cache
 from typing import TYPE_CHECKING
+
+from files import InputError
 
 if TYPE_CHECKING:
     from nltk.tokenize import TweetTokenizer
@@ -13,7 +16,10 @@ HASH, MENTION, URL, UNKNOWN = "<HASH>", "<MENTION>", "<URL>", "<UNK>"
 
 # Published collections have often replaced links by one of these words already.
 REPLACED_URL = re.compile(r"\[URL\]|\b(?:HTTP)?URL\b")
-LINK = re.compile(r"https?:|www\.")
+LINK = re.compile(r"https?:|www\.|[a-z0-9][a-z0-9.-]*\.[a-z]{2,13}/", re.IGNORECASE)
+NAME = re.compile(r"[@#]+\w")
+# A text that was marked before keeps its marks.
+MARKED = {mark.lower(): mark for mark in (HASH, MENTION, URL, UNKNOWN)}
 RETWEET = re.compile(r'["“\s!]*RT\s*@')
 
 
@@ -21,9 +27,15 @@ def tokenise(text: str) -> list[str]:
     """The tokens of a tweet by NLTK's TweetTokenizer, lower-cased but for emoticons; hashtags, @mentions and links become marks.
 
     The marks are ``<HASH>``, ``<MENTION>`` and ``<URL>``. HTML entities are decoded. A token never holds white space.
-    An empty text has no tokens.
+    An empty text has no tokens. Raises ``InputError`` for a text so long that NLTK gives up on it.
     """
-    pieces = _tokeniser().tokenize(REPLACED_URL.sub(" http://url ", text))
+    try:
+        pieces = _tokeniser().tokenize(REPLACED_URL.sub(" http://url ", html.unescape(text)))
+    except TimeoutError:
+        start = " ".join(text[:40].split())
+        raise InputError(
+            f"a text of {len(text)} characters is no tweet ({start!r}...); use the tokeniser for sentences, or cut it"
+        ) from None
     return [_mark(token) for piece in pieces for token in piece.split()]
 
 
@@ -33,14 +45,11 @@ def is_retweet(text: str) -> bool:
 
 
 def _mark(token: str) -> str:
-    if len(token) > 1:
-        if token[0] == "#":
-            return HASH
-        if token[0] == "@":
-            return MENTION
-        if LINK.match(token):
-            return URL
-    return token
+    if NAME.match(token):
+        return HASH if token[0] == "#" else MENTION
+    if LINK.match(token):
+        return URL
+    return MARKED.get(token, token)
 
 
 @cache

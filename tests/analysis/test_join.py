@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.join import join_points
+from analysis.join import join_points, join_scores
 from analysis.read import Tables
 from files import InputError
 
@@ -85,3 +85,20 @@ BROKEN: list[tuple[str, Callable[[Tables], Tables]]] = [
 def test_bad_tables_are_refused(message: str, broken: Callable[[Tables], Tables], tables: Tables) -> None:
     with pytest.raises(InputError, match=message):
         join_points(*broken(tables))
+
+
+def test_unmodified_embeddings_are_the_dose_0_of_every_arm() -> None:
+    facts = {"embedding": "word2vec", "status": "done", "generated": True}
+    points = pd.DataFrame(
+        [
+            {"point": "a", "method": "none", "direction": "", "dose": 0.0, **facts},
+            {"point": "b", "method": "balance", "direction": "debias", "dose": 1.0, **facts},
+            {"point": "c", "method": "balance", "direction": "overbias", "dose": 1.0, **facts},
+        ]
+    )
+    values = {"a": 0.5, "b": 0.1, "c": 0.9}
+    intrinsic = pd.DataFrame([{"point": point, "metric": "weat", "query": "weat7", "value": value} for point, value in values.items()])
+    joined = join_scores(points, intrinsic)
+    found = sorted(joined[["direction", "dose", "value"]].to_numpy().tolist())
+    assert found == [["debias", 0.0, 0.5], ["debias", 1.0, 0.1], ["overbias", 0.0, 0.5], ["overbias", 1.0, 0.9]]
+    assert join_scores(points[:1], intrinsic[:1])["method"].tolist() == ["none"]

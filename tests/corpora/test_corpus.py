@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import tracemalloc
 from pathlib import Path
 
 import pandas as pd
@@ -72,6 +73,36 @@ def test_missing_file_and_bad_numbers(tmp_path: Path) -> None:
         TextCorpus(str(tmp_path / "absent")).write(tmp_path / "out", seed=0)
     with pytest.raises(InputError, match=r"corpus\.limit=0"):
         TextCorpus("t", limit=0)
+    with pytest.raises(InputError, match=r"corpus\.tokeniser='tweet'; did you mean 'tweets'\?"):
+        TextCorpus("t", tokeniser="tweet")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_bad_line_is_named_by_any_number_of_workers(workers: int, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_bytes(b"fine\n" * 300 + b"\xff\n")
+    with pytest.raises(InputError, match="line 301 is not UTF-8"):
+        TextCorpus(str(tmp_path / "t.txt"), tokeniser="whitespace", workers=workers).write(tmp_path / "out", seed=0)
+    assert not (tmp_path / "out").exists()
+
+
+def test_memory_does_not_grow_with_the_text(tmp_path: Path) -> None:
+    source = tmp_path / "t.txt"
+    peaks = []
+    for lines in (20_000, 80_000):
+        source.write_text("one two three four five six\n" * lines)
+        tracemalloc.start()
+        TextCorpus(str(source), tokeniser="whitespace").write(tmp_path / "out", seed=0)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0] < 2_000_000
+
+
+def test_a_null_is_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    (tmp_path / "data").mkdir()
+    pd.DataFrame({"text": ["one", None]}).to_json(tmp_path / "data" / "train.jsonl", orient="records", lines=True)
+    DatasetCorpus(str(tmp_path / "data"), min_count=1).write(tmp_path / "out", seed=0)
+    assert (tmp_path / "out").read_text() == "one\n"
 
 
 @pytest.fixture

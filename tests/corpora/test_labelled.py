@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from corpora.hatespeech import Davidson, HatEval
+from corpora.hatespeech import Davidson, HatEval, _targets
 from corpora.labelled import DatasetSource, TableSource, labelled
 from files import InputError
 
@@ -69,6 +70,16 @@ def test_refuses(change: dict[str, list[str]], options: dict[str, object], messa
     settings = {"text": "tweet", "label": "kind", "group": "who", "split": "part", "positive": ("yes", "maybe")} | options
     with pytest.raises(InputError, match=message):
         TableSource(str(tmp_path / "posts.csv"), **settings).load(seed=0)
+
+
+def test_a_missing_label_is_no_0_and_a_missing_text_no_word() -> None:
+    frame = pd.DataFrame({"text": ["a", None, "c"], "label": ["yes", "no", "no"]})
+    posts = labelled(frame, positive=("yes",), source="x", seed=0)
+    assert sorted(posts["text"]) == ["a", "c"]
+    for missing in (None, "", float("nan")):
+        frame["label"] = ["yes", "no", missing]
+        with pytest.raises(InputError, match="x: 1 posts have no label"):
+            labelled(frame, positive=("yes",), source="x", seed=0)
 
 
 def test_unreadable_tables(tmp_path: Path) -> None:
@@ -145,3 +156,17 @@ def test_hateval(language: str, sizes: tuple[int, int, int], realdata: Path) -> 
     assert tuple(posts["split"].value_counts()[["train", "dev", "test"]]) == sizes
     if language == "en":
         assert posts.loc[posts["split"] == "train", "label"].sum() == 3_783
+
+
+@pytest.mark.realdata
+def test_hateval_targets_are_those_the_file_order_gives_away(realdata: Path) -> None:
+    folder = realdata / "hatespeech"
+    source = HatEval(str(folder / "hateval2019"), test_folder=str(folder / "tweeteval_hate"), targets=True)
+    table = pd.read_csv(folder / "hateval2019" / "train_en.tsv", sep="\t", quoting=csv.QUOTE_NONE)
+    wanted = (table["id"] < 4_700).map({True: "immigrants", False: "women"})
+    found = pd.Series(_targets(table["text"], source.files()[-1], "en"))
+    decided = found.isin(["women", "immigrants"])
+    assert (found == wanted)[decided].mean() > 0.99
+    assert decided.mean() > 0.6
+    test = source.load(seed=0).to_pandas().query("split == 'test'")
+    assert test["group"].isin(["women", "immigrants"]).mean() > 0.95

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from corpora.sentences import split_sentences, tokenise_words
 from corpora.tweets import is_retweet, tokenise
+from files import InputError
 
 
 @pytest.mark.parametrize(
@@ -16,6 +17,10 @@ from corpora.tweets import is_retweet, tokenise
         ("I LOVE #This @somebody", ["i", "love", "<HASH>", "<MENTION>"]),
         ("see http://t.co/Ab1 and www.example.org", ["see", "<URL>", "and", "<URL>"]),
         ("cut [URL] or URL or HTTPURL", ["cut", "<URL>", "or", "<URL>", "or", "<URL>"]),
+        ("HTTPS://T.co/Ab1 pic.twitter.com/xyz and/or 1/2", ["<URL>", "<URL>", "and", "/", "or", "1/2"]),
+        ("marked <HASH> <MENTION> <URL> before", ["marked", "<HASH>", "<MENTION>", "<URL>", "before"]),
+        ("it&apos;s &lt;3 &amp;amp; &#57361;", ["it's", "<3", "&", "\ue011"]),
+        ("grin @: and #1", ["grin", "@:", "and", "<HASH>"]),
         ("Tom &amp; Ann &#128512;", ["tom", "&", "ann", "\U0001f600"]),
         ("well :D don't", ["well", ":D", "don't"]),
         ("# @ alone", ["#", "@", "alone"]),
@@ -27,6 +32,15 @@ from corpora.tweets import is_retweet, tokenise
 )
 def test_tokens(text: str, tokens: list[str]) -> None:
     assert tokenise(text) == tokens
+
+
+def test_a_text_that_nltk_gives_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(self: object, text: str) -> list[str]:
+        raise TimeoutError
+
+    monkeypatch.setattr("nltk.tokenize.TweetTokenizer.tokenize", give_up)
+    with pytest.raises(InputError, match="a text of 50000 characters is no tweet"):
+        tokenise("9" * 50_000)
 
 
 @given(st.text(max_size=60))
