@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 HASH, MENTION, URL, UNKNOWN = "<HASH>", "<MENTION>", "<URL>", "<UNK>"
 
 # Published collections have often replaced links by one of these words already.
-REPLACED_URL = re.compile(r"\[URL\]|\b(?:HTTP)?URL\b")
+REPLACED_URL = re.compile(r"<URL>|\[URL\]|\b(?:HTTP)?URL\b")
 LINK = re.compile(r"https?:|www\.|[a-z0-9][a-z0-9.-]*\.[a-z]{2,13}/", re.IGNORECASE)
 NAME = re.compile(r"[@#]+\w")
 # A text that was marked before keeps its marks.

@@ -20,7 +20,7 @@ from files import InputError
         ("HTTPS://T.co/Ab1 pic.twitter.com/xyz and/or 1/2", ["<URL>", "<URL>", "and", "/", "or", "1/2"]),
         ("marked <HASH> <MENTION> <URL> before", ["marked", "<HASH>", "<MENTION>", "<URL>", "before"]),
         ("it&apos;s &lt;3 &amp;amp; &#57361;", ["it's", "<3", "&", "\ue011"]),
-        ("grin @: and #1", ["grin", "@:", "and", "<HASH>"]),
+        ("grin @: and ##two", ["grin", "@:", "and", "<HASH>"]),
         ("Tom &amp; Ann &#128512;", ["tom", "&", "ann", "\U0001f600"]),
         ("well :D don't", ["well", ":D", "don't"]),
         ("# @ alone", ["#", "@", "alone"]),
