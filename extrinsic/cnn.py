@@ -46,7 +46,7 @@ class CNN:
     max_norm: float = 3.0
     batch_size: int = 50
     epochs: int = 25
-    patience: int = 5
+    patience: int = 3
     learning_rate: float = 1.0
     max_length: int = 128
     folds: int = 5

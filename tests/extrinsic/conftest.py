@@ -13,10 +13,10 @@ INSULTS = [f"zog{number}" for number in range(5)]
 
 @pytest.fixture(scope="session")
 def vectors() -> KeyedVectors:
-    """65 words x 20, drawn at random but for a direction the insults share."""
+    """65 words x 20, drawn at random but for five dimensions that the insults share."""
     rng = np.random.default_rng(1)
     matrix = rng.normal(size=(65, 20)).astype(np.float32)
-    matrix[60:, 0] += 8
+    matrix[60:, :5] += 5
     made = KeyedVectors(20)
     made.add_vectors(NEUTRAL + INSULTS, matrix)
     return made

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pandas as pd
 import pytest
 from datasets import Dataset
+from nltk.tokenize import TweetTokenizer
 
 from extrinsic.groups import FEMALE, MALE, PAIRS, GenderTagger, tag_groups
 from files import InputError
@@ -85,3 +89,14 @@ def test_posts_without_text_are_refused() -> None:
 def test_one_string_is_no_list_of_words() -> None:
     with pytest.raises(InputError, match="male_words='he' must be a list"):
         GenderTagger(male_words="he")
+
+
+@pytest.mark.realdata
+def test_counts_on_published_tweets_are_near_those_of_another_tagger(realdata: Path) -> None:
+    """24,783 tweets of Davidson et al. (2017); counts per class by another list of gender words, so only nearly equal."""
+    tweets = pd.read_csv(realdata / "hatespeech" / "davidson2017.csv")
+    tokenise = TweetTokenizer(preserve_case=False).tokenize
+    groups = list(GenderTagger().tag(posts(*(" ".join(tokenise(tweet)) for tweet in tweets["tweet"])))["group"])
+    counts = pd.crosstab(pd.Series(groups), tweets["class"])
+    assert list(counts.loc["female"]) == pytest.approx([80, 2370, 217], rel=0.1)
+    assert list(counts.loc["male"]) == pytest.approx([176, 1667, 493], rel=0.1)

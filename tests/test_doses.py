@@ -1,0 +1,72 @@
+"""On the generated world both methods move WEAT with the dose, and label bias opens the gap that it plants."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+
+from corpora.world import GeneratedCorpus, GeneratedPosts
+from debias.attract_repel import AttractRepel
+from debias.balance import Balance
+from debias.lexicon import load_lexicon
+from extrinsic.gaps import gap_table
+from extrinsic.linear import Linear
+from intrinsic.weat import Weat
+from train.embed import Word2Vec
+
+pytestmark = pytest.mark.slow
+
+EMBEDDING = Word2Vec(dim=50, min_count=1, epochs=5)
+SIGNS = {"debias": -1, "overbias": 1}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("world")
+
+
+def effect_sizes(vectors: KeyedVectors) -> list[float]:
+    """Of WEAT 6b, 7 and 8."""
+    return [row["value"] for row in Weat(case="lower").score(vectors, seed=0)]
+
+
+@cache
+def unmodified(folder: Path) -> KeyedVectors:
+    GeneratedCorpus().write(folder / "corpus.txt", seed=0)
+    return EMBEDDING.train(folder / "corpus.txt", seed=0)
+
+
+@pytest.mark.parametrize("direction", SIGNS)
+def test_balancing_moves_the_effect_with_the_dose(direction: str, folder: Path) -> None:
+    path = [effect_sizes(unmodified(folder))]
+    lexicon = load_lexicon("gender_union", lowercase=True)
+    for dose in (0.5, 1.0):
+        out = folder / f"{direction}-{dose}.txt"
+        assert Balance(direction, dose).balance(folder / "corpus.txt", out, lexicon, seed=0)["share"] <= 0.05
+        path.append(effect_sizes(EMBEDDING.train(out, seed=0)))
+    assert (SIGNS[direction] * np.diff(path, axis=0) > 0).all()
+
+
+@pytest.mark.parametrize("direction", SIGNS)
+def test_attract_repel_moves_the_effect_with_the_dose(direction: str, folder: Path) -> None:
+    vectors, lexicon = unmodified(folder), load_lexicon("gender_union", lowercase=True)
+    path = [effect_sizes(AttractRepel(direction, dose).modify(vectors, lexicon, seed=0)) for dose in (0, 0.1, 0.25, 0.5, 1)]
+    assert path[0] == effect_sizes(vectors)
+    assert (SIGNS[direction] * np.diff(path, axis=0) > -1e-3).all()  # the last steps touch the bound of 2
+    assert (SIGNS[direction] * (np.array(path[-1]) - path[0]) > 0.5).all()
+
+
+def test_label_bias_opens_the_gap_it_plants(folder: Path) -> None:
+    gaps = {}
+    for bias in (-1.0, 0.0, 1.0):
+        predictions = Linear().predict(GeneratedPosts(label_bias=bias).load(seed=0), unmodified(folder), seed=0)
+        table = gap_table(predictions, seed=0).set_index("measure")
+        gaps[bias] = table.loc["recall_gap", "value"]
+        if bias == 0:
+            assert table.loc["recall_gap", "low"] < 0 < table.loc["recall_gap", "high"]
+            assert table.query("group == 'all'").loc["f1", "value"] > 0.7
+    assert gaps[-1.0] < -0.05 < 0.05 < gaps[1.0]
