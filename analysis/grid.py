@@ -40,7 +40,7 @@ class Words:
 
 
 def scatter_grid(data: pd.DataFrame, words: Words, *, mark: str = "point", zero: bool = False) -> alt.FacetChart:
-    """Panels by ``row`` and ``column``; in each, ``y`` against ``x`` with n, Pearson's r and its 95% interval above.
+    """Panels by ``row`` and ``column``; in each, ``y`` against ``x`` with n and, for points, Pearson's r and its 95% interval above.
 
     ``data`` has the columns x, y, low, high (floats; a missing interval is NaN) and row, column, colour, shape (text; constant where
     unused), optionally point (to tell how many points stand behind repeated pairs). The colour named ``words.black`` is drawn black.
@@ -48,7 +48,7 @@ def scatter_grid(data: pd.DataFrame, words: Words, *, mark: str = "point", zero:
     Raises ``InputError`` when the palette or the shapes do not suffice.
     """
     order = {name: list(dict.fromkeys(data[name])) for name in ("row", "column", "colour", "shape")}
-    records = [*_point_records(data, words.black), *_note_records(data, order)]
+    records = [*_point_records(data, words.black), *_note_records(data, order, mark)]
     base = alt.Chart(alt.InlineData(values=records))
     layers = [_rule_at_zero(base)] if zero else []
     layers += _marks(base, order, words, mark)
@@ -116,10 +116,12 @@ def _point_records(data: pd.DataFrame, black: str | None) -> list[dict[str, Any]
     return plain.where(plain.notna(), None).to_dict("records")
 
 
-def _note_records(data: pd.DataFrame, order: dict[str, list[str]]) -> list[dict[str, str]]:
-    """One record per cell of the grid, those without data too, so that every panel is drawn."""
+def _note_records(data: pd.DataFrame, order: dict[str, list[str]], mark: str) -> list[dict[str, str]]:
+    """One record per cell of the grid, those without data too, so that every panel is drawn; for curves n alone."""
     notes = {
-        (s["row"], s["column"]): panel_note(s["n"], s["points"], s["pearson"], s["pearson_low"], s["pearson_high"])
+        (s["row"], s["column"]): f"n = {s['n']}"
+        if mark == "line"
+        else panel_note(s["n"], s["points"], s["pearson"], s["pearson_low"], s["pearson_high"])
         for s in panel_statistics(data).to_dict("records")
     }
     return [{"row": r, "column": c, "note": notes.get((r, c), "no data")} for r in order["row"] for c in order["column"]]

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.figures import draw_figures
+from analysis.figures import STAMP, draw_figures
 from analysis.grid import Words, save_chart, scatter_grid
 from analysis.join import open_table
 from analysis.read import labels, numbers, require_columns
@@ -41,7 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not (args.x and args.y and args.out):
         raise InputError(f"name --x, --y and --out; {args.table} has the columns {', '.join(map(str, table.columns))}")
     data = grid_data(table, x=args.x, y=args.y, row=args.row, column=args.column, colour=args.colour, shape=args.shape)
-    words = Words(title=args.title or f"{args.y} against {args.x}", x=args.x, y=args.y, colour=args.colour, shape=args.shape)
+    notes = [STAMP] if "generated" in table and labels(table, "generated").eq("True").any() else []
+    words = Words(title=args.title or f"{args.y} against {args.x}", x=args.x, y=args.y, colour=args.colour, shape=args.shape, notes=notes)
     crosses_zero = bool(np.nanmin(data["y"]) < 0 < np.nanmax(data["y"])) if data["y"].notna().any() else False
     print(save_chart(scatter_grid(data, words, mark=args.mark, zero=crosses_zero), args.out))
     return 0

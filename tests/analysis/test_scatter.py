@@ -42,7 +42,7 @@ def test_line_joins_means(foreign: Path, tmp_path: Path, texts: Texts) -> None:
     assert main([str(foreign), "--x", "WEAT score", "--y", "Gap.1[x]", "--mark", "line", "--out", str(out)]) == 0
     drawing = out.read_text()
     assert len(re.findall(r'class="mark-line role-mark', drawing)) == 1
-    assert "n = 10, r = .80 [.34, .95]" in texts(out)
+    assert "n = 10" in texts(out), "n alone: one r over several curves would mean nothing"
 
 
 def test_png_and_html_need_no_network(foreign: Path, tmp_path: Path) -> None:
