@@ -31,9 +31,9 @@ def rows() -> list[dict[str, Any]]:
     torch.set_num_threads(threads)
     gaps = min(timeit.repeat(lambda: gap_table(predictions, seed=0), number=1, repeat=5))
     return [
-        {"what": f"CNN, one epoch, 20,000 posts of 20 tokens, 300-d, {threads} threads", "measured": epoch, "unit": "s", "target": "5"},
-        {"what": "the same, one thread", "measured": alone, "unit": "s of processor", "target": "10"},
-        {"what": "gaps of 20,000 predictions, 1,000 resamples", "measured": 1000 * gaps, "unit": "ms", "target": "50"},
+        {"what": f"CNN, one epoch, 20,000 posts of 20 tokens, 300-d, {threads} threads", "measured": epoch, "unit": "s", "target": "<= 5"},
+        {"what": "the same, one thread", "measured": alone, "unit": "s of processor", "target": "<= 10"},
+        {"what": "gaps of 20,000 predictions, 1,000 resamples", "measured": 1000 * gaps, "unit": "ms", "target": "<= 50"},
     ]
 
 

@@ -1,4 +1,4 @@
-"""Opening word vectors of 200,000 words x 300 dimensions: ``python -m benchmarks.vectors``.
+"""Opening word vectors of 200,000 words x 300 dimensions: ``python -m benchmarks vectors``.
 
 Each figure comes from a fresh process, imports not counted in its time, that opens a file made in a temporary folder.
 """
@@ -43,7 +43,7 @@ CALLS = [  # what, call, rows, target in seconds, target in MiB; an empty target
 
 
 def rows() -> list[dict[str, object]]:
-    """What was measured: ``what``, ``measured``, ``unit`` and ``target`` (an upper bound)."""
+    """What was measured: ``what``, ``measured``, ``unit`` and ``target``."""
     table: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory() as folder:
         text, binary = Path(folder) / "vectors.vec", Path(folder) / "vectors.bin"
@@ -53,8 +53,8 @@ def rows() -> list[dict[str, object]]:
         save_vectors(vectors, binary)
         for what, call, words, seconds, memory in CALLS:
             took, peak = _measure(call, [text, binary, Path(folder) / "cache"], words)
-            table.append({"what": what, "measured": took, "unit": "s", "target": seconds})
-            table.append({"what": f"{what}: peak memory", "measured": peak, "unit": "MiB", "target": memory})
+            table.append({"what": what, "measured": took, "unit": "s", "target": seconds and f"<= {seconds}"})
+            table.append({"what": f"{what}: peak memory", "measured": peak, "unit": "MiB", "target": memory and f"<= {memory}"})
     return table
 
 
@@ -65,15 +65,3 @@ def _measure(call: str, arguments: list[Path], words: int) -> tuple[float, float
     done = subprocess.run(command, cwd=Path(__file__).parents[1], check=True, capture_output=True, text=True)
     seconds, peak = json.loads(done.stdout)
     return seconds, peak
-
-
-def main() -> None:
-    """Print the table."""
-    print(f"{WORDS:,} words x {DIM} dimensions")
-    for row in rows():
-        target = f"at most {row['target']}" if row["target"] else ""
-        print(f"{row['what']:58} {row['measured']:8.2f} {row['unit']:4} {target}")
-
-
-if __name__ == "__main__":
-    main()

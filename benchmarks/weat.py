@@ -41,18 +41,18 @@ def rows() -> list[dict[str, Any]]:
             "what": "WEAT effect size, 8x8x8x8 words of 300 dimensions",
             "measured": milliseconds(lambda: effect_size(*query), repeat=500),
             "unit": "ms",
-            "target": "0.3",
+            "target": "<= 0.3",
         },
         {
             "what": "exact p, 8+8 words (12,870 partitions), first call of a process",
             "measured": 1000 * float(np.median(cold)),
             "unit": "ms",
-            "target": "5",
+            "target": "<= 5",
         },
         {
             "what": "exact p, 18+18 words (9,075,135,300 partitions)",
             "measured": milliseconds(lambda: exact_p(x, y), repeat=5),
             "unit": "ms",
-            "target": "500",
+            "target": "<= 500",
         },
     ]

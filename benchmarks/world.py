@@ -22,6 +22,6 @@ def rows() -> list[dict[str, Any]]:
         GeneratedCorpus(sentences=SIZE).write(Path(folder) / "corpus.txt", seed=0)
         sentences = SIZE / (time.perf_counter() - start) * 60
     return [
-        {"what": "generated posts", "measured": posts, "unit": "a minute", "target": "200000"},
-        {"what": "generated sentences", "measured": sentences, "unit": "a minute", "target": "-"},
+        {"what": "generated posts", "measured": posts, "unit": "a minute", "target": ">= 200000"},
+        {"what": "generated sentences", "measured": sentences, "unit": "a minute", "target": ""},
     ]
