@@ -104,6 +104,39 @@ def test_bad_input_exits_2_with_one_line_and_leaves_nothing(
     assert not list(tmp_path.rglob("*.parquet"))
 
 
+@pytest.mark.parametrize(
+    ("content", "overrides", "message"),
+    [
+        (b"text,label\na,1\nb,1\n", ["source=csv"], "all 2 labels are 1; a classifier needs posts of both classes"),
+        (b"text,label\na,1\nb,7\n", ["source=csv"], "labels beyond 0 and 1: 7"),
+        (b"post,label\na,1\nb,0\n", ["source=csv"], "has no column 'text'"),
+        (b"", ["corpus=text"], "is empty"),
+        (b"ok\n\xff\n", ["corpus=text"], "line 2 is not UTF-8"),
+        (b"2 3\na 1 2 3\n", ["embedding=pretrained"], "bad"),
+        (b"2 2\na 1 2\nb 1 nan\n", ["embedding=pretrained"], "bad"),
+    ],
+)
+def test_bad_files_exit_2_and_leave_no_tables(
+    content: bytes,
+    overrides: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "bad").write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    group = overrides[0].split("=")[0]
+    fast = ["size.dim=8", "size.epochs=1", "corpus.sentences=1000" if group == "source" else "source=none"]
+    monkeypatch.setattr(sys, "argv", ["train.py", *overrides, f"{group}.path=bad", *fast])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    printed = capsys.readouterr().err
+    assert stop.value.code == 2, printed
+    assert message in printed
+    assert not list((tmp_path / "results").rglob("*.parquet"))
+
+
 def test_the_script_passes_on_what_the_door_says(tmp_path: Path) -> None:
     run = train("+sed=3", cwd=tmp_path)
     assert (run.returncode, run.stdout) == (2, "")

@@ -85,7 +85,9 @@ def job(config: DictConfig) -> None:
         return
     print_plan([plan], 1, store, Console())
     if not config.plan:
-        run_point(plan, store, results / plan.key)
+        record = run_point(plan, store, results / plan.key)
+        if record["refused"]:
+            _refuse(InputError(record["error"]))
         SweepCallback.status = finish([plan], store, results / plan.key, Console())
 
 

@@ -35,13 +35,14 @@ def record_path(results: Path, plan: Plan) -> Path:
 def run_point(plan: Plan, store: Store, results: Path) -> dict[str, Any]:
     """Make the point's scores and note the outcome; an error is noted with its traceback and not raised, so that a sweep goes on."""
     start = time.perf_counter()
-    record = {"point": plan.key, **plan.point.facts(), "status": "done", "error": "", "traceback": ""}
+    record = {"point": plan.key, **plan.point.facts(), "status": "done", "error": "", "traceback": "", "refused": False}
     try:
         for stage in plan.ends:
             store.make(stage)
     except Exception as error:
-        text = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-        record |= {"status": "failed", "error": text, "traceback": traceback.format_exc()}
+        refused = isinstance(error, InputError)
+        text = str(error) if refused else f"{type(error).__name__}: {error}"
+        record |= {"status": "failed", "error": text, "traceback": traceback.format_exc(), "refused": refused}
     record["seconds"] = round(time.perf_counter() - start, 3)
     with atomic_path(record_path(results, plan)) as path:
         path.write_text(json.dumps(record, indent=1), encoding="utf-8")
@@ -71,7 +72,8 @@ def collect(plans: Sequence[Plan], store: Store, results: Path) -> tuple[pd.Data
         if path.is_file():
             record = json.loads(path.read_text(encoding="utf-8"))
         else:
-            record = {"point": plan.key, **plan.point.facts(), "status": "failed", "error": "did not run", "traceback": "", "seconds": 0.0}
+            record = {"point": plan.key, **plan.point.facts(), "status": "failed", "error": "did not run"}
+            record |= {"traceback": "", "refused": False, "seconds": 0.0}
         points.append(record)
         if record["status"] != "done":
             continue
@@ -105,7 +107,7 @@ def _join(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
 
 
 def finish(plans: Sequence[Plan], store: Store, results: Path, console: Console, *, extend: bool = False) -> int:
-    """Write the tables and figures, print the summary, and return 0 only if every point is done.
+    """Write the tables and figures, print the summary; 0 if every point is done, 2 if all were refused for bad input, else 1.
 
     ``extend`` keeps the points that the results folder holds already (see ``extended``).
     """
@@ -123,7 +125,9 @@ def finish(plans: Sequence[Plan], store: Store, results: Path, console: Console,
     failed = points[points["status"] != "done"]
     for row in failed.itertuples():
         console.print(f"failed {row.point}: {row.error}", soft_wrap=True, highlight=False, markup=False)
-    return 1 if len(failed) else 0
+    if not len(failed):
+        return 0
+    return 2 if failed["refused"].all() and len(failed) == len(points) else 1
 
 
 def _near(path: Path) -> str:
