@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import uuid
@@ -17,7 +18,7 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
     """A temporary path in the target's folder that becomes ``target`` on success and vanishes on any error.
 
     The block may create a file or a folder at the path it is given, with the target's suffix kept. Missing parents are made.
-    Raises ``InputError`` when the folder cannot be written.
+    Raises ``InputError`` when the folder cannot be written or the disk is full.
     """
     target = Path(target)
     work = target.with_name(f".{target.stem}-{uuid.uuid4().hex[:12]}{target.suffix}")
@@ -30,6 +31,10 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
     try:
         yield work
         os.replace(work, target)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
+            raise InputError(f"cannot write {target}: {error.strerror}; free some space, or choose another folder") from error
+        raise
     finally:
         if work.is_dir():
             shutil.rmtree(work)

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def test_the_documented_method_runs(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     code, recipe = (re.search(rf"```{language}\n(.*?)```", page, re.DOTALL)[1] for language in ("python", "yaml"))  # type: ignore[index]
-    for room in ("analysis", "conf", "corpora", "debias", "extrinsic", "files", "intrinsic", "train"):
+    for room in ("analysis", "conf", "corpora", "debias", "extrinsic", "files", "hydra_plugins", "intrinsic", "train"):
         shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "train.py", tmp_path)
     (tmp_path / "debias" / "negate.py").write_text(code, encoding="utf-8")

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FIRST = "python train.py +experiment=hatespeech_en"
-ROOMS = ("analysis", "conf", "corpora", "debias", "extrinsic", "files", "intrinsic", "train")
+ROOMS = ("analysis", "conf", "corpora", "debias", "extrinsic", "files", "hydra_plugins", "intrinsic", "train")
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
 from files import InputError
@@ -92,6 +91,11 @@ class Plan:
     extrinsic: Stage | None
 
     @property
+    def trained(self) -> Stage:
+        """The vectors as they were trained or loaded, before any change."""
+        return self.vectors.inputs.get("vectors", self.vectors)
+
+    @property
     def ends(self) -> list[Stage]:
         """The stages whose results are the point's scores."""
         return [stage for stage in (self.intrinsic, self.extrinsic) if stage]
@@ -101,12 +105,26 @@ class Plan:
         """16 hexadecimal digits that name the point: two points with the same stages are one."""
         return hashlib.sha256("/".join(stage.key for stage in self.ends).encode()).hexdigest()[:16]
 
-    def stages(self) -> dict[str, Stage]:
-        """Every stage by key, inputs first."""
+    @cached_property
+    def _stages(self) -> dict[str, Stage]:
         found: dict[str, Stage] = {}
         for stage in self.ends:
             found |= stage.ancestry()
         return found
+
+    def stages(self) -> dict[str, Stage]:
+        """Every stage by key, inputs first."""
+        return self._stages
+
+    def keys(self) -> dict[str, str]:
+        """The columns that name the point's results in the store."""
+        named = {"vectors_key": self.vectors, "intrinsic_key": self.intrinsic, "extrinsic_key": self.extrinsic}
+        return {name: stage.key if stage else "" for name, stage in named.items()}
+
+
+def distinct(plans: Sequence[Plan]) -> list[Plan]:
+    """The plans without repetition, in order: grid cells that come to the same stages (every dose 0, say) are one point."""
+    return list({plan.key: plan for plan in plans}.values())
 
 
 def plan_point(point: Point, store: Store) -> Plan:
@@ -162,8 +180,3 @@ def keyed_params(choice: Any) -> dict[str, Any]:
     for name in getattr(choice, "unkeyed", ()):
         params.pop(name, None)
     return dict(json.loads(json.dumps(params)))
-
-
-def describe(path: Path) -> dict[str, Any]:
-    """The recipe of a stored result."""
-    return dict(json.loads((path / "recipe.json").read_text(encoding="utf-8")))

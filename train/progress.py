@@ -1,28 +1,40 @@
-"""One progress bar over a sweep, whatever engine runs it: a thread counts the points that have left a record."""
+"""One progress bar over a sweep, whatever engine runs it: a thread watches the outcomes that appear and the results being built."""
 
 from __future__ import annotations
 
-import json
 import threading
+import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from train.estimate import duration
+from train.outcome import Outcome, read_outcome, stamp
+from train.point import Plan
+from train.store import Store
+
+EVERY = 0.5  # seconds between two looks
+
 
 class SweepProgress:
-    """A bar with the time left in a terminal; elsewhere one plain line a finished point."""
+    """A bar with the stages at work and the time left in a terminal; elsewhere one plain line a finished point."""
 
-    def __init__(self, records: Sequence[Path], console: Console) -> None:
-        self._waiting = list(records)
-        self._total = len(self._waiting)
-        self._console = console
+    def __init__(self, plans: Sequence[Plan], store: Store, results: Path, console: Console) -> None:
+        self._before = {plan.key: stamp(results, plan.key) for plan in plans}
+        self._waiting = {plan.key: plan for plan in plans}
+        self._names = {key: f"{stage.name} ({stage.made_by.split()[0]})" for plan in plans for key, stage in plan.stages().items()}
+        self._total = len(plans)
+        self._store, self._results, self._console = store, results, console
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._start = 0.0
 
     def start(self) -> None:
         """Begin to watch."""
+        self._start = time.monotonic()
         self._thread.start()
 
     def stop(self) -> None:
@@ -30,27 +42,37 @@ class SweepProgress:
         self._stop.set()
         self._thread.join()
 
+    def new_outcomes(self) -> set[str]:
+        """Points whose outcome was noted since this watch was set up."""
+        return {key for key, before in self._before.items() if stamp(self._results, key) != before}
+
     def _watch(self) -> None:
         if not self._console.is_terminal:
-            self._poll(self._print_line)
+            while not self._stop.wait(EVERY):
+                self._print_finished()
+            self._print_finished()
             return
-        columns = (TextColumn("points"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=self._console, transient=True) as bar:
-            task = bar.add_task("points", total=self._total)
-            self._poll(lambda path: bar.advance(task))
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("points"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+        with Progress(*columns, TextColumn("{task.description}"), console=self._console, transient=True) as bar:
+            task = bar.add_task("", total=self._total)
+            while not self._stop.wait(EVERY):
+                bar.update(task, advance=len(self._finished()), description=self._at_work())
 
-    def _poll(self, show: object) -> None:
-        while True:
-            last = self._stop.wait(0.25)
-            done = [path for path in self._waiting if path.is_file()]
-            self._waiting = [path for path in self._waiting if path not in done]
-            for path in done:
-                show(path)  # type: ignore[operator]
-            if last:
-                return
+    def _finished(self) -> list[tuple[Plan, Outcome]]:
+        """Points that have an outcome since the last look."""
+        new = {key: read_outcome(self._results, key) for key in self._waiting if stamp(self._results, key) != self._before[key]}
+        return [(self._waiting.pop(key), outcome) for key, outcome in new.items() if outcome]
 
-    def _print_line(self, path: Path) -> None:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        self._count = getattr(self, "_count", 0) + 1
-        label = " ".join(str(record[k]) for k in ("embedding", "method", "direction", "dose", "seed", "status") if record[k] != "")
-        self._console.print(f"[{self._count}/{self._total}] {label}, {record['seconds']:.1f} s", markup=False, highlight=False)
+    def _at_work(self) -> str:
+        """The stages being built now, by this sweep or another one over the same store."""
+        names = Counter(self._names[key] for key in self._store.in_progress() if key in self._names)
+        return ", ".join(f"{name} x{count}" if count > 1 else name for name, count in sorted(names.items()))
+
+    def _print_finished(self) -> None:
+        finished = self._finished()
+        for done, (plan, outcome) in enumerate(finished, self._total - len(self._waiting) - len(finished) + 1):
+            facts = plan.point.facts() | {"status": outcome.status}
+            label = " ".join(str(facts[k]) for k in ("embedding", "method", "direction", "dose", "seed", "status") if facts[k] != "")
+            left = (time.monotonic() - self._start) / done * (self._total - done)
+            ending = f", about {duration(left)} left" if left else ""
+            self._console.print(f"[{done}/{self._total}] {label}, {outcome.seconds:.1f} s{ending}", markup=False, highlight=False)

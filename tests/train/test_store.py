@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import multiprocessing
 import time
@@ -85,15 +86,17 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
 def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
     store = Store(tmp_path)
     left = tmp_path / "work" / stage().key
-    left.mkdir()
+    left.mkdir(parents=True)
     (left / "half").write_text("half")
     assert [path.name for path in sorted(store.make(stage()).iterdir())] == ["recipe.json", "text"]
 
 
 def test_recipe_is_written_beside_the_result(tmp_path: Path) -> None:
-    made = json.loads((Store(tmp_path).make(stage()) / "recipe.json").read_text())
-    assert {key: made[key] for key in stage().recipe()} == stage().recipe()
-    assert made["libraries"]["gensim"]
+    content = json.loads((Store(tmp_path, made={"command": "python train.py"}).make(stage()) / "recipe.json").read_text())
+    assert content["recipe"] == stage().recipe()
+    assert content["made"]["libraries"]["gensim"]
+    assert content["made"]["command"] == "python train.py"
+    assert content["files"] == {"text": {"bytes": 1, "sha256": hashlib.sha256(b"x").hexdigest()}}
 
 
 def slow_build(out: Path, inputs: Mapping[str, Path]) -> None:
@@ -123,7 +126,7 @@ def test_digest_follows_the_bytes(tmp_path: Path) -> None:
 def test_bad_places_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"store\.dir=.*choose another"):
-        Store(tmp_path / "file" / "store")
+        Store(tmp_path / "file" / "store").prove_writable()
     with pytest.raises(InputError, match="no such file"):
         Store(tmp_path / "store").digest(tmp_path / "absent")
 

@@ -1,8 +1,7 @@
-"""What a sweep leaves: an error is noted and not raised, tables grow only when asked to."""
+"""What a point leaves: an error is noted and not raised; the tables come from the store and grow only when asked to."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -12,9 +11,10 @@ from corpora.world import GeneratedCorpus
 from extrinsic.groups import GenderTagger
 from intrinsic.weat import Weat
 from train.embed import Word2Vec
-from train.point import Plan, Point, plan_point
-from train.run import collect, distinct, extended, run_point
+from train.outcome import read_outcome, run_point
+from train.point import Plan, Point, distinct, plan_point
 from train.store import Store
+from train.tables import extended, join_tables
 from train.words import Words
 
 
@@ -35,18 +35,20 @@ def plan(store: Store, seed: int = 0, **changes: object) -> Plan:
 def test_error_is_noted_with_its_traceback(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     bad = plan(store, embedding=Word2Vec(min_count=10**6))
-    record = run_point(bad, store, tmp_path)
-    assert record["status"] == "failed"
-    assert "lower embedding.min_count" in record["error"]
-    assert "Traceback" in record["traceback"]
-    points, intrinsic, extrinsic = collect([bad], store, tmp_path)
-    assert points.loc[0, "error"] == record["error"]
+    outcome = run_point(bad, store, tmp_path)
+    assert outcome.status == "failed"
+    assert outcome.refused
+    assert "lower embedding.min_count" in outcome.error
+    assert "Traceback" in outcome.traceback
+    assert read_outcome(tmp_path, bad.key) == outcome
+    points, intrinsic, extrinsic = join_tables([bad], store, tmp_path)
+    assert points.loc[0, "error"] == outcome.error
     assert len(intrinsic) == len(extrinsic) == 0
 
 
 def test_point_that_never_ran_counts_as_failed(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    points, _, _ = collect([plan(store)], store, tmp_path)
+    points, _, _ = join_tables([plan(store)], store, tmp_path)
     assert points[["status", "error"]].to_numpy().tolist() == [["failed", "did not run"]]
 
 
@@ -54,8 +56,9 @@ def test_scores_and_record_of_a_point(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     good = plan(store)
     run_point(good, store, tmp_path)
-    points, intrinsic, _ = collect([good], store, tmp_path)
-    assert json.loads((tmp_path / "points" / f"{good.key}.json").read_text())["status"] == "done"
+    points, intrinsic, _ = join_tables([good], store, tmp_path)
+    assert read_outcome(tmp_path, good.key).built == ("corpus", "vectors", "intrinsic")  # type: ignore[union-attr]
+    assert points.loc[0, "status"] == "done"
     assert points.loc[0, ["source", "method", "generated"]].tolist() == ["none", "none", True]
     assert intrinsic["query"].tolist() == ["weat6b", "weat7", "weat8"]
 

@@ -1,0 +1,48 @@
+"""The sweeper, where Hydra looks for plugins. It imports nothing of the project until a sweep of the project runs.
+
+Hydra imports this module at the start of every application in the environment, whether it is ours or not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hydra.plugins.sweeper import Sweeper
+
+if TYPE_CHECKING:
+    from hydra.plugins.launcher import Launcher
+    from hydra.types import HydraContext, TaskFunction
+    from omegaconf import DictConfig
+
+
+class GridSweeper(Sweeper):
+    """The product of ``params`` with each of ``grids``, handed to the launcher in parts of at most ``max_batch_size``.
+
+    The fields are read from the configuration; see ``train.front.sweep``.
+    """
+
+    def __init__(self, **fields: Any) -> None:
+        pass
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        """Keep what the launcher will need."""
+        self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
+
+    def sweep(self, arguments: list[str]) -> None:
+        """Run the sweep and leave its exit status with the front door."""
+        from train.front.door import Exit
+        from train.front.sweep import sweep
+
+        Exit.status = sweep(self.config, self._launcher, arguments)
+
+    def _launcher(self) -> Launcher:
+        from hydra.core.plugins import Plugins
+
+        from train.front.refuse import refuse_engine
+
+        try:
+            return Plugins.instance().instantiate_launcher(
+                hydra_context=self.hydra_context, task_function=self.task_function, config=self.config
+            )
+        except Exception as error:
+            raise refuse_engine(error, str(self.config.hydra.runtime.choices["hydra/launcher"])) from error

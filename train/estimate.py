@@ -1,0 +1,93 @@
+"""What a sweep will cost: how much lies in the store, how much is to be made, and how long that took before."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from train.point import Plan
+from train.store import Damaged, Stage, Store
+from train.store.entry import read_recipe
+
+
+def print_plan(plans: Sequence[Plan], cells: Sequence[Plan], store: Store, console: Console, *, anew: bool = False) -> None:
+    """One row a stage: results, how many lie in the store, how many are to be made, at what cost, and how many one by one would need.
+
+    ``plans`` are the distinct points of the grid's ``cells``. ``anew``: what lies in the store counts as to be made.
+    """
+    stages: dict[str, Stage] = {}
+    for plan in plans:
+        stages |= plan.stages()
+    naive = _tally(stage.name for plan in cells for stage in plan.stages().values())
+    title = f"{len(cells)} runs, {len(plans)} distinct points"
+    table = Table(title=title, title_justify="left")
+    for column in ("stage", "one by one", "shared", "in store", "to make", "about"):
+        table.add_column(column, justify="left" if column == "stage" else "right")
+    to_make = [stage for stage in stages.values() if anew or not store.has(stage)]
+    known = timings(store, {stage.name for stage in to_make})
+    every = _tally(stage.name for stage in stages.values())
+    for name in every:
+        left = [stage for stage in to_make if stage.name == name]
+        row = (naive[name], every[name], every[name] - len(left), len(left))
+        table.add_row(name, *map(str, row), spell([estimate(stage, known) for stage in left]))
+    row = (sum(naive.values()), len(stages), len(stages) - len(to_make), len(to_make))
+    table.add_row("all", *map(str, row), spell([estimate(stage, known) for stage in to_make]), style="bold")
+    console.print(table)
+
+
+def _tally(names: Iterable[str]) -> dict[str, int]:
+    counts: dict[str, int] = defaultdict(int)
+    for name in names:
+        counts[name] += 1
+    return counts
+
+
+Timings = Mapping[tuple[str, ...], list[float]]
+
+
+def timings(store: Store, names: set[str]) -> Timings:
+    """Seconds that results of the named stages took, by (stage, maker, parameters) and by (stage, maker)."""
+    found: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for name in names:
+        for folder in (store.root / name).glob("*"):
+            with suppress(Damaged):
+                content = read_recipe(folder)
+                for kind in _kinds(content["recipe"]):
+                    found[kind].append(content["made"]["seconds"])
+    return found
+
+
+def estimate(stage: Stage, known: Timings) -> float | None:
+    """Seconds: the median of what the same step with the same parameters took, else of what the step took; None where it never ran."""
+    return next((median(known[kind]) for kind in _kinds(stage.recipe()) if kind in known), None)
+
+
+def _kinds(recipe: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    step = (str(recipe["stage"]), str(recipe["made_by"]))
+    return [(*step, json.dumps(recipe["params"], sort_keys=True)), step]
+
+
+def spell(seconds: Sequence[float | None]) -> str:
+    """A sum of estimates for a reader, one after the other: ``3 min``; ``?`` stands for steps that never ran in this store."""
+    known = [value for value in seconds if value is not None]
+    if not seconds:
+        return ""
+    unknown = len(seconds) - len(known)
+    return f"{duration(sum(known))}{f' + {unknown} new' if unknown else ''}" if known else "?"
+
+
+def duration(seconds: float) -> str:
+    """``<1 s``, ``4 s``, ``3 min``, ``2.5 h``, ``3.1 d``."""
+    for unit, size in (("d", 86400), ("h", 3600)):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    if seconds >= 100:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds:.0f} s" if seconds >= 1 else "<1 s"

@@ -1,0 +1,64 @@
+"""The end of a sweep: tables and figures written, the summary printed, failures last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+from filelock import FileLock
+from rich.console import Console
+
+from analysis.figures import draw_figures
+from analysis.tables import Tables, print_correlations, print_points, write_tables
+from files import atomic_path
+from train.point import Plan
+from train.store import Store
+from train.tables import extended
+
+FEWEST = 3  # points that a correlation needs
+
+
+def results_folder(path: str) -> Path:
+    """The results folder, proven to be writable before anything runs. Raises ``InputError``."""
+    folder = Path(path).resolve()
+    with atomic_path(folder / "points" / ".probe") as probe:
+        probe.touch()
+    (folder / "points" / ".probe").unlink(missing_ok=True)
+    return folder
+
+
+def finish(tables: Tables, plans: Sequence[Plan], store: Store, results: Path, console: Console, *, extend: bool = False) -> int:
+    """Write the tables and figures, print the summary; 0 if every point is done, 2 if all were refused for bad input, else 1.
+
+    ``extend`` keeps the points that the results folder holds already (see ``extended``). Sweeps that end in the same folder at the same
+    time wait for one another.
+    """
+    with FileLock(results / "points" / ".lock"):
+        points, intrinsic, extrinsic = extended(tables, results) if extend else tables
+        correlations = write_tables(results, points, intrinsic, extrinsic)
+        print_points(points, intrinsic, extrinsic, console)
+        figures: list[Path] = []
+        if len(correlations) and len(points) >= FEWEST:
+            print_correlations(correlations, console)
+            figures = [path for path in draw_figures(results, results / "figures") if path.suffix != ".csv"]
+    written = [results / name for name in ("points.parquet", "intrinsic.parquet", "extrinsic.parquet", "correlations.csv")]
+    for path in [*written, *figures]:
+        console.print(_near(path), soft_wrap=True, highlight=False)
+    if damaged := list((store.root / "damaged").glob("*")):
+        console.print(f"{len(damaged)} damaged results were set aside in {_near(store.root / 'damaged')}", soft_wrap=True, highlight=False)
+    return _report_failures(points, console)
+
+
+def _report_failures(points: pd.DataFrame, console: Console) -> int:
+    failed = points[points["status"] != "done"]
+    for row in failed.itertuples():
+        console.print(f"failed {row.point}: {row.error}", soft_wrap=True, highlight=False, markup=False)
+    if not len(failed):
+        return 0
+    return 2 if failed["refused"].all() and len(failed) == len(points) else 1
+
+
+def _near(path: Path) -> str:
+    """The path as seen from the working directory, where that is shorter."""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -1,0 +1,93 @@
+"""Hydra configurations: every cell of a sweep's grids composed, and each turned into a point."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+
+from files import InputError
+from train.choices import to_point
+from train.point import Point
+
+CONF = Path(__file__).resolve().parent.parent.parent / "conf"
+DATA = "BIASBRIDGE_DATA"
+
+
+def data_path(relative: str) -> str:
+    """A path inside the folder of real data, for ``${data:...}`` in configuration files."""
+    folder = os.environ.get(DATA)
+    if not folder:
+        raise InputError(f"this choice reads {relative} from the folder named by {DATA}, which is not set; set it, or give the path")
+    return str(Path(folder) / relative)
+
+
+OmegaConf.register_new_resolver("data", data_path, replace=True)
+
+
+def read_point(config: DictConfig) -> Point:
+    """The point that a composed configuration describes."""
+    tree = OmegaConf.to_container(config, resolve=True)
+    assert isinstance(tree, dict)
+    return to_point({str(key): value for key, value in tree.items() if key != "hydra"})
+
+
+def cells(params: Mapping[str, Any], grids: Sequence[Mapping[str, Any]], arguments: Sequence[str]) -> list[list[str]]:
+    """The overrides of every cell: the product of ``params`` with each of ``grids``, one grid after the other.
+
+    A key given on the command line (``arguments``) takes the place of the same key in the grids.
+    """
+    given = OverridesParser.create().parse_overrides(list(arguments))
+    found: list[list[str]] = []
+    for grid in grids or [{}]:
+        lines = [f"{key}={value}" for key, value in {**params, **grid}.items()]
+        of_grid = OverridesParser.create().parse_overrides(lines)
+        taken = {override.key_or_group for override in given}
+        overrides = [override for override in of_grid if override.key_or_group not in taken] + given
+        found += [list(cell) for cell in itertools.product(*map(_alternatives, overrides))]
+    return found
+
+
+def _alternatives(override: Override) -> list[str]:
+    if not override.is_sweep_override():
+        return [str(override.input_line)]
+    if not override.is_discrete_sweep():
+        raise InputError(f"{override.input_line}: a grid needs single values, a list of them or range(...)")
+    return [f"{override.get_key_element()}={value}" for value in override.sweep_string_iterator()]
+
+
+class Composer:
+    """Composes cells as Hydra does, each selection of configuration files read once: cells mostly differ in values alone."""
+
+    def __init__(self, config_name: str) -> None:
+        hydra = GlobalHydra.instance().hydra
+        assert hydra is not None
+        assert isinstance(hydra.config_loader, ConfigLoaderImpl)
+        self._loader, self._name = hydra.config_loader, config_name
+        self._composed: dict[tuple[str, ...], DictConfig] = {}
+
+    def __call__(self, cell: Sequence[str]) -> DictConfig:
+        """The configuration of a cell, without Hydra's own node."""
+        overrides = OverridesParser.create().parse_overrides(list(cell))
+        files = tuple(str(override.input_line) for override in overrides if self._selects_a_file(override))
+        if files not in self._composed:
+            whole = self._loader.load_configuration(config_name=self._name, overrides=list(files), run_mode=RunMode.RUN, from_shell=False)
+            self._composed[files] = OmegaConf.masked_copy(whole, [str(key) for key in whole if key != "hydra"])
+            OmegaConf.set_struct(self._composed[files], True)
+        config = copy.deepcopy(self._composed[files])
+        values = [override for override in overrides if not (self._selects_a_file(override) or override.is_hydra_override())]
+        ConfigLoaderImpl._apply_overrides_to_config(values, config)
+        return config
+
+    def _selects_a_file(self, override: Override) -> bool:
+        return not isinstance(override.value(), dict) and self._loader.repository.group_exists(override.key_or_group)

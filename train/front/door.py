@@ -1,0 +1,114 @@
+"""``python train.py``: Hydra started, one job carried out, the process ended with the right status."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+from typing import NoReturn
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
+from omegaconf import DictConfig
+from rich.console import Console
+
+from files import InputError
+from train.device import pick_device
+from train.estimate import print_plan
+from train.finish import finish, results_folder
+from train.front.compose import CONF, read_point
+from train.front.refuse import OF_INPUT, refuse
+from train.outcome import Outcome, note, run_point
+from train.point import Plan, plan_point
+from train.store import Store
+from train.tables import join_tables
+from train.worker import Worker, WorkerDiedError, keep_to_one_thread, silence_libraries
+
+WORKER = Worker()
+
+
+class Exit:
+    """The status that the process ends with: 0 all done, 1 a point failed, 2 the input was refused."""
+
+    status = 0
+
+
+class Interrupted(KeyboardInterrupt):
+    """The system asked the process to end (SIGTERM)."""
+
+
+def main() -> NoReturn:
+    """Run what the command line asks for and exit."""
+    os.environ.setdefault("HYDRA_FULL_ERROR", "1")
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
+    except OF_INPUT as error:
+        refuse(error)
+    except KeyboardInterrupt as stop:
+        print("interrupted; what is finished stays in the store, and the same command goes on from there", file=sys.stderr)
+        sys.exit(128 + (signal.SIGTERM if isinstance(stop, Interrupted) else signal.SIGINT))
+    finally:
+        WORKER.stop()
+        signal.signal(signal.SIGTERM, before)
+    sys.exit(Exit.status)
+
+
+def job(config: DictConfig) -> Outcome | None:
+    """One Hydra job: one point. In a sweep its outcome is returned to the sweeper; alone its tables are written and printed."""
+    if HydraConfig.get().mode == RunMode.MULTIRUN:
+        os.chdir(HydraConfig.get().runtime.cwd)  # an engine may start its workers elsewhere
+        return run_apart(config)
+    try:
+        Exit.status = run_alone(config)
+    except OF_INPUT as error:  # refused here, for Hydra would print more about it than the user needs
+        refuse(error)
+    return None
+
+
+def run_apart(config: DictConfig) -> Outcome:
+    """Run the point in a child process, whose death is the point's failure and nobody else's."""
+    plan, store = _prepare(config)
+    results = results_folder(config.results.dir)
+    try:
+        outcome: Outcome = WORKER(run_point, plan, store, results)
+    except WorkerDiedError as error:
+        outcome = note(Outcome(plan.key, "failed", str(error)), results)
+    return outcome
+
+
+def run_alone(config: DictConfig) -> int:
+    """Run the point in this process, where a debugger can follow, and print what came out; the exit status."""
+    console = Console()
+    plan, store = _prepare(config)
+    always = config.overwrite == "always"
+    print_plan([plan], [plan], store, console, anew=always)
+    if config.plan:
+        return 0
+    results = results_folder(config.results.dir) / plan.key
+    keep_to_one_thread()
+    silence_libraries()
+    if always:
+        for stage in plan.stages().values():
+            store.discard(stage)
+    outcomes = {}
+    if config.overwrite != "only-cache" and not all(store.intact(stage) for stage in plan.ends):
+        store.prove_writable()
+        outcomes[plan.key] = run_point(plan, store, results)
+        if outcomes[plan.key].refused:
+            raise InputError(outcomes[plan.key].error)
+    return finish(join_tables([plan], store, results, outcomes), [plan], store, results, console)
+
+
+def _prepare(config: DictConfig) -> tuple[Plan, Store]:
+    hydra_config = HydraConfig.get()
+    config.device = pick_device(config.device, hydra_config.job.num if hydra_config.mode == RunMode.MULTIRUN else 0)
+    words = ["python", "train.py", "hydra.mode=RUN", *hydra_config.overrides.task]
+    store = Store(config.store.dir, made={"command": shlex.join(words), "device": config.device})
+    return plan_point(read_point(config), store), store
+
+
+def _interrupt(number: int, frame: object) -> NoReturn:
+    raise Interrupted

@@ -1,0 +1,54 @@
+"""Bad input ends in one line that names the value and the remedy."""
+
+from __future__ import annotations
+
+import re
+import sys
+import traceback
+from typing import NoReturn
+
+from hydra.errors import HydraException
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+
+from files import InputError, nearest
+
+OF_INPUT = (InputError, HydraException, OmegaConfBaseException)
+EXTRAS = {"joblib": "joblib", "submitit": "submitit", "ray": "ray"}
+
+
+def refuse(error: BaseException) -> NoReturn:
+    """Print what was wrong with the input and exit with status 2; anything else is a bug, keeps its traceback and exits with 1."""
+    if not isinstance(error, OF_INPUT):
+        traceback.print_exception(error)
+        raise SystemExit(1)
+    print(f"error: {explain(error)}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+def explain(error: BaseException) -> str:
+    """The message of the innermost error that speaks of the input, with the nearest known key or option."""
+    chain: list[BaseException] = [error]
+    while cause := chain[-1].__cause__ or chain[-1].__context__:
+        chain.append(cause)
+    for link in chain:
+        if isinstance(link, InputError):
+            return str(link)
+    text = " ".join(str(error).partition("Config search path")[0].split())
+    parent = next(filter(None, (getattr(link, "parent_node", None) for link in chain)), None)
+    missing = re.search(r"Key '([^']+)'", " ".join(str(link) for link in chain))
+    if missing and isinstance(parent, DictConfig):
+        return f"unknown config key {missing[1]!r}{nearest(missing[1], map(str, parent))} ({text})"
+    option = re.search(r"Could not find '([^']+)'", text)
+    if option:
+        name = option[1].split("/")[-1]
+        return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))
+    return text
+
+
+def refuse_engine(error: BaseException, engine: str) -> InputError:
+    """What to do when the launcher named in the configuration cannot be used."""
+    extra = next((extra for part, extra in EXTRAS.items() if part in engine), None)
+    if extra and isinstance(error.__cause__ or error, ImportError | RuntimeError) and "plugin" in str(error).lower():
+        return InputError(f"hydra/launcher={engine} is not installed: pip install -c requirements.lock -e '.[{extra}]'")
+    return InputError(f"hydra/launcher={engine} cannot be used here: {error}")

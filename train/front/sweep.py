@@ -1,0 +1,135 @@
+"""A sweep: plan every cell, run what the store lacks on Hydra's launcher, hand over again what an engine lost, join the tables."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from hydra.core.utils import JobReturn, JobStatus
+from hydra.plugins.launcher import Launcher
+from omegaconf import DictConfig, OmegaConf
+from rich.console import Console
+
+from files import InputError
+from train.estimate import print_plan
+from train.finish import finish, results_folder
+from train.front.compose import Composer, cells, read_point
+from train.outcome import Outcome, note, read_outcome
+from train.point import Plan, plan_point
+from train.progress import SweepProgress
+from train.store import Store
+from train.tables import join_tables
+
+OVERWRITE = ("only-missing", "always", "never", "only-cache")
+
+log = logging.getLogger(__name__)
+
+
+class Job(NamedTuple):
+    """A point and the overrides from which a launcher composes it."""
+
+    plan: Plan
+    overrides: list[str]
+
+
+def sweep(config: DictConfig, make_launcher: Callable[[], Launcher], arguments: Sequence[str]) -> int:
+    """Run the sweep that a configuration in multirun mode asks for; the exit status of the process."""
+    console, store = Console(), Store(config.store.dir)
+    every = plan_jobs(config, arguments, store)
+    jobs = list({job.plan.key: job for job in every}.values())
+    plans = [job.plan for job in jobs]
+    print_plan(plans, [job.plan for job in every], store, console, anew=config.overwrite == "always")
+    if config.plan:
+        return 0
+    results = results_folder(config.results.dir)
+    left = to_run(jobs, store, results, config.overwrite)
+    outcomes: dict[str, Outcome] = {}
+    if left:
+        store.prove_writable()
+        store.orphans(remove=True)
+        if config.overwrite == "always":
+            for stage in {key: stage for job in left for key, stage in job.plan.stages().items()}.values():
+                store.discard(stage)
+        progress = SweepProgress([job.plan for job in left], store, results, console)
+        progress.start()
+        try:
+            outcomes = launch(spread(left), make_launcher(), progress, results, config.hydra.sweeper.max_batch_size)
+        finally:
+            progress.stop()
+            store.orphans(remove=True)
+    return finish(join_tables(plans, store, results, outcomes), plans, store, results, console, extend=config.results.extend)
+
+
+def plan_jobs(config: DictConfig, arguments: Sequence[str], store: Store) -> list[Job]:
+    """One job for each cell of the grids, so that bad input ends the sweep before anything runs."""
+    if config.overwrite not in OVERWRITE:
+        raise InputError(f"overwrite={config.overwrite}: choose one of {', '.join(OVERWRITE)}")
+    sweeper = OmegaConf.to_container(config.hydra.sweeper)
+    assert isinstance(sweeper, dict)
+    compose = Composer(config.hydra.job.config_name)
+    overrides = cells(sweeper["params"] or {}, sweeper["grids"] or [], arguments)
+    return [Job(plan_point(read_point(compose(cell)), store), cell) for cell in overrides]
+
+
+def to_run(jobs: Sequence[Job], store: Store, results: Path, overwrite: str) -> list[Job]:
+    """The jobs whose points are not done; ``never`` leaves those that failed before, ``always`` takes all, ``only-cache`` none."""
+    if overwrite == "always":
+        return list(jobs)
+    if overwrite == "only-cache":
+        return []
+    left = [job for job in jobs if not all(store.intact(stage) for stage in job.plan.ends)]
+    if overwrite == "never":
+        noted = {job.plan.key: read_outcome(results, job.plan.key) for job in left}
+        left = [job for job in left if not ((outcome := noted[job.plan.key]) and outcome.status == "failed")]
+    return left
+
+
+def spread(jobs: Sequence[Job]) -> list[Job]:
+    """The jobs in turns, one of each embedding, so that workers side by side train different ones and do not wait for the same."""
+    turns: dict[str, int] = {}
+    ranked = []
+    for number, job in enumerate(jobs):
+        trained = job.plan.trained.key
+        turns[trained] = turns.get(trained, -1) + 1
+        ranked.append((turns[trained], number, job))
+    return [job for _, _, job in sorted(ranked, key=lambda entry: entry[:2])]
+
+
+def launch(
+    jobs: Sequence[Job], launcher: Launcher, progress: SweepProgress, results: Path, max_batch_size: int | None
+) -> dict[str, Outcome]:
+    """The outcome of each job by point. Jobs that a broken engine left without one are handed over again, as long as that gets on."""
+    outcomes: dict[str, Outcome] = {}
+    left, number, trouble = list(jobs), 0, ""
+    while left:
+        for start in range(0, len(left), size := max_batch_size or len(left)):
+            batch = left[start : start + size]
+            try:
+                returns = launcher.launch([job.overrides for job in batch], initial_job_idx=number)
+            except Exception as error:
+                trouble = f"{type(error).__name__}: {error}".strip().splitlines()[0]
+                log.warning("the engine stopped, its unfinished points are handed over again: %s", trouble)
+                returns = []
+            number += len(batch)
+            outcomes |= _returned(batch, returns)
+        for point in progress.new_outcomes() - outcomes.keys():
+            if noted := read_outcome(results, point):
+                outcomes[point] = noted
+        lost = [job for job in left if job.plan.key not in outcomes]
+        if len(lost) == len(left):
+            break
+        left = lost
+    return outcomes | {job.plan.key: note(Outcome(job.plan.key, "failed", f"did not run: {trouble}"), results) for job in left}
+
+
+def _returned(batch: Sequence[Job], returns: Sequence[JobReturn]) -> dict[str, Outcome]:
+    found = {}
+    for job, done in zip(batch, returns, strict=False):
+        if done.status == JobStatus.COMPLETED:
+            found[job.plan.key] = done.return_value
+        else:
+            error = done._return_value
+            found[job.plan.key] = Outcome(job.plan.key, "failed", f"{type(error).__name__}: {error}")
+    return found

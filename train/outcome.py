@@ -1,0 +1,82 @@
+"""What became of a point: made and noted in a file that explains failures. Whether it is done, the store says."""
+
+from __future__ import annotations
+
+import json
+import time
+import traceback
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from files import InputError, atomic_path
+from train.point import Plan
+from train.store import Store, StoreError
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the last attempt at a point ended. ``refused``: for bad input; ``built``: the stages it built and did not find."""
+
+    point: str
+    status: str = "done"
+    error: str = ""
+    traceback: str = ""
+    refused: bool = False
+    seconds: float = 0.0
+    built: tuple[str, ...] = ()
+
+    def write(self, results: Path) -> None:
+        """Note it in ``results/points/``."""
+        with atomic_path(outcome_path(results, self.point)) as path:
+            path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
+
+
+def outcome_path(results: Path, point: str) -> Path:
+    """Where the outcome of a point is noted."""
+    return results / "points" / f"{point}.json"
+
+
+def read_outcome(results: Path, point: str) -> Outcome | None:
+    """The outcome noted for a point, if there is one that can be read."""
+    try:
+        noted = json.loads(outcome_path(results, point).read_text(encoding="utf-8"))
+        return Outcome(**(noted | {"built": tuple(noted["built"])}))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def stamp(results: Path, point: str) -> tuple[int, int] | None:
+    """Changes whenever an outcome is noted anew, even if the clock was set back."""
+    try:
+        stat = outcome_path(results, point).stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_mtime_ns
+
+
+def run_point(plan: Plan, store: Store, results: Path) -> Outcome:
+    """Make the point's scores and note the outcome; what a stage raises, ``SystemExit`` too, is noted with its traceback and not raised."""
+    start = time.perf_counter()
+    problem: BaseException | None = None
+    try:
+        for stage in plan.ends:
+            store.make(stage)
+    except (Exception, SystemExit) as error:
+        problem = error
+    outcome = Outcome(plan.key, seconds=round(time.perf_counter() - start, 3), built=tuple(store.built))
+    return note(outcome if problem is None else _failed(outcome, problem), results)
+
+
+def _failed(outcome: Outcome, error: BaseException) -> Outcome:
+    text = str(error) if isinstance(error, InputError | StoreError) else f"{type(error).__name__}: {error}"
+    trace = "".join(traceback.format_exception(error))
+    return replace(outcome, status="failed", error=text, traceback=trace, refused=isinstance(error, InputError))
+
+
+def note(outcome: Outcome, results: Path) -> Outcome:
+    """Write the outcome; where the disk takes no more, the one returned says so."""
+    try:
+        outcome.write(results)
+    except (InputError, OSError) as error:
+        return replace(outcome, status="failed", error=outcome.error or f"its outcome could not be noted: {error}")
+    return outcome

@@ -1,0 +1,244 @@
+"""The folder of results, shared by any number of processes: each result is built once, and nothing half-written or altered is used.
+
+``root/STAGE/KEY/`` holds a result and its ``recipe.json``. It is built in ``root/work/KEY`` under a lock of the operating system, which
+dies with its holder, and renamed into place; ``root/damaged`` holds what failed its checksums; ``root/digests`` remembers the hashes of
+files from outside.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import logging
+import os
+import platform
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from importlib.metadata import version as library_version
+from pathlib import Path
+from typing import Any, ClassVar
+
+from filelock import FileLock, Timeout
+
+from files import InputError
+from train.store.entry import RECIPE, Damaged, check, flush, seal, sha256
+from train.store.stage import Stage
+
+LIBRARIES = ("datasets", "gensim", "nltk", "numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "torch")
+NOT_STAGES = ("work", "locks", "digests", "damaged")
+NO_ROOM = 1 << 20  # with fewer free bytes than this, an error of writing is taken for a full disk
+PATIENCE = 5  # times a result is looked for or built while other processes build, replace or remove it
+
+log = logging.getLogger(__name__)
+
+
+class StoreError(RuntimeError):
+    """The store cannot be written; what is in it stays valid."""
+
+
+class Store:
+    """The folder of results. ``made`` (the command, the device) is noted in every recipe; ``built`` names the stages built by this object."""
+
+    _checked: ClassVar[set[tuple[Path, int]]] = set()  # entries that this process has compared with their checksums
+
+    def __init__(self, root: str | Path, made: Mapping[str, Any] | None = None) -> None:
+        self.root = Path(root).resolve()
+        self.made = dict(made or {})
+        self.built: list[str] = []
+
+    def prove_writable(self) -> None:
+        """Raises ``InputError`` where the folder cannot be made or written, before anything runs."""
+        try:
+            for folder in ("work", "locks"):
+                (self.root / folder).mkdir(parents=True, exist_ok=True)
+            probe = self.root / "work" / f".probe-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+        except OSError as error:
+            raise InputError(f"store.dir={self.root} cannot be written ({error.strerror}); choose another with store.dir=PATH") from error
+
+    def path(self, stage: Stage) -> Path:
+        """Where the result of a stage lies, or would lie."""
+        return self.root / stage.name / stage.key
+
+    def has(self, stage: Stage) -> bool:
+        """Whether a result is there; ``intact`` says whether it is what was stored."""
+        return self.path(stage).is_dir()
+
+    def intact(self, stage: Stage) -> bool:
+        """Whether the result is there and passes its checksums (compared once a process); one that fails is set aside and reported."""
+        entry = self.path(stage)
+        try:
+            return self._passes(entry)
+        except Damaged:
+            with self._locked(stage.key):
+                try:
+                    return self._passes(entry)  # another process may have built it anew meanwhile
+                except Damaged as damage:
+                    self._set_aside(entry, damage)
+                    return False
+
+    def make(self, stage: Stage) -> Path:
+        """The folder of the stage's result, built first where it is missing or damaged; inputs are made only then.
+
+        Raises ``StoreError`` when the disk is full or the store cannot be written, and whatever the build raises.
+        """
+        for _ in range(PATIENCE):
+            if self.intact(stage):
+                return self.path(stage)
+            inputs = {name: self.make(ancestor) for name, ancestor in stage.inputs.items()}
+            with self._locked(stage.key):
+                if self.has(stage):  # built by another process while this one waited
+                    continue
+                try:
+                    self._build(stage, inputs)
+                    return self.path(stage)
+                except FileNotFoundError:
+                    if all(folder.is_dir() for folder in inputs.values()):
+                        raise
+        raise StoreError(f"{stage.name} {stage.key} could not be made: another process keeps removing it or its inputs from {self.root}")
+
+    def discard(self, stage: Stage) -> None:
+        """Remove a result, if it is there."""
+        with self._locked(stage.key):
+            self.remove(self.path(stage))
+
+    def remove(self, entry: Path) -> None:
+        """Remove a folder of the store in one step for whoever looks at its name."""
+        with self._writing():
+            doomed = self.root / "work" / f".removed-{entry.name}"
+            shutil.rmtree(doomed, ignore_errors=True)
+            with suppress(FileNotFoundError):
+                os.replace(entry, doomed)
+            shutil.rmtree(doomed, ignore_errors=True)
+
+    def in_progress(self) -> set[str]:
+        """Keys of the results that some process is building now."""
+        work = self.root / "work"
+        return {path.name for path in work.iterdir() if not path.name.startswith(".")} if work.is_dir() else set()
+
+    def orphans(self, *, remove: bool) -> list[Path]:
+        """Work folders whose builder is gone, left behind by killed processes; removed if asked."""
+        found = []
+        for key in sorted(self.in_progress()):
+            with suppress(Timeout), self._locked(key, wait=False):
+                folder = self.root / "work" / key
+                if folder.is_dir():
+                    found.append(folder)
+                    if remove:
+                        shutil.rmtree(folder, ignore_errors=True)
+        return found
+
+    def digest(self, path: Path) -> str:
+        """SHA-256 of a file from outside, remembered by its path, size, inode and times so that large files are hashed once."""
+        if not path.is_file():
+            raise InputError(f"no such file: {path}")
+        path = path.resolve()
+        stat = path.stat()
+        identity = f"{path}\0{stat.st_size}\0{stat.st_ino}\0{stat.st_mtime_ns}\0{stat.st_ctime_ns}"
+        memo = self.root / "digests" / hashlib.sha256(identity.encode()).hexdigest()
+        with suppress(OSError, UnicodeDecodeError):
+            if len(known := memo.read_text(encoding="ascii")) == 64:
+                return known
+        found = sha256(path)
+        with suppress(OSError):  # a store that can only be read, or is full, remembers nothing
+            memo.parent.mkdir(parents=True, exist_ok=True)
+            memo.write_text(found, encoding="ascii")
+        return found
+
+    def _passes(self, entry: Path) -> bool:
+        if not entry.is_dir():
+            return False
+        try:
+            identity = (entry, (entry / RECIPE).stat().st_ino)
+        except FileNotFoundError:
+            if not entry.is_dir():
+                return False
+            raise Damaged(f"{RECIPE} is missing") from None
+        if identity not in self._checked:
+            check(entry)
+            self._checked.add(identity)
+            with suppress(OSError):
+                os.utime(entry / RECIPE)  # gc reads it as the time of the last use
+        return True
+
+    def _set_aside(self, entry: Path, damage: Damaged) -> None:
+        with self._writing():
+            aside = self.root / "damaged"
+            aside.mkdir(exist_ok=True)
+            names = (f"{entry.parent.name}-{entry.name}-{i}" for i in range(1, 10_000))
+            target = next(path for name in names if not (path := aside / name).exists())
+            os.replace(entry, target)
+            (target / "damage.txt").write_text(f"{damage}\n", encoding="utf-8")
+        log.warning("damaged result set aside in %s, to be built again: %s %s: %s", target, entry.parent.name, entry.name, damage)
+
+    def _build(self, stage: Stage, inputs: Mapping[str, Path]) -> None:
+        work, entry = self.root / "work" / stage.key, self.path(stage)
+        with self._writing():
+            try:
+                if work.exists():
+                    shutil.rmtree(work)
+                work.mkdir(parents=True)
+                start = time.perf_counter()
+                stage.build(work, inputs)
+                seal(work, stage.recipe(), self._made(time.perf_counter() - start))
+                entry.parent.mkdir(exist_ok=True)
+                os.replace(work, entry)
+                flush(entry.parent)
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
+        self._checked.add((entry, (entry / RECIPE).stat().st_ino))
+        self.built.append(stage.name)
+
+    def _made(self, seconds: float) -> dict[str, Any]:
+        return {
+            "seconds": round(seconds, 3),
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "host": platform.node(),
+            "python": platform.python_version(),
+            "libraries": {name: library_version(name) for name in LIBRARIES},
+            **self.made,
+        }
+
+    @contextmanager
+    def _locked(self, key: str, *, wait: bool = True) -> Iterator[None]:
+        with self._writing():
+            locks = self.root / "locks"
+            locks.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(locks / f"{key}.lock", fallback_to_soft=False, blocking=wait)
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Turn an error of the disk into one that says what to do; errors of other kinds pass."""
+        try:
+            yield
+        except OSError as error:
+            if reason := self._disk_trouble(error):
+                raise StoreError(
+                    f"store.dir={self.root}: {reason}. What is finished stays; free some space (python -m train.store gc) or choose another "
+                    "folder with store.dir=PATH, and the same command goes on from here"
+                ) from error
+            raise
+
+    def _disk_trouble(self, error: OSError) -> str:
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            here = error.filename is not None and Path(os.fsdecode(error.filename)).is_relative_to(self.root)
+            return f"it cannot be written ({error.strerror})" if here else ""
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            return f"the disk is full ({error.strerror})"
+        if isinstance(error, Timeout):
+            return ""
+        if error.errno == errno.ENOSYS:
+            return "the file system knows no locks (flock), which a store that several processes share needs"
+        with suppress(OSError):
+            if shutil.disk_usage(self.root).free < NO_ROOM:  # libraries report a short write in words of their own
+                return f"the disk is full ({error})"
+        return ""
