@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import queue
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
@@ -13,7 +16,9 @@ from typing import Any
 import torch
 from threadpoolctl import threadpool_limits
 
-CONTEXT = multiprocessing.get_context("spawn")  # a fork would inherit the threads of torch and BLAS in an unknown state
+# Not multiprocessing.Process: an engine's own workers (loky's, ray's) may not start one.
+SERVE = "import sys; sys.path[:] = sys.argv[2:]; from train.worker import serve; serve(int(sys.argv[1]))"
+LOOK = 0.2  # seconds between two looks whether the child lives
 
 
 class WorkerDiedError(RuntimeError):
@@ -24,46 +29,48 @@ class Worker:
     """One child at a time, started with the first task and again after it died; it ends when its parent does."""
 
     def __init__(self) -> None:
-        self._process: Any = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
 
     def __call__(self, function: Callable[..., Any], *args: Any) -> Any:
         """What ``function(*args)`` returns in the child. Raises ``WorkerDiedError``; the function must not raise."""
-        if self._process is None or not self._process.is_alive():
+        if self._process is None or self._process.poll() is not None:
             self._start()
+        assert self._process is not None
         assert self._pipe is not None
         try:
             self._pipe.send((function, args))
-            wait([self._pipe, self._process.sentinel])
-            if self._pipe.poll():  # a grandchild may keep the pipe open after the child died, so the end of the file is not awaited
+            while not wait([self._pipe], timeout=LOOK):
+                if self._process.poll() is not None and not self._pipe.poll():
+                    break  # a process that the child started may keep the pipe open, so its end is not awaited
+            else:
                 return self._pipe.recv()
         except (EOFError, ConnectionError):
             pass
         except BaseException:  # an interrupt ends the child too
             self.stop()
             raise
-        self._process.join()
-        raise WorkerDiedError(how_it_ended(self._process.exitcode))
+        raise WorkerDiedError(how_it_ended(self._process.wait()))
 
     def stop(self) -> None:
         """End the child, whatever it is doing."""
         if self._process is not None:
             self._process.kill()
-            self._process.join()
+            self._process.wait()
             self._process = None
 
     def _start(self) -> None:
-        self._pipe, other = CONTEXT.Pipe()
-        self._process = CONTEXT.Process(target=_serve, args=(other,), daemon=True)
-        self._process.start()
+        self._pipe, other = multiprocessing.Pipe()
+        command = [sys.executable, "-c", SERVE, str(other.fileno()), *sys.path]
+        self._process = subprocess.Popen(command, pass_fds=[other.fileno()], stdin=subprocess.DEVNULL)
         other.close()  # only the child holds it now, so its death is the end of the pipe
 
 
-def how_it_ended(exitcode: int) -> str:
-    """The exit code of a child in words."""
-    if exitcode >= 0:
-        return f"the process of this point ended with status {exitcode}"
-    name = signal.Signals(-exitcode).name
+def how_it_ended(status: int) -> str:
+    """The return code of a child in words."""
+    if status >= 0:
+        return f"the process of this point ended with status {status}"
+    name = signal.Signals(-status).name
     memory = "; the system kills so when memory runs out: give fewer workers or smaller models" if name == "SIGKILL" else ""
     return f"the process of this point was killed by {name}{memory}"
 
@@ -82,22 +89,24 @@ def silence_libraries() -> None:
     disable_progress_bars()
 
 
-def _serve(pipe: Connection) -> None:
-    """Answer tasks until the parent closes the pipe or dies. Signals from the terminal are the parent's business."""
+def serve(descriptor: int) -> None:
+    """Answer tasks in the child until the parent closes the pipe or dies. Signals from the terminal are the parent's business."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    os.set_inheritable(descriptor, False)
+    pipe = Connection(descriptor)
+    tasks: queue.SimpleQueue[tuple[Callable[..., Any], tuple[Any, ...]]] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
     keep_to_one_thread()
     silence_libraries()
     while True:
-        try:
-            function, args = pipe.recv()
-        except EOFError:
-            return
+        function, args = tasks.get()
         pipe.send(function(*args))
 
 
-def _die_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
+def _receive(pipe: Connection, tasks: queue.SimpleQueue[Any]) -> None:
+    """Pass tasks on; the end of the pipe means that the parent is gone, and then nobody waits for the work under way."""
+    while True:
+        try:
+            tasks.put(pipe.recv())
+        except (EOFError, ConnectionError):
+            os._exit(1)
