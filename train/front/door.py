@@ -42,6 +42,8 @@ class Interrupted(KeyboardInterrupt):
 def main() -> NoReturn:
     """Run what the command line asks for and exit."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")
+    # An engine's workers start elsewhere; they must find this copy of the project, installed or not.
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(CONF.parent), os.environ.get("PYTHONPATH"))))
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()

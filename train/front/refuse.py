@@ -14,7 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 from files import InputError, nearest
 
 OF_INPUT = (InputError, HydraException, OmegaConfBaseException)
-EXTRAS = {"joblib": "joblib", "submitit": "submitit", "ray": "ray"}
+EXTRAS = ("joblib", "ray", "submitit")  # of pyproject.toml, each a launcher
 
 
 def refuse(error: BaseException) -> NoReturn:
@@ -42,13 +42,12 @@ def explain(error: BaseException) -> str:
     option = re.search(r"Could not find '([^']+)'", text)
     if option:
         name = option[1].split("/")[-1]
+        if option[1].startswith("hydra/launcher/") and (extra := name.partition("_")[0]) in EXTRAS:
+            return f"hydra/launcher={name} is not installed: pip install -c requirements.lock -e '.[{extra}]'"
         return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))
     return text
 
 
-def refuse_engine(error: BaseException, engine: str) -> InputError:
+def refuse_engine(error: Exception, engine: str) -> InputError:
     """What to do when the launcher named in the configuration cannot be used."""
-    extra = next((extra for part, extra in EXTRAS.items() if part in engine), None)
-    if extra and isinstance(error.__cause__ or error, ImportError | RuntimeError) and "plugin" in str(error).lower():
-        return InputError(f"hydra/launcher={engine} is not installed: pip install -c requirements.lock -e '.[{extra}]'")
     return InputError(f"hydra/launcher={engine} cannot be used here: {error}")
