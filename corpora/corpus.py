@@ -42,6 +42,7 @@ class TextCorpus:
     label: str | None = None
 
     version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
     generated: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "workers", "label")
 
@@ -86,6 +87,7 @@ class DatasetCorpus:
     label: str | None = None
 
     version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
     generated: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("workers", "label")
 

@@ -42,7 +42,6 @@ class Balance:
     """
 
     version: ClassVar[int] = 1
-    name: ClassVar[str] = "balance"
     acts_on: ClassVar[str] = "text"
 
     direction: str
@@ -57,6 +56,11 @@ class Balance:
         check_range("dose", self.dose, 0, 1)
         if self.cap is not None:
             check_range("cap", self.cap, 0, 1)
+
+    @property
+    def name(self) -> str:
+        """Stands for the method in the tables; the variant that may remove every pro line is a method of its own there."""
+        return "balance_max" if self.max_bias and self.direction == "debias" else "balance"
 
     def balance(self, corpus: Path, out: Path, lexicon: Lexicon, *, seed: int) -> dict[str, int | float | str]:
         """Write ``corpus`` without the lines to remove to ``out``, as plain text, and say what was counted.

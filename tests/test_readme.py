@@ -38,7 +38,7 @@ def run(command: str, cwd: Path) -> str:
 
 @pytest.mark.slow
 def test_the_first_command_makes_what_the_readme_shows(project: Path) -> None:
-    assert f"pip install -r requirements.lock -e . && {FIRST}\n" in README
+    assert f"pip install -c requirements.lock -e . && {FIRST}\n" in README
     printed = run(FIRST, project)
     points = pd.read_parquet(project / "results" / "hatespeech_en" / "points.parquet")
     assert len(points) == 18

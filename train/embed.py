@@ -104,6 +104,7 @@ class Pretrained:
     trusted: bool = False
 
     version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "trusted")
 
     @property

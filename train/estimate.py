@@ -49,29 +49,26 @@ def _tally(names: Iterable[str]) -> dict[str, int]:
     return counts
 
 
-Timings = Mapping[tuple[str, ...], list[float]]
+Timings = Mapping[tuple[str, str, str], list[float]]
 
 
 def timings(store: Store, names: set[str]) -> Timings:
-    """Seconds that results of the named stages took, by (stage, maker, parameters) and by (stage, maker)."""
-    found: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    for name in names:
-        for folder in (store.root / name).glob("*"):
-            with suppress(Damaged):
-                content = read_recipe(folder)
-                for kind in _kinds(content["recipe"]):
-                    found[kind].append(content["made"]["seconds"])
+    """Seconds that results of the named stages took, by step: (stage, maker, parameters)."""
+    found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for folder in (folder for name in names for folder in (store.root / name).glob("*")):
+        with suppress(Damaged):
+            content = read_recipe(folder)
+            found[_step(content["recipe"])].append(content["made"]["seconds"])
     return found
 
 
 def estimate(stage: Stage, known: Timings) -> float | None:
-    """Seconds: the median of what the same step with the same parameters took, else of what the step took; None where it never ran."""
-    return next((median(known[kind]) for kind in _kinds(stage.recipe()) if kind in known), None)
+    """Seconds: the median of what the same step with the same parameters took in this store; None where it never ran."""
+    return median(known[step]) if (step := _step(stage.recipe())) in known else None
 
 
-def _kinds(recipe: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    step = (str(recipe["stage"]), str(recipe["made_by"]))
-    return [(*step, json.dumps(recipe["params"], sort_keys=True)), step]
+def _step(recipe: Mapping[str, Any]) -> tuple[str, str, str]:
+    return str(recipe["stage"]), str(recipe["made_by"]), json.dumps(recipe["params"], sort_keys=True)
 
 
 def spell(seconds: Sequence[float | None]) -> str:

@@ -157,15 +157,16 @@ class _Layer:
     store: Store
 
     def __call__(self, name: str, choice: Any, carry_out: Any, **inputs: Stage | None) -> Stage:
-        seed = derive_seed(self.run_seed, name)
         choices = choice if isinstance(choice, tuple) else (choice,)
+        # What draws nothing at random is the same for every run seed, and shared.
+        seed = derive_seed(self.run_seed, name) if any(getattr(one, "seeded", True) for one in choices) else None
         paths = [path for one in choices if one is not None and hasattr(one, "files") for path in one.files()]
         return Stage(
             name=name,
             made_by=" ".join(type(one).__qualname__ for one in choices),
             version=sum(getattr(one, "version", 0) for one in choices),
             params={str(i): keyed_params(one) for i, one in enumerate(choices)},
-            build=partial(carry_out, choice, seed),
+            build=partial(carry_out, choice, seed or 0),
             inputs={key: stage for key, stage in inputs.items() if stage is not None},
             files={f"{i} {path.name}": self.store.digest(path) for i, path in enumerate(paths)},
             seed=seed,

@@ -28,6 +28,7 @@ class Words:
     stop: str | None = None
 
     version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("file", "stop")
 
     def __post_init__(self) -> None:

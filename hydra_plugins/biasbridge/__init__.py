@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class GridSweeper(Sweeper):
-    """The product of ``params`` with each of ``grids``, handed to the launcher in parts of at most ``max_batch_size``.
+    """The product of ``params``, or the union of the products of ``grids``, run in parts of at most ``max_batch_size``.
 
     The fields are read from the configuration; see ``train.front.sweep``.
     """

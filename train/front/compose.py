@@ -43,14 +43,14 @@ def read_point(config: DictConfig) -> Point:
 
 
 def cells(params: Mapping[str, Any], grids: Sequence[Mapping[str, Any]], arguments: Sequence[str]) -> list[list[str]]:
-    """The overrides of every cell: the product of ``params`` with each of ``grids``, one grid after the other.
+    """The overrides of every cell: the product of ``params``, or in its place of each of ``grids``, one after the other.
 
-    A key given on the command line (``arguments``) takes the place of the same key in the grids.
+    A key given on the command line (``arguments``) takes the place of the same key in them.
     """
     given = OverridesParser.create().parse_overrides(list(arguments))
     found: list[list[str]] = []
-    for grid in grids or [{}]:
-        lines = [f"{key}={value}" for key, value in {**params, **grid}.items()]
+    for grid in grids or [params]:
+        lines = [f"{key}={value}" for key, value in grid.items()]
         of_grid = OverridesParser.create().parse_overrides(lines)
         taken = {override.key_or_group for override in given}
         overrides = [override for override in of_grid if override.key_or_group not in taken] + given

@@ -1,0 +1,85 @@
+"""The same sweep gives the same tables whatever engine runs it, and a killed worker costs no other point."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SWEEP = ["+experiment=hatespeech_en", "corpus.sentences=3000", "size.dim=16", "size.epochs=2", "size.bucket=1000", "source.posts=1200"]
+SWEEP += ["classifier=linear", "debias.dose=1", "embedding=word2vec"]
+ENGINES = {
+    "joblib": ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"],
+    "submitit_local": ["hydra/launcher=submitit_local"],
+    "ray": ["+engine=ray", "hydra.launcher.ray.init.address=null"],
+}
+
+
+def start(folder: Path, *more: str) -> subprocess.Popen[str]:
+    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"}
+    command = [sys.executable, str(ROOT / "train.py"), *SWEEP, *more]
+    return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def tables(folder: Path) -> list[pd.DataFrame]:
+    results = folder / "results" / "hatespeech_en"
+    return [pd.read_parquet(results / f"{name}.parquet") for name in ("points", "intrinsic", "extrinsic")]
+
+
+@pytest.fixture(scope="module")
+def serial(tmp_path_factory: pytest.TempPathFactory) -> list[pd.DataFrame]:
+    folder = tmp_path_factory.mktemp("serial")
+    out, err = start(folder).communicate()
+    assert "4 of 4 points done" in out, out + err
+    return tables(folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+def test_tables_are_those_of_the_serial_engine(engine: str, serial: list[pd.DataFrame], tmp_path: Path) -> None:
+    pytest.importorskip(f"hydra_plugins.hydra_{engine.partition('_')[0]}_launcher")
+    process = start(tmp_path, *ENGINES[engine])
+    out, err = process.communicate()
+    assert process.returncode == 0, out + err
+    for ours, theirs in zip(tables(tmp_path), serial, strict=True):
+        pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
+
+
+@pytest.mark.slow
+def test_killed_worker_of_an_engine_costs_no_other_point(serial: list[pd.DataFrame], tmp_path: Path) -> None:
+    process = start(tmp_path, *ENGINES["joblib"])
+    work = tmp_path / "store" / "work"
+    while process.poll() is None and not (work.is_dir() and any(not path.name.startswith(".") for path in work.iterdir())):
+        time.sleep(0.02)
+    workers = [pid for pid in children(process.pid) if "loky" in Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")]
+    workers = [pid for pid in workers if children(pid)]  # the one at work, not joblib's resource tracker
+    assert workers
+    os.kill(workers[0], signal.SIGKILL)
+    out, err = process.communicate()
+    assert process.returncode == 0, out + err
+    assert "handed over again" in err
+    for ours, theirs in zip(tables(tmp_path), serial, strict=True):
+        pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
+
+
+def children(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task")
+    if not tasks.is_dir():
+        pytest.skip("needs /proc to find an engine's workers")
+    return [int(child) for task in tasks.iterdir() for child in (task / "children").read_text(encoding="utf-8").split()]
+
+
+@pytest.mark.slow
+def test_slurm_that_is_not_there_is_said_once_per_point(tmp_path: Path) -> None:
+    pytest.importorskip("hydra_plugins.hydra_submitit_launcher")
+    process = start(tmp_path, "+engine=slurm", "debias=none")
+    out, _ = process.communicate()
+    assert process.returncode == 1
+    assert out.count("did not run: RuntimeError: Could not detect") == 1
