@@ -79,7 +79,7 @@ def children(pid: int) -> list[int]:
 @pytest.mark.slow
 def test_slurm_that_is_not_there_is_said_once_per_point(tmp_path: Path) -> None:
     pytest.importorskip("hydra_plugins.hydra_submitit_launcher")
-    process = start(tmp_path, "+engine=slurm", "debias=none")
+    process = start(tmp_path, "+engine=slurm", "debias=balance", "debias.direction=debias")
     out, _ = process.communicate()
     assert process.returncode == 1
     assert out.count("did not run: RuntimeError: Could not detect") == 1

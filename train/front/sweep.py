@@ -22,6 +22,7 @@ from train.progress import SweepProgress
 from train.store import Store
 from train.tables import join_tables
 
+TRIES = 3  # launches in a row that finish no point, before the engine is given up
 OVERWRITE = ("only-missing", "always", "never", "only-cache")
 
 log = logging.getLogger(__name__)
@@ -100,16 +101,16 @@ def spread(jobs: Sequence[Job]) -> list[Job]:
 def launch(
     jobs: Sequence[Job], launcher: Launcher, progress: SweepProgress, results: Path, max_batch_size: int | None
 ) -> dict[str, Outcome]:
-    """The outcome of each job by point. Jobs that a broken engine left without one are handed over again, as long as that gets on."""
+    """The outcome of each job by point. Jobs that a broken engine left without one are handed over again, until that gets nowhere."""
     outcomes: dict[str, Outcome] = {}
-    left, number, trouble = list(jobs), 0, ""
-    while left:
+    left, number, trouble, in_vain = list(jobs), 0, "", 0
+    while left and in_vain < TRIES:
         for start in range(0, len(left), size := max_batch_size or len(left)):
             batch = left[start : start + size]
             try:
                 returns = launcher.launch([job.overrides for job in batch], initial_job_idx=number)
             except Exception as error:
-                trouble = f"{type(error).__name__}: {error}".strip().splitlines()[0]
+                trouble = f"{type(error).__name__}: {error}".strip().splitlines()[0].partition(". ")[0]
                 log.warning("the engine stopped, its unfinished points are handed over again: %s", trouble)
                 returns = []
             number += len(batch)
@@ -118,8 +119,7 @@ def launch(
             if noted := read_outcome(results, point):
                 outcomes[point] = noted
         lost = [job for job in left if job.plan.key not in outcomes]
-        if len(lost) == len(left):
-            break
+        in_vain = in_vain + 1 if len(lost) == len(left) else 0
         left = lost
     return outcomes | {job.plan.key: note(Outcome(job.plan.key, "failed", f"did not run: {trouble}"), results) for job in left}
 
