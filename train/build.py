@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
 from datasets import Dataset
@@ -15,6 +16,7 @@ from gensim.models import KeyedVectors
 
 from debias.lexicon import read_lexicon
 from extrinsic.gaps import gap_table
+from files import InputError
 from files.vectors import open_mapped, save_mapped
 
 Inputs = Mapping[str, Path]
@@ -32,8 +34,11 @@ def balanced(choice: Any, seed: int, out: Path, inputs: Inputs) -> None:
 
 
 def embedding(choice: Any, seed: int, out: Path, inputs: Inputs) -> None:
-    """``vectors/``, trained."""
-    save_mapped(choice.train(inputs["corpus"] / "corpus.txt", seed=seed), out / "vectors")
+    """``vectors/``, trained. Raises ``InputError`` where the training diverged."""
+    trained = choice.train(inputs["corpus"] / "corpus.txt", seed=seed)
+    if lost := int((~np.isfinite(trained.vectors).all(axis=1)).sum()):
+        raise InputError(f"the training diverged: {lost} of {len(trained)} vectors are not finite; lower embedding.learning_rate")
+    save_mapped(trained, out / "vectors")
 
 
 def pretrained(choice: Any, seed: int, out: Path, inputs: Inputs) -> None:

@@ -1,0 +1,109 @@
+"""Sweeps: what a cached one costs, what sharing saves, what a second worker gains. Whole commands, on generated data."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from corpora.world import GeneratedCorpus
+from extrinsic.groups import GenderTagger
+from intrinsic.weat import Weat
+from train.embed import Word2Vec
+from train.outcome import run_point
+from train.point import Point, plan_point
+from train.store import Store
+from train.tables import join_tables
+from train.words import Words
+
+TRAIN = str(Path(__file__).resolve().parent.parent / "train.py")
+TINY = ["+experiment=hatespeech_en", "corpus.sentences=1000", "size.dim=8", "size.epochs=1", "size.bucket=500", "source=none"]
+HEAVY = ["+experiment=hatespeech_en", "corpus.sentences=30000", "size.epochs=15", "source.posts=1200", "classifier=linear"]
+HEAVY += ["embedding=word2vec", "debias=balance", "debias.direction=debias,overbias", "debias.dose=1", "seed=0,1,2"]
+
+
+def seconds(folder: Path, *arguments: str) -> float:
+    """Wall time of one command, Python's start and imports included."""
+    start = time.perf_counter()
+    subprocess.run([sys.executable, TRAIN, *arguments], cwd=folder, check=True, capture_output=True)
+    return time.perf_counter() - start
+
+
+def rows() -> Iterator[dict[str, Any]]:
+    """One row a measurement."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        yield overhead(folder)
+        yield joining(folder)
+        yield from engines(folder)
+        yield sharing(folder)
+    finally:
+        shutil.rmtree(folder)
+
+
+def overhead(folder: Path) -> dict[str, Any]:
+    """A sweep of 300 points run again, against starting Python."""
+    doses = ",".join(f"{0.02 * i:.2f}" for i in range(1, 51))
+    grid = ["embedding=word2vec", "debias=attract_repel", "debias.direction=debias,overbias", f"debias.dose={doses}", "seed=range(3)"]
+    sweep = [*TINY, *grid]
+    seconds(folder, *sweep, "hydra/launcher=joblib")
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "pass"], check=True)
+    python = time.perf_counter() - start
+    each = (seconds(folder, *sweep) - python) / 300
+    return {"what": "a cached sweep of 300 points, a point", "measured": each, "target": "0.15", "unit": "s"}
+
+
+def joining(folder: Path) -> dict[str, Any]:
+    """Tables of 5,000 points from the store."""
+    store = Store(folder / "joining")
+    choices: dict[str, Any] = {"corpus": GeneratedCorpus(sentences=1000), "embedding": Word2Vec(dim=8, epochs=1, min_count=1)}
+    choices |= {"debias": None, "words": Words(lowercase=True), "intrinsic": {"weat": Weat(case="lower")}}
+    point = Point(experiment="e", task="t", seed=0, **choices, source=None, groups=GenderTagger(), classifier=None)
+    first = plan_point(point, store)
+    run_point(first, store, folder)
+    scores = store.path(first.intrinsic) / "scores.parquet"
+    plans = []
+    for number in range(5000):
+        stage = replace(first.intrinsic, params={"copy": number}, build=lambda out, inputs: shutil.copy(scores, out))
+        store.make(stage)
+        plans.append(replace(first, intrinsic=stage))
+    Store._checked.clear()
+    start = time.perf_counter()
+    join_tables(plans, store, folder)
+    return {"what": "tables of 5,000 points joined", "measured": time.perf_counter() - start, "target": "10", "unit": "s"}
+
+
+def engines(folder: Path) -> Iterator[dict[str, Any]]:
+    """Serial against joblib with two workers, start of the processes included."""
+    (folder / "engines").mkdir()
+    took = {}
+    for name, more in {"serial": [], "joblib": ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]}.items():
+        took[name] = seconds(folder / "engines", *HEAVY, f"store.dir={name}", *more)
+    ratio = took["serial"] / took["joblib"]
+    yield {"what": "joblib with 2 workers against serial, 6 points", "measured": ratio, "target": "1.6", "unit": "times as fast"}
+
+
+def sharing(folder: Path) -> dict[str, Any]:
+    """A shared sweep against the same points one by one, each with a store of its own."""
+    (folder / "sharing").mkdir()
+    grid = list(itertools.product(("balance", "attract_repel"), ("debias", "overbias"), ("0", "0.5", "1")))
+    common = [*HEAVY[:5], "embedding=word2vec"]
+    shared = seconds(folder / "sharing", *common)
+    alone = 0.0
+    for number, (method, direction, dose) in enumerate(grid):
+        point = [f"debias={method}", f"debias.direction={direction}", f"debias.dose={dose}", f"store.dir=alone{number}"]
+        alone += seconds(folder / "sharing", *common, "hydra.mode=RUN", *point)
+    return {
+        "what": f"{len(grid)} runs one by one against a sweep that shares",
+        "measured": alone / shared,
+        "target": "-",
+        "unit": "times as fast",
+    }

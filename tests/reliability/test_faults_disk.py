@@ -1,0 +1,217 @@
+"""What a disk may do to a store, and what the user sees: nothing half-written or altered is used, what is finished stays."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import json
+import logging
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from files import InputError, atomic_path
+from train.outcome import Outcome, stamp
+from train.store import Damaged, Stage, Store, StoreError
+from train.store.entry import check, seal
+
+
+def write(out: Path, inputs: Mapping[str, Path]) -> None:
+    (out / "vectors").mkdir()
+    np.save(out / "vectors" / "vectors.npy", np.arange(100.0))
+    (out / "text").write_text("some text\n" * 20)
+
+
+CORPUS = Stage(name="corpus", made_by="Text", version=1, params={"0": {}}, build=write, seed=3)
+VECTORS = Stage(name="vectors", made_by="Word2Vec", version=1, params={"0": {}}, build=write, inputs={"corpus": CORPUS}, seed=3)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    Store._checked.clear()  # as in a new process
+    yield Store(tmp_path / "store")
+    Store._checked.clear()
+
+
+def flip(path: Path, place: int = 40) -> None:
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+
+
+def another_key(entry: Path) -> None:
+    content = json.loads((entry / "recipe.json").read_text())
+    seal(entry, content["recipe"] | {"seed": 4}, content["made"])
+
+
+DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "flipped byte": (lambda entry: flip(entry / "vectors" / "vectors.npy", 200), "vectors/vectors.npy was altered"),
+    "truncated file": (lambda entry: os.truncate(entry / "text", 100), "text has 100 bytes and was stored with 200"),
+    "deleted file": (lambda entry: (entry / "text").unlink(), "text is missing"),
+    "added file": (lambda entry: (entry / "more").touch(), "more was added"),
+    "flipped byte in the recipe": (lambda entry: flip(entry / "recipe.json"), "recipe.json"),
+    "deleted recipe": (lambda entry: (entry / "recipe.json").unlink(), "recipe.json is missing"),
+    "another result's folder": (another_key, "recipe.json belongs to another key"),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_damage_is_reported_set_aside_and_built_again(what: str, store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    damage, reason = DAMAGE[what]
+    entry = store.make(CORPUS)
+    Store._checked.clear()
+    damage(entry)
+    with caplog.at_level(logging.WARNING):
+        assert not store.intact(CORPUS)
+    (aside,) = (store.root / "damaged").iterdir()
+    assert reason in (aside / "damage.txt").read_text()
+    assert reason in caplog.text
+    assert f"damaged result set aside in {aside}, to be built again: corpus {CORPUS.key}" in caplog.text
+    assert check(store.make(CORPUS))
+    assert store.built == ["corpus", "corpus"]
+
+
+def test_damaged_input_of_a_new_result_is_built_again(store: Store) -> None:
+    flip(store.make(CORPUS) / "text")
+    Store._checked.clear()
+    store.make(VECTORS)
+    assert store.built == ["corpus", "corpus", "vectors"]
+
+
+@given(place=st.integers(0, 10**6), bit=st.integers(0, 7), which=st.integers(0, 2))
+@settings(max_examples=200, deadline=None)
+def test_any_flipped_bit_is_noticed(place: int, bit: int, which: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    entry = Store(tmp_path_factory.getbasetemp() / "flipped").make(CORPUS)
+    path = [entry / "recipe.json", entry / "text", entry / "vectors" / "vectors.npy"][which]
+    whole = path.read_bytes()
+    content = bytearray(whole)
+    content[place % len(content)] ^= 1 << bit
+    path.write_bytes(content)
+    try:
+        with pytest.raises(Damaged):
+            check(entry)
+    finally:
+        path.write_bytes(whole)
+
+
+def entries_are_whole(store: Store) -> bool:
+    return all(check(recipe.parent) for recipe in store.root.glob("[cv]*/*/recipe.json"))
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EDQUOT])
+def test_error_at_every_single_write_leaves_the_store_valid(error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = {(os, "replace"): os.replace, (os, "mkdir"): os.mkdir, (os, "fsync"): os.fsync, (Path, "write_text"): Path.write_text}
+    calls[np, "save"] = np.save
+    seen = fail_at = 0
+
+    def counted(call: Callable[..., object]) -> Callable[..., object]:
+        def wrapper(*args: object, **named: object) -> object:
+            nonlocal seen
+            seen += 1
+            if seen == fail_at:
+                raise OSError(error, os.strerror(error), os.fspath(store.root / "x"))
+            return call(*args, **named)
+
+        return wrapper
+
+    messages = []
+    for fail_at in itertools.count(1):
+        store = Store(tmp_path / "store" / str(fail_at))
+        seen = 0
+        with monkeypatch.context() as patch:
+            for (owner, name), call in calls.items():
+                patch.setattr(owner, name, counted(call))
+            try:
+                store.make(VECTORS)
+            except (StoreError, InputError) as problem:
+                messages.append(str(problem))
+            reached = seen >= fail_at
+        assert entries_are_whole(store)
+        assert check(store.make(VECTORS))
+        if not reached:
+            break
+    assert len(messages) > 15
+    assert all("store.dir=" in text and "the same command goes on from here" in text for text in messages)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    try:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(disk)], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("a file system of its own can be mounted by root only")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def remount(disk: Path, options: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{options}", str(disk)], check=True)
+
+
+def write_much(out: Path, inputs: Mapping[str, Path]) -> None:
+    np.save(out / "vectors.npy", np.zeros(100_000))
+
+
+MUCH = Stage(name="vectors", made_by="Word2Vec", version=1, params={"0": {"dim": 1}}, build=write_much, inputs={"corpus": CORPUS}, seed=3)
+
+
+def test_full_disk_is_said_and_a_larger_one_goes_on(small_disk: Path) -> None:
+    store = Store(small_disk / "store")
+    with pytest.raises(StoreError, match=r"store\.dir=.*: the disk is full .*free some space"):
+        store.make(MUCH)
+    assert store.has(CORPUS)
+    assert entries_are_whole(store)
+    assert not list((store.root / "work").iterdir())
+    remount(small_disk, "size=3m")
+    assert check(store.make(MUCH))
+
+
+def test_read_only_store_serves_what_it_has(small_disk: Path) -> None:
+    store = Store(small_disk / "store")
+    store.make(CORPUS)
+    Store._checked.clear()
+    remount(small_disk, "ro")
+    assert store.intact(CORPUS)
+    assert store.make(CORPUS) == store.path(CORPUS)
+    with pytest.raises(StoreError, match=r"it cannot be written \(Read-only file system\)"):
+        store.make(VECTORS)
+    with pytest.raises(InputError, match=r"store\.dir=.*choose another"):
+        store.prove_writable()
+
+
+def test_file_on_a_full_disk_keeps_what_it_held(small_disk: Path) -> None:
+    target = small_disk / "table.csv"
+    target.write_text("earlier")
+    with pytest.raises(InputError, match=r"cannot write .*table\.csv: No space left on device"), atomic_path(target) as path:
+        path.write_bytes(b"x" * 1_000_000)
+    assert target.read_text() == "earlier"
+    assert [path.name for path in small_disk.iterdir()] == ["table.csv"]
+
+
+@pytest.mark.parametrize("shift", [-(10**9), 10**9])
+def test_clock_set_back_or_forth_rebuilds_nothing(shift: int, store: Store) -> None:
+    store.make(VECTORS)
+    for path in store.root.rglob("*"):
+        os.utime(path, (path.stat().st_atime + shift, path.stat().st_mtime + shift))
+    Store._checked.clear()
+    later = Store(store.root)
+    later.make(VECTORS)
+    assert later.built == []
+
+
+def test_outcome_is_new_even_if_its_time_is_older(tmp_path: Path) -> None:
+    Outcome("a").write(tmp_path)
+    before = stamp(tmp_path, "a")
+    Outcome("a", "failed").write(tmp_path)
+    os.utime(tmp_path / "points" / "a.json", (0, 0))
+    assert stamp(tmp_path, "a") != before
