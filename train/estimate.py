@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from train.point import Plan
-from train.store import Damaged, Stage, Store
+from train.store import DamagedError, Stage, Store
 from train.store.entry import read_recipe
 
 
@@ -56,7 +56,7 @@ def timings(store: Store, names: set[str]) -> Timings:
     """Seconds that results of the named stages took, by step: (stage, maker, parameters)."""
     found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     for folder in (folder for name in names for folder in (store.root / name).glob("*")):
-        with suppress(Damaged):
+        with suppress(DamagedError):
             content = read_recipe(folder)
             found[_step(content["recipe"])].append(content["made"]["seconds"])
     return found

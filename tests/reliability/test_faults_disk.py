@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from files import InputError, atomic_path
 from train.outcome import Outcome, stamp
-from train.store import Damaged, Stage, Store, StoreError
+from train.store import DamagedError, Stage, Store, StoreError
 from train.store.entry import check, seal
 
 
@@ -94,7 +94,7 @@ def test_any_flipped_bit_is_noticed(place: int, bit: int, which: int, tmp_path_f
     content[place % len(content)] ^= 1 << bit
     path.write_bytes(content)
     try:
-        with pytest.raises(Damaged):
+        with pytest.raises(DamagedError):
             check(entry)
     finally:
         path.write_bytes(whole)

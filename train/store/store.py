@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 from filelock import FileLock, Timeout
 
 from files import InputError
-from train.store.entry import RECIPE, Damaged, check, flush, seal, sha256
+from train.store.entry import RECIPE, DamagedError, check, flush, seal, sha256
 from train.store.stage import Stage
 
 LIBRARIES = ("datasets", "gensim", "nltk", "numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "torch")
@@ -40,7 +40,7 @@ class StoreError(RuntimeError):
 
 
 class Store:
-    """The folder of results. ``made`` (the command, the device) is noted in every recipe; ``built`` names the stages built by this object."""
+    """The folder of results. ``made`` (command, device) is noted in every recipe; ``built`` names the stages built by this object."""
 
     _checked: ClassVar[set[tuple[Path, int]]] = set()  # entries that this process has compared with their checksums
 
@@ -73,11 +73,11 @@ class Store:
         entry = self.path(stage)
         try:
             return self._passes(entry)
-        except Damaged:
+        except DamagedError:
             with self._locked(stage.key):
                 try:
                     return self._passes(entry)  # another process may have built it anew meanwhile
-                except Damaged as damage:
+                except DamagedError as damage:
                     self._set_aside(entry, damage)
                     return False
 
@@ -157,7 +157,7 @@ class Store:
         except FileNotFoundError:
             if not entry.is_dir():
                 return False
-            raise Damaged(f"{RECIPE} is missing") from None
+            raise DamagedError(f"{RECIPE} is missing") from None
         if identity not in self._checked:
             check(entry)
             self._checked.add(identity)
@@ -165,7 +165,7 @@ class Store:
                 os.utime(entry / RECIPE)  # gc reads it as the time of the last use
         return True
 
-    def _set_aside(self, entry: Path, damage: Damaged) -> None:
+    def _set_aside(self, entry: Path, damage: DamagedError) -> None:
         with self._writing():
             aside = self.root / "damaged"
             aside.mkdir(exist_ok=True)
@@ -223,8 +223,8 @@ class Store:
         except OSError as error:
             if reason := self._disk_trouble(error):
                 raise StoreError(
-                    f"store.dir={self.root}: {reason}. What is finished stays; free some space (python -m train.store gc) or choose another "
-                    "folder with store.dir=PATH, and the same command goes on from here"
+                    f"store.dir={self.root}: {reason}. What is finished stays; free some space (python -m train.store gc) or choose "
+                    "another folder with store.dir=PATH, and the same command goes on from here"
                 ) from error
             raise
 

@@ -1,0 +1,47 @@
+"""Look into a store of results: list it, explain a result, check it, clean it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from files import run_cli
+from train.store.explain import explain
+from train.store.tools import gc, ls, open_store, verify
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """``python -m train.store ls | explain KEY | gc | verify``; 1 where verify finds damage."""
+    parser = argparse.ArgumentParser(prog="python -m train.store", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    each = {
+        "ls": commands.add_parser("ls", help="what is stored, how large it is and how long it took"),
+        "explain": commands.add_parser("explain", help="the full recipe of a result and the command that makes it again"),
+        "gc": commands.add_parser("gc", help="remove orphaned work and damaged results, and results not used for long"),
+        "verify": commands.add_parser("verify", help="compare every file with its checksum"),
+    }
+    for name in ("ls", "verify"):
+        each[name].add_argument("stage", nargs="?", help="one stage only, such as vectors")
+    each["explain"].add_argument("key", help="a key or the beginning of one")
+    each["explain"].add_argument("--json", action="store_true", help="as JSON")
+    each["gc"].add_argument("--older-than", metavar="AGE", help="also results not used for so long: 12h, 30d, 8w")
+    each["gc"].add_argument("--dry-run", action="store_true", help="say what would be removed and remove nothing")
+    for command in each.values():
+        command.add_argument("--store", default="store", metavar="DIR", help="the store's folder (default: store)")
+    given = parser.parse_args(arguments)
+    console, store = Console(), open_store(given.store)
+    if given.command == "explain":
+        explain(store, given.key, console, as_json=given.json)
+    elif given.command == "gc":
+        gc(store, given.older_than, console, dry_run=given.dry_run)
+    elif given.command == "verify":
+        return verify(store, given.stage, console)
+    else:
+        ls(store, given.stage, console)
+    return 0
+
+
+if __name__ == "__main__":
+    run_cli(main)

@@ -1,0 +1,87 @@
+"""One stored result on disk: sealed with checksums before it takes its name, checked against them when it is used."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from train.store.stage import recipe_key
+
+RECIPE = "recipe.json"
+
+
+class DamagedError(Exception):
+    """A stored result is not what was stored; the message says in what way."""
+
+
+def seal(folder: Path, recipe: Mapping[str, Any], made: Mapping[str, Any]) -> None:
+    """Write ``recipe.json``: the recipe, how it was made, size and SHA-256 of every file, and a hash of all that; flush all to the disk.
+
+    After it returns a rename of ``folder`` is all that is missing, and a loss of power leaves the whole result or none.
+    """
+    files = {str(path.relative_to(folder)): {"bytes": path.stat().st_size, "sha256": sha256(path)} for path in _files(folder)}
+    content = {"recipe": dict(recipe), "made": dict(made), "files": files}
+    text = json.dumps(content | {"sha256": _own_hash(content)}, indent=1, sort_keys=True)
+    (folder / RECIPE).write_text(text, encoding="utf-8")
+    for path in [*folder.rglob("*"), folder]:
+        flush(path)
+
+
+def read_recipe(folder: Path) -> dict[str, Any]:
+    """The content of ``recipe.json``. Raises ``DamagedError`` if it is absent, cannot be read, or is not what was sealed for this key."""
+    try:
+        content = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DamagedError(f"{RECIPE} is missing") from None
+    except ValueError:
+        raise DamagedError(f"{RECIPE} is not JSON") from None
+    sealed = content.pop("sha256", None) if isinstance(content, dict) else None
+    if sealed is None or sealed != _own_hash(content):
+        raise DamagedError(f"{RECIPE} was altered" if sealed else f"{RECIPE} has no checksums (written by an early version)")
+    if recipe_key(content["recipe"]) != folder.name:
+        raise DamagedError(f"{RECIPE} belongs to another key, {recipe_key(content['recipe'])}")
+    return dict(content)
+
+
+def check(folder: Path) -> dict[str, Any]:
+    """The content of ``recipe.json`` after every file was compared with it. Raises ``DamagedError`` with the first difference."""
+    content = read_recipe(folder)
+    found = {str(path.relative_to(folder)): path for path in _files(folder)}
+    for name, sealed in content["files"].items():
+        if name not in found:
+            raise DamagedError(f"{name} is missing")
+        size = found[name].stat().st_size
+        if size != sealed["bytes"]:
+            raise DamagedError(f"{name} has {size:,} bytes and was stored with {sealed['bytes']:,}")
+        if sha256(found[name]) != sealed["sha256"]:
+            raise DamagedError(f"{name} was altered: its SHA-256 is not the one it was stored with")
+    if extra := sorted(found.keys() - content["files"].keys()):
+        raise DamagedError(f"{extra[0]} was added")
+    return content
+
+
+def sha256(path: Path) -> str:
+    """64 hexadecimal digits."""
+    with open(path, "rb") as raw:
+        return hashlib.file_digest(raw, "sha256").hexdigest()
+
+
+def flush(path: Path) -> None:
+    """Have the system write a file or folder to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / RECIPE)
+
+
+def _own_hash(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,58 @@
+"""One step of a run, and the key that follows from everything that decides its result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of a run: what it does, to which inputs, with which seed.
+
+    ``build(out, inputs)`` writes the result into the new folder ``out``; ``inputs`` maps names to the folders of the input stages.
+    ``files`` maps names to digests of files from outside. ``key`` hashes everything but ``build``, through all ancestors.
+    """
+
+    name: str
+    made_by: str
+    version: int
+    params: Mapping[str, Any]
+    build: Callable[[Path, Mapping[str, Path]], None] = field(repr=False)
+    inputs: Mapping[str, Stage] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    seed: int | None = None
+
+    def recipe(self) -> dict[str, Any]:
+        """What decides the result, as JSON."""
+        return {
+            "stage": self.name,
+            "made_by": self.made_by,
+            "version": self.version,
+            "params": dict(self.params),
+            "inputs": {name: stage.key for name, stage in self.inputs.items()},
+            "files": dict(self.files),
+            "seed": self.seed,
+        }
+
+    @cached_property
+    def key(self) -> str:
+        """32 hexadecimal digits of the recipe's SHA-256."""
+        return recipe_key(self.recipe())
+
+    def ancestry(self) -> dict[str, Stage]:
+        """This stage and all it rests on, by key, inputs first."""
+        found: dict[str, Stage] = {}
+        for stage in self.inputs.values():
+            found |= stage.ancestry()
+        return found | {self.key: self}
+
+
+def recipe_key(recipe: Mapping[str, Any]) -> str:
+    """32 hexadecimal digits of the SHA-256 of a recipe as JSON with sorted keys."""
+    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:32]

@@ -1,0 +1,174 @@
+"""What ``python -m train.store`` does to a store: list it, check it, remove what is no longer needed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from files import InputError
+from train.estimate import duration
+from train.store.entry import RECIPE, DamagedError, check, read_recipe
+from train.store.store import NOT_STAGES, Store
+
+UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+def open_store(root: str) -> Store:
+    """The store in a folder. Raises ``InputError`` where there is none."""
+    if not (Path(root) / "locks").is_dir():
+        raise InputError(f"{root} is no store: it has no folder locks; give one with --store DIR")
+    return Store(root)
+
+
+def entries(store: Store, stage: str | None = None) -> list[Path]:
+    """The folders of all results, or of one stage. Raises ``InputError`` for a stage that has none."""
+    stages = [path for path in sorted(store.root.iterdir()) if path.is_dir() and path.name not in NOT_STAGES]
+    if stage is not None and stage not in (names := [path.name for path in stages]):
+        raise InputError(f"{store.root} has no stage {stage!r}; it has {', '.join(names) or 'none'}")
+    return [entry for path in stages if stage in (None, path.name) for entry in sorted(path.iterdir())]
+
+
+def ls(store: Store, stage: str | None, console: Console) -> None:
+    """One row a stage, or one row a result of one stage; what is under way, orphaned and damaged below."""
+    table = Table(title=str(store.root), title_justify="left")
+    if stage is None:
+        _columns(table, "stage", "results", "size", "took", "last used")
+        for name in dict.fromkeys(entry.parent.name for entry in entries(store)):
+            group = entries(store, name)
+            seconds = sum(_made(entry).get("seconds", 0) for entry in group)
+            table.add_row(name, str(len(group)), spell_bytes(sum(map(size, group))), duration(seconds), _date(max(map(last_used, group))))
+    else:
+        _columns(table, "key", "made by", "size", "took", "made", "last used")
+        for entry in entries(store, stage):
+            made = _made(entry)
+            told = (made["made_by"], spell_bytes(size(entry)), duration(made["seconds"]), made["time"][:10]) if made else ("damaged",) * 4
+            table.add_row(entry.name[:12], *told, _date(last_used(entry)))
+    console.print(table)
+    orphans = {path.name for path in store.orphans(remove=False)}
+    console.print(
+        f"{len(store.in_progress() - orphans)} being built, {len(orphans)} orphaned, {len(_damaged(store))} damaged and set aside"
+    )
+
+
+def verify(store: Store, stage: str | None, console: Console) -> int:
+    """Compare every file with its checksum and change nothing; 1 if a result is damaged, else 0."""
+    found = entries(store, stage)
+    bad = 0
+    for entry in track(found, "checking", console=console, transient=True, disable=not console.is_terminal):
+        try:
+            check(entry)
+        except DamagedError as damage:
+            bad += 1
+            console.print(f"damaged: {entry.parent.name} {entry.name}: {damage}", soft_wrap=True, highlight=False)
+    console.print(f"{len(found)} results, {spell_bytes(sum(map(size, found)))} checked, {bad} damaged", highlight=False)
+    if bad:
+        console.print("a damaged result is set aside and built again when a sweep next needs it", highlight=False)
+    return 1 if bad else 0
+
+
+def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool) -> None:
+    """Remove what no sweep can use: orphaned work, damaged results, locks nobody holds; with an age, results not used for so long too.
+
+    A result that is removed is built again when it is needed. Ages are of the last use (noted once a process).
+    """
+    before = time.time() - age(older_than) if older_than else None
+    table = Table(title="would be removed" if dry_run else "removed", title_justify="left")
+    _columns(table, "what", "how many", "size")
+    for what, folders in _garbage(store, before):
+        removed = [(size(path), dry_run or _remove(store, path)) for path in folders]
+        gone = [count for count, done in removed if done]
+        table.add_row(what, str(len(gone)), spell_bytes(sum(gone)))
+    console.print(table)
+
+
+def age(text: str) -> float:
+    """Seconds of an age such as ``30d``. Raises ``InputError``."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([mhdw])", text)
+    if not match:
+        raise InputError(f"--older-than {text}: give a number and m, h, d or w, such as 30d")
+    return float(match[1]) * UNITS[match[2]]
+
+
+def size(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def spell_bytes(count: float) -> str:
+    """``340 B``, ``1.2 MB``."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def last_used(entry: Path) -> float:
+    """When a process last found the result whole, in seconds since 1970."""
+    recipe = entry / RECIPE
+    return (recipe if recipe.exists() else entry).stat().st_mtime
+
+
+def _garbage(store: Store, before: float | None) -> Iterator[tuple[str, list[Path]]]:
+    work = store.root / "work"
+    yield "orphaned work", store.orphans(remove=False)
+    yield "leftovers", sorted(work.glob(".*")) if work.is_dir() else []
+    yield "damaged results", _damaged(store)
+    if before is not None:
+        yield "unused results", [entry for entry in entries(store) if last_used(entry) < before]
+        yield "digests of files", [memo for memo in sorted((store.root / "digests").glob("*")) if memo.stat().st_mtime < before]
+    yield "locks", sorted((store.root / "locks").glob("*.lock"))
+
+
+def _remove(store: Store, path: Path) -> bool:
+    """Remove a file or folder unless a process holds its key; whether it is gone."""
+    is_lock = path.parent.name == "locks"
+    try:
+        # Whoever waits for a lock file that is removed here notices, and takes the one that has its name then.
+        with FileLock(path if is_lock else store.root / "locks" / f"{path.name}.lock", blocking=False, fallback_to_soft=False):
+            if path.is_dir():
+                aside = store.root / "work" / f".removed-{path.name}"
+                os.replace(path, aside)
+                shutil.rmtree(aside)
+            else:
+                path.unlink(missing_ok=True)
+    except Timeout:
+        return False
+    except OSError as error:
+        raise InputError(f"{path} cannot be removed: {error.strerror}") from error
+    return True
+
+
+def _damaged(store: Store) -> list[Path]:
+    return sorted((store.root / "damaged").glob("*"))
+
+
+def _made(entry: Path) -> dict[str, Any]:
+    """How a result was made, with its maker; empty for a damaged one."""
+    with suppress(DamagedError):
+        content = read_recipe(entry)
+        return {**content["made"], "made_by": content["recipe"]["made_by"]}
+    return {}
+
+
+def _date(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+
+
+def _columns(table: Table, first: str, *numbers: str) -> None:
+    table.add_column(first)
+    for name in numbers:
+        table.add_column(name, justify="right")
