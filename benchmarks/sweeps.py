@@ -15,7 +15,7 @@ from typing import Any
 
 from corpora.world import GeneratedCorpus
 from extrinsic.groups import GenderTagger
-from intrinsic.weat import Weat
+from intrinsic.metrics.weat import Weat
 from train.embed import Word2Vec
 from train.outcome import run_point
 from train.point import Point, plan_point
@@ -25,8 +25,7 @@ from train.words import Words
 
 TRAIN = str(Path(__file__).resolve().parent.parent / "train.py")
 TINY = ["+experiment=hatespeech_en", "corpus.sentences=1000", "size.dim=8", "size.epochs=1", "size.bucket=500", "source=none"]
-HEAVY = ["+experiment=hatespeech_en", "corpus.sentences=30000", "size.epochs=15", "source.posts=1200", "classifier=linear"]
-HEAVY += ["embedding=word2vec", "debias=balance", "debias.direction=debias,overbias", "debias.dose=1", "seed=0,1,2"]
+HEAVY = ["+experiment=hatespeech_en", "corpus.sentences=30000", "source.posts=1200", "classifier=linear", "embedding=word2vec"]
 
 
 def seconds(folder: Path, *arguments: str) -> float:
@@ -84,18 +83,24 @@ def joining(folder: Path) -> dict[str, Any]:
 def engines(folder: Path) -> Iterator[dict[str, Any]]:
     """Serial against joblib with two workers, start of the processes included."""
     (folder / "engines").mkdir()
+    sweep = [*HEAVY, "size.epochs=40", "debias=balance", "debias.direction=debias,overbias", "debias.dose=1", "seed=range(6)"]
     took = {}
     for name, more in {"serial": [], "joblib": ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]}.items():
-        took[name] = seconds(folder / "engines", *HEAVY, f"store.dir={name}", *more)
+        took[name] = seconds(folder / "engines", *sweep, f"store.dir={name}", *more)
     ratio = took["serial"] / took["joblib"]
-    yield {"what": "joblib with 2 workers against serial, 6 points", "measured": ratio, "target": "1.6", "unit": "times as fast"}
+    yield {
+        "what": "joblib with 2 workers against serial, 12 points of 14 s each",
+        "measured": ratio,
+        "target": "1.6",
+        "unit": "times as fast",
+    }
 
 
 def sharing(folder: Path) -> dict[str, Any]:
     """A shared sweep against the same points one by one, each with a store of its own."""
     (folder / "sharing").mkdir()
     grid = list(itertools.product(("balance", "attract_repel"), ("debias", "overbias"), ("0", "0.5", "1")))
-    common = [*HEAVY[:5], "embedding=word2vec"]
+    common = [*HEAVY, "size.epochs=15"]
     shared = seconds(folder / "sharing", *common)
     alone = 0.0
     for number, (method, direction, dose) in enumerate(grid):

@@ -3,44 +3,45 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from intrinsic.conventions import CONVENTIONS, Convention
-    from intrinsic.lookup import Found, find
-    from intrinsic.permutation import PValue, exact_p, permutation_p, sampled_p
-    from intrinsic.weat import Weat, associations, effect_size, statistic
+from typing import Any
 
 # Public name -> its module, imported at first use: the word sets alone must not cost the import of numpy.
 _HOME = {
-    "CONVENTIONS": "conventions",
-    "Convention": "conventions",
+    "METRICS": "metrics",
+    "About": "metric",
+    "Convention": "metric",
     "Found": "lookup",
+    "Metric": "metric",
     "PValue": "permutation",
-    "Weat": "weat",
-    "associations": "weat",
-    "effect_size": "weat",
+    "Weat": "metrics.weat",
+    "associations": "metrics.weat",
+    "audit": "audit",
+    "biased_analogies": "metrics.groups",
+    "bounded_p": "permutation",
+    "coherence": "metrics.groups",
+    "direct_bias": "metrics.direct",
+    "direction": "directions",
+    "effect_size": "metrics.weat",
     "exact_p": "permutation",
     "find": "lookup",
+    "generalised_weat": "metrics.association",
+    "illicit_proximity": "metrics.neighbours",
+    "indirect_bias": "metrics.direct",
+    "mean_cosines": "metrics.groups",
+    "negative_sentiment": "metrics.sentiment",
+    "neighbourhood_bias": "metrics.neighbours",
     "permutation_p": "permutation",
+    "proximity_bias": "metrics.neighbours",
+    "relative_norm_distances": "metrics.groups",
+    "ripa": "metrics.direct",
+    "same_score": "metrics.direct",
     "sampled_p": "permutation",
-    "statistic": "weat",
+    "standardised_associations": "metrics.association",
+    "statistic": "metrics.weat",
+    "word_similarity": "metrics.utility",
 }
 
-__all__ = [
-    "CONVENTIONS",
-    "Convention",
-    "Found",
-    "PValue",
-    "Weat",
-    "associations",
-    "effect_size",
-    "exact_p",
-    "find",
-    "permutation_p",
-    "sampled_p",
-    "statistic",
-]
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,9 +1,10 @@
-"""Words to unit vectors, with an account of the words that were not there."""
+"""Words to vectors, with an account of the words that were not there."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,34 +23,71 @@ CASES = ("exact", "lower")
 NAMED_WORDS = 5
 
 
-class Found(NamedTuple):
-    """What a look-up gave: the vocabulary's words, the words it lacks, and the unit vectors (words, dim) of the former."""
+class Found:
+    """What a look-up gave: the items in the vocabulary, those it lacks, and the vectors of the former.
 
-    words: tuple[str, ...]
-    lost: tuple[str, ...]
-    matrix: Floats
+    ``items`` are the words found, each in a tuple of its own, or the pairs or rows; ``words`` are the same with the words of an item
+    joined by ``:``, and ``lost`` those that were not found. ``raw`` holds the vectors as they are, (items, dim), or
+    (items, width, dim) for pairs and rows, and ``matrix`` the same at unit length; both in float64. ``values`` are the numbers of the
+    items found, where the word set has numbers.
+    """
+
+    def __init__(self, items: list[tuple[str, ...]], lost: tuple[str, ...], raw: Floats, values: tuple[float, ...] = ()) -> None:
+        self.items, self.lost, self.raw, self.values = items, lost, raw, values
+        self.words = tuple(":".join(item) for item in items)
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """The vectors at unit length. Raises ``InputError`` for a vector that is zero or not finite, for it has no direction."""
+        flat = self.raw.reshape(-1, self.raw.shape[-1])
+        return unit_rows(flat, tuple(word for item in self.items for word in item)).reshape(self.raw.shape)
+
+    def first(self, size: int) -> Found:
+        """The first ``size`` items found."""
+        return Found(self.items[:size], self.lost, self.raw[:size], self.values[:size])
 
 
 def find(vectors: KeyedVectors, words: Iterable[str], *, case: str = "exact") -> Found:
-    """The unit vectors of ``words`` in float64, in the order given; words outside the vocabulary are listed as lost.
+    """The vectors of ``words`` in the order given; words outside the vocabulary are listed as lost.
 
     ``case="lower"`` tries the exact form first and then the lower-cased one. Words that lead to the same entry count once.
-    Raises ``InputError`` for another ``case`` and for a word whose vector is zero or not finite, for it has no direction.
+    Raises ``InputError`` for another ``case``.
     """
+    return _find(vectors, [(word,) for word in words], (), case)
+
+
+def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") -> Found:
+    """As ``find``, for a word set: a pair or row is found if all its words are."""
+    return _find(vectors, wordset.items, wordset.values, case)
+
+
+def _find(vectors: KeyedVectors, items: list[tuple[str, ...]], values: tuple[float, ...], case: str) -> Found:
     if case not in CASES:
         raise InputError(f"unknown case {case!r}; choose from {', '.join(CASES)}")
     index = vectors.key_to_index
-    found: dict[str, int] = {}
+    rows: dict[tuple[str, ...], list[int]] = {}
     lost: dict[str, str] = {}
-    for word in words:
-        forms = (word, word.lower()) if case == "lower" else (word,)
-        entry = next((form for form in forms if form in index), None)
-        if entry is None:
-            lost.setdefault(forms[-1], word)
-        else:
-            found[entry] = index[entry]
-    rows = np.asarray(vectors.vectors[list(found.values())], dtype=np.float64)
-    return Found(tuple(found), tuple(lost.values()), unit_rows(rows, tuple(found)))
+    numbers: dict[tuple[str, ...], float] = {}
+    for place, item in enumerate(items):
+        entries = [_entry(word, index, case) for word in item]
+        known = tuple(entry for entry in entries if entry is not None)
+        if len(known) < len(item):
+            lost.setdefault(":".join(item).lower() if case == "lower" else ":".join(item), ":".join(item))
+            continue
+        rows[known] = [index[entry] for entry in known]
+        if values:
+            numbers.setdefault(known, values[place])
+    width = len(items[0]) if items else 1
+    order = np.asarray([row for found in rows.values() for row in found], dtype=np.intp)
+    raw = np.asarray(vectors.vectors[order], dtype=np.float64)
+    shape = (len(rows), raw.shape[1]) if width == 1 else (len(rows), width, raw.shape[1])
+    return Found(list(rows), tuple(lost.values()), raw.reshape(shape), tuple(numbers.values()))
+
+
+def _entry(word: str, index: dict[str, int], case: str) -> str | None:
+    if word in index:
+        return word
+    return word.lower() if case == "lower" and word.lower() in index else None
 
 
 def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:
@@ -69,21 +107,24 @@ def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:
     return matrix / norms[:, None]
 
 
-def shortage(wordset: WordSet, found: Found, min_found: float) -> str:
-    """Why too few words of a set were found to go on, or an empty string when there are enough.
+def shortage(wordset: WordSet, found: Found, min_found: float, fewest: int = 1) -> str:
+    """Why too few items of a set were found to go on, or an empty string when there are enough.
 
-    Enough is at least the share ``min_found`` of the set's different words, and at least one.
+    Enough is at least the share ``min_found`` of the set's different items, and at least ``fewest``.
     """
     total = len(found.words) + len(found.lost)
-    needed = max(1, math.ceil(min_found * total - 1e-9))  # 0.55 * 100 is 55.00000000000001
+    needed = max(fewest, math.ceil(min_found * total - 1e-9))  # 0.55 * 100 is 55.00000000000001
     if len(found.words) >= needed:
         return ""
-    missing = ", ".join(found.lost[:NAMED_WORDS]) + (", ..." if len(found.lost) > NAMED_WORDS else "")
-    return f"word set {wordset.name!r} has {len(found.words)} of {total} words (needs at least {needed}): missing {missing}"
+    named = NAMED_WORDS if wordset.width == 1 else 2
+    missing = ", ".join(found.lost[:named]) + (", ..." if len(found.lost) > named else "")
+    what = {1: "words", 2: "pairs"}.get(wordset.width, "rows")
+    lacking = f": missing {missing}" if missing else ""
+    return f"word set {wordset.name!r} has {len(found.words)} of {total} {what} (needs at least {needed}){lacking}"
 
 
 def losses(found: Iterable[Found]) -> dict[str, Any]:
-    """The columns of a score row that say what became of its words: n_found, n_lost, and the lost words joined by commas."""
+    """The columns of a score row that say what became of its words: n_found, n_lost, and the lost items joined by commas."""
     found = list(found)
     lost = [word for each in found for word in each.lost]
     return {"n_found": sum(len(each.words) for each in found), "n_lost": len(lost), "lost": ",".join(lost)}

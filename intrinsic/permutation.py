@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from files import InputError
 
@@ -16,6 +17,11 @@ Floats = NDArray[np.float64]
 TAILS = ("greater", "less", "two-sided")
 # 50 values need two tables of 2**25 sums: about a gigabyte and ten seconds, and two values more double both.
 MOST_VALUES = 50
+MOST_BOUNDED = 120
+WORK = 1_000_000_000  # cells of the table that bounds are counted in, all steps together: a quarter of a second at most
+MOST_LEVELS = 100_000
+LEVEL = 0.99
+FLOAT_ERROR = 1e-11  # a few hundred sums and products of positive shares
 CHUNK = 10_000
 # Sums that agree to this share of the values' total magnitude are ties: rounding separates them by less, data by more.
 TIE = 1e-12
@@ -26,7 +32,9 @@ class PValue:
     """A p-value and how it came about.
 
     ``count`` of ``n`` partitions were as extreme as the observed one (``strict``: more extreme). ``method`` is ``exact``, where
-    ``n`` is the number of all partitions and p = count / n, or ``sampled``, where p = (count + 1) / (n + 1).
+    ``n`` is the number of all partitions and p = count / n; ``bounded``, where p is the upper one of two guaranteed bounds and ``count``
+    what it amounts to; or ``sampled``, where p = (count + 1) / (n + 1). The exact p lies in [``low``, ``high``]: certainly, unless
+    sampled, where that is the 99% interval of Clopper and Pearson.
     """
 
     p: float
@@ -35,6 +43,8 @@ class PValue:
     n: int
     tail: str
     strict: bool
+    low: float
+    high: float
 
 
 def exact_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool = False) -> PValue:
@@ -64,7 +74,7 @@ def exact_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool =
     else:
         threshold = abs(observed) + slack
         count = _count_sums(centred, size, threshold) + _count_sums(-centred, size, threshold)
-    return PValue(count / total, "exact", count, total, tail, strict)
+    return PValue(count / total, "exact", count, total, tail, strict, count / total, count / total)
 
 
 def sampled_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool = False, samples: int = 100_000, seed: int) -> PValue:
@@ -86,7 +96,36 @@ def sampled_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool
         sums = rng.permuted(rows, axis=1, out=rows)[:, :size].sum(axis=1)
         extremity = {"greater": sums - observed, "less": observed - sums, "two-sided": np.abs(sums) - abs(observed)}[tail]
         count += int(np.count_nonzero(extremity >= slack))
-    return PValue((count + 1) / (samples + 1), "sampled", count, samples, tail, strict)
+    low = float(stats.beta.ppf((1 - LEVEL) / 2, count, samples - count + 1)) if count else 0.0
+    high = float(stats.beta.ppf((1 + LEVEL) / 2, count + 1, samples - count)) if count < samples else 1.0
+    return PValue((count + 1) / (samples + 1), "sampled", count, samples, tail, strict, low, high)
+
+
+def bounded_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool = False) -> PValue:
+    """The permutation p-value of mean(x) - mean(y) between two guaranteed bounds, by counting on a grid.
+
+    Every value is rounded down to a multiple of a step h, and the sums of all subsets of nx values are counted by dynamic programming
+    over (values seen, values taken, sum). A sum of rounded values lies less than nx h below the true one, so counting from the threshold
+    less nx h gives the upper bound and from the threshold itself the lower one. p is the upper bound. The step is as small as a fixed
+    amount of work allows, so the bounds part as sizes grow: for 32 + 32 normal values they lie within 0.001 of one another.
+    Tails, ties, shapes and errors as in ``exact_p``, for up to 120 values; with more the bounds would be too far apart to be of use.
+    """
+    centred, observed, slack = _centre(x, y, tail)
+    if centred.size > MOST_BOUNDED:
+        raise InputError(f"{centred.size} values are too many for bounds (at most {MOST_BOUNDED}); use sampled_p")
+    size = np.size(x)
+    total = math.comb(centred.size, size)
+    slack = slack if strict else -slack
+    if tail == "greater":
+        low, high = _share_of_sums(centred, size, observed + slack)
+    elif tail == "less":
+        low, high = _share_of_sums(-centred, size, -observed + slack)
+    elif abs(observed) + slack <= 0:
+        low, high = 1.0, 1.0
+    else:
+        sides = [_share_of_sums(side, size, abs(observed) + slack) for side in (centred, -centred)]
+        low, high = sum(side[0] for side in sides), min(1.0, sum(side[1] for side in sides))
+    return PValue(high, "bounded", round(high * total), total, tail, strict, low, high)
 
 
 def permutation_p(
@@ -96,12 +135,19 @@ def permutation_p(
     tail: str = "greater",
     strict: bool = False,
     exact_limit: int = 40,
-    samples: int = 100_000,
+    samples: int = 0,
     seed: int,
 ) -> PValue:
-    """``exact_p`` for up to ``exact_limit`` values in x and y together, ``sampled_p`` beyond; the result says which."""
-    if np.size(x) + np.size(y) <= exact_limit:
+    """``exact_p`` for up to ``exact_limit`` values in x and y together, beyond it ``bounded_p`` as far as that goes, else ``sampled_p``.
+
+    ``samples`` above 0 prefers sampling to bounds; 0 is 100,000 samples where there are too many values for bounds.
+    """
+    number = np.size(x) + np.size(y)
+    if number <= exact_limit:
         return exact_p(x, y, tail=tail, strict=strict)
+    if number <= MOST_BOUNDED and not samples:
+        return bounded_p(x, y, tail=tail, strict=strict)
+    samples = samples or 100_000
     return sampled_p(x, y, tail=tail, strict=strict, samples=samples, seed=seed)
 
 
@@ -142,3 +188,40 @@ def _subset_sums(values: Floats, most: int) -> list[Floats]:
         longer = [np.concatenate([sums[k], sums[k - 1] + value]) for k in range(1, len(sums))]
         sums = [sums[0], *longer, *([sums[-1] + value] if n <= most else [])]
     return sums
+
+
+def _share_of_sums(values: Floats, size: int, threshold: float) -> tuple[float, float]:
+    """A lower and an upper bound of the share of subsets of ``size`` values whose sum is at least ``threshold``."""
+    least = float(values.min())
+    spread = float(values.max()) - least
+    if spread <= 0:
+        return (1.0, 1.0) if size * least >= threshold else (0.0, 0.0)
+    levels = min(MOST_LEVELS, max(16, WORK // (values.size * size * size)))
+    step = spread / levels
+    # Sums of k shifted values differ from those of k values by k * least, the same for all subsets.
+    rungs = np.floor((values - least) / step).astype(np.int64)
+    needed = (threshold - size * least) / step
+    shares = _sum_distribution(np.sort(rungs), size)
+    above = np.concatenate([np.cumsum(shares[::-1])[::-1], [0.0]])
+    rounding = 1e-12 * (1 + values.size) + 1e-9
+    low = above[min(max(math.ceil(needed + rounding), 0), shares.size)]
+    high = above[min(max(math.floor(needed - size - rounding) + 1, 0), shares.size)]
+    return max(0.0, float(low) * (1 - FLOAT_ERROR)), min(1.0, float(high) * (1 + FLOAT_ERROR))
+
+
+def _sum_distribution(rungs: NDArray[np.int64], size: int) -> Floats:
+    """Entry s is the share of all subsets of ``size`` of the whole numbers whose sum is s.
+
+    Row k of the table is the share among the subsets of k of the numbers seen so far; one more number belongs to k of every n subsets.
+    """
+    top = int(rungs[-size:].sum())
+    table = np.zeros((size + 1, top + 1))
+    table[0, 0] = 1.0
+    reached = 0
+    for n, rung in enumerate(rungs.tolist(), 1):
+        reached = min(top, reached + rung)
+        for k in range(min(n, size), max(0, size - (len(rungs) - n) - 1), -1):
+            row = table[k, : reached + 1]
+            row *= (n - k) / n
+            row[rung:] += (k / n) * table[k - 1, : reached + 1 - rung]
+    return table[size]

@@ -15,7 +15,7 @@ from debias.balance import Balance
 from debias.lexicon import load_lexicon
 from extrinsic.gaps import gap_table
 from extrinsic.linear import Linear
-from intrinsic.weat import Weat
+from intrinsic.metrics.weat import Weat
 from train.embed import Word2Vec
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ from files import InputError, nearest
 from train.point import Gaps, Point
 
 CHOICES = ("corpus", "embedding", "debias", "words", "source", "groups", "classifier")
-SETTINGS = ("name", "task", "seed", "plan", "overwrite", "device", "gaps", "results", "store", "intrinsic", "size")
+SETTINGS = ("name", "task", "seed", "plan", "overwrite", "device", "gaps", "results", "store", "intrinsic", "size", "vectors")
 
 
 def to_point(tree: Mapping[str, Any]) -> Point:

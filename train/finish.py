@@ -10,6 +10,7 @@ from filelock import FileLock
 from rich.console import Console
 
 from analysis.figures import draw_figures
+from analysis.survey import is_survey, print_survey, write_survey
 from analysis.tables import Tables, print_correlations, print_points, write_tables
 from files import atomic_path
 from train.point import Plan
@@ -42,6 +43,13 @@ def finish(tables: Tables, plans: Sequence[Plan], store: Store, results: Path, c
         if len(correlations) and len(points) >= FEWEST:
             print_correlations(correlations, console)
             figures = [path for path in draw_figures(results, results / "figures") if path.suffix != ".csv"]
+        if is_survey(Tables(points, intrinsic, extrinsic)):
+            print_survey(Tables(points, intrinsic, extrinsic), console)
+            figures += [
+                path
+                for path in write_survey(Tables(points, intrinsic, extrinsic), results)
+                if path.stem == "survey" or path.suffix != ".csv"
+            ]
     written = [results / name for name in ("points.parquet", "intrinsic.parquet", "extrinsic.parquet", "correlations.csv")]
     for path in [*written, *figures]:
         console.print(_near(path), soft_wrap=True, highlight=False)

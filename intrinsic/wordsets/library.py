@@ -18,7 +18,8 @@ def _library() -> WordFile:
     """Every YAML file beside this module as one; a name may occur once."""
     sets: dict[str, WordSet] = {}
     queries: dict[str, Query] = {}
-    for path in sorted(FOLDER.glob("*.yaml")):
+    # weat.yaml first, for the others name its sets.
+    for path in sorted(FOLDER.glob("*.yaml"), key=lambda path: (path.name not in ("weat.yaml", "bolukbasi.yaml"), path.name)):
         file = parse_file(path, sets)
         twice = (sets.keys() & file.sets.keys()) | (queries.keys() & file.queries.keys())
         if twice:
@@ -36,6 +37,13 @@ def wordset_names() -> list[str]:
 def query_names() -> list[str]:
     """The names of the built-in queries."""
     return list(_library().queries)
+
+
+def queries_with(names: Sequence[str], language: str) -> list[str]:
+    """The built-in queries of these names in a language: ``weat7`` in English, ``weat7_es`` in Spanish, where there is one."""
+    queries = _library().queries
+    both = [(name, f"{name}_{language}") for name in names]
+    return [name for pair in both for name in pair if name in queries and queries[name].language == language]
 
 
 def load_wordset(name: str) -> WordSet:

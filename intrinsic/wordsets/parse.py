@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +12,13 @@ from typing import Any
 import yaml
 
 from files import InputError, nearest, read_lines
-from intrinsic.wordsets.wordset import Query, WordSet
+from intrinsic.wordsets.wordset import ROLES, Query, WordSet, width_of
 
-ROLES = ("X", "Y", "A", "B")
 FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
-SET_KEYS = ("words", "deleted", "language", "source")
-QUERY_KEYS = (*ROLES, "title", "language", "source")
+SET_KEYS = ("words", "values", "deleted", "language", "source")
+QUERY_FACTS = ("title", "language", "source")
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+ROLE_KEYS = f"a query takes {', '.join(ROLES)} (and X3, A3, ... for more groups), and {', '.join(QUERY_FACTS)}"
 FORM = 'the short form is {"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}, the full form has "sets" and "queries"'
 
 
@@ -53,47 +55,75 @@ def _decode(path: str | Path) -> object:
     """The file as plain Python values; JSON by its suffix, else YAML."""
     text = "\n".join(read_lines(path))
     try:
-        return json.loads(text) if Path(path).suffix == ".json" else yaml.safe_load(text)
+        return json.loads(text) if Path(path).suffix == ".json" else yaml.load(text, Loader=Loader)
     except (json.JSONDecodeError, yaml.YAMLError) as error:
         kind = "JSON" if isinstance(error, json.JSONDecodeError) else "YAML"
         raise InputError(f"{path} is not valid {kind}: {' '.join(str(error).split())}") from None
 
 
 def _wordset(name: str, entry: object, defaults: Mapping[str, str], where: str) -> WordSet:
-    """A word set from a list of words, or from a mapping with ``words`` and perhaps ``deleted``, ``language``, ``source``."""
+    """A word set from a list of words or of pairs of words, or from a mapping with ``words`` or ``values`` and what is said about them."""
     fields = {"words": entry} if isinstance(entry, list) else _mapping(entry, where)
     _check_keys(fields, SET_KEYS, where)
-    words = _words(fields.get("words"), where)
-    if not words:
+    if ("words" in fields) == ("values" in fields):
+        raise InputError(f"{where} needs either 'words', a list, or 'values', a number for each word")
+    numbered = _mapping(fields.get("values", {}), where)
+    items = _items(list(numbered) if numbered else fields.get("words"), where)
+    if not items:
         raise InputError(f"{where} has no words; list at least one")
     return WordSet(
         name=name,
-        words=words,
+        words=tuple(word for item in items for word in item),
         language=str(fields.get("language", defaults["language"])),
         source=str(fields.get("source", defaults["source"])),
         deleted=_words(fields.get("deleted", []), where),
+        width=len(items[0]),
+        values=tuple(_number(value, word, where) for word, value in numbered.items()),
     )
 
 
 def _query(name: str, entry: object, known: Mapping[str, WordSet], defaults: Mapping[str, str], where: str) -> Query:
-    """A query whose X, Y, A and B are each the name of a word set or a list of words."""
+    """A query whose roles are each the name of a word set or a list of words."""
     fields = _mapping(entry, where)
-    _check_keys(fields, QUERY_KEYS, where)
     defaults = {key: str(fields.get(key, default)) for key, default in defaults.items()}
-    missing = [role for role in ROLES if role not in fields]
-    if missing:
-        raise InputError(f"{where} lacks {', '.join(missing)}; a query has the targets X and Y and the attributes A and B")
-    roles = {role: _role(f"{name}.{role}", fields[role], known, defaults, f"{role} of {where}") for role in ROLES}
-    return Query(name=name, **roles, language=defaults["language"], title=str(fields.get("title", "")))
+    roles = [role for role in fields if role not in QUERY_FACTS]
+    for role in roles:
+        if not isinstance(role, str) or width_of(role) is None:
+            raise InputError(f"{where}: unknown key {role!r}{nearest(str(role), ROLES)}; {ROLE_KEYS}")
+    if not roles:
+        raise InputError(f"{where} names no words; {ROLE_KEYS}")
+    sets = {role: _role(name, role, fields[role], known, defaults, f"{role} of {where}") for role in roles}
+    return Query(name=name, sets=sets, language=defaults["language"], title=str(fields.get("title", "")))
 
 
-def _role(name: str, entry: object, known: Mapping[str, WordSet], defaults: Mapping[str, str], where: str) -> WordSet:
-    """The word set that one letter of a query stands for."""
+def _role(name: str, role: str, entry: object, known: Mapping[str, WordSet], defaults: Mapping[str, str], where: str) -> WordSet:
+    """The word set that plays a role of a query."""
     if not isinstance(entry, str):
-        return _wordset(name, entry, defaults, where)
-    if entry not in known:
+        found = _wordset(f"{name}.{role}", entry, defaults, where)
+    elif entry in known:
+        found = known[entry]
+    else:
         raise InputError(f"{where}: unknown word set {entry!r}{nearest(entry, known)}; name a set of the file or a built-in one")
-    return known[entry]
+    if found.width != width_of(role):
+        raise InputError(f"{where}: {role} takes items of {width_of(role)} words, and {found.name!r} has items of {found.width}")
+    return found
+
+
+def _items(entry: object, where: str) -> list[tuple[str, ...]]:
+    """A list of words, or of lists of equally many words."""
+    if isinstance(entry, list) and any(isinstance(item, list) for item in entry):
+        items = [_words(item, where) for item in entry]
+        for item in items:
+            if len(item) != len(items[0]) or not item:
+                raise InputError(f"{where}: {list(item)} has {len(item)} words, the first item {len(items[0])}; make them equal")
+        return items
+    return [(word,) for word in _words(entry, where)]
+
+
+def _number(value: object, word: str, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InputError(f"{where}: the value of {word!r} is {value!r}; give a finite number")
+    return float(value)
 
 
 def _words(entry: object, where: str) -> tuple[str, ...]:

@@ -1,17 +1,38 @@
-"""What a metric asks about: a word set, and a query of two target and two attribute sets."""
+"""What a metric asks about: a word set, and a query of word sets in roles."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+# Every role of a query, and the words of one item of its word set.
+ROLES = {
+    "X": 1,  # targets: two groups, or more as X3, X4, ...
+    "Y": 1,
+    "A": 1,  # attributes: two groups, or more as A3, A4, ...
+    "B": 1,
+    "words": 1,  # words each of which is measured
+    "pairs": 2,  # base pairs, which span a direction from the second word to the first
+    "partners": 2,  # pairs of words whose likeness is measured
+    "rows": 8,  # a definition, two pairs of neither kind, and a stereotype
+    "excluded": 1,  # words left out of the vocabulary that is searched
+}
+MORE_GROUPS = re.compile(r"[XA](?:[3-9]|[1-9]\d+)")
+
+
+def width_of(role: str) -> int | None:
+    """How many words an item of a role has; None if there is no such role."""
+    return 1 if MORE_GROUPS.fullmatch(role) else ROLES.get(role)
 
 
 @dataclass(frozen=True)
 class WordSet:
-    """Words that stand for one concept.
+    """Words that stand for one concept; or pairs or rows of words, each of ``width`` words.
 
-    ``words`` are the words in use, in their original order and case. ``deleted`` are further words of the original list that its
-    authors left out, so ``words + deleted`` is the full list. ``language`` is an ISO 639 code (``und`` where none was given) and
-    ``source`` the citation.
+    ``words`` are the words in use, in their original order and case, those of an item one after the other. ``values`` has a number
+    for each item, or is empty. ``deleted`` are further words of the original list that its authors left out, so ``words + deleted`` is
+    the full list. ``language`` is an ISO 639 code (``und`` where none was given) and ``source`` the citation.
     """
 
     name: str
@@ -19,19 +40,27 @@ class WordSet:
     language: str
     source: str
     deleted: tuple[str, ...] = ()
+    width: int = 1
+    values: tuple[float, ...] = ()
+
+    @property
+    def items(self) -> list[tuple[str, ...]]:
+        """The words, item by item."""
+        return [self.words[i : i + self.width] for i in range(0, len(self.words), self.width)]
 
 
 @dataclass(frozen=True)
 class Query:
-    """Two sets of target words (``X``, ``Y``) and two of attribute words (``A``, ``B``), in the notation of Caliskan et al. (2017).
+    """Word sets in the roles that a metric asks for, ``query["X"]``.
 
-    By convention X and A are the stereotypical partners, and so are Y and B: a positive score means that X goes with A.
+    Two sets of target words are ``X`` and ``Y``, two of attribute words ``A`` and ``B``, in the notation of Caliskan et al. (2017). By
+    convention X and A are the stereotypical partners, and so are Y and B: a positive score means that X goes with A. ``ROLES`` has all.
     """
 
     name: str
-    X: WordSet
-    Y: WordSet
-    A: WordSet
-    B: WordSet
+    sets: Mapping[str, WordSet]
     language: str
     title: str = ""
+
+    def __getitem__(self, role: str) -> WordSet:
+        return self.sets[role]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
 from files import InputError
-from intrinsic.permutation import exact_p, permutation_p, sampled_p
+from intrinsic.permutation import bounded_p, exact_p, permutation_p, sampled_p
 
 TAILS = ["greater", "less", "two-sided"]
 
@@ -152,3 +152,49 @@ def test_bad_input(x: list[float], y: list[float], options: dict[str, str], mess
 def test_samples_must_be_positive() -> None:
     with pytest.raises(InputError, match="samples is 0"):
         sampled_p([1.0], [2.0], samples=0, seed=0)
+
+
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("sizes", [(3, 3), (5, 2), (9, 9), (18, 18)])
+def test_bounds_hold_the_exact_p(tail: str, strict: bool, sizes: tuple[int, int]) -> None:
+    rng = np.random.default_rng(sum(sizes))
+    for shift in (0, 1):
+        x, y = rng.normal(size=sizes[0]) + shift, rng.normal(size=sizes[1])
+        exact, bounded = exact_p(x, y, tail=tail, strict=strict).p, bounded_p(x, y, tail=tail, strict=strict)
+        assert bounded.low <= exact <= bounded.high == bounded.p
+        # Partitions that tie with the observed one, itself at least, lie between the bounds.
+        assert bounded.high - bounded.low < 0.003 + 2 / math.comb(sum(sizes), sizes[0])
+        assert bounded.method == "bounded"
+
+
+def test_bounds_hold_where_all_values_tie() -> None:
+    assert bounded_p([1, 1], [1, 1]).p == 1
+    assert bounded_p([1, 1], [1, 1], strict=True).p == 0
+    x, y = [1, 1, 1, 0], [0, 0, 1, 0]
+    assert bounded_p(x, y).low <= exact_p(x, y).p <= bounded_p(x, y).high
+
+
+def test_bounds_of_many_words_lie_close_and_agree_with_samples() -> None:
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=32) + 0.4, rng.normal(size=32)
+    bounded, sampled = bounded_p(x, y), sampled_p(x, y, samples=20_000, seed=1)
+    assert bounded.high - bounded.low < 0.001
+    assert sampled.low <= bounded.high
+    assert bounded.low <= sampled.high
+    with pytest.raises(InputError, match="122 values are too many for bounds"):
+        bounded_p(np.arange(61), np.arange(61))
+
+
+def test_the_interval_of_a_sampled_p_is_that_of_clopper_and_pearson() -> None:
+    # 0 of 100: high = 1 - (0.005)^(1/100).
+    found = sampled_p(np.arange(100, 130), np.arange(30), samples=100, seed=0)
+    assert (found.count, found.low) == (0, 0)
+    assert found.high == pytest.approx(1 - 0.005 ** (1 / 100))
+
+
+def test_the_size_decides_the_method() -> None:
+    rng = np.random.default_rng(0)
+    methods = {n: permutation_p(rng.normal(size=n), rng.normal(size=n), seed=0).method for n in (20, 21, 60, 61)}
+    assert methods == {20: "exact", 21: "bounded", 60: "bounded", 61: "sampled"}
+    assert permutation_p(rng.normal(size=30), rng.normal(size=30), samples=100, seed=0).method == "sampled"

@@ -94,7 +94,7 @@ def test_one_word_is_lost(score: Any) -> None:
 @pytest.mark.parametrize("query", COUNTS)
 def test_exact_p_values(vectors: KeyedVectors, score: Any, query: str) -> None:
     sets = load_query(query)
-    x, y, a, b = (find(vectors, each.words).matrix for each in (sets.X, sets.Y, sets.A, sets.B))
+    x, y, a, b = (find(vectors, each.words).matrix for each in (sets["X"], sets["Y"], sets["A"], sets["B"]))
     of_x, of_y = associations(x, a, b), associations(y, a, b)
     larger, as_large, total = COUNTS[query]
     strict, default = exact_p(of_x, of_y, strict=True), exact_p(of_x, of_y)

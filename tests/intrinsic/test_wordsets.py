@@ -67,8 +67,9 @@ QUERIES = {
 
 
 def test_every_set_is_listed_here() -> None:
-    assert set(wordset_names()) == set(SIZES)
-    assert set(query_names()) == set(QUERIES)
+    assert {name for name in wordset_names() if "Caliskan" in load_wordset(name).source} == set(SIZES)
+    asked = [load_query(name) for name in query_names()]
+    assert {each.name for each in asked if all("Caliskan" in wordset.source for wordset in each.sets.values())} == set(QUERIES)
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -84,11 +85,11 @@ def test_sizes(name: str) -> None:
 @pytest.mark.parametrize("name", QUERIES)
 def test_queries(name: str) -> None:
     query = load_query(name)
-    assert (query.X.name, query.Y.name, query.A.name, query.B.name) == QUERIES[name]
+    assert (query["X"].name, query["Y"].name, query["A"].name, query["B"].name) == QUERIES[name]
     assert query.language == "en"
     assert query.title
-    assert not set(query.X.words) & set(query.Y.words)
-    assert not set(query.A.words) & set(query.B.words)
+    assert not set(query["X"].words) & set(query["Y"].words)
+    assert not set(query["A"].words) & set(query["B"].words)
 
 
 def test_files_state_version_source_and_licence() -> None:
@@ -102,7 +103,7 @@ def test_words_are_those_of_wefe(realdata: Path) -> None:
     theirs = json.loads((realdata / "words" / "wefe" / "WEAT.json").read_text(encoding="utf-8"))
     for name, words in theirs.items():
         assert list(load_wordset(name).words) == words, name
-    assert set(wordset_names()) - set(theirs) == {"european_american_names_4", "african_american_names_4"}
+    assert set(SIZES) - set(theirs) == {"european_american_names_4", "african_american_names_4"}
 
 
 @pytest.mark.realdata
@@ -111,7 +112,7 @@ def test_full_lists_are_those_of_bias_silhouette_analysis(realdata: Path, number
     test = json.loads((realdata / "words" / "webis" / "weat_tests.json").read_text(encoding="utf-8"))[f"test{number}"]
     query = load_query("weat4_deleted" if number == 4 else f"weat{number}")
     differs = {"appy": "happy"} | ({"Billy": "Bill"} if number == 10 else {})  # a misprint of theirs; a difference that WEFE has
-    for role, ours in (("X", query.X), ("Y", query.Y), ("A", query.A), ("B", query.B)):
+    for role, ours in (("X", query["X"]), ("Y", query["Y"]), ("A", query["A"]), ("B", query["B"])):
         full = {differs.get(word, word) for word in test[role]}
         assert set(ours.words + ours.deleted) == full
         assert set(ours.deleted) == set(test["out_of_vocabularies"]["word2vec"][role]) - {"axe"}  # unknown to word2vec, not deleted
@@ -140,10 +141,10 @@ def test_short_form(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"mine.{suffix}"
     path.write_text(json.dumps(SHORT, indent="\t" if suffix == "json" else None), encoding="utf-8")
     query = read_wordsets(path).queries["mine"]
-    assert query.Y.words == ("hare", "deer")
-    assert query.Y.name == "mine.Y"
-    assert load_wordset("family") == query.B
-    assert (query.language, query.X.source) == ("und", path.name)
+    assert query["Y"].words == ("hare", "deer")
+    assert query["Y"].name == "mine.Y"
+    assert load_wordset("family") == query["B"]
+    assert (query.language, query["X"].source) == ("und", path.name)
     assert load_queries(["weat7", "mine"], path) == [load_query("weat7"), query]
 
 
@@ -165,8 +166,8 @@ def test_full_form(tmp_path: Path) -> None:
     assert file.sets["fuerte"].words == ("león", "tigre")
     assert file.sets["fuerte"].deleted == ("puma",)
     query = file.queries["animales"]
-    assert query.X is file.sets["fuerte"]
-    assert (query.title, query.language, query.A.language, query.B.source) == ("Animales", "es", "es", "own work")
+    assert query["X"] is file.sets["fuerte"]
+    assert (query.title, query.language, query["A"].language, query["B"].source) == ("Animales", "es", "es", "own work")
 
 
 ROLES = '"X": ["a"], "Y": ["b"], "A": ["c"]'
@@ -174,14 +175,13 @@ BROKEN = {
     "not a mapping": ("[1, 2]", "expected names with their content, not list"),
     "not JSON": ("{", "is not valid JSON"),
     "a query that is a list": ('{"mine": ["a"]}', "query 'mine' .* expected names"),
-    "a letter missing": ('{"mine": {' + ROLES + "}}", "query 'mine' .* lacks B"),
     "an unknown key": ('{"mine": {' + ROLES + ', "b": ["d"]}}', "unknown key 'b'"),
     "an unknown set": ('{"mine": {' + ROLES + ', "B": "femly"}}', "B of query 'mine' .*: unknown word set 'femly'; did you mean 'family'"),
     "no words": ('{"mine": {' + ROLES + ', "B": []}}', "B of query 'mine' .* has no words"),
     "a word that is a number": ('{"mine": {' + ROLES + ', "B": [1984]}}', "1984 is not a word but int"),
     "an empty word": ('{"mine": {' + ROLES + ', "B": [" "]}}', "holds an empty word"),
     "words as one text": ('{"sets": {"mine": {"words": "a b"}}}', "set 'mine' .*: expected a list of words, not 'a b'"),
-    "words forgotten": ('{"sets": {"mine": {}}}', "set 'mine' .*: expected a list of words, not None"),
+    "words forgotten": ('{"sets": {"mine": {}}}', "set 'mine' .* needs either 'words', a list, or 'values'"),
     "an unknown field of a set": ('{"sets": {"mine": {"word": ["a"]}}}', "unknown key 'word'; did you mean 'words'"),
     "an unknown field of the file": ('{"sets": {}, "query": {}}', "unknown key 'query'; did you mean 'queries'"),
     "a name taken": ('{"weat7": {' + ROLES + ', "B": ["d"]}}', "the query name weat7 is taken"),

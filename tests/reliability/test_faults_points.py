@@ -17,7 +17,7 @@ from corpora.world import GeneratedCorpus, GeneratedPosts
 from debias.attract_repel import AttractRepel
 from extrinsic.cnn import CNN
 from extrinsic.groups import GenderTagger
-from intrinsic.weat import Weat
+from intrinsic.metrics.weat import Weat
 from train.embed import Word2Vec
 from train.outcome import run_point
 from train.point import Point, plan_point

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.tables import Tables, write_tables
 from corpora.world import GeneratedCorpus
 from extrinsic.groups import GenderTagger
-from intrinsic.weat import Weat
+from intrinsic.metrics.weat import Weat
 from train.embed import Word2Vec
 from train.outcome import read_outcome, run_point
 from train.point import Plan, Point, distinct, plan_point

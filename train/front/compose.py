@@ -50,12 +50,19 @@ def cells(params: Mapping[str, Any], grids: Sequence[Mapping[str, Any]], argumen
     given = OverridesParser.create().parse_overrides(list(arguments))
     found: list[list[str]] = []
     for grid in grids or [params]:
-        lines = [f"{key}={value}" for key, value in grid.items()]
+        lines = [f"{key}={_spell(value)}" for key, value in grid.items()]
         of_grid = OverridesParser.create().parse_overrides(lines)
         taken = {override.key_or_group for override in given}
         overrides = [override for override in of_grid if override.key_or_group not in taken] + given
         found += [list(cell) for cell in itertools.product(*map(_alternatives, overrides))]
     return found
+
+
+def _spell(value: Any) -> str:
+    """A value in Hydra's grammar; a list, as ``${vectors}`` gives it, is what the sweep goes through."""
+    if isinstance(value, list):
+        return ",".join("'" + str(item).replace("\\", "\\\\").replace("'", "\\'") + "'" for item in value)
+    return str(value)
 
 
 def _alternatives(override: Override) -> list[str]:

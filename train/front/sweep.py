@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, MissingMandatoryValue, OmegaConf
 from rich.console import Console
 
 from files import InputError
@@ -67,7 +67,10 @@ def plan_jobs(config: DictConfig, arguments: Sequence[str], store: Store) -> lis
     """One job for each cell of the grids, so that bad input ends the sweep before anything runs."""
     if config.overwrite not in OVERWRITE:
         raise InputError(f"overwrite={config.overwrite}: choose one of {', '.join(OVERWRITE)}")
-    sweeper = OmegaConf.to_container(config.hydra.sweeper)
+    try:
+        sweeper = OmegaConf.to_container(config.hydra.sweeper, resolve=True)
+    except MissingMandatoryValue as error:
+        raise InputError(f"{str(error).splitlines()[0]}; this experiment needs it on the command line") from error
     assert isinstance(sweeper, dict)
     compose = Composer(config.hydra.job.config_name)
     overrides = cells(sweeper["params"] or {}, sweeper["grids"] or [], arguments)

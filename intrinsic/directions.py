@@ -1,0 +1,67 @@
+"""The direction that base pairs span: a gender direction, for the pairs (she, he), (woman, man), ..."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from files import InputError
+from intrinsic.lookup import unit_rows
+
+Floats = NDArray[np.float64]
+
+DIRECTIONS = ("pca", "mean", "first")
+
+
+def pair_directions(pairs: ArrayLike, *, unit: bool = True) -> Floats:
+    """The unit vector from the second to the first word of every pair: unit(unit(a) - unit(b)), or unit(a - b) for ``unit=False``.
+
+    Shapes: pairs (n, 2, dim) -> (n, dim). Raises ``InputError`` for a zero row and for a pair of words with the same vector.
+    """
+    rows = _pairs(pairs)
+    if unit:
+        rows = unit_rows(rows.reshape(-1, rows.shape[-1])).reshape(rows.shape)
+    return _unit(rows[:, 0] - rows[:, 1])
+
+
+def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floats:
+    r"""One unit vector for all base pairs, pointing from the second words to the first.
+
+    * ``pca``: the first principal component of the pair-centred vectors (Bolukbasi et al., 2016): of the rows a - m and b - m of every
+      pair, m = (a + b) / 2. Its sign is free; it is turned so that the first words lie on its positive side on average.
+    * ``mean``: unit(mean over pairs of a - b).
+    * ``first``: the first pair's alone, unit(a - b).
+
+    a and b are first scaled to unit length, unless ``unit`` is False. Shapes: pairs (n, 2, dim) -> (dim,). Raises ``InputError`` for a
+    zero row, and where the pairs span no direction because their differences are zero or cancel.
+    """
+    if kind not in DIRECTIONS:
+        raise InputError(f"unknown direction {kind!r}; choose from {', '.join(DIRECTIONS)}")
+    rows = _pairs(pairs)
+    if unit:
+        rows = unit_rows(rows.reshape(-1, rows.shape[-1])).reshape(rows.shape)
+    differences = rows[:, 0] - rows[:, 1]
+    if kind == "first":
+        return _unit(differences[:1])[0]
+    mean = differences.mean(axis=0)
+    if kind == "mean":
+        return _unit(mean[None])[0]
+    # The rows (a - b) / 2 and (b - a) / 2 of every pair are centred already: their first component is that of the differences.
+    first = np.linalg.svd(differences, full_matrices=False)[2][0]
+    if not np.abs(differences).max() > 0:
+        raise InputError("the words of every base pair have the same vector, so they span no direction; use other pairs")
+    return first if first @ mean >= 0 else -first
+
+
+def _pairs(pairs: ArrayLike) -> Floats:
+    rows = np.asarray(pairs, dtype=np.float64)
+    if rows.ndim != 3 or rows.shape[1] != 2 or not len(rows):
+        raise InputError(f"expected base pairs of shape (n, 2, dim), not {rows.shape}")
+    return rows
+
+
+def _unit(rows: Floats) -> Floats:
+    norms = np.linalg.norm(rows, axis=1)
+    if not (norms > 1e-12).all():
+        raise InputError("the words of a base pair have the same vector, or the pairs cancel, so they span no direction; use other pairs")
+    return np.asarray(rows / norms[:, None])

@@ -1,0 +1,270 @@
+"""What every metric shares: queries, look-up, coverage, conventions, and one row a score. A metric adds its equation."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from files import InputError, nearest
+from intrinsic.directions import pair_directions
+from intrinsic.lookup import CASES, Found, find_set, losses, shortage
+from intrinsic.permutation import PValue
+from intrinsic.wordsets import Query, load_queries, queries_with, read_wordsets
+from intrinsic.wordsets.wordset import MORE_GROUPS
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+Floats = NDArray[np.float64]
+
+UNKNOWN = "und"
+
+
+@dataclass(frozen=True)
+class About:
+    """What a score means, as data.
+
+    roles: what each word set stands for; a role that ends in ``?`` may be absent. low, high: the range. unbiased: the value of an embedding
+    without the bias; None where the score measures something else (utility). fewest: items a role needs, one where it is not named.
+    """
+
+    name: str
+    title: str
+    formula: str
+    sign: str
+    low: float
+    high: float
+    unbiased: float | None
+    source: str
+    roles: Mapping[str, str]
+    fewest: Mapping[str, int] = field(default_factory=dict)
+    asks: tuple[str, ...] = ()  # the built-in queries of an audit in English; elsewhere those of the same name in that language
+
+    @property
+    def needs(self) -> list[str]:
+        """The roles that a query must have."""
+        return [role for role in self.roles if not role.endswith("?")]
+
+    def takes(self, role: str) -> bool:
+        """Whether a word set in this role is used."""
+        return role in self.roles or f"{role}?" in self.roles or (bool(MORE_GROUPS.fullmatch(role)) and f"{role[0]}3?" in self.roles)
+
+
+@dataclass(frozen=True)
+class Convention:
+    """One way to compute a metric, by name; ``options`` are those in which it differs from the default."""
+
+    name: str
+    source: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A value, and what comes with it. ``each``: the score of every word, pair or group that the value summarises."""
+
+    value: float
+    statistic: float = math.nan
+    test: PValue | None = None
+    reason: str = ""
+    each: Mapping[str, float] = field(default_factory=dict)
+    unbiased: float | None = None  # where it is not what ``About`` says
+
+
+class Words(dict[str, Found]):
+    """What was found of a query, by role; and the vectors it was found in."""
+
+    def __init__(self, found: Mapping[str, Found], vectors: KeyedVectors, query: Query) -> None:
+        super().__init__(found)
+        self.vectors, self.query = vectors, query
+
+    def targets(self) -> list[Found]:
+        """The groups of target words: X, Y, X3, ..."""
+        return [found for role, found in self.items() if role in "XY" or role.startswith("X")]
+
+    def attributes(self) -> list[Found]:
+        """The groups of attribute words: A, B, A3, ..."""
+        return [found for role, found in self.items() if role in "AB" or role.startswith("A")]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric over several queries.
+
+    queries: names of built-in queries, or of queries in the file ``words`` (YAML or JSON, see ``wordsets.read_wordsets``); none: those
+    that an audit asks. convention: a name in ``conventions()``. Every other setting takes the place of what the convention says; the row's
+    ``convention`` then says so, for example ``default,case=lower``. case: how words are looked up, see ``lookup.find``. min_found: the
+    share of each word set that must be found. language: that of the vectors; queries in another one are refused.
+    """
+
+    about: ClassVar[About]
+    # The settings of the default convention, those that every metric has included, and the other conventions.
+    options: ClassVar[Mapping[str, Any]] = {}
+    allowed: ClassVar[Mapping[str, Sequence[Any]]] = {}
+    others: ClassVar[tuple[Convention, ...]] = ()
+    default_source: ClassVar[str] = "As in the docstring."
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = True
+
+    queries: tuple[str, ...] = ()
+    convention: str = "default"
+    case: str | None = None
+    min_found: float | None = None
+    words: str | None = None
+    language: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.queries, str):
+            raise InputError(f"queries is {self.queries!r}; give a list of one or more query names")
+        object.__setattr__(self, "queries", tuple(self.queries))
+        if self.convention not in self.conventions():
+            hint = nearest(self.convention, self.conventions())
+            raise InputError(f"unknown convention {self.convention!r}{hint}; {self.about.name} has {', '.join(self.conventions())}")
+        rules = self.rules()
+        if rules.case not in CASES:
+            raise InputError(f"unknown case {rules.case!r}; choose from {', '.join(CASES)}")
+        if not isinstance(rules.min_found, int | float) or not 0 <= rules.min_found <= 1:
+            raise InputError(f"min_found is {rules.min_found!r}; give a share of the words between 0 and 1")
+        for name, values in self.allowed.items():
+            if getattr(rules, name) not in values:
+                raise InputError(f"unknown {name} {getattr(rules, name)!r}; choose from {', '.join(map(str, values))}")
+        if not self.asked():
+            raise InputError(f"{self.about.name} has no query of its own in {self.language or 'en'!r}; name one in queries, or give words")
+
+    @classmethod
+    def conventions(cls) -> dict[str, Convention]:
+        """Every convention of the metric by name."""
+        return {each.name: each for each in (Convention("default", cls.default_source), *cls.others)}
+
+    def rules(self) -> SimpleNamespace:
+        """The convention's settings with this metric's own in their place, and a ``name`` that shows them."""
+        base = {"case": "exact", "min_found": 0.5, **self.options, **self.conventions()[self.convention].options}
+        own = {name: getattr(self, name) for name in base if getattr(self, name, None) is not None}
+        changed = {name: value for name, value in own.items() if value != base[name]}
+        name = ",".join([self.convention, *(f"{key}={value}" for key, value in changed.items())])
+        return SimpleNamespace(**base | changed, name=name)
+
+    def asked(self) -> list[Query]:
+        """The queries. Raises ``InputError`` for one that is unknown, lacks a role, or is in another language than the vectors."""
+        found = load_queries(self.queries or self.usual(self.words, self.language or "en"), self.words)
+        for query in found:
+            missing = [role for role in self.about.needs if role not in query.sets]
+            if missing:
+                raise InputError(
+                    f"query {query.name!r} has no {', '.join(missing)}; {self.about.name} asks about {', '.join(self.about.needs)}"
+                )
+            if self.language and query.language not in (self.language, UNKNOWN):
+                raise InputError(
+                    f"query {query.name!r} is in {query.language!r} and the vectors are in {self.language!r}; choose a query in that "
+                    f"language or state another one for the vectors"
+                )
+        return found
+
+    @classmethod
+    def usual(cls, words: str | None, language: str) -> list[str]:
+        """The queries asked where none is named: those of the user's file that the metric can ask, or else of an audit in the language."""
+        if words:
+            return [name for name, query in read_wordsets(words).queries.items() if cls.can_ask(query)]
+        return queries_with(cls.about.asks, language)
+
+    @classmethod
+    def can_ask(cls, query: Query) -> bool:
+        """Whether the query has every word set that the metric needs."""
+        return all(role in query.sets for role in cls.about.needs)
+
+    def files(self) -> list[Path]:
+        """The files the score depends on."""
+        return [Path(self.words)] if self.words else []
+
+    def score(self, vectors: KeyedVectors, *, seed: int) -> list[dict[str, Any]]:
+        """One row a score.
+
+        Where the value or the p-value cannot be had it is NaN and ``reason`` says why. n_found and n_lost count the items of all word
+        sets; ``lost`` names those outside the vocabulary and ``cut`` those found but cut by the convention.
+        """
+        return [row for row, _ in self.detailed(vectors, seed=seed)]
+
+    def detailed(self, vectors: KeyedVectors, *, seed: int) -> list[tuple[dict[str, Any], Mapping[str, float]]]:
+        """As ``score``, each row with the single scores that its value summarises, by word, pair or group."""
+        rules = self.rules()
+        return [row for query in self.asked() for row in self._rows(query, vectors, rules, seed)]
+
+    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured | Mapping[str, Measured]:
+        """The score of one query; several by name where the metric has several. ``InputError`` makes it NaN, with its reason."""
+        raise NotImplementedError
+
+    def use(self, found: dict[str, Found], rules: SimpleNamespace) -> dict[str, Found]:
+        """The items used of those found."""
+        return found
+
+    def _rows(
+        self, query: Query, vectors: KeyedVectors, rules: SimpleNamespace, seed: int
+    ) -> list[tuple[dict[str, Any], Mapping[str, float]]]:
+        sets = {role: wordset for role, wordset in query.sets.items() if self.about.takes(role)}
+        found = {role: find_set(vectors, wordset, case=rules.case) for role, wordset in sets.items()}
+        counted = {role: got for role, got in found.items() if role != "excluded"}
+        used = self.use(counted, rules)
+        reasons = [shortage(sets[role], got, rules.min_found, self.about.fewest.get(role, 1)) for role, got in counted.items()]
+        reason = "; ".join(filter(None, [*reasons, _overlap(query, used)]))
+        parts: Mapping[str, Measured]
+        if reason:
+            parts = {"": Measured(math.nan, reason=reason)}
+        else:
+            try:
+                for got in used.values():
+                    _ = got.matrix  # refuses a vector that has no direction
+                if "pairs" in used:
+                    pair_directions(used["pairs"].matrix)  # refuses a pair that has none
+                measured = self.measure(Words({**found, **used}, vectors, query), rules, seed)
+                parts = measured if isinstance(measured, Mapping) else {"": measured}
+            except InputError as error:
+                parts = {"": Measured(math.nan, reason=str(error))}
+        cut = [word for role, got in counted.items() for word in got.words[len(used[role].words) :]]
+        account = {**losses(counted.values()), "cut": ",".join(cut), "convention": rules.name, "language": query.language}
+        return [(self._row(query, part, one, account, vectors), one.each) for part, one in parts.items()]
+
+    def _row(self, query: Query, part: str, one: Measured, account: Mapping[str, Any], vectors: KeyedVectors) -> dict[str, Any]:
+        unbiased = self.about.unbiased if one.unbiased is None else one.unbiased
+        value = one.value if math.isfinite(one.value) else math.nan
+        reason = one.reason or ("" if math.isfinite(one.value) else "the score is 0 / 0 on these vectors")
+        return {
+            "metric": self.about.name,
+            "query": f"{query.name}/{part}" if part else query.name,
+            "value": value,
+            "unbiased": math.nan if unbiased is None else unbiased,
+            "statistic": one.statistic,
+            "p_value": one.test.p if one.test else math.nan,
+            "p_low": one.test.low if one.test else math.nan,
+            "p_high": one.test.high if one.test else math.nan,
+            "p_method": one.test.method if one.test else "none",
+            "tail": one.test.tail if one.test else "",
+            **account,
+            "dim": vectors.vector_size,
+            "reason": reason,
+        }
+
+
+def with_settings(metric: Metric, **settings: Any) -> Metric:
+    """The metric with those of the settings that it has."""
+    names = {each.name for each in dataclasses.fields(metric)}
+    return dataclasses.replace(metric, **{name: value for name, value in settings.items() if name in names})
+
+
+def _overlap(query: Query, used: Mapping[str, Found]) -> str:
+    """Why two groups cannot be compared, where they share words."""
+    kinds = [[role for role in used if role in "XY" or role[0] == "X"], [role for role in used if role in "AB" or role[0] == "A"]]
+    both = {(one, other): set(used[one].words) & set(used[other].words) for roles in kinds for one, other in combinations(roles, 2)}
+    return "; ".join(
+        f"{one} and {other} of query {query.name!r} share {', '.join(sorted(words))}; a word can be in one of them only"
+        for (one, other), words in both.items()
+        if words
+    )

@@ -1,0 +1,136 @@
+"""RNSB: how unevenly a sentiment classifier, trained on the attribute words, spreads its verdict over the targets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from files import InputError
+from intrinsic.metric import About, Convention, Measured, Metric, Words
+
+Floats = NDArray[np.float64]
+
+MOST_STEPS = 100
+
+
+def negative_sentiment(
+    positive: ArrayLike, negative: ArrayLike, targets: ArrayLike, *, penalise_intercept: bool = False, held_out: float = 0.0, seed: int = 0
+) -> Floats:
+    """The probability that every target word is negative, by a logistic regression on positive and negative words.
+
+    Its weights w and intercept b minimise |w|^2 / 2 + sum_i log(1 + exp(-y_i (w . x_i + b))), found to machine precision by Newton's
+    method; ``penalise_intercept`` adds b^2 / 2, as liblinear does. ``held_out`` is the share of the attribute words that is not trained
+    on, drawn by ``seed`` with equal shares of both classes. Shapes: (np, dim), (nn, dim), (nt, dim) -> (nt,). Raises ``InputError`` where
+    a class has no word to train on.
+    """
+    first, second = (np.asarray(each, dtype=np.float64) for each in (positive, negative))
+    if held_out:
+        rng = np.random.default_rng(seed)
+        first, second = (each[np.sort(rng.permutation(len(each))[round(held_out * len(each)) :])] for each in (first, second))
+    if not len(first) or not len(second):
+        raise InputError("a classifier needs positive and negative words; a set of attributes has none left")
+    words = np.concatenate([first, second])
+    is_negative = np.repeat([0.0, 1.0], [len(first), len(second)])
+    weights, intercept = _logistic_regression(words, is_negative, penalise_intercept)
+    return np.asarray(special.expit(np.asarray(targets, dtype=np.float64) @ weights + intercept))
+
+
+def _logistic_regression(words: Floats, labels: Floats, penalise_intercept: bool) -> tuple[Floats, float]:
+    """The weights and the intercept. The weights are a combination of the words, so few words need few coordinates."""
+    if len(words) < words.shape[1]:
+        values, rotation = np.linalg.eigh(words @ words.T)
+        kept = values > values[-1] * 1e-12
+        basis = words.T @ (rotation[:, kept] / np.sqrt(values[kept]))
+    else:
+        basis = np.eye(words.shape[1])
+    design = np.column_stack([words @ basis, np.ones(len(words))])
+    penalty = np.ones(design.shape[1])
+    penalty[-1] = float(penalise_intercept)
+    found = np.zeros(design.shape[1])
+
+    def loss(at: Floats) -> float:
+        margin = design @ at
+        return float(penalty @ at**2 / 2 + np.logaddexp(0, margin).sum() - labels @ margin)
+
+    now = loss(found)
+    for _ in range(MOST_STEPS):
+        likely = special.expit(design @ found)
+        slope = design.T @ (likely - labels) + penalty * found
+        curvature = (design.T * (likely * (1 - likely))) @ design + np.diag(penalty)
+        step = np.linalg.solve(curvature, slope)
+        shrink = 1.0
+        while (after := loss(found - shrink * step)) > now and shrink > 1e-9:
+            shrink /= 2
+        found, before, now = found - shrink * step, now, after
+        if float(slope @ step) < 1e-20 * (1 + abs(before)):
+            break
+    return basis @ found[:-1], float(found[-1])
+
+
+def divergence_from_uniform(values: ArrayLike) -> float:
+    r"""The Kullback-Leibler divergence of the values, scaled to sum 1, from the uniform distribution, in nats.
+
+    KL(P || U) = sum_i p_i log(p_i n);   0: all equal; at most log n. Shapes: (n,). Raises ``InputError`` for fewer than two values.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    if found.size < 2:
+        raise InputError(f"{found.size} value(s) have no distribution to compare with; give at least two target words or groups")
+    shares = found / found.sum()
+    return float(np.sum(shares * np.log(np.where(shares > 0, shares * found.size, 1.0))))
+
+
+@dataclass(frozen=True)
+class NegativeSentiment(Metric):
+    """RNSB; ``each`` has the share of the negative verdict that falls to every target word, or group."""
+
+    about: ClassVar[About] = About(
+        name="rnsb",
+        title="Relative Negative Sentiment Bias",
+        formula="KL(P || U),  p_t = f(t) / sum_t f(t),  f(t) = P(negative | t) by a logistic regression on A (positive) and B (negative)",
+        sign="> 0: the verdict differs between targets; it does not say whom it falls on (see each)",
+        low=0,
+        high=math.inf,
+        unbiased=0,
+        source="Sweeney & Najafian (2019)",
+        roles={"X": "targets", "Y?": "targets", "X3?": "targets", "A": "positive words", "B": "negative words"},
+        asks=("weat6b",),
+    )
+    options: ClassVar[dict[str, Any]] = {"unit": "word", "held_out": 0.0, "penalise_intercept": False}
+    allowed: ClassVar[dict[str, Any]] = {"unit": ("word", "group")}
+    default_source: ClassVar[str] = "Ours: one probability for each target word; every attribute word trains, nothing is random."
+    others: ClassVar[tuple[Convention, ...]] = (
+        Convention(
+            "wefe",
+            "WEFE 1.0: a fifth of the attribute words held out at random (by our generator, not WEFE's); the intercept is penalised.",
+            {"held_out": 0.2, "penalise_intercept": True, "min_found": 0.8},
+        ),
+        Convention("bsa", "Spliethöver & Wachsmuth (2021): one probability for each group's mean.", {"unit": "group", "min_found": 0.0}),
+    )
+    unit: str | None = None
+    held_out: float | None = None
+    penalise_intercept: bool | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= (share := self.rules().held_out) < 1:
+            raise InputError(f"held_out is {share!r}; give a share of the attribute words from 0 to below 1")
+
+    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+        """The divergence over target words, or over the means of the target groups."""
+        groups = words.targets()
+        if rules.unit == "group":
+            names: Sequence[str] = [role for role in words if words[role] in groups]
+            targets = np.array([found.raw.mean(axis=0) for found in groups])
+        else:
+            names = [word for found in groups for word in found.words]
+            targets = np.concatenate([found.raw for found in groups])
+        options = {"penalise_intercept": rules.penalise_intercept, "held_out": rules.held_out}
+        found = negative_sentiment(words["A"].raw, words["B"].raw, targets, **options, seed=seed)
+        return Measured(divergence_from_uniform(found), each=dict(zip(names, (found / found.sum()).tolist(), strict=True)))

@@ -1,0 +1,342 @@
+"""Every metric equals a literal loop over its equation."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+from metric_world import ROLES, SIMILARITIES, SMALL, VOCABULARY, make_metric, make_vectors, words_of, write_words
+from scipy import optimize, stats
+
+from intrinsic import METRICS
+
+Vector = np.ndarray
+Lookup = Callable[[str], Vector]
+
+
+def cos(u: Vector, v: Vector) -> float:
+    return sum(a * b for a, b in zip(u, v, strict=True)) / math.sqrt(sum(a * a for a in u) * sum(b * b for b in v))
+
+
+def unit(u: Vector) -> Vector:
+    return u / math.sqrt(sum(a * a for a in u))
+
+
+def mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found)
+
+
+def sd(values: Iterable[float]) -> float:
+    found = list(values)
+    return math.sqrt(mean((value - mean(found)) ** 2 for value in found))
+
+
+def centre(v: Lookup, role: str) -> Vector:
+    return sum(v(word) for word in ROLES[role]) / len(ROLES[role])
+
+
+def association(v: Lookup, word: str) -> float:
+    return mean(cos(v(word), v(a)) for a in ROLES["A"]) - mean(cos(v(word), v(b)) for b in ROLES["B"])
+
+
+WORDS = list(ROLES["words"]["values"])
+VALUES = list(ROLES["words"]["values"].values())
+
+
+def weat(v: Lookup) -> float:
+    x, y = ([association(v, word) for word in ROLES[role]] for role in "XY")
+    return (mean(x) - mean(y)) / sd(x + y)
+
+
+def factual(v: Lookup) -> float:
+    scores = [association(v, word) / sd(cos(v(word), v(c)) for c in [*ROLES["A"], *ROLES["B"]]) for word in WORDS]
+    mx, my = mean(VALUES), mean(scores)
+    return mean((a - mx) * (b - my) for a, b in zip(VALUES, scores, strict=True)) / (sd(VALUES) * sd(scores))
+
+
+def generalised(v: Lookup) -> float:
+    means = [sum(unit(v(word)) for word in ROLES[role]) / len(ROLES[role]) for role in "XYAB"]
+    middle = (means[0] + means[1]) / 2
+    return float((means[0] - middle) @ means[2] + (means[1] - middle) @ means[3])
+
+
+def rnd(v: Lookup) -> float:
+    x, y = (sum(unit(v(word)) for word in ROLES[role]) / len(ROLES[role]) for role in "XY")
+    return mean(math.dist(x, unit(v(a))) - math.dist(y, unit(v(a))) for a in ROLES["A"])
+
+
+def rnsb(v: Lookup) -> float:
+    train = [(v(word), -1) for word in ROLES["A"]] + [(v(word), 1) for word in ROLES["B"]]
+
+    def loss(at: Vector) -> float:
+        return float(at[:-1] @ at[:-1] / 2 + sum(np.logaddexp(0, -y * (x @ at[:-1] + at[-1])) for x, y in train))
+
+    at = optimize.minimize(loss, np.zeros(len(train[0][0]) + 1), method="BFGS", options={"gtol": 1e-9}).x
+    likely = [1 / (1 + math.exp(-(v(word) @ at[:-1] + at[-1]))) for role in "XY" for word in ROLES[role]]
+    shares = [value / sum(likely) for value in likely]
+    return sum(share * math.log(share * len(shares)) for share in shares)
+
+
+def mac(v: Lookup) -> float:
+    targets = [*ROLES["X"], *ROLES["Y"]]
+    return mean(mean(1 - cos(v(t), v(a)) for a in ROLES[role]) for t in targets for role in "AB")
+
+
+def ect(v: Lookup) -> float:
+    return float(stats.spearmanr(*([cos(centre(v, role), v(a)) for a in ROLES["A"]] for role in "XY")).statistic)
+
+
+def bat(v: Lookup) -> float:
+    hits = total = 0
+    for x, y, a, b in itertools.product(*(ROLES[role] for role in "XYAB")):
+        one, two = v(x) - v(y) + v(b), v(a) - v(x) + v(y)
+        for other in ROLES["B"]:
+            if other != b:
+                hits += math.dist(one, v(a)) < math.dist(one, v(other))
+                total += 1
+        for other in ROLES["A"]:
+            if other != a:
+                hits += math.dist(two, v(b)) < math.dist(two, v(other))
+                total += 1
+    return hits / total
+
+
+def principal(v: Lookup) -> Vector:
+    rows = []
+    for a, b in ROLES["pairs"]:
+        middle = (unit(v(a)) + unit(v(b))) / 2
+        rows += [unit(v(a)) - middle, unit(v(b)) - middle]
+    scatter = sum(np.outer(row, row) for row in rows)
+    return np.linalg.eigh(scatter)[1][:, -1]
+
+
+def she_he(v: Lookup) -> Vector:
+    a, b = ROLES["pairs"][0]
+    return unit(unit(v(a)) - unit(v(b)))
+
+
+def direct(v: Lookup) -> float:
+    return mean(abs(cos(v(word), principal(v))) for word in WORDS)
+
+
+def pair_bias(v: Lookup) -> float:
+    return mean(float(unit(v(w)) @ (unit(v(a)) - unit(v(b)))) for w in WORDS for a, b in ROLES["pairs"])
+
+
+def neutral(v: Lookup) -> list[str]:
+    gone = {word for pair in ROLES["pairs"] for word in pair}
+    return [word for word in [*words_of(ROLES), *VOCABULARY] if word not in gone]
+
+
+def projection(v: Lookup) -> float:
+    return mean(abs(cos(v(word), she_he(v))) for word in neutral(v))
+
+
+def ripa(v: Lookup) -> float:
+    return mean(float(v(w) @ unit(v(a) - v(b))) for w in WORDS for a, b in ROLES["pairs"])
+
+
+def same(v: Lookup) -> float:
+    a, b = (sum(unit(v(word)) for word in ROLES[role]) / len(ROLES[role]) for role in "AB")
+    return mean(abs(cos(v(word), a - b)) for role in "XY" for word in ROLES[role])
+
+
+def beta(w: Vector, u: Vector, g: Vector) -> float:
+    w, u = unit(w), unit(u)
+    rest_w, rest_u = w - (w @ g) * g, u - (u @ g) * g
+    return float((w @ u - cos(rest_w, rest_u)) / (w @ u))
+
+
+def indirect(v: Lookup) -> float:
+    return mean(beta(v(a), v(b), she_he(v)) for a, b in ROLES["partners"])
+
+
+def sembias(v: Lookup) -> float:
+    # The base pair is female first, rows are male first.
+    a, b = ROLES["pairs"][0]
+    axis = unit(v(b)) - unit(v(a))
+    first = 0
+    for row in ROLES["rows"]:
+        cosines = [cos(unit(v(row[i])) - unit(v(row[i + 1])), axis) for i in (0, 2, 4, 6)]
+        first += max(range(4), key=cosines.__getitem__) == 0
+    return first / len(ROLES["rows"])
+
+
+def nearest(v: Lookup, word: str, k: int) -> list[str]:
+    return sorted((other for other in neutral(v) if other != word), key=lambda other: -cos(v(word), v(other)))[:k]
+
+
+def nbm(v: Lookup) -> float:
+    scores = []
+    for word in WORDS:
+        for a, b in ROLES["pairs"]:
+            signs = [cos(v(n), v(a)) - cos(v(n), v(b)) > 0 for n in nearest(v, word, SMALL["nbm"]["neighbours"])]
+            scores.append((sum(signs) - (len(signs) - sum(signs))) / len(signs))
+    return mean(scores)
+
+
+def males(v: Lookup) -> list[float]:
+    return [mean(float(v(n) @ she_he(v) < 0) for n in nearest(v, word, 6)) for word in WORDS]
+
+
+def profession_correlation(v: Lookup) -> float:
+    return float(np.corrcoef([-cos(v(word), she_he(v)) for word in WORDS], males(v))[0, 1])
+
+
+def prox_bias(v: Lookup) -> float:
+    return mean(mean(float(beta(v(w), v(n), she_he(v)) > 0.05) for n in nearest(v, w, 6)) for w in WORDS)
+
+
+def gipe(v: Lookup) -> float:
+    edges = {w: {n: beta(v(w), v(n), she_he(v)) > 0.05 for n in nearest(v, w, SMALL["gipe"]["neighbours"])} for w in WORDS}
+    gammas, etas = [], []
+    for w in WORDS:
+        incoming = [edges[other][w] for other in WORDS if w in edges[other]]
+        gammas.append(1 + (sum(incoming) / len(incoming) if incoming else 0))
+        etas.append(mean(map(float, edges[w].values())))
+    return sum(g * e for g, e in zip(gammas, etas, strict=True)) / sum(gammas)
+
+
+def sq(v: Lookup) -> float:
+    return float(stats.spearmanr([cos(v(a), v(b)) for a, b, _ in SIMILARITIES], [value for *_, value in SIMILARITIES]).statistic)
+
+
+def analogies(v: Lookup) -> float:
+    hits = []
+    pool = list(dict.fromkeys([*neutral(v), *(word for pair in ROLES["pairs"] for word in pair)]))
+    for turn in (1, -1):
+        for one, other in itertools.permutations(ROLES["pairs"], 2):
+            (a, b), (c, d) = one[::turn], other[::turn]
+            goal = unit(v(b)) - unit(v(a)) + unit(v(c))
+            hits.append(max((w for w in pool if w not in (a, b, c)), key=lambda w: cos(v(w), goal)) == d)
+    return mean(map(float, hits))
+
+
+def generated(v: Lookup) -> float:
+    best = {}
+    names = neutral(v)
+    for x in names:
+        near = [y for y in names if y != x and math.dist(unit(v(x)), unit(v(y))) <= SMALL["generated_analogies"]["farthest"]]
+        if near:
+            best[x] = max(cos(she_he(v), unit(v(x)) - unit(v(y))) for y in near)
+    return mean(sorted(best.values(), reverse=True)[: SMALL["generated_analogies"]["most"]])
+
+
+def extremes(v: Lookup, most: int) -> tuple[list[str], list[str]]:
+    order = sorted(neutral(v), key=lambda word: cos(v(word), she_he(v)))
+    return order[:most], order[-most:]
+
+
+def kmeans(v: Lookup) -> float:
+    """The best split of few points by Lloyd's algorithm from every pair of starting points."""
+    low, high = extremes(v, SMALL["kmeans"]["most"])
+    rows = np.array([unit(v(word)) for word in [*low, *high]])
+    best = (math.inf, np.zeros(len(rows), dtype=bool))
+    for i, j in itertools.combinations(range(len(rows)), 2):
+        centres = rows[[i, j]]
+        for _ in range(50):
+            side = np.linalg.norm(rows - centres[0], axis=1) > np.linalg.norm(rows - centres[1], axis=1)
+            if side.all() or not side.any():
+                break
+            centres = np.array([rows[~side].mean(axis=0), rows[side].mean(axis=0)])
+        inertia = sum(min(math.dist(row, centre) ** 2 for centre in centres) for row in rows)
+        if inertia < best[0] - 1e-9:
+            best = (inertia, side)
+    agree = mean(float(side == (i >= len(low))) for i, side in enumerate(best[1]))
+    return max(agree, 1 - agree)
+
+
+LITERAL: dict[str, Callable[[Lookup], float]] = {
+    "weat": weat,
+    "association": lambda v: mean(association(v, word) for word in WORDS),
+    "factual_association": factual,
+    "generalised_weat": generalised,
+    "rnd": rnd,
+    "rnsb": rnsb,
+    "mac": mac,
+    "ect": ect,
+    "bat": bat,
+    "direct_bias": direct,
+    "pair_bias": pair_bias,
+    "projection": projection,
+    "ripa": ripa,
+    "same": same,
+    "indirect_bias": indirect,
+    "sembias": sembias,
+    "nbm": nbm,
+    "male_neighbours": lambda v: mean(males(v)),
+    "profession_correlation": profession_correlation,
+    "prox_bias": prox_bias,
+    "gipe": gipe,
+    "kmeans": kmeans,
+    "sq": sq,
+    "analogies": analogies,
+    "generated_analogies": generated,
+}
+# These call scikit-learn on data drawn or split at random: what they must find is known on data made for it, below.
+BY_CONSTRUCTION = {"svm", "ibt"}
+
+
+def look_up(vectors: KeyedVectors) -> Lookup:
+    return lambda word: np.asarray(vectors[word], dtype=np.float64)
+
+
+def test_every_metric_has_an_expected_value() -> None:
+    assert LITERAL.keys() | BY_CONSTRUCTION == METRICS.keys()
+
+
+@pytest.mark.parametrize("name", LITERAL)
+@pytest.mark.parametrize("seed", [3, 4])
+def test_a_literal_loop_agrees(name: str, seed: int, tmp_path: Path) -> None:
+    vectors = make_vectors(seed=seed)
+    row = make_metric(name, write_words(tmp_path)).score(vectors, seed=0)[0]
+    assert row["reason"] == ""
+    assert row["value"] == pytest.approx(LITERAL[name](look_up(vectors)), abs=2e-6)
+
+
+@pytest.mark.parametrize("name", ["svm", "ibt"])
+def test_groups_that_lie_apart_are_told_apart(name: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = make_vectors().vectors.astype(float)
+    words = [*words_of(ROLES), *VOCABULARY]
+    far = {word: 0.1 * rng.normal(size=7) + side * np.eye(7)[0] for role, side in (("X", 9), ("Y", -9)) for word in ROLES[role]}
+    far |= {word: 0.1 * rng.normal(size=7) + (9 if i % 2 else -9) * np.eye(7)[0] for i, word in enumerate(VOCABULARY)}
+    far |= {"pa": np.eye(7)[0], "qa": -np.eye(7)[0]}
+    assert set(far) <= set(words)
+    metric = make_metric(name, write_words(tmp_path))
+    assert [row["value"] for row in metric.score(make_vectors(far, matrix=rows), seed=0)] == pytest.approx(
+        [1.0] * (2 if name == "ibt" else 1)
+    )
+    if name == "ibt":  # the words of the SVM are chosen by where they lie, so they lie apart in any vectors
+        assert all(row["value"] < 1 for row in metric.score(make_vectors(seed=5), seed=0))
+
+
+def test_every_score_lies_in_its_range(tmp_path: Path) -> None:
+    words = write_words(tmp_path)
+    for name, kind in METRICS.items():
+        for seed in range(5):
+            for row in make_metric(name, words).score(make_vectors(seed=seed), seed=0):
+                assert kind.about.low - 1e-9 <= row["value"] <= kind.about.high + 1e-9, (name, row)
+
+
+def test_generalised_weat_of_two_groups_is_the_statistic_of_weat(tmp_path: Path) -> None:
+    words, vectors = write_words(tmp_path), make_vectors()
+    (g,), (w,) = (make_metric(name, words).score(vectors, seed=0) for name in ("generalised_weat", "weat"))
+    assert g["value"] == pytest.approx(w["statistic"] / (2 * len(ROLES["X"])))
+
+
+def test_more_groups_than_two(tmp_path: Path) -> None:
+    words = write_words(tmp_path, X3=["va a".replace(" ", ""), "vab"], A3=["vba", "vbb"])
+    vectors = make_vectors()
+    for name in ("generalised_weat", "same", "mac", "rnsb"):
+        (row,) = make_metric(name, words).score(vectors, seed=0)
+        assert row["reason"] == ""
+        assert math.isfinite(row["value"])
+        assert row["n_found"] > make_metric(name, write_words(tmp_path)).score(vectors, seed=0)[0]["n_found"]
+        words = write_words(tmp_path, X3=["vaa", "vab"], A3=["vba", "vbb"])

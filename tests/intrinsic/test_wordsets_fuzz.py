@@ -1,0 +1,87 @@
+"""Word files from strangers: whatever they hold, they are read or refused with ``InputError``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from files import InputError
+from intrinsic.wordsets import WordFile, read_wordsets
+
+KEYS = st.sampled_from(
+    ["sets", "queries", "mine", "X", "Y", "A", "B", "X3", "words", "values", "pairs", "partners", "rows", "deleted", "language", "title"]
+)
+LEAVES = (
+    st.none() | st.booleans() | st.integers(-5, 5) | st.floats() | st.text(max_size=6) | st.sampled_from(["weat", "professions", "she_he"])
+)
+TREES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS | st.text(max_size=3), inner, max_size=4), max_leaves=25
+)
+OFTEN = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def read_or_refuse(path: Path) -> WordFile | None:
+    try:
+        return read_wordsets(path)
+    except InputError:
+        return None
+
+
+# Each of these was once read wrongly or ended in a traceback.
+@OFTEN
+@given(tree=TREES)
+@example(tree={"mine": {"X": [[]]}})
+@example(tree={"mine": {"X": [["a"], "b"]}})
+@example(tree={"mine": {"X": {"values": {"a": float("nan")}}}})
+@example(tree={"mine": {"X": {"values": {"a": 1}, "words": ["a"]}}})
+@example(tree={"mine": {"X": {"values": []}}})
+@example(tree={"mine": {"pairs": ["a", "b"]}})
+@example(tree={"mine": {"pairs": [["a", "b", "c"]]}})
+@example(tree={"sets": {"weat": ["a"]}, "queries": {"mine": {"X": "weat"}}})
+@example(tree={"queries": {1: {"X": ["a"]}}})
+def test_any_tree(tree: Any, tmp_path: Path) -> None:
+    path = tmp_path / "any.yaml"
+    path.write_text(yaml.safe_dump(tree, allow_unicode=True), encoding="utf-8")
+    file = read_or_refuse(path)
+    for query in file.queries.values() if file else ():
+        for wordset in query.sets.values():
+            assert wordset.words
+            assert len(wordset.words) % wordset.width == 0
+            assert len(wordset.values) in (0, len(wordset.items))
+
+
+@OFTEN
+@given(
+    text=st.text(alphabet=st.characters(codec="utf-8"), max_size=60)
+    | st.sampled_from(["{", "a: [", "- &a *a", "!!python/object:os.system x", "&a [*a]", "{a: b: c}", "\t- x", "? [a]\n: b"])
+)
+def test_any_text(text: str, tmp_path: Path) -> None:
+    for name in ("any.yaml", "any.json"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        read_or_refuse(tmp_path / name)
+
+
+def test_roles(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"mine": {"X": ["a"], "Z": ["b"]}}), encoding="utf-8")
+    with pytest.raises(InputError, match=r"unknown key 'Z'.*a query takes X, Y, A, B, words, pairs, partners, rows, excluded \(and X3, A3"):
+        read_wordsets(path)
+    path.write_text(json.dumps({"mine": {"pairs": [["a", "b"], ["c"]]}}), encoding="utf-8")
+    with pytest.raises(InputError, match=r"\['c'\] has 1 words, the first item 2"):
+        read_wordsets(path)
+    path.write_text(json.dumps({"mine": {"X": "she_he"}}), encoding="utf-8")
+    with pytest.raises(InputError, match="X takes items of 1 words, and 'she_he' has items of 2"):
+        read_wordsets(path)
+    path.write_text(json.dumps({"mine": {"title": "empty"}}), encoding="utf-8")
+    with pytest.raises(InputError, match="names no words"):
+        read_wordsets(path)
+    path.write_text(json.dumps({"mine": {"X3": ["a"], "pairs": "she_he", "words": {"values": {"b": 2.5}}}}), encoding="utf-8")
+    query = read_wordsets(path).queries["mine"]
+    assert query["pairs"].items == [("she", "he")]
+    assert query["words"].values == (2.5,)
