@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +51,7 @@ def made_up(words: int, seed: int = 0) -> KeyedVectors:
     """Random vectors for all words of the built-in queries of an audit in English and for made-up words."""
     queries = {name: load_query(name) for kind in METRICS.values() for name in kind.usual(None, "en")}
     named = list(dict.fromkeys(word for query in queries.values() for wordset in query.sets.values() for word in wordset.words))
-    letters = "abcdefghijklmnopqrst"
-    fill = ["z" + letters[i % 20] + letters[i // 20 % 20] + letters[i // 400 % 20] + letters[i // 8000] for i in range(words - len(named))]
+    fill = ["z" + "".join(letters) for letters in islice(product("abcdefghijklmnopqrstuvwxy", repeat=4), words - len(named))]
     vectors = KeyedVectors(vector_size=DIMENSION)
     vectors.add_vectors(named + fill, np.random.default_rng(seed).normal(size=(words, DIMENSION)).astype(np.float32))
     return vectors
