@@ -61,7 +61,7 @@ def _pairs(pairs: ArrayLike) -> Floats:
 
 
 def _unit(rows: Floats) -> Floats:
-    norms = np.linalg.norm(rows, axis=1)
-    if not (norms > 1e-12).all():
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    if not norms.min() > 1e-12:
         raise InputError("the words of a base pair have the same vector, or the pairs cancel, so they span no direction; use other pairs")
     return np.asarray(rows / norms[:, None])

@@ -34,13 +34,16 @@ class Found:
 
     def __init__(self, items: list[tuple[str, ...]], lost: tuple[str, ...], raw: Floats, values: tuple[float, ...] = ()) -> None:
         self.items, self.lost, self.raw, self.values = items, lost, raw, values
-        self.words = tuple(":".join(item) for item in items)
+        self.words = tuple(item[0] for item in items) if raw.ndim == 2 else tuple(map(":".join, items))
 
     @cached_property
     def matrix(self) -> Floats:
         """The vectors at unit length. Raises ``InputError`` for a vector that is zero or not finite, for it has no direction."""
         flat = self.raw.reshape(-1, self.raw.shape[-1])
-        return unit_rows(flat, tuple(word for item in self.items for word in item)).reshape(self.raw.shape)
+        try:
+            return unit_rows(flat).reshape(self.raw.shape)
+        except InputError:  # again, with names
+            return unit_rows(flat, tuple(word for item in self.items for word in item))
 
     def first(self, size: int) -> Found:
         """The first ``size`` items found."""
@@ -53,41 +56,41 @@ def find(vectors: KeyedVectors, words: Iterable[str], *, case: str = "exact") ->
     ``case="lower"`` tries the exact form first and then the lower-cased one. Words that lead to the same entry count once.
     Raises ``InputError`` for another ``case``.
     """
-    return _find(vectors, [(word,) for word in words], (), case)
+    return find_set(vectors, WordSet("", tuple(words), "und", ""), case=case)
 
 
 def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") -> Found:
     """As ``find``, for a word set: a pair or row is found if all its words are."""
-    return _find(vectors, wordset.items, wordset.values, case)
-
-
-def _find(vectors: KeyedVectors, items: list[tuple[str, ...]], values: tuple[float, ...], case: str) -> Found:
     if case not in CASES:
         raise InputError(f"unknown case {case!r}; choose from {', '.join(CASES)}")
-    index = vectors.key_to_index
-    rows: dict[tuple[str, ...], list[int]] = {}
+    index, width = vectors.key_to_index, wordset.width
+    if case == "lower":
+        words = [word if word in index or word.lower() not in index else word.lower() for word in wordset.words]
+    else:
+        words = list(wordset.words)
+    if width == 1:
+        items = [(word,) for word in dict.fromkeys(words) if word in index]
+        missing = [word for word in words if word not in index]
+    else:
+        every = dict.fromkeys(tuple(words[i : i + width]) for i in range(0, len(words), width))
+        items = [item for item in every if all(word in index for word in item)]
+        missing = [":".join(item) for item in every if not all(word in index for word in item)]
     lost: dict[str, str] = {}
-    numbers: dict[tuple[str, ...], float] = {}
-    for place, item in enumerate(items):
-        entries = [_entry(word, index, case) for word in item]
-        known = tuple(entry for entry in entries if entry is not None)
-        if len(known) < len(item):
-            lost.setdefault(":".join(item).lower() if case == "lower" else ":".join(item), ":".join(item))
-            continue
-        rows[known] = [index[entry] for entry in known]
-        if values:
-            numbers.setdefault(known, values[place])
-    width = len(items[0]) if items else 1
-    order = np.asarray([row for found in rows.values() for row in found], dtype=np.intp)
-    raw = np.asarray(vectors.vectors[order], dtype=np.float64)
-    shape = (len(rows), raw.shape[1]) if width == 1 else (len(rows), width, raw.shape[1])
-    return Found(list(rows), tuple(lost.values()), raw.reshape(shape), tuple(numbers.values()))
+    for item in missing:  # the first spelling of each, where case makes several one
+        lost.setdefault(item.lower() if case == "lower" else item, item)
+    values = _values(wordset, words, items) if wordset.values else ()
+    raw = np.asarray(vectors.vectors[[index[word] for item in items for word in item]], dtype=np.float64)
+    shape = (len(items), raw.shape[1]) if width == 1 else (len(items), width, raw.shape[1])
+    return Found(
+        items, tuple(dict.fromkeys(lost[key] for key in map(str.lower if case == "lower" else str, missing))), raw.reshape(shape), values
+    )
 
 
-def _entry(word: str, index: dict[str, int], case: str) -> str | None:
-    if word in index:
-        return word
-    return word.lower() if case == "lower" and word.lower() in index else None
+def _values(wordset: WordSet, words: list[str], items: list[tuple[str, ...]]) -> tuple[float, ...]:
+    """The number of each item found: the first where an item comes twice."""
+    width = wordset.width
+    numbers = {tuple(words[i : i + width]): wordset.values[i // width] for i in reversed(range(0, len(words), width))}
+    return tuple(numbers[item] for item in items)
 
 
 def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:
@@ -99,10 +102,10 @@ def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:
     if matrix.ndim != 2:
         raise InputError(f"expected a matrix with one vector a row, not an array of shape {matrix.shape}")
     norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
-    bad = np.flatnonzero(~((norms > 0) & np.isfinite(norms)))
-    if bad.size:
-        what = "zero" if norms[bad[0]] == 0 else "not finite"
-        name = repr(names[bad[0]]) if names else f"row {bad[0]}"
+    if not (norms.min(initial=1) > 0 and norms.max(initial=1) < math.inf):  # NaN fails both
+        bad = np.flatnonzero(~((norms > 0) & np.isfinite(norms)))[0]
+        what = "zero" if norms[bad] == 0 else "not finite"
+        name = repr(names[bad]) if names else f"row {bad}"
         raise InputError(f"the vector of {name} is {what}, so it has no direction; remove the word or repair the vectors")
     return matrix / norms[:, None]
 

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
@@ -122,6 +123,8 @@ class Metric:
     words: str | None = None
     language: str | None = None
 
+    _prepared: ClassVar[tuple[list[Query], SimpleNamespace]]  # set on each object: what was checked is what is asked
+
     def __post_init__(self) -> None:
         if isinstance(self.queries, str):
             raise InputError(f"queries is {self.queries!r}; give a list of one or more query names")
@@ -137,10 +140,13 @@ class Metric:
         for name, values in self.allowed.items():
             if getattr(rules, name) not in values:
                 raise InputError(f"unknown {name} {getattr(rules, name)!r}; choose from {', '.join(map(str, values))}")
-        if not self.asked():
+        queries = self.asked()
+        if not queries:
             raise InputError(f"{self.about.name} has no query of its own in {self.language or 'en'!r}; name one in queries, or give words")
+        object.__setattr__(self, "_prepared", (queries, rules))
 
     @classmethod
+    @cache
     def conventions(cls) -> dict[str, Convention]:
         """Every convention of the metric by name."""
         return {each.name: each for each in (Convention("default", cls.default_source), *cls.others)}
@@ -195,8 +201,8 @@ class Metric:
 
     def detailed(self, vectors: KeyedVectors, *, seed: int) -> list[tuple[dict[str, Any], Mapping[str, float]]]:
         """As ``score``, each row with the single scores that its value summarises, by word, pair or group."""
-        rules = self.rules()
-        return [row for query in self.asked() for row in self._rows(query, vectors, rules, seed)]
+        queries, rules = self._prepared
+        return [row for query in queries for row in self._rows(query, vectors, rules, seed)]
 
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured | Mapping[str, Measured]:
         """The score of one query; several by name where the metric has several. ``InputError`` makes it NaN, with its reason."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special, stats
 
 from files import InputError
 from intrinsic.lookup import unit_rows
@@ -62,17 +62,26 @@ def coherence(x: ArrayLike, y: ArrayLike, a: ArrayLike) -> tuple[float, float]:
     if len(attributes) < 2:
         raise InputError("a ranking needs at least two attribute words")
     means = unit_rows([np.asarray(group, dtype=np.float64).mean(axis=0) for group in (x, y)])
-    ranks = stats.rankdata(means @ attributes.T, axis=1)
-    centred = ranks - ranks.mean(axis=1, keepdims=True)
-    spread = np.sqrt((centred**2).sum(axis=1))
-    if not spread.all():
+    first, second = (_ranks(cosines) - (len(attributes) + 1) / 2 for cosines in means @ attributes.T)
+    spread = math.sqrt((first @ first) * (second @ second))
+    if not spread:
         raise InputError("a group has the same cosine with every attribute, so its ranking is 0 / 0")
-    rho = float(np.clip(centred[0] @ centred[1] / (spread[0] * spread[1]), -1, 1))
+    rho = min(1.0, max(-1.0, float(first @ second) / spread))
     free = len(attributes) - 2
     if free == 0:
         return rho, math.nan
     t = math.inf if abs(rho) == 1 else abs(rho) * math.sqrt(free / (1 - rho * rho))
-    return rho, float(2 * stats.t.sf(t, free))
+    return rho, float(2 * special.stdtr(free, -t))
+
+
+def _ranks(values: Floats) -> Floats:
+    """Ranks from 1, equal values sharing their mean rank."""
+    order = values.argsort()
+    if (np.diff(values[order]) == 0).any():
+        return np.asarray(stats.rankdata(values))
+    ranks = np.empty(len(values))
+    ranks[order] = np.arange(1.0, len(values) + 1)
+    return ranks
 
 
 def biased_analogies(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike) -> float:

@@ -18,6 +18,8 @@ from intrinsic.metric import About, Convention, Measured, Metric, Words
 Floats = NDArray[np.float64]
 
 MOST_STEPS = 100
+SHORTEST = 1e-9
+CLOSE = 1e-9
 
 
 def negative_sentiment(
@@ -54,22 +56,24 @@ def _logistic_regression(words: Floats, labels: Floats, penalise_intercept: bool
     penalty = np.ones(design.shape[1])
     penalty[-1] = float(penalise_intercept)
     found = np.zeros(design.shape[1])
-
-    def loss(at: Floats) -> float:
-        margin = design @ at
-        return float(penalty @ at**2 / 2 + np.logaddexp(0, margin).sum() - labels @ margin)
-
-    now = loss(found)
+    margin = np.zeros(len(words))
+    loss = len(words) * math.log(2)
     for _ in range(MOST_STEPS):
-        likely = special.expit(design @ found)
+        likely = special.expit(margin)
         slope = design.T @ (likely - labels) + penalty * found
-        curvature = (design.T * (likely * (1 - likely))) @ design + np.diag(penalty)
+        curvature = (design.T * (likely * (1 - likely))) @ design
+        curvature.flat[:: len(penalty) + 1] += penalty
         step = np.linalg.solve(curvature, slope)
-        shrink = 1.0
-        while (after := loss(found - shrink * step)) > now and shrink > 1e-9:
+        near = float(slope @ step) < CLOSE  # Newton's steps square the error: after this one nothing is left of it
+        shrink, along, before = 1.0, design @ step, loss
+        while True:
+            at, there = found - shrink * step, margin - shrink * along
+            loss = float(penalty @ (at * at)) / 2 + float(np.logaddexp(0, there).sum() - labels @ there)
+            if near or loss <= before or shrink < SHORTEST:
+                break
             shrink /= 2
-        found, before, now = found - shrink * step, now, after
-        if float(slope @ step) < 1e-20 * (1 + abs(before)):
+        found, margin = at, there
+        if near:
             break
     return basis @ found[:-1], float(found[-1])
 
