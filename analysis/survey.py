@@ -17,7 +17,7 @@ from files import atomic_path
 
 # The survey prints the absolute WEAT statistic, a sum over the target words, and not the effect size.
 BY_STATISTIC = "weat"
-NOTE = "Lines join files of one family. Distance from the unbiased value: WEAT and Direct Bias 0, SemBias definition 1 and else 0, ECT 1."
+NOTE = "Lines join files of one family. Unbiased: WEAT and Direct Bias 0; SemBias definition 1, stereotype and none 0; ECT 1."
 TITLES = {
     "weat": "WEAT, absolute statistic",
     "sembias": "SemBias, share of rows",
@@ -38,11 +38,13 @@ def survey_table(tables: Tables) -> pd.DataFrame:
     WEAT is its absolute statistic |S|, as the survey prints it; every other score is its value.
     """
     scores = _scores(tables)
-    wide = scores.pivot_table(index=["embedding", "dim"], columns="score", values="y", sort=False).reset_index()
-    order = [*dict.fromkeys(scores["score"])]
-    return wide.rename(columns={"embedding": "vectors"})[["vectors", "dim", *[name for name in order if name in wide]]].rename_axis(
-        columns=None
+    wide = (
+        scores.pivot_table(index=["embedding", "dim"], columns="score", values="y", sort=False, dropna=False)
+        .dropna(how="all")
+        .reset_index()
     )
+    wide = wide.reindex(columns=["embedding", "dim", *dict.fromkeys(scores["score"])])
+    return wide.rename(columns={"embedding": "vectors"}).rename_axis(columns=None)
 
 
 def print_survey(tables: Tables, console: Console) -> None:
@@ -51,12 +53,14 @@ def print_survey(tables: Tables, console: Console) -> None:
     names = table["vectors"].tolist()
     console.print("Pre-trained embeddings: WEAT as |S|, other scores as they are", style="bold", soft_wrap=True)
     shown = Table(box=box.SIMPLE, show_edge=False)
-    shown.add_column("score")
+    shown.add_column("score", no_wrap=True)
     for name in names:
         shown.add_column(Text(name), justify="right", overflow="fold")
     for score in table.columns.drop("vectors"):
         shown.add_row(score, *("-" if value != value else f"{value:g}" if score == "dim" else f"{value:.3f}" for value in table[score]))
     console.print(shown)
+    if table.isna().any(axis=None):
+        console.print("- : no score; the intrinsic table says why", highlight=False)
 
 
 def write_survey(tables: Tables, folder: Path) -> list[Path]:
@@ -65,7 +69,7 @@ def write_survey(tables: Tables, folder: Path) -> list[Path]:
         survey_table(tables).to_csv(path, index=False)
     written = [folder / "survey.csv"]
     scores = _scores(tables)
-    for metric, part in scores.groupby("metric", sort=False):
+    for metric, part in scores.dropna(subset="y").groupby("metric", sort=False):
         title = TITLES.get(str(metric), str(metric))
         data = part.assign(x=part["dim"].astype(float), row="", column=part["family"], colour=part["query"], shape="")
         words = Words(title=f"{title} against vector length", x="vector length", y=title, colour="query", notes=[NOTE])
@@ -78,17 +82,25 @@ def write_survey(tables: Tables, folder: Path) -> list[Path]:
 
 
 def _scores(tables: Tables) -> pd.DataFrame:
-    """The scores that have a value, with the file, its family, and the number that is drawn."""
+    """The scores with the file, its family, and the number that is drawn."""
     rows = tables.intrinsic.merge(tables.points[["point", "embedding"]], on="point", validate="many_to_one")
+    once = set((asked := rows.groupby("metric")["query"].nunique())[asked == 1].index)
     by_statistic = rows["metric"] == BY_STATISTIC
     rows = rows.assign(
         y=rows["value"].mask(by_statistic, rows["statistic"].abs()),
-        score=(rows["metric"].mask(by_statistic | rows["query"].str.startswith("sembias"), "") + " " + rows["query"]).str.strip(),
+        score=[_score(*pair, single=pair[0] in once) for pair in zip(rows["metric"], rows["query"], strict=True)],
         family=[_family(name, dim) for name, dim in zip(rows["embedding"], rows["dim"], strict=True)],
         low=float("nan"),
         high=float("nan"),
     )
-    return rows.dropna(subset="y")[["embedding", "family", "dim", "metric", "query", "score", "y", "n_found", "n_lost", "low", "high"]]
+    return rows[["embedding", "family", "dim", "metric", "query", "score", "y", "n_found", "n_lost", "low", "high"]]
+
+
+def _score(metric: str, query: str, *, single: bool) -> str:
+    """What a score is called in the table: the query alone where it names the metric, the metric alone where it has one query."""
+    if query.startswith(metric):
+        return query
+    return metric if single else f"{metric} {query}"
 
 
 def _family(name: str, dim: int) -> str:

@@ -68,6 +68,7 @@ def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") ->
         words = [word if word in index or word.lower() not in index else word.lower() for word in wordset.words]
     else:
         words = list(wordset.words)
+    items: list[tuple[str, ...]]
     if width == 1:
         items = [(word,) for word in dict.fromkeys(words) if word in index]
         missing = [word for word in words if word not in index]
@@ -81,9 +82,7 @@ def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") ->
     values = _values(wordset, words, items) if wordset.values else ()
     raw = np.asarray(vectors.vectors[[index[word] for item in items for word in item]], dtype=np.float64)
     shape = (len(items), raw.shape[1]) if width == 1 else (len(items), width, raw.shape[1])
-    return Found(
-        items, tuple(dict.fromkeys(lost[key] for key in map(str.lower if case == "lower" else str, missing))), raw.reshape(shape), values
-    )
+    return Found(items, tuple(lost.values()), raw.reshape(shape), values)
 
 
 def _values(wordset: WordSet, words: list[str], items: list[tuple[str, ...]]) -> tuple[float, ...]:

@@ -26,6 +26,7 @@ NEEDS = {
     ("corpus", "text"): ["corpus.path=corpus.txt"],
     ("corpus", "datasets"): ["corpus.path=folder"],
     ("source", "csv"): ["source.path=posts.csv"],
+    ("intrinsic", "sq"): [f"intrinsic.sq.file={ROOT}/tests/similar.tsv"],
     ("source", "datasets"): ["source.path=folder"],
 }
 # A small world: one training takes about a second.

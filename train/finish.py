@@ -36,26 +36,23 @@ def finish(tables: Tables, plans: Sequence[Plan], store: Store, results: Path, c
     time wait for one another.
     """
     with FileLock(results / "points" / ".lock"):
-        points, intrinsic, extrinsic = extended(tables, results) if extend else tables
-        correlations = write_tables(results, points, intrinsic, extrinsic)
-        print_points(points, intrinsic, extrinsic, console)
-        figures: list[Path] = []
-        if len(correlations) and len(points) >= FEWEST:
+        tables = extended(tables, results) if extend else tables
+        correlations = write_tables(results, *tables)
+        made: list[Path] = []
+        if is_survey(tables):
+            print_survey(tables, console)
+            made = write_survey(tables, results)
+        else:
+            print_points(*tables, console)
+        if len(correlations) and len(tables.points) >= FEWEST:
             print_correlations(correlations, console)
-            figures = [path for path in draw_figures(results, results / "figures") if path.suffix != ".csv"]
-        if is_survey(Tables(points, intrinsic, extrinsic)):
-            print_survey(Tables(points, intrinsic, extrinsic), console)
-            figures += [
-                path
-                for path in write_survey(Tables(points, intrinsic, extrinsic), results)
-                if path.stem == "survey" or path.suffix != ".csv"
-            ]
+            made += draw_figures(results, results / "figures")
     written = [results / name for name in ("points.parquet", "intrinsic.parquet", "extrinsic.parquet", "correlations.csv")]
-    for path in [*written, *figures]:
+    for path in [*written, *(path for path in made if path.parent == results or path.suffix != ".csv")]:
         console.print(_near(path), soft_wrap=True, highlight=False)
     if damaged := list((store.root / "damaged").glob("*")):
         console.print(f"{len(damaged)} damaged results were set aside in {_near(store.root / 'damaged')}", soft_wrap=True, highlight=False)
-    return _report_failures(points, console)
+    return _report_failures(tables.points, console)
 
 
 def _report_failures(points: pd.DataFrame, console: Console) -> int:

@@ -70,7 +70,8 @@ def plan_jobs(config: DictConfig, arguments: Sequence[str], store: Store) -> lis
     try:
         sweeper = OmegaConf.to_container(config.hydra.sweeper, resolve=True)
     except MissingMandatoryValue as error:
-        raise InputError(f"{str(error).splitlines()[0]}; this experiment needs it on the command line") from error
+        missing = [key for key in OmegaConf.missing_keys(config) if not key.startswith("hydra")]
+        raise InputError(f"{', '.join(missing)} has no value; this experiment needs it on the command line: {missing[0]}=...") from error
     assert isinstance(sweeper, dict)
     compose = Composer(config.hydra.job.config_name)
     overrides = cells(sweeper["params"] or {}, sweeper["grids"] or [], arguments)
