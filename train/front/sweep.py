@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
-from omegaconf import DictConfig, MissingMandatoryValue, OmegaConf
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import InterpolationToMissingValueError
 from rich.console import Console
 
 from files import InputError
@@ -69,7 +70,7 @@ def plan_jobs(config: DictConfig, arguments: Sequence[str], store: Store) -> lis
         raise InputError(f"overwrite={config.overwrite}: choose one of {', '.join(OVERWRITE)}")
     try:
         sweeper = OmegaConf.to_container(config.hydra.sweeper, resolve=True)
-    except MissingMandatoryValue as error:
+    except InterpolationToMissingValueError as error:
         missing = [key for key in OmegaConf.missing_keys(config) if not key.startswith("hydra")]
         raise InputError(f"{', '.join(missing)} has no value; this experiment needs it on the command line: {missing[0]}=...") from error
     assert isinstance(sweeper, dict)
