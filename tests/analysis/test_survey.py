@@ -107,4 +107,6 @@ def test_the_experiment_without_files_says_what_it_needs(
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
-    assert "vectors has no value; this experiment needs it on the command line: vectors=..." in capsys.readouterr().err
+    assert (
+        "there are no values of embedding.path to sweep over; the file of the experiment begins with the command" in capsys.readouterr().err
+    )

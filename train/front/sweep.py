@@ -10,7 +10,6 @@ from typing import NamedTuple
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import InterpolationToMissingValueError
 from rich.console import Console
 
 from files import InputError
@@ -68,11 +67,7 @@ def plan_jobs(config: DictConfig, arguments: Sequence[str], store: Store) -> lis
     """One job for each cell of the grids, so that bad input ends the sweep before anything runs."""
     if config.overwrite not in OVERWRITE:
         raise InputError(f"overwrite={config.overwrite}: choose one of {', '.join(OVERWRITE)}")
-    try:
-        sweeper = OmegaConf.to_container(config.hydra.sweeper, resolve=True)
-    except InterpolationToMissingValueError as error:
-        missing = [key for key in OmegaConf.missing_keys(config) if not key.startswith("hydra")]
-        raise InputError(f"{', '.join(missing)} has no value; this experiment needs it on the command line: {missing[0]}=...") from error
+    sweeper = OmegaConf.to_container(config.hydra.sweeper, resolve=True)
     assert isinstance(sweeper, dict)
     compose = Composer(config.hydra.job.config_name)
     overrides = cells(sweeper["params"] or {}, sweeper["grids"] or [], arguments)
