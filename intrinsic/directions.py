@@ -11,17 +11,21 @@ from intrinsic.lookup import unit_rows
 Floats = NDArray[np.float64]
 
 DIRECTIONS = ("pca", "mean", "first")
+NO_LENGTH = 1e-12
+SPANS_NOTHING = "the words of a base pair have the same vector, or the pairs cancel, so they span no direction; use other pairs"
 
 
-def pair_directions(pairs: ArrayLike, *, unit: bool = True) -> Floats:
-    """The unit vector from the second to the first word of every pair: unit(unit(a) - unit(b)), or unit(a - b) for ``unit=False``.
+def pair_differences(pairs: ArrayLike) -> tuple[Floats, Floats]:
+    """The vector from the second to the first word of every pair, and its length.
 
-    Shapes: pairs (n, 2, dim) -> (n, dim). Raises ``InputError`` for a zero row and for a pair of words with the same vector.
+    Shapes: pairs (n, 2, dim) -> (n, dim) and (n,). Raises ``InputError`` for a pair of words with the same vector.
     """
     rows = _pairs(pairs)
-    if unit:
-        rows = unit_rows(rows.reshape(-1, rows.shape[-1])).reshape(rows.shape)
-    return _unit(rows[:, 0] - rows[:, 1])
+    differences = rows[:, 0] - rows[:, 1]
+    lengths = np.sqrt(np.einsum("ij,ij->i", differences, differences))
+    if not lengths.min() > NO_LENGTH:
+        raise InputError(SPANS_NOTHING)
+    return differences, lengths
 
 
 def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floats:
@@ -42,14 +46,14 @@ def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floa
         rows = unit_rows(rows.reshape(-1, rows.shape[-1])).reshape(rows.shape)
     differences = rows[:, 0] - rows[:, 1]
     if kind == "first":
-        return _unit(differences[:1])[0]
+        return _unit(differences[0])
     mean = differences.mean(axis=0)
     if kind == "mean":
-        return _unit(mean[None])[0]
+        return _unit(mean)
     # The rows (a - b) / 2 and (b - a) / 2 of every pair are centred already: their first component is that of the differences.
     first = np.linalg.svd(differences, full_matrices=False)[2][0]
-    if not np.abs(differences).max() > 0:
-        raise InputError("the words of every base pair have the same vector, so they span no direction; use other pairs")
+    if not np.abs(differences).max() > NO_LENGTH:
+        raise InputError(SPANS_NOTHING)
     return first if first @ mean >= 0 else -first
 
 
@@ -60,8 +64,8 @@ def _pairs(pairs: ArrayLike) -> Floats:
     return rows
 
 
-def _unit(rows: Floats) -> Floats:
-    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    if not norms.min() > 1e-12:
-        raise InputError("the words of a base pair have the same vector, or the pairs cancel, so they span no direction; use other pairs")
-    return np.asarray(rows / norms[:, None])
+def _unit(row: Floats) -> Floats:
+    length = np.linalg.norm(row)
+    if not length > NO_LENGTH:
+        raise InputError(SPANS_NOTHING)
+    return np.asarray(row / length)

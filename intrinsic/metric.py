@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from files import InputError, nearest
-from intrinsic.directions import pair_directions
+from intrinsic.directions import pair_differences
 from intrinsic.lookup import CASES, Found, find_set, losses, shortage
 from intrinsic.permutation import PValue
 from intrinsic.wordsets import Query, load_queries, queries_with, read_wordsets
@@ -229,7 +229,7 @@ class Metric:
                 for got in used.values():
                     _ = got.matrix  # refuses a vector that has no direction
                 if "pairs" in used:
-                    pair_directions(used["pairs"].matrix)  # refuses a pair that has none
+                    pair_differences(used["pairs"].matrix)  # refuses a pair that has none
                 measured = self.measure(Words({**found, **used}, vectors, query), rules, seed)
                 parts = measured if isinstance(measured, Mapping) else {"": measured}
             except InputError as error:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from files import InputError
-from intrinsic.directions import DIRECTIONS, direction, pair_directions
+from intrinsic.directions import DIRECTIONS, direction, pair_differences
 from intrinsic.lookup import unit_rows
 from intrinsic.metric import About, Convention, Measured, Metric, Words
 from intrinsic.vocabulary import frequent
@@ -36,7 +36,8 @@ def ripa(w: ArrayLike, pairs: ArrayLike) -> Floats:
     > 0: w lies towards a; 0: neither way; range [-|w|, |w|], for w is used as it is. Shapes: w (nw, dim), pairs (n, 2, dim) -> (nw, n).
     Raises ``InputError`` for a pair of words with the same vector.
     """
-    return np.asarray(np.asarray(w, dtype=np.float64) @ pair_directions(pairs, unit=False).T)
+    differences, lengths = pair_differences(pairs)
+    return np.asarray(np.asarray(w, dtype=np.float64) @ differences.T / lengths)
 
 
 def indirect_bias(w: ArrayLike, v: ArrayLike, g: ArrayLike) -> Floats:
