@@ -189,7 +189,7 @@ class Metric:
 
     def files(self) -> list[Path]:
         """The files the score depends on."""
-        return [Path(self.words)] if self.words else []
+        return [Path(self.words), *read_wordsets(self.words).files] if self.words else []
 
     def score(self, vectors: KeyedVectors, *, seed: int) -> list[dict[str, Any]]:
         """One row a score.
@@ -253,6 +253,7 @@ class Metric:
             "p_high": one.test.high if one.test else math.nan,
             "p_method": one.test.method if one.test else "none",
             "tail": one.test.tail if one.test else "",
+            "strict": one.test.strict if one.test else False,
             **account,
             "dim": vectors.vector_size,
             "reason": reason,

@@ -15,7 +15,7 @@ from files import InputError, nearest, read_lines
 from intrinsic.wordsets.wordset import ROLES, Query, WordSet, width_of
 
 FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
-SET_KEYS = ("words", "values", "deleted", "language", "source")
+SET_KEYS = ("words", "values", "file", "deleted", "language", "source")
 QUERY_FACTS = ("title", "language", "source")
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 ROLE_KEYS = f"a query takes {', '.join(ROLES)} (and X3, A3, ... for more groups), and {', '.join(QUERY_FACTS)}"
@@ -28,6 +28,7 @@ class WordFile:
 
     sets: Mapping[str, WordSet]
     queries: Mapping[str, Query]
+    files: tuple[Path, ...] = ()  # lists of words that it names
 
 
 def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
@@ -40,6 +41,7 @@ def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
         content = {"queries": content}
     _check_keys(content, FILE_KEYS, str(path))
     defaults = {"language": str(content.get("language", "und")), "source": str(content.get("source", Path(path).name))}
+    content, files = _with_lists(content, Path(path).parent)
     sets = {
         str(name): _wordset(str(name), entry, defaults, f"set {str(name)!r} in {path}")
         for name, entry in _mapping(content.get("sets", {}), f"'sets' in {path}").items()
@@ -48,7 +50,28 @@ def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
         str(name): _query(str(name), entry, {**known, **sets}, defaults, f"query {str(name)!r} in {path}")
         for name, entry in _mapping(content.get("queries", {}), f"'queries' in {path}").items()
     }
-    return WordFile(sets, queries)
+    return WordFile(sets, queries, files)
+
+
+def _with_lists(content: Mapping[Any, Any], folder: Path) -> tuple[Mapping[Any, Any], tuple[Path, ...]]:
+    """The content with ``{"file": "words.txt"}`` replaced by the words of that file, and the files read.
+
+    A list has one word a line; empty lines and lines that start with ``;`` or ``#`` are left out. Paths are relative to the word file.
+    """
+    files: list[Path] = []
+
+    def read(entry: Any) -> Any:
+        if not isinstance(entry, dict):
+            return entry
+        if isinstance(entry.get("file"), str) and "words" not in entry:
+            files.append(folder / entry["file"])
+            lines = (line.strip() for line in read_lines(files[-1]))
+            return {key: value for key, value in entry.items() if key != "file"} | {
+                "words": [line for line in lines if line and line[0] not in ";#"]
+            }
+        return {key: read(value) for key, value in entry.items()}
+
+    return read(content), tuple(files)
 
 
 def _decode(path: str | Path) -> object:
@@ -66,7 +89,9 @@ def _wordset(name: str, entry: object, defaults: Mapping[str, str], where: str) 
     fields = {"words": entry} if isinstance(entry, list) else _mapping(entry, where)
     _check_keys(fields, SET_KEYS, where)
     if ("words" in fields) == ("values" in fields):
-        raise InputError(f"{where} needs either 'words', a list, or 'values', a number for each word")
+        raise InputError(
+            f"{where} needs either 'words', a list, or 'values', a number for each word, or 'file', a list with one word a line"
+        )
     numbered = _mapping(fields.get("values", {}), where)
     items = _items(list(numbered) if numbered else fields.get("words"), where)
     if not items:

@@ -12,10 +12,29 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from files import InputError
+from intrinsic import METRICS
 from intrinsic.wordsets import WordFile, read_wordsets
 
 KEYS = st.sampled_from(
-    ["sets", "queries", "mine", "X", "Y", "A", "B", "X3", "words", "values", "pairs", "partners", "rows", "deleted", "language", "title"]
+    [
+        "sets",
+        "file",
+        "queries",
+        "mine",
+        "X",
+        "Y",
+        "A",
+        "B",
+        "X3",
+        "words",
+        "values",
+        "pairs",
+        "partners",
+        "rows",
+        "deleted",
+        "language",
+        "title",
+    ]
 )
 LEAVES = (
     st.none() | st.booleans() | st.integers(-5, 5) | st.floats() | st.text(max_size=6) | st.sampled_from(["weat", "professions", "she_he"])
@@ -85,3 +104,15 @@ def test_roles(tmp_path: Path) -> None:
     query = read_wordsets(path).queries["mine"]
     assert query["pairs"].items == [("she", "he")]
     assert query["words"].values == (2.5,)
+
+
+def test_a_list_of_words_in_a_file_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "positive.txt").write_text("; a sentiment lexicon\n\n# note\ngood\nfine\n", encoding="utf-8")
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"mine": {"X": ["a"], "A": {"file": "positive.txt"}, "B": ["bad"]}}), encoding="utf-8")
+    file = read_wordsets(path)
+    assert file.queries["mine"]["A"].words == ("good", "fine")
+    assert METRICS["rnsb"](words=str(path)).files() == [path, tmp_path / "positive.txt"]
+    path.write_text(json.dumps({"sets": {"mine": {"file": "nowhere.txt"}}}), encoding="utf-8")
+    with pytest.raises(InputError, match=r"no such file: .*nowhere\.txt"):
+        read_wordsets(path)
