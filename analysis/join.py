@@ -18,9 +18,10 @@ def join_points(points: pd.DataFrame, intrinsic: pd.DataFrame, extrinsic: pd.Dat
     """One row per done point, intrinsic score and gap: ``x`` the score, ``y`` the gap with its interval ``low``, ``high``.
 
     Columns: every column of ``points``; ``metric``, ``query``, ``x`` (and ``p_value``, ``n_found``, ``n_lost``, ``convention`` where
-    recorded); ``task``, ``gap`` (the measure, such as ``recall_gap``), ``group``, ``y``, ``low``, ``high`` (and ``support``);
-    ``reason``, which says why ``x`` or ``y`` is NaN, or what its interval lacks. An unmodified embedding has the method ``none``
-    and the dose 0.
+    recorded); ``task``, ``gap`` (the measure, such as ``recall_gap``), ``group``, ``y``, ``low``, ``high`` (and ``support``); ``x_low`` and
+    ``x_high``, the interval of the score over resampled words; ``unbiased``, the score without bias; ``unit``, the embedding, and ``base``,
+    the unmodified embedding it descends from; ``reason``, which says why ``x`` or ``y`` is NaN, or what its interval lacks. An unmodified
+    embedding has the method ``none`` and the dose 0.
 
     A metric scored under several conventions, or a gap between several pairs of groups, becomes several: ``weat (caliskan)``,
     ``recall_gap (male-other)``. Failed points are left out. Raises ``InputError`` for a missing column, an empty table, a score
@@ -34,6 +35,7 @@ def join_points(points: pd.DataFrame, intrinsic: pd.DataFrame, extrinsic: pd.Dat
         if absent:
             raise InputError(f"{len(absent)} done points have no row in the {name} table ({absent[0]}, ...): run the experiment again")
     joined = done.drop(columns=["task"], errors="ignore").merge(scores, on="point").merge(gaps, on="point")
+    joined = joined.assign(unit=_units(joined), base=_bases(joined))
     reasons = joined[["x_reason", "y_reason"]].apply(lambda row: "; ".join(dict.fromkeys(filter(None, row))), axis=1)
     return joined.drop(columns=["x_reason", "y_reason"]).assign(reason=reasons)
 
@@ -60,6 +62,19 @@ def join_scores(points: pd.DataFrame, intrinsic: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([joined[joined["method"] != "none"], repeated], ignore_index=True)
 
 
+def _units(joined: pd.DataFrame) -> pd.Series:
+    """The embedding behind each row: its key in the store, or the point where that is not recorded."""
+    if "vectors_key" not in joined:
+        return joined["point"]
+    return joined["vectors_key"].where(joined["vectors_key"].astype(str) != "", joined["point"])
+
+
+def _bases(joined: pd.DataFrame) -> pd.Series:
+    """What the embedding was before it was modified: corpus, algorithm and seed."""
+    made_of = [name for name in ("corpus", "embedding", "stereotype", "seed") if name in joined]
+    return joined[made_of].astype(str).agg(" ".join, axis=1)
+
+
 def _done(points: pd.DataFrame) -> pd.DataFrame:
     _check(points, POINT_COLUMNS, ["point"], "the points table")
     done = points[points["status"] == "done"]
@@ -70,8 +85,8 @@ def _done(points: pd.DataFrame) -> pd.DataFrame:
 
 def _scores(intrinsic: pd.DataFrame) -> pd.DataFrame:
     _check(intrinsic, INTRINSIC_COLUMNS, [], "the intrinsic table")
-    kept = [c for c in ("p_value", "n_found", "n_lost", "convention") if c in intrinsic]
-    scores = intrinsic[[*INTRINSIC_COLUMNS, *kept]].rename(columns={"value": "x"})
+    kept = [c for c in ("low", "high", "unbiased", "p_value", "n_found", "n_lost", "convention") if c in intrinsic]
+    scores = intrinsic[[*INTRINSIC_COLUMNS, *kept]].rename(columns={"value": "x", "low": "x_low", "high": "x_high"})
     scores = scores.assign(x_reason=_text(intrinsic, "reason"), metric=told_apart(intrinsic, "metric", "convention"))
     _once(scores, ["point", "metric", "query"], "the intrinsic table")
     return scores

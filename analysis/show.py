@@ -12,11 +12,13 @@ from rich.segment import Segments
 from rich.table import Table
 from rich.text import Text
 
+from analysis.evidence import EVIDENCE_COLUMNS
 from analysis.join import told_apart
 from analysis.pairs import RESULT_COLUMNS
 from analysis.read import is_blank
 
 NOTHING = "-"
+NOT_SLICES = (*RESULT_COLUMNS, *EVIDENCE_COLUMNS, "p_holm", "p_bh", "verdict")
 SCORES_SHOWN = 4
 MEASURES_SHOWN = {"recall_gap": "recall gap", "precision_gap": "precision gap", "f1": "F1"}
 OVERALL = ("", "all", "overall")
@@ -52,7 +54,7 @@ def p_value(p: float) -> str:
 
 def print_slices(result: pd.DataFrame, title: str, console: Console) -> None:
     """The rows of ``correlate``: the columns sliced by, n, r with its 95% interval, rho and tau, each with its p-value."""
-    by = [str(name) for name in result.columns if name not in RESULT_COLUMNS]
+    by = [str(name) for name in result.columns if name not in NOT_SLICES]
     rows = []
     for row in result.to_dict("records"):
         missing = f"{row['n_missing']} pairs missing" if row["n_missing"] else ""
@@ -62,20 +64,37 @@ def print_slices(result: pd.DataFrame, title: str, console: Console) -> None:
     _print_table(title, rows, console, left={*by, "note"})
 
 
+def print_evidence(result: pd.DataFrame, by: Sequence[str], console: Console) -> None:
+    """What ``correlate`` found over units: r with its interval, permutation p, Holm's p, the least and largest r without one unit, how
+    often the ranking is right, and the verdict."""
+    rows = [{name: str(row[name]) for name in by} | _evidence(row) for row in result.to_dict("records")]
+    _print_table("over units: r with its 95% interval", rows, console, left={*by, "verdict"})
+
+
 def print_correlations(correlations: pd.DataFrame, console: Console) -> None:
     """The rows of ``correlate_slices`` over all methods, one table per task and metric; those of single methods stay in the file."""
     for (task, metric), block in correlations.groupby(["task", "metric"], sort=False):
-        rows = []
         shown = block[block["method"] == "all"]
-        for row in shown.to_dict("records"):
-            cells = _statistics(row)
-            if row["repeated"]:
-                cells |= {name: f"({cells[name]})" for name in ("p(r)", "p(rho)") if cells[name] != NOTHING}
-            rows.append({name: row[name] for name in ("embedding", "query", "gap")} | cells | {"note": row["reason"]})
+        rows = [{name: row[name] for name in ("embedding", "query", "gap")} | _evidence(row) for row in shown.to_dict("records")]
         stamp = ", generated data" if block["generated"].any() else ""
-        _print_table(f"{task}, {metric}: all methods, r with its 95% interval{stamp}", rows, console, left=LEFT)
-        if shown["repeated"].any():
-            console.print("p in brackets: the slice counts a point more than once, so its p and interval claim too much", highlight=False)
+        _print_table(f"{task}, {metric}: all methods, r over units with its 95% interval{stamp}", rows, console, left=LEFT | {"verdict"})
+        for row in shown[shown["reversal"] != ""].to_dict("records"):
+            text = f"{row['embedding']} {row['query']} {row['gap']}: {row['reversal']}"
+            console.print(text, soft_wrap=True, highlight=False, markup=False)
+
+
+def _evidence(row: dict) -> dict[str, str]:
+    reach = f"{short(row['influence_low'])} to {short(row['influence_high'])}"
+    return {
+        "n": str(row["n"]),
+        "units": str(int(row["n_units"])),
+        "r": estimate(row["pearson"], row["r_low"], row["r_high"]),
+        "p": p_value(row["r_p"]),
+        "Holm": p_value(row["p_holm"]),
+        "without one": reach if isfinite(row["influence_low"]) else NOTHING,
+        "right pick": estimate(row["accuracy"], row["accuracy_low"], row["accuracy_high"]),
+        "verdict": row["verdict"],
+    }
 
 
 def print_points(points: pd.DataFrame, intrinsic: pd.DataFrame, extrinsic: pd.DataFrame, console: Console) -> None:

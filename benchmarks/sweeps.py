@@ -64,7 +64,11 @@ def joining(folder: Path) -> dict[str, Any]:
     """Tables of 5,000 points from the store."""
     store = Store(folder / "joining")
     choices: dict[str, Any] = {"corpus": GeneratedCorpus(sentences=1000), "embedding": Word2Vec(dim=8, epochs=1, min_count=1)}
-    choices |= {"debias": None, "words": Words(lowercase=True), "intrinsic": {"weat": Weat(case="lower")}}
+    choices |= {
+        "debias": None,
+        "words": Words(lowercase=True),
+        "intrinsic": {"weat": Weat(queries=("weat6b", "weat7", "weat8"), case="lower")},
+    }
     point = Point(experiment="e", task="t", seed=0, **choices, source=None, groups=GenderTagger(), classifier=None)
     first = plan_point(point, store)
     run_point(first, store, folder)

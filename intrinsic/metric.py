@@ -79,6 +79,7 @@ class Measured:
     reason: str = ""
     each: Mapping[str, float] = field(default_factory=dict)
     unbiased: float | None = None  # where it is not what ``About`` says
+    interval: tuple[float, float] = (math.nan, math.nan)  # 95%, over resampled words
 
 
 class Words(dict[str, Found]):
@@ -246,6 +247,8 @@ class Metric:
             "metric": self.about.name,
             "query": f"{query.name}/{part}" if part else query.name,
             "value": value,
+            "low": one.interval[0],
+            "high": one.interval[1],
             "unbiased": math.nan if unbiased is None else unbiased,
             "statistic": one.statistic,
             "p_value": one.test.p if one.test else math.nan,

@@ -153,7 +153,7 @@ def test_points_of_several_sources_and_metrics(tables: Tables) -> None:
 
 def test_correlations_on_the_terminal(tables: Tables, tmp_path: Path) -> None:
     lines = shown(print_correlations, write_tables(tmp_path, *tables))
-    assert "hatespeech_en, weat: all methods, r with its 95% interval, generated data" in " ".join(lines[:2])
+    assert "hatespeech_en, weat: all methods, r over units with its 95% interval, generated data" in " ".join(lines[:2])
     rows = [line.split() for line in lines]
     assert ["word2vec", "weat7", "recall_gap", "5", "1.00", "[1.00,1.00]", "<.0001", "1.00", ".0167"] in rows
     assert any(row[:5] == ["all", "all", "recall_gap", "20", ".00"] and row[6] == "(1.0000)" for row in rows)

@@ -116,7 +116,7 @@ def outcome_of(tmp_path: Path, **changes: object) -> str:
         "embedding": Word2Vec(dim=8, epochs=1, min_count=1),
         "debias": None,
         "words": Words(lowercase=True),
-        "intrinsic": {"weat": Weat(case="lower")},
+        "intrinsic": {"weat": Weat(queries=("weat6b", "weat7", "weat8"), case="lower")},
         "source": None,
         "groups": GenderTagger(),
         "classifier": None,

@@ -24,7 +24,7 @@ def plan(store: Store, seed: int = 0, **changes: object) -> Plan:
         "embedding": Word2Vec(dim=8, epochs=1, min_count=1),
         "debias": None,
         "words": Words(lowercase=True),
-        "intrinsic": {"weat": Weat(case="lower")},
+        "intrinsic": {"weat": Weat(queries=("weat6b", "weat7", "weat8"), case="lower")},
         "source": None,
         "groups": GenderTagger(),
         "classifier": None,

@@ -1,0 +1,204 @@
+"""Correlations of clustered pairs: rows of one unit are resampled, permuted and left out together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import atanh, nan, sqrt, tanh
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+NORMAL_975 = 1.959963984540054
+NORMAL_80 = 0.8416212335729143
+FEWEST_UNITS = 4  # below, a unit's weight in a resample is all there is
+EXACT_ORDERINGS = 5_000
+# Share of simulated studies whose 95% interval of r held the truth, least and most over kinds of data; tests/analysis/test_coverage.py.
+COVERAGE = {8: (0.93, 0.97), 16: (0.93, 0.95), 40: (0.93, 0.96)}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A correlation with its 95% interval and what the interval is."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Paired values with the unit of each: ``unit`` counts from 0 to k - 1. Shapes: (n,) each."""
+
+    x: Floats
+    y: Floats
+    unit: Ints
+
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return int(self.unit.max()) + 1 if len(self.unit) else 0
+
+    def rows(self, kept: NDArray[np.bool_]) -> Pairs:
+        """Some of the rows, units counted anew."""
+        return Pairs(self.x[kept], self.y[kept], np.unique(self.unit[kept], return_inverse=True)[1])
+
+
+def coverage(units: int) -> str:
+    """The coverage that simulation found for so many units, or for the largest number below."""
+    known = [size for size in COVERAGE if size <= units]
+    if not known:
+        return f"not known below {min(COVERAGE)} units"
+    low, high = COVERAGE[max(known)]
+    return f"{100 * low:.0f} to {100 * high:.0f}% in simulated studies of {max(known)} units"
+
+
+def resample(units: int, resamples: int, rng: np.random.Generator) -> Floats:
+    """How often each unit stands in each resample of as many units, drawn with replacement. Shape (resamples, units)."""
+    return rng.multinomial(units, np.full(units, 1 / units), size=resamples).astype(np.float64)
+
+
+def moments(pairs: Pairs) -> Floats:
+    """For every unit the sums of 1, x, y, x^2, y^2 and x y, centred and scaled over all rows. Shape (units, 6)."""
+    x, y = ((each - each.mean()) / each.std() for each in (pairs.x, pairs.y))
+    return np.stack(
+        [np.bincount(pairs.unit, weights=w, minlength=pairs.units) for w in (np.ones_like(x), x, y, x * x, y * y, x * y)], axis=1
+    )
+
+
+def weighted_pearson(weights: Floats, sums: Floats) -> tuple[Floats, Floats]:
+    """Pearson's r of each weighting of the units and the standard error of its z = atanh(r), by the infinitesimal jackknife over units.
+
+    The influence of a unit on r is sum over its rows of u v - r (u^2 + v^2) / 2, with u and v the standardised values; the error of z is
+    sqrt(sum_units w influence^2) / (n (1 - r^2)). Shapes: weights (b, units), sums (units, 6) -> (b,), (b,); NaN where a side is constant.
+    """
+    n, sx, sy, sxx, syy, sxy = (weights @ sums).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mx, my = sx / n, sy / n
+        vx, vy = sxx / n - mx * mx, syy / n - my * my
+        constant = (vx < 1e-12) | (vy < 1e-12)
+        r = np.where(constant, nan, (sxy / n - mx * my) / np.sqrt(vx * vy))
+        # The influence is linear in the unit's own sums: its coefficients, one row a weighting.
+        cross, half = 1 / np.sqrt(vx * vy), r / 2
+        of = np.stack(
+            [
+                cross * mx * my - half * (mx * mx / vx + my * my / vy),
+                -cross * my + 2 * half * mx / vx,
+                -cross * mx + 2 * half * my / vy,
+                -half / vx,
+                -half / vy,
+                cross,
+            ],
+            axis=1,
+        )
+        influence = of @ sums.T
+        error = np.sqrt((weights * influence**2).sum(axis=1)) / (n * (1 - r * r))
+    return r, error
+
+
+def pearson_interval(pairs: Pairs, weights: Floats) -> Estimate:
+    """Pearson's r over rows with its 95% interval by the studentised cluster bootstrap.
+
+    z = atanh(r);  [tanh(z - q s), tanh(z + q s)],  s the error of z, q the 95% quantile over resamples b of |z_b - z| / s_b
+
+    ``weights`` come from ``resample``. The interval is NaN for fewer than 4 units; at |r| = 1 it is the point.
+    """
+    sums = moments(pairs)
+    (value,), (error,) = weighted_pearson(np.ones((1, pairs.units)), sums)
+    value = float(np.clip(value, -1, 1))
+    if pairs.units < FEWEST_UNITS or not np.isfinite(error) or error == 0:
+        point = abs(value) > 1 - 1e-12
+        return Estimate(value, value if point else nan, value if point else nan)
+    resampled, errors = weighted_pearson(weights, sums)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        strayed = np.abs(np.arctanh(np.clip(resampled, -1, 1)) - atanh(value)) / errors
+    strayed = strayed[np.isfinite(strayed)]
+    if len(strayed) < len(weights) / 2:
+        return Estimate(value, nan, nan)
+    reach = float(np.quantile(strayed, 0.95)) * float(error)
+    return Estimate(value, tanh(atanh(value) - reach), tanh(atanh(value) + reach))
+
+
+def leave_one_out(pairs: Pairs, statistic: str = "pearson") -> Floats:
+    """The correlation without each unit in turn. ``statistic``: ``pearson``, ``spearman`` or ``kendall``. Shape (units,)."""
+    if statistic == "pearson":
+        k = pairs.units
+        return weighted_pearson(np.ones((k, k)) - np.eye(k), moments(pairs))[0]
+    of = {"spearman": spearman, "kendall": kendall}[statistic]
+    return np.array([of(pairs.rows(pairs.unit != unit)) for unit in range(pairs.units)])
+
+
+def jackknife_interval(value: float, left_out: Floats) -> Estimate:
+    """The 95% interval of a correlation from its values without each unit: z +- t s, t of k - 2 degrees of freedom.
+
+    z = atanh(value),  s^2 = (k - 1) / k sum_i (z_i - mean z)^2
+
+    NaN for fewer than 4 units and where leaving out a unit leaves nothing to correlate.
+    """
+    k = len(left_out)
+    if abs(value) > 1 - 1e-12:
+        return Estimate(value, value, value)
+    if k < FEWEST_UNITS or not np.isfinite(left_out).all() or (np.abs(left_out) > 1 - 1e-12).any():
+        return Estimate(value, nan, nan)
+    reach = float(stats.t.ppf(0.975, k - 2)) * jackknife_error(left_out)
+    return Estimate(value, tanh(atanh(value) - reach), tanh(atanh(value) + reach))
+
+
+def jackknife_error(left_out: Floats) -> float:
+    """The standard error of z = atanh(r) from the correlations without each unit."""
+    z = np.arctanh(left_out)
+    return sqrt((len(z) - 1) / len(z) * float(((z - z.mean()) ** 2).sum()))
+
+
+def spearman(pairs: Pairs) -> float:
+    """Spearman's rho over rows; NaN where a side is constant."""
+    rank_x, rank_y = (stats.rankdata(values) - (len(values) + 1) / 2 for values in (pairs.x, pairs.y))
+    spread = sqrt(float(rank_x @ rank_x) * float(rank_y @ rank_y))
+    return float(rank_x @ rank_y) / spread if spread else nan
+
+
+def kendall(pairs: Pairs) -> float:
+    """Kendall's tau-b over rows; NaN where a side is constant."""
+    if len(pairs.x) < 2 or np.ptp(pairs.x) == 0 or np.ptp(pairs.y) == 0:
+        return nan
+    return float(stats.kendalltau(pairs.x, pairs.y).statistic)
+
+
+def permutation_p(pairs: Pairs, resamples: int, rng: np.random.Generator) -> tuple[float, str]:
+    """The two-sided p of r = 0 when the y of whole units change places, and a reason where there is none.
+
+    Units change places with units of as many rows, which keep their order; all orderings where they are few, else as many as
+    ``resamples`` at random, p = (1 + #{|r_b| >= |r|}) / (1 + resamples).
+    """
+    sizes = np.bincount(pairs.unit)
+    order = np.argsort(pairs.unit, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    groups = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
+    alone = sum(len(group) for group in groups if len(group) == 1)
+    if all(len(group) == 1 for group in groups):
+        return nan, "no two units have the same number of rows, so none can change places"
+    x, y = (each - each.mean() for each in (pairs.x[order], pairs.y[order]))
+    spread = sqrt(float(x @ x) * float(y @ y))
+    observed = abs(float(x @ y)) / spread
+    # sum over rows of x y is a sum over units; the cross products of every unit's x with every unit's y of the same size.
+    total = np.zeros(resamples)
+    for group in groups:
+        size = sizes[group[0]]
+        block = starts[group][:, None] + np.arange(size)
+        products = x[block] @ y[block].T
+        places = np.tile(np.arange(len(group)), (resamples, 1))
+        total += products[np.arange(len(group)), rng.permuted(places, axis=1)].sum(axis=1)
+    count = int((np.abs(total) / spread >= observed - 1e-12).sum())
+    reason = f"{alone} units of a size of their own stay in place" if alone else ""
+    return (1 + count) / (1 + resamples), reason
+
+
+def detectable(units: int, power: float = NORMAL_80) -> float:
+    """The smallest |correlation| that so many independent units detect in 80% of studies at the 5% level, two-sided.
+
+    tanh((1.96 + 0.84) / sqrt(k - 3)), by Fisher's z; NaN for fewer than 4 units.
+    """
+    return tanh((NORMAL_975 + power) / sqrt(units - 3)) if units > 3 else nan
