@@ -109,9 +109,10 @@ def pearson_interval(pairs: Pairs, weights: Floats) -> Estimate:
     sums = moments(pairs)
     (value,), (error,) = weighted_pearson(np.ones((1, pairs.units)), sums)
     value = float(np.clip(value, -1, 1))
+    if abs(value) > 1 - 1e-12:
+        return Estimate(value, value, value)
     if pairs.units < FEWEST_UNITS or not np.isfinite(error) or error == 0:
-        point = abs(value) > 1 - 1e-12
-        return Estimate(value, value if point else nan, value if point else nan)
+        return Estimate(value, nan, nan)
     resampled, errors = weighted_pearson(weights, sums)
     with np.errstate(divide="ignore", invalid="ignore"):
         strayed = np.abs(np.arctanh(np.clip(resampled, -1, 1)) - atanh(value)) / errors

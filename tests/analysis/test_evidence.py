@@ -1,0 +1,218 @@
+"""What stands beside a correlation, against values worked by hand, literal loops and statsmodels."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.stats.meta_analysis import combine_effects
+from statsmodels.stats.multitest import multipletests
+
+from analysis.clusters import Pairs, resample
+from analysis.correlate import correlate
+from analysis.evidence import EVIDENCE_COLUMNS, adjust, corrected, evidence, pairwise_accuracy
+from analysis.pooling import meta_analysis, mixed_model, reversal, z_error
+from analysis.verdict import RULES, verdict
+
+
+def test_adjusted_p_values_are_those_of_statsmodels() -> None:
+    p = np.array([0.01, 0.04, math.nan, 0.03, 0.005, 0.5])
+    found = adjust(p)
+    known = np.isfinite(p)
+    assert found["p_holm"][known] == pytest.approx(multipletests(p[known], method="holm")[1])
+    assert found["p_bh"][known] == pytest.approx(multipletests(p[known], method="fdr_bh")[1])
+    assert np.isnan(found["p_holm"][2])
+    assert np.isnan(adjust([math.nan])["p_bh"]).all()
+
+
+def test_pairwise_accuracy_is_a_loop_over_pairs_of_units() -> None:
+    rng = np.random.default_rng(0)
+    x, y, unit = rng.normal(size=12), rng.normal(size=12), np.repeat(np.arange(6), 2)
+    bias = [(np.mean(np.abs(x[unit == u] - 0.5)), np.mean(np.abs(y[unit == u]))) for u in range(6)]
+    right = [((a[0] < b[0]) == (a[1] < b[1])) for a, b in itertools.combinations(bias, 2)]
+    found = pairwise_accuracy(Pairs(x, y, unit), resample(6, 400, rng), unbiased=0.5)
+    assert found["accuracy"] == pytest.approx(np.mean(right))
+    assert found["accuracy_low"] <= found["accuracy"] <= found["accuracy_high"]
+
+
+def test_a_tie_is_no_help() -> None:
+    units = np.arange(3)
+    assert pairwise_accuracy(Pairs(np.array([1.0, 1, 2]), np.array([1.0, 2, 3]), units), np.ones((2, 3)))["accuracy"] == pytest.approx(
+        2.5 / 3
+    )
+    assert pairwise_accuracy(Pairs(np.array([-3.0, 2, 1]), np.array([0.3, -0.2, 0.1]), units), np.ones((2, 3)))["accuracy"] == 1
+
+
+def test_the_correction_for_attenuation_by_hand() -> None:
+    # var(x) = 2 and var(y) = 8; errors of variance 0.5 and 2 leave reliabilities of 3/4 each.
+    x, y = np.tile([-2.0, -1, 1, 2], 10) * math.sqrt(0.8), np.tile([-2.0, 1, -1, 2], 10) * math.sqrt(3.2)
+    assert (x.var(), y.var()) == pytest.approx((2, 8))
+    pairs = Pairs(x, y, np.arange(40))
+    found = corrected(pairs, np.full(40, math.sqrt(0.5)), np.full(40, math.sqrt(2.0)), resample(40, 50, np.random.default_rng(0)))
+    assert found["r_corrected"] == pytest.approx(np.corrcoef(x, y)[0, 1] / 0.75)
+
+
+def test_the_corrected_correlation_is_that_without_noise() -> None:
+    rng = np.random.default_rng(1)
+    true = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], size=4_000)
+    noisy = true + rng.normal(size=true.shape) * [0.8, 0.5]
+    row = evidence(*noisy.T, units=range(4_000), x_error=np.full(4_000, 0.8), y_error=np.full(4_000, 0.5), resamples=60)
+    assert row["r_corrected"] == pytest.approx(0.6, abs=0.05)
+    assert row["r_corrected_low"] < row["r_corrected"] < row["r_corrected_high"]
+
+
+def test_noise_without_signal_has_no_correction() -> None:
+    rng = np.random.default_rng(0)
+    row = evidence(rng.normal(size=9), rng.normal(size=9), units=range(9), x_error=np.full(9, 3.0), y_error=np.full(9, 0.1), resamples=50)
+    assert math.isnan(row["r_corrected"])
+
+
+def test_meta_analysis_is_that_of_statsmodels() -> None:
+    r, errors = np.array([0.5, 0.1, -0.2, 0.4, 0.6]), np.array([0.2, 0.15, 0.25, 0.1, 0.3])
+    found = meta_analysis(r, errors)
+    expected = combine_effects(np.arctanh(r), errors**2, method_re="iterated")
+    assert found["tau2"] == pytest.approx(expected.tau2, abs=1e-6)
+    assert found["i2"] == pytest.approx(expected.i2, abs=1e-9)
+    assert found["q"] == pytest.approx(expected.q, abs=1e-9)
+    assert math.atanh(found["r"]) == pytest.approx(expected.mean_effect_re, abs=1e-6)
+    reach = 2.7764451051977987 * expected.sd_eff_w_re_hksj  # t of 4 degrees of freedom, after Hartung, Knapp, Sidik and Jonkman
+    assert math.atanh(found["high"]) == pytest.approx(expected.mean_effect_re + reach, abs=1e-5)
+
+
+def test_meta_analysis_of_like_slices_has_no_heterogeneity() -> None:
+    found = meta_analysis([0.3, 0.3, 0.3], [0.2, 0.1, 0.3])
+    assert (found["r"], found["tau2"], found["i2"]) == pytest.approx((0.3, 0, 0))
+    assert meta_analysis([0.3, 1.0, math.nan], [0.2, 0.1, 0.3])["reason"] == "1 slices with an error, fewer than 2"
+
+
+def test_the_mixed_model_finds_the_slope_within_groups() -> None:
+    # Within every group y falls with x; the groups' means rise: the paradox of Simpson.
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(8), 12)
+    inner = rng.normal(size=96)
+    x, y = inner + 3 * groups, -inner + 3 * groups + 0.3 * rng.normal(size=96)
+    found = mixed_model(x, y, groups)
+    assert np.corrcoef(x, y)[0, 1] > 0.9
+    assert found["high"] < 0
+    # Both sides are standardised, so the slope within is -1 times the ratio of their spreads.
+    assert found["slope"] == pytest.approx(-x.std() / y.std(), abs=0.1)
+    assert found["group_share"] > 0.9
+    assert "too few" in mixed_model(x[:3], y[:3], groups[:3])["reason"]
+
+
+def test_z_error_is_the_jackknifes() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 8))
+    z = [math.atanh(np.corrcoef(np.delete(x, i), np.delete(y, i))[0, 1]) for i in range(8)]
+    r, error = z_error(x, y, range(8))
+    assert r == pytest.approx(np.corrcoef(x, y)[0, 1])
+    assert error == pytest.approx(math.sqrt(7 / 8 * sum((each - np.mean(z)) ** 2 for each in z)))
+    assert math.isnan(z_error(x[:3], y[:3], range(3))[1])
+
+
+@pytest.mark.parametrize(
+    ("pooled", "parts", "says"),
+    [
+        ((0.4, 0.1, 0.6), [(-0.3, -0.6, 0.1), (-0.2, -0.5, 0.2)], "reversed: every part has the other sign than the whole"),
+        ((0.1, -0.1, 0.3), [(-0.5, -0.7, -0.2), (0.5, 0.2, 0.7)], "parts disagree: 1 above 0, 1 below"),
+        ((0.4, 0.1, 0.6), [(-0.3, -0.6, 0.1), (0.1, -0.2, 0.4)], "not within the parts: on average they have the other sign"),
+        ((0.4, 0.1, 0.6), [(0.3, 0.1, 0.5), (0.2, -0.1, 0.5)], ""),
+        ((0.4, 0.1, 0.6), [(-0.3, -0.6, 0.1)], ""),
+    ],
+)
+def test_reversals(pooled: tuple[float, ...], parts: list[tuple[float, ...]], says: str) -> None:
+    named = [dict(zip(("r", "low", "high"), each, strict=True)) for each in (pooled, *parts)]
+    assert reversal(named[0], named[1:]) == says
+
+
+ROW: dict[str, Any] = {
+    "r_low": 0.2,
+    "r_high": 0.7,
+    "p_holm": 0.01,
+    "influence_low": 0.3,
+    "influence_high": 0.6,
+    "influential": "u",
+    "n_units": 20,
+    "detectable": 0.59,
+    "r_low_bases": math.nan,
+    "r_high_bases": math.nan,
+    "reason": "",
+    "caution": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({}, "supports: r > 0"),
+        ({"r_low": -0.7, "r_high": -0.2, "influence_low": -0.6, "influence_high": -0.3}, "contradicts: r < 0"),
+        ({"r_low": -0.1, "r_high": 0.2}, "contradicts: |r| is below 0.3"),
+        ({"r_low": -0.1}, "cannot tell: the interval holds 0; 20 units detect |r| of 0.59 or more"),
+        ({"p_holm": 0.2}, "cannot tell: not beyond chance among the slices shown (Holm's p 0.2)"),
+        ({"p_holm": math.nan}, "cannot tell: not beyond chance"),
+        ({"influence_low": -0.1}, "cannot tell: one unit decides the sign (u)"),
+        ({"r_low_bases": -0.5, "r_high_bases": -0.1}, "cannot tell: the interval over base embeddings has the other sign"),
+        ({"r_low": math.nan, "reason": "n = 2, fewer than 3 pairs"}, "cannot tell: n = 2, fewer than 3 pairs"),
+    ],
+)
+def test_the_rules_of_the_verdict(change: dict[str, Any], says: str) -> None:
+    assert verdict(ROW | change).startswith(says)
+    assert says.partition(":")[0] in RULES
+
+
+def test_every_column_has_a_value_or_is_nan() -> None:
+    rng = np.random.default_rng(0)
+    row = evidence(
+        rng.normal(size=24), rng.normal(size=24), units=np.repeat(np.arange(12), 2), bases=np.repeat(np.arange(6), 4), resamples=200
+    )
+    assert tuple(row) == EVIDENCE_COLUMNS
+    assert (row["n_units"], row["n_bases"]) == (12, 6)
+    assert row["r_low"] < row["r_high"]
+    assert row["r_low_bases"] < row["r_high_bases"]
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "units", "says"),
+    [
+        ([1, 2], [2, 1], [0, 1], "2 units, fewer than 3"),
+        ([1, 2, 3, 4], [2, 1, 4, 3], [0, 0, 0, 0], "1 units, fewer than 3"),
+        ([1, 1, 1, 1], [2, 1, 4, 3], range(4), "a side is constant"),
+        ([1, 2, 3, 4], [7, 7, 7, 7], range(4), "a side is constant"),
+        ([1, 2, 3, 4], [math.nan] * 4, range(4), "0 units, fewer than 3"),
+        ([1, 2, math.nan, 4], [1, math.nan, 3, 4], range(4), "2 units, fewer than 3"),
+    ],
+)
+def test_what_cannot_be_told_is_said(x: list[float], y: list[float], units: Any, says: str) -> None:
+    row = evidence(x, y, units=units)
+    assert row["caution"] == says
+    assert all(
+        math.isnan(row[name]) for name in EVIDENCE_COLUMNS if name not in ("n_units", "n_bases", "influential", "coverage", "caution")
+    )
+
+
+def test_rows_written_twice_are_no_evidence_once_they_are_clustered() -> None:
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"x": rng.normal(size=10), "y": rng.normal(size=10), "name": list("abcdefghij")})
+    table["y"] += 0.6 * table["x"]
+    once, fourfold = (correlate(part, x="x", y="y", cluster=["name"]).iloc[0] for part in (table, pd.concat([table] * 4)))
+    assert (fourfold["r_low"], fourfold["r_high"], fourfold["n_units"]) == pytest.approx((once["r_low"], once["r_high"], 10))
+    assert fourfold["pearson_high"] - fourfold["pearson_low"] < 0.6 * (fourfold["r_high"] - fourfold["r_low"])
+
+
+@pytest.mark.realdata
+def test_the_studys_own_table_without_and_with_clusters(realdata: Path) -> None:
+    table = pd.read_csv(realdata / "results" / "coref_results_orig.csv")
+    rows = correlate(table, x="WEAT", y="Performance Gap").iloc[0]
+    units = correlate(table, x="WEAT", y="Performance Gap", cluster=["Performance Gap"]).iloc[0]
+    assert (rows["pearson"], rows["pearson_p"]) == pytest.approx((0.278192, 0.010399), abs=1e-6)
+    assert (rows["n_units"], units["n_units"]) == (84, 28)
+    assert rows["verdict"] == "supports: r > 0"
+    assert units["r_high"] - units["r_low"] > 1.2 * (rows["r_high"] - rows["r_low"])
+    by = correlate(table, x="WEAT", y="Performance Gap", by=["Metric", "Embedding"], cluster=["Performance Gap"])
+    assert by["n_units"].tolist() == [7] * 4
+    assert by["verdict"].str.startswith("cannot tell").all()
