@@ -27,6 +27,8 @@ from analysis.clusters import moments as unit_moments
 
 FEWEST_UNITS = 3
 RESAMPLES = 10_000
+FEWEST_RESAMPLES = 2_000
+MOST_WEIGHTS = 2_000_000  # resamples times units
 EVIDENCE_COLUMNS = (
     "n_units",
     "n_bases",
@@ -93,11 +95,12 @@ def evidence(
         return row | {"caution": f"{len(names)} units, fewer than {FEWEST_UNITS}"}
     if any(np.ptp(side) <= 1e-13 * np.abs(side).max(initial=0) for side in (pairs.x, pairs.y)):
         return row | {"caution": "a side is constant"}
-    rng = np.random.default_rng(seed)
-    weights = resample(len(names), resamples, rng)
+    # The more units, the fewer resamples tell as much: memory and time stay bounded.
+    resamples = min(resamples, max(FEWEST_RESAMPLES, MOST_WEIGHTS // len(names)))
+    weights = resample(len(names), resamples, seed)
     r = pearson_interval(pairs, weights)
     row |= {"r_low": r.low, "r_high": r.high, "coverage": coverage(len(names)), "detectable": detectable(len(names))}
-    row["r_p"], row["caution"] = permutation_p(pairs, resamples, rng)
+    row["r_p"], row["caution"] = permutation_p(pairs, resamples, seed)
     left_out = leave_one_out(pairs)
     if np.isfinite(left_out).any():
         row |= {"influence_low": float(np.nanmin(left_out)), "influence_high": float(np.nanmax(left_out))}
@@ -107,7 +110,7 @@ def evidence(
         row |= {f"{name}_low": found.low, f"{name}_high": found.high}
     if base_of is not None and row["n_bases"] > FEWEST_UNITS:
         over = Pairs(pairs.x, pairs.y, base_of)
-        of_bases = pearson_interval(over, resample(row["n_bases"], resamples, rng))
+        of_bases = pearson_interval(over, resample(row["n_bases"], resamples, seed))
         row |= {"r_low_bases": of_bases.low, "r_high_bases": of_bases.high}
     row |= pairwise_accuracy(pairs, weights, unbiased)
     if x_error is not None and y_error is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,8 +24,8 @@ MADE_FROM = ("point", "task", "embedding", "method", "direction", "dose", "words
 NUMBERS = (*MADE_FROM, "metric", "query", "gap", "x", "y", "low", "high", "reason", "generated")
 
 
-def draw_figures(results: str | Path | Tables, out: Path) -> list[Path]:
-    """Draw the three figures of every task and metric into ``out`` as SVG and PNG, each with a CSV of its numbers; the paths written.
+def draw_figures(results: str | Path | Tables, out: Path, *, suffixes: Sequence[str] = (".svg", ".png", ".pdf")) -> list[Path]:
+    """Draw the three figures of every task and metric into ``out`` in each format, with a CSV of its numbers; the paths written.
 
     * ``figure3``: rows: query; columns: embedding and gap (precision, recall). One panel is one experiment of the paper.
     * ``figure4``: rows: gap; columns: modification method, each with the unmodified embeddings; colour: embedding. All queries pooled.
@@ -39,7 +40,7 @@ def draw_figures(results: str | Path | Tables, out: Path) -> list[Path]:
         words = _words(part, task, metric)
         for number, (data, figure_words) in {3: _figure3(part, words), 4: _figure4(part, words), 5: _figure5(part, words)}.items():
             stem = re.sub(r"[^\w.-]+", "_", f"figure{number}_{task}_{metric}").strip("_")
-            written += _draw(data, figure_words, Path(out), stem)
+            written += _draw(data, figure_words, Path(out), stem, suffixes)
     return written
 
 
@@ -109,9 +110,9 @@ def _panels(part: pd.DataFrame, *, row: object, column: object, colour: object, 
     return part.assign(row=row, column=column, colour=colour, shape=shape).reset_index(drop=True)
 
 
-def _draw(data: pd.DataFrame, words: Words, out: Path, stem: str) -> list[Path]:
+def _draw(data: pd.DataFrame, words: Words, out: Path, stem: str, suffixes: Sequence[str]) -> list[Path]:
     chart = scatter_grid(data, words, zero=True)
-    paths = [save_chart(chart, out / f"{stem}{suffix}") for suffix in (".svg", ".png")]
+    paths = [save_chart(chart, out / f"{stem}{suffix}") for suffix in suffixes]
     table = out / f"{stem}.csv"
     with atomic_path(table) as path:
         _numbers(data).to_csv(path, index=False)

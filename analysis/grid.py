@@ -19,7 +19,7 @@ from files import InputError, atomic_path, nearest
 BLACK = "#000000"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 SHAPES = ("circle", "diamond", "triangle-up", "square", "cross", "triangle-down", "triangle-right", "triangle-left")
-FORMATS = (".svg", ".png", ".html")
+FORMATS = (".svg", ".png", ".pdf", ".html")
 INK = "#333333"
 # Width and height in pixels by the number of columns.
 PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
@@ -74,7 +74,7 @@ def scatter_grid(data: pd.DataFrame, words: Words, *, mark: str = "point", zero:
 
 
 def save_chart(chart: alt.FacetChart, path: str | Path) -> Path:
-    """Write the chart as ``.svg``, ``.png`` (two pixels to the point) or self-contained ``.html``; the whole file or none."""
+    """Write the chart as ``.svg``, ``.png`` (two pixels to the point), ``.pdf`` or self-contained ``.html``; the whole file or none."""
     path = Path(path)
     if path.suffix not in FORMATS:
         raise InputError(f"cannot draw to {path}: the name must end in {', '.join(FORMATS)}{nearest(path.suffix, FORMATS)}")

@@ -10,6 +10,7 @@ from filelock import FileLock
 from rich.console import Console
 
 from analysis.figures import draw_figures
+from analysis.report import build_report
 from analysis.survey import is_survey, print_survey, write_survey
 from analysis.tables import Tables, print_correlations, print_points, write_tables
 from files import atomic_path
@@ -47,6 +48,7 @@ def finish(tables: Tables, plans: Sequence[Plan], store: Store, results: Path, c
         if len(correlations) and len(tables.points) >= FEWEST:
             print_correlations(correlations, console)
             made += draw_figures(results, results / "figures")
+            made += build_report(results, correlations=correlations, figures=False)
     written = [results / name for name in ("points.parquet", "intrinsic.parquet", "extrinsic.parquet", "correlations.csv")]
     for path in [*written, *(path for path in made if path.parent == results or path.suffix != ".csv")]:
         console.print(_near(path), soft_wrap=True, highlight=False)

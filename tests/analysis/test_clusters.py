@@ -56,7 +56,7 @@ def influence_error(pairs: Pairs) -> float:
 
 def test_weighted_moments_are_the_rows_copied_out() -> None:
     pairs = made()
-    weights = resample(pairs.units, 40, np.random.default_rng(1))
+    weights = resample(pairs.units, 40, 1)
     found, errors = weighted_pearson(weights, moments(pairs))
     for counts, r, error in zip(weights, found, errors, strict=True):
         rows = copied(pairs, counts)
@@ -66,7 +66,7 @@ def test_weighted_moments_are_the_rows_copied_out() -> None:
 
 def test_the_interval_is_the_studentised_bootstrap_written_out() -> None:
     pairs = made(k=9)
-    weights = resample(9, 300, np.random.default_rng(2))
+    weights = resample(9, 300, 2)
     r = np.corrcoef(pairs.x, pairs.y)[0, 1]
     strayed = []
     for counts in weights:
@@ -109,16 +109,16 @@ def test_permutation_p_is_that_of_all_orderings_of_whole_units(rows: int) -> Non
     observed = abs(np.corrcoef(pairs.x, pairs.y)[0, 1])
     every = [abs(np.corrcoef(x.ravel(), y[list(order)].ravel())[0, 1]) for order in itertools.permutations(range(6))]
     exact = np.mean(np.array(every) >= observed - 1e-12)
-    p, reason = permutation_p(pairs, 20_000, np.random.default_rng(0))
+    p, reason = permutation_p(pairs, 20_000, 0)
     assert p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
     assert reason == ""
 
 
 def test_units_change_places_with_units_of_their_size() -> None:
     one_alone = Pairs(np.arange(7.0), np.array([1.0, 3, 2, 5, 4, 4, 1]), np.array([0, 0, 1, 1, 2, 2, 3]))
-    assert permutation_p(one_alone, 100, np.random.default_rng(0))[1] == "1 units of a size of their own stay in place"
+    assert permutation_p(one_alone, 100, 0)[1] == "1 units of a size of their own stay in place"
     all_alone = Pairs(np.arange(6.0), np.array([1.0, 3, 2, 5, 4, 4]), np.array([0, 1, 1, 2, 2, 2]))
-    p, reason = permutation_p(all_alone, 100, np.random.default_rng(0))
+    p, reason = permutation_p(all_alone, 100, 0)
     assert math.isnan(p)
     assert "no two units have the same number of rows" in reason
 
@@ -127,7 +127,7 @@ def test_copies_of_rows_leave_the_interval_where_it_was() -> None:
     # The same gap beside three scores is one unit: rows written three times are no evidence.
     once = made(k=12, rows=1)
     thrice = Pairs(np.repeat(once.x, 3), np.repeat(once.y, 3), np.repeat(once.unit, 3))
-    weights = resample(12, 500, np.random.default_rng(0))
+    weights = resample(12, 500, 0)
     one, three = pearson_interval(once, weights), pearson_interval(thrice, weights)
     assert (three.value, three.low, three.high) == pytest.approx((one.value, one.low, one.high))
 
@@ -146,7 +146,7 @@ def test_coverage_is_told_for_the_next_smaller_study() -> None:
 
 def test_a_line_has_no_width_and_few_units_have_no_interval() -> None:
     line = Pairs(np.arange(5.0), 2 * np.arange(5.0), np.arange(5))
-    found = pearson_interval(line, resample(5, 100, np.random.default_rng(0)))
+    found = pearson_interval(line, resample(5, 100, 0))
     assert (found.value, found.low, found.high) == pytest.approx((1, 1, 1))
     few = Pairs(np.array([1.0, 2, 4]), np.array([2.0, 1, 3]), np.arange(3))
-    assert math.isnan(pearson_interval(few, resample(3, 100, np.random.default_rng(0))).low)
+    assert math.isnan(pearson_interval(few, resample(3, 100, 0)).low)

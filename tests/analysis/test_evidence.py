@@ -35,7 +35,7 @@ def test_pairwise_accuracy_is_a_loop_over_pairs_of_units() -> None:
     x, y, unit = rng.normal(size=12), rng.normal(size=12), np.repeat(np.arange(6), 2)
     bias = [(np.mean(np.abs(x[unit == u] - 0.5)), np.mean(np.abs(y[unit == u]))) for u in range(6)]
     right = [((a[0] < b[0]) == (a[1] < b[1])) for a, b in itertools.combinations(bias, 2)]
-    found = pairwise_accuracy(Pairs(x, y, unit), resample(6, 400, rng), unbiased=0.5)
+    found = pairwise_accuracy(Pairs(x, y, unit), resample(6, 400, 0), unbiased=0.5)
     assert found["accuracy"] == pytest.approx(np.mean(right))
     assert found["accuracy_low"] <= found["accuracy"] <= found["accuracy_high"]
 
@@ -53,7 +53,7 @@ def test_the_correction_for_attenuation_by_hand() -> None:
     x, y = np.tile([-2.0, -1, 1, 2], 10) * math.sqrt(0.8), np.tile([-2.0, 1, -1, 2], 10) * math.sqrt(3.2)
     assert (x.var(), y.var()) == pytest.approx((2, 8))
     pairs = Pairs(x, y, np.arange(40))
-    found = corrected(pairs, np.full(40, math.sqrt(0.5)), np.full(40, math.sqrt(2.0)), resample(40, 50, np.random.default_rng(0)))
+    found = corrected(pairs, np.full(40, math.sqrt(0.5)), np.full(40, math.sqrt(2.0)), resample(40, 50, 0))
     assert found["r_corrected"] == pytest.approx(np.corrcoef(x, y)[0, 1] / 0.75)
 
 

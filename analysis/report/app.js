@@ -1,0 +1,141 @@
+// The page: menus, figures, tables. All data stand in the page; nothing is asked of a network.
+const D = JSON.parse(document.getElementById("data").textContent);
+const ALL = "all";
+const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "status", "error", "verdict", "reversal", "reason", "point"]);
+const LONG = new Set(["verdict", "reversal", "reason", "error"]);
+const element = (tag, attributes = {}, ...children) => {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+};
+const number = (value, digits = 3) => (value === null || value === undefined ? "" : Number.isInteger(value) ? String(value) : value.toFixed(digits));
+const interval = (low, high) => (low === null || high === null || low === undefined ? "none" : `[${number(low)}, ${number(high)}]`);
+const distinct = (values) => [...new Set(values)];
+const expand = (columns) => {
+  const names = Object.keys(columns);
+  return (columns[names[0]] ?? []).map((_, i) => Object.fromEntries(names.map((name) => [name, columns[name][i]])));
+};
+
+const rows = expand(D.rows).map((row) => {
+  const point = D.points[row.p];
+  return {
+    ...point, ...row,
+    method_name: point.method === "none" ? "unmodified" : point.method,
+    direction: point.direction || "-",
+    x_interval: interval(row.x_low, row.x_high), y_interval: interval(row.low, row.high),
+  };
+}).filter((row) => row.x !== null && row.y !== null);
+
+// Tables: sortable by their headings, savable as CSV.
+const csv = (records, names) => [names, ...records.map((record) => names.map((name) => record[name]))]
+  .map((cells) => cells.map((cell) => (cell === null || cell === undefined ? "" : /[",\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(",")).join("\n") + "\n";
+function table(records, names, caption, { save = "", scroll = false } = {}) {
+  const head = element("tr"), body = element("tbody");
+  let order = { name: null, up: true };
+  const fill = () => {
+    const sorted = order.name === null ? records : [...records].sort((a, b) => {
+      const [p, q] = [a[order.name], b[order.name]];
+      if (p === null || p === undefined) return 1;
+      if (q === null || q === undefined) return -1;
+      return (p < q ? -1 : p > q ? 1 : 0) * (order.up ? 1 : -1);
+    });
+    body.replaceChildren(...sorted.map((record) => element("tr", {}, ...names.map((name) => {
+      const cell = element("td", { class: (TEXT.has(name) ? "text" : "") + (LONG.has(name) ? " long" : "") }, TEXT.has(name) || typeof record[name] === "string" ? record[name] ?? "" : number(record[name]));
+      if (name === "verdict") cell.classList.add(/^supports/.test(record[name]) ? "yes" : /^contradicts/.test(record[name]) ? "no" : "soft");
+      return cell;
+    }))));
+  };
+  for (const name of names) {
+    const button = element("button", { type: "button" }, name.replaceAll("_", " "));
+    const heading = element("th", { scope: "col", class: TEXT.has(name) ? "text" : "", "aria-sort": "none" }, button);
+    button.addEventListener("click", () => {
+      order = { name, up: order.name === name ? !order.up : true };
+      for (const other of head.children) other.setAttribute("aria-sort", "none");
+      heading.setAttribute("aria-sort", order.up ? "ascending" : "descending");
+      fill();
+    });
+    head.append(heading);
+  }
+  fill();
+  const made = element("div", { class: scroll ? "wide scroll" : "wide", tabindex: "0", role: "region", "aria-label": caption },
+    element("table", {}, element("caption", {}, caption), element("thead", {}, head), body));
+  if (!save) return made;
+  const button = element("button", { type: "button", class: "save" }, `Save as CSV (${records.length} rows)`);
+  button.addEventListener("click", () => {
+    const url = URL.createObjectURL(new Blob([csv(records, names)], { type: "text/csv" }));
+    element("a", { href: url, download: save }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  });
+  return element("div", {}, made, button);
+}
+
+// Menus choose what the scatter shows.
+const menus = [["metric", false], ["query", true], ["gap", false], ["embedding", true], ["method_name", true], ["task", false]];
+const chosen = {};
+for (const [name, all] of menus) {
+  const found = distinct(rows.map((row) => row[name])).filter((value) => value !== undefined);
+  if (!found.length) continue;
+  const options = all ? [ALL, ...found] : found;
+  chosen[name] = name === "query" ? found[0] : name === "gap" && found.includes("recall_gap") ? "recall_gap" : options[0];
+  const select = element("select", { id: `menu-${name}` }, ...options.map((value) => element("option", { value }, value)));
+  select.value = chosen[name];
+  document.getElementById("menus").append(element("label", {}, name === "method_name" ? "method" : name, select));
+  select.addEventListener("change", () => { chosen[name] = select.value; show(); });
+}
+const shown = () => rows.filter((row) => Object.entries(chosen).every(([name, value]) => value === ALL || row[name] === value));
+let scatter = null;
+function show() {
+  const data = shown();
+  scatter.view.change("shown", window.vega.changeset().remove(() => true).insert(data.map((row) => ({ ...row })))).run();
+  select(null);
+}
+function select(brush) {
+  const inside = brush && brush.x && brush.y
+    ? shown().filter((row) => row.x >= brush.x[0] && row.x <= brush.x[1] && row.y >= brush.y[0] && row.y <= brush.y[1]) : [];
+  const count = shown().length;
+  document.getElementById("selected").textContent = inside.length ? `${inside.length} of ${count} rows selected` : `${count} rows shown, none selected`;
+  const names = ["embedding", "method", "direction", "dose", "wordset", "seed", "query", "x", "x_low", "x_high", "gap", "y", "low", "high"];
+  document.getElementById("selection").replaceChildren(...(inside.length ? [table(inside, names, "Selected rows", { save: "selected.csv", scroll: true })] : []));
+}
+
+const quiet = { actions: false, logLevel: 1, renderer: rows.length > 3000 ? "canvas" : "svg" };
+async function draw(id, data = {}) {
+  const spec = structuredClone(D.specs[id]);
+  for (const layer of [spec, ...(spec.layer ?? [])]) if (layer.data?.name in data) layer.data = { name: layer.data.name, values: data[layer.data.name] };
+  return window.vegaEmbed(`#${id}`, spec, quiet);
+}
+
+// The answer first.
+const verdicts = D.correlations.filter((row) => row.method === ALL && row.embedding === ALL && row.gap !== "f1_gap");
+const brief = ["query", "gap", "verdict", "r, 95% interval", "rows", "embedding runs", "p, Holm", "right picks, 95% interval"];
+const estimate = (value, low, high) => (value === null ? "" : `${value.toFixed(2)} ${low === null ? "" : `[${low.toFixed(2)}, ${high.toFixed(2)}]`}`);
+for (const row of verdicts) Object.assign(row, {
+  "r, 95% interval": estimate(row.pearson, row.r_low, row.r_high), rows: row.n, "embedding runs": row.n_units, "p, Holm": row.p_holm,
+  "right picks, 95% interval": estimate(row.accuracy, row.accuracy_low, row.accuracy_high),
+});
+const several = distinct(verdicts.map((row) => `${row.task} ${row.metric}`)).length > 1;
+document.getElementById("verdicts").append(table(verdicts, several ? ["task", "metric", ...brief] : brief,
+  "All embeddings and methods. r of score and gap, its interval over embedding runs; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless)"));
+
+scatter = await draw("scatter", { shown: shown() });
+scatter.view.addSignalListener("brush", (_, value) => select(value));
+select(null);
+window.reportReady = performance.now();
+window.report = { rows, shown, chosen, scatter };
+
+await draw("by_query", { rows });
+await draw("by_method", { rows });
+await draw("by_embedding", { rows });
+const forest = [
+  ...D.correlations.filter((row) => row.method === ALL && row.embedding !== ALL && row.query !== ALL)
+    .map((row) => ({ slice: `${row.embedding}, ${row.query}, ${row.gap}`, r: row.pearson, low: row.r_low, high: row.r_high, n_units: row.n_units, kind: "slice" })),
+  ...D.pooled.map((row) => ({ slice: `together: ${row.metric}, ${row.gap}`, r: row.r, low: row.low, high: row.high, n_units: row.m, kind: "pooled" })),
+].filter((row) => row.r !== null);
+await draw("forest", { forest });
+document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "mixed_slope", "mixed_low", "mixed_high", "mixed_n_groups", "reversal", "reason"],
+  "m embeddings pooled by random effects (r, 95% interval, tau2 on the scale of z, i2: share of heterogeneity); mixed: slope of the gap on the score within base embeddings, both standardised"));
+await draw("curves", { curves: expand(D.curves) });
+document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
+document.getElementById("t-points").append(table(D.points, Object.keys(D.points[0] ?? {}), "Points", { save: "points.csv", scroll: true }));
+window.reportDone = performance.now();
