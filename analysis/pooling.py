@@ -18,6 +18,7 @@ from analysis.clusters import moments as unit_moments
 FEWEST_SLICES = 2
 FEWEST_UNITS = 4
 ROUNDS = 200
+WITHIN_NOISE = "within the noise"
 
 
 def meta_analysis(r: ArrayLike, z_error: ArrayLike) -> dict[str, Any]:
@@ -115,9 +116,9 @@ def mixed_model(x: ArrayLike, y: ArrayLike, groups: ArrayLike) -> dict[str, Any]
 def reversal(pooled: Mapping[str, float], parts: Sequence[Mapping[str, float]]) -> str:
     """What is to be said where a pooled correlation and those of its parts differ in sign, as in Simpson's paradox; else nothing.
 
-    Each has ``r``, ``low``, ``high``. ``parts disagree``: one part's interval lies above 0 and another's below. ``reversed``: every part's
-    r has the other sign than the pooled one. ``not within the parts``: the pooled interval excludes 0, and the parts' r have the other
-    sign on average.
+    Each has ``r``, ``low``, ``high``. ``parts disagree``: one part's interval lies above 0 and another's below. ``reversed``: every
+    part's r has the other sign than the pooled one; ``within the noise`` where no interval excludes 0. ``not within the parts``: the
+    pooled interval excludes 0, and the parts' r have the other sign on average.
     """
     known = [part for part in parts if np.isfinite(part["r"])]
     if len(known) < FEWEST_SLICES or not np.isfinite(pooled["r"]):
@@ -129,7 +130,8 @@ def reversal(pooled: Mapping[str, float], parts: Sequence[Mapping[str, float]]) 
     side = np.sign(pooled["r"])
     excludes = pooled["low"] > 0 or pooled["high"] < 0
     if (sides == -side).all():
-        return "reversed: every part has the other sign than the whole"
+        beyond_noise = excludes or above or below
+        return "reversed: every part has the other sign than the whole" if beyond_noise else f"reversed {WITHIN_NOISE}"
     if excludes and side * float(np.mean([part["r"] for part in known])) < 0:
         return "not within the parts: on average they have the other sign"
     return ""

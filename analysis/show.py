@@ -15,6 +15,7 @@ from rich.text import Text
 from analysis.evidence import EVIDENCE_COLUMNS
 from analysis.join import told_apart
 from analysis.pairs import RESULT_COLUMNS
+from analysis.pooling import WITHIN_NOISE
 from analysis.read import is_blank
 
 NOTHING = "-"
@@ -75,10 +76,14 @@ def print_correlations(correlations: pd.DataFrame, console: Console) -> None:
     """The rows of ``correlate_slices`` over all methods, one table per task and metric; those of single methods stay in the file."""
     for (task, metric), block in correlations.groupby(["task", "metric"], sort=False):
         shown = block[block["method"] == "all"]
-        rows = [{name: row[name] for name in ("embedding", "query", "gap")} | _evidence(row) for row in shown.to_dict("records")]
+        rows = [
+            {name: row[name] for name in ("embedding", "query", "gap")} | _evidence(row) | {"verdict": row["verdict"].partition(":")[0]}
+            for row in shown.to_dict("records")
+        ]
         stamp = ", generated data" if block["generated"].any() else ""
         _print_table(f"{task}, {metric}: all methods, r over units with its 95% interval{stamp}", rows, console, left=LEFT | {"verdict"})
-        for row in shown[shown["reversal"] != ""].to_dict("records"):
+        telling = (shown["reversal"] != "") & ~shown["reversal"].str.endswith(WITHIN_NOISE)
+        for row in shown[telling].to_dict("records"):
             text = f"{row['embedding']} {row['query']} {row['gap']}: {row['reversal']}"
             console.print(text, soft_wrap=True, highlight=False, markup=False)
 

@@ -85,9 +85,11 @@ for (const [name, all] of menus) {
 }
 const shown = () => rows.filter((row) => Object.entries(chosen).every(([name, value]) => value === ALL || row[name] === value));
 let scatter = null;
-function show() {
-  const data = shown();
-  scatter.view.change("shown", window.vega.changeset().remove(() => true).insert(data.map((row) => ({ ...row })))).run();
+async function show() {
+  scatter?.finalize(); // drawn anew: a brush over points that are gone would select others
+  scatter = await draw("scatter", { shown: shown() });
+  scatter.view.addSignalListener("brush", (_, value) => select(value));
+  window.report.scatter = scatter;
   select(null);
 }
 function select(brush) {
@@ -118,11 +120,9 @@ const several = distinct(verdicts.map((row) => `${row.task} ${row.metric}`)).len
 document.getElementById("verdicts").append(table(verdicts, several ? ["task", "metric", ...brief] : brief,
   "All embeddings and methods. r of score and gap, its interval over embedding runs; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless)"));
 
-scatter = await draw("scatter", { shown: shown() });
-scatter.view.addSignalListener("brush", (_, value) => select(value));
-select(null);
+window.report = { rows, shown, chosen };
+await show();
 window.reportReady = performance.now();
-window.report = { rows, shown, chosen, scatter };
 
 await draw("by_query", { rows });
 await draw("by_method", { rows });

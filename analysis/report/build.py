@@ -66,7 +66,7 @@ def render(data: Mapping[str, Any], tables: Tables, *, title: str) -> str:
         "forest": specs.forest(),
         "curves": specs.curves(),
     }
-    bundle = vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;window.vega=vega;")
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;")
     return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
         title=html.escape(title),
         style=(HERE / "style.css").read_text(encoding="utf-8"),

@@ -27,6 +27,12 @@ def tables() -> Tables:
 
 
 @pytest.fixture(scope="module")
+def module_tables() -> Tables:
+    """The small experiment, for tests that only read it."""
+    return make_tables()
+
+
+@pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small experiment's figures, drawn once."""
     folder = tmp_path_factory.mktemp("figures")

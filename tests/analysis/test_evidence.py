@@ -119,6 +119,7 @@ def test_z_error_is_the_jackknifes() -> None:
     ("pooled", "parts", "says"),
     [
         ((0.4, 0.1, 0.6), [(-0.3, -0.6, 0.1), (-0.2, -0.5, 0.2)], "reversed: every part has the other sign than the whole"),
+        ((0.1, -0.2, 0.4), [(-0.3, -0.6, 0.1), (-0.2, -0.5, 0.2)], "reversed within the noise"),
         ((0.1, -0.1, 0.3), [(-0.5, -0.7, -0.2), (0.5, 0.2, 0.7)], "parts disagree: 1 above 0, 1 below"),
         ((0.4, 0.1, 0.6), [(-0.3, -0.6, 0.1), (0.1, -0.2, 0.4)], "not within the parts: on average they have the other sign"),
         ((0.4, 0.1, 0.6), [(0.3, 0.1, 0.5), (0.2, -0.1, 0.5)], ""),
