@@ -17,6 +17,7 @@ NORMAL_975 = 1.959963984540054
 NORMAL_80 = 0.8416212335729143
 FEWEST_UNITS = 4  # below, a unit's weight in a resample is all there is
 MOST_LEFT_OUT = 100
+GROUPS = 40  # that stand in for more units than that, where leaving out each would take too long
 # Share of simulated studies whose 95% interval of r held the truth, least and most over kinds of data; tests/analysis/test_coverage.py.
 COVERAGE = {8: (0.93, 0.97), 16: (0.93, 0.95), 40: (0.93, 0.96)}
 
@@ -136,13 +137,13 @@ def pearson_interval(pairs: Pairs, weights: Floats) -> Estimate:
 def leave_one_out(pairs: Pairs, statistic: str = "pearson") -> Floats:
     """The correlation without each unit in turn. ``statistic``: ``pearson``, ``spearman`` or ``kendall``. Shape (units,).
 
-    The rank correlations of more than 100 units are those without each of 100 groups of them, in the order of their names; shape (100,).
+    The rank correlations of more than 100 units are those without each of 40 groups of them, in the order of their names; shape (40,).
     """
     if statistic == "pearson":
         k = pairs.units
         return weighted_pearson(np.ones((k, k)) - np.eye(k), moments(pairs))[0]
     of = {"spearman": spearman, "kendall": kendall}[statistic]
-    group = pairs.unit if pairs.units <= MOST_LEFT_OUT else pairs.unit * MOST_LEFT_OUT // pairs.units
+    group = pairs.unit if pairs.units <= MOST_LEFT_OUT else pairs.unit * GROUPS // pairs.units
     return np.array([of(pairs.rows(group != left_out)) for left_out in range(int(group.max()) + 1)])
 
 

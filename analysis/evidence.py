@@ -27,8 +27,8 @@ from analysis.clusters import moments as unit_moments
 
 FEWEST_UNITS = 3
 RESAMPLES = 10_000
-FEWEST_RESAMPLES = 2_000
-MOST_WEIGHTS = 2_000_000  # resamples times units
+FEWEST_RESAMPLES = 1_000
+MOST_WEIGHTS = 1_000_000  # resamples times units
 EVIDENCE_COLUMNS = (
     "n_units",
     "n_bases",

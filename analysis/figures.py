@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.correlate import UNMODIFIED
-from analysis.grid import Words, panel_statistics, save_chart, scatter_grid
+from analysis.grid import Words, panel_statistics, save_charts, scatter_grid
 from analysis.join import join_points
 from analysis.read import Tables, read_tables
 from files import atomic_path
@@ -112,7 +112,7 @@ def _panels(part: pd.DataFrame, *, row: object, column: object, colour: object, 
 
 def _draw(data: pd.DataFrame, words: Words, out: Path, stem: str, suffixes: Sequence[str]) -> list[Path]:
     chart = scatter_grid(data, words, zero=True)
-    paths = [save_chart(chart, out / f"{stem}{suffix}") for suffix in suffixes]
+    paths = save_charts(chart, out / stem, suffixes)
     table = out / f"{stem}.csv"
     with atomic_path(table) as path:
         _numbers(data).to_csv(path, index=False)

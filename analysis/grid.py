@@ -10,6 +10,7 @@ from typing import Any
 
 import altair as alt
 import pandas as pd
+import vl_convert
 
 from analysis.pairs import correlate_pair
 from analysis.show import short
@@ -76,12 +77,26 @@ def scatter_grid(data: pd.DataFrame, words: Words, *, mark: str = "point", zero:
 def save_chart(chart: alt.FacetChart, path: str | Path) -> Path:
     """Write the chart as ``.svg``, ``.png`` (two pixels to the point), ``.pdf`` or self-contained ``.html``; the whole file or none."""
     path = Path(path)
-    if path.suffix not in FORMATS:
-        raise InputError(f"cannot draw to {path}: the name must end in {', '.join(FORMATS)}{nearest(path.suffix, FORMATS)}")
-    with atomic_path(path) as work:
-        # Without inline, the HTML would load Vega from a server.
-        chart.save(str(work), scale_factor=2 if path.suffix == ".png" else 1, inline=path.suffix == ".html")
-    return path
+    return save_charts(chart, path.with_suffix(""), [path.suffix], path)[0]
+
+
+def save_charts(chart: alt.FacetChart, stem: Path, suffixes: Sequence[str], name: Path | None = None) -> list[Path]:
+    """Write the chart in several formats, drawn once: the others are made from the SVG."""
+    for suffix in suffixes:
+        if suffix not in FORMATS:
+            raise InputError(f"cannot draw to {name or stem}: the name must end in {', '.join(FORMATS)}{nearest(suffix, FORMATS)}")
+    svg = vl_convert.vegalite_to_svg(chart.to_dict(validate=False), vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2]))
+    written = []
+    for suffix in suffixes:
+        written.append(stem.with_name(stem.name + suffix))
+        with atomic_path(written[-1]) as work:
+            if suffix == ".svg":
+                work.write_text(svg, encoding="utf-8")
+            elif suffix == ".html":
+                chart.save(str(work), inline=True)  # without inline, the page would load Vega from a server
+            else:
+                work.write_bytes(vl_convert.svg_to_png(svg, scale=2) if suffix == ".png" else vl_convert.svg_to_pdf(svg))
+    return written
 
 
 def panel_statistics(data: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analysis.grid import Words, save_chart, scatter_grid
+from analysis.grid import Words, save_charts, scatter_grid
 from analysis.read import Tables
 from files import atomic_path
 
@@ -75,7 +75,7 @@ def write_survey(tables: Tables, folder: Path) -> list[Path]:
         words = Words(title=f"{title} against vector length", x="vector length", y=title, colour="query", notes=[NOTE])
         chart = scatter_grid(data[["x", "y", "low", "high", "row", "column", "colour", "shape"]], words, mark="line")
         stem = folder / "figures" / f"figure2_{metric}"
-        written += [save_chart(chart, stem.with_suffix(suffix)) for suffix in (".svg", ".png")]
+        written += save_charts(chart, stem, (".svg", ".png", ".pdf"))
         with atomic_path(stem.with_suffix(".csv")) as path:
             part.drop(columns=["low", "high"]).to_csv(path, index=False)
     return written

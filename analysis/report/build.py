@@ -19,7 +19,7 @@ from analysis.figures import STAMP, draw_figures
 from analysis.join import join_points
 from analysis.read import Tables, read_tables
 from analysis.report import specs
-from analysis.report.data import UNMODIFIED, page_data
+from analysis.report.data import SHOWN, UNMODIFIED, page_data
 from analysis.report.tex import correlations_tex
 from files import InputError, atomic_path
 
@@ -31,7 +31,7 @@ LIBRARIES = ("numpy", "scipy", "pandas", "statsmodels", "scikit-learn", "gensim"
 def build_report(
     results: str | Path, out: Path | None = None, *, correlations: pd.DataFrame | None = None, figures: bool = True
 ) -> list[Path]:
-    """Write the page, ``correlations.tex`` and the figures as SVG, PNG, PDF and CSV; the paths written.
+    """Write the page, ``correlations.tex`` and, where they are missing, the figures as SVG, PNG, PDF and CSV; the paths.
 
     Every number is one of the tables of the folder, ``correlations`` those of ``correlate_slices`` where they are at hand. Raises
     ``InputError`` for a folder without tables, without a done point or without a gap, and for a page larger than 5 MB.
@@ -39,7 +39,7 @@ def build_report(
     folder = Path(results)
     tables = read_tables(folder)
     if correlations is None:
-        correlations = correlate_slices(join_points(*tables))
+        correlations = _correlations(tables, folder)
     data = page_data(tables, correlations)
     page = render(data, tables, title=_title(tables, folder))
     if len(page.encode()) > MOST_BYTES:
@@ -49,8 +49,16 @@ def build_report(
         work.write_text(page, encoding="utf-8")
     with atomic_path(target.with_name("correlations.tex")) as work:
         work.write_text(correlations_tex(correlations, generated=data["generated"]), encoding="utf-8")
-    drawn = draw_figures(tables, folder / "figures") if figures else []
-    return [target, target.with_name("correlations.tex"), *drawn]
+    return [target, target.with_name("correlations.tex"), *(_figures(tables, folder) if figures else [])]
+
+
+def _figures(tables: Tables, folder: Path) -> list[Path]:
+    """The figures of the folder, drawn where one is missing: those of other points are moved away when tables are written."""
+    found = sorted((folder / "figures").glob("figure*"))
+    formats = {(path.stem, path.suffix) for path in found}
+    if found and all((stem, suffix) in formats for stem, _ in formats for suffix in (".svg", ".png", ".pdf", ".csv")):
+        return found
+    return draw_figures(tables, folder / "figures")
 
 
 def render(data: Mapping[str, Any], tables: Tables, *, title: str) -> str:
@@ -90,6 +98,21 @@ def headline(correlations: list[dict[str, Any]]) -> str:
     units = max((int(row["n_units"]) for row in slices), default=0)
     told = f"{counts['supports']} support it, {counts['contradicts']} contradict it, and {counts['cannot tell']} cannot tell"
     return f"Of {len(slices)} slices (a query and a gap, over all embeddings and methods, at most {units} embedding runs each), {told}."
+
+
+def _correlations(tables: Tables, folder: Path) -> pd.DataFrame:
+    """The correlations that lie in the folder, if they are of these tables as far as their slices and n tell; else computed."""
+    joined = join_points(*tables)
+    path = folder / "correlations.csv"
+    if path.is_file():
+        found = pd.read_csv(path)
+        if set(SHOWN) <= set(found.columns):
+            whole = found[(found[["embedding", "query", "method"]] == ALL).all(axis=1)]
+            counted = joined.groupby(["task", "metric", "gap"]).size()
+            told = whole.set_index(["task", "metric", "gap"])[["n", "n_missing"]].sum(axis=1)
+            if told.sort_index().equals(counted.sort_index()):
+                return found.fillna(dict.fromkeys(("verdict", "reversal", "reason"), ""))
+    return correlate_slices(joined)
 
 
 def _title(tables: Tables, folder: Path) -> str:

@@ -29,7 +29,7 @@ def symbols(svg: Path) -> list[str]:
 
 
 def test_three_figures_with_their_numbers(drawn: Path) -> None:
-    assert {path.name for path in drawn.iterdir()} == {f"{stem}{suffix}" for stem in STEMS for suffix in (".svg", ".png", ".csv")}
+    assert {path.name for path in drawn.iterdir()} == {f"{stem}{suffix}" for stem in STEMS for suffix in (".svg", ".png", ".pdf", ".csv")}
 
 
 def test_figure_3_has_one_panel_per_experiment(drawn: Path, texts: Texts) -> None:

@@ -94,7 +94,7 @@ def test_columns_that_are_not_named_are_blank() -> None:
         ([], "name --x, --y and --out; .* has the columns Kind, WEAT score"),
         (["--x", "WEAT scor", "--y", "Test", "--out", "f.svg"], "no column 'WEAT scor'; did you mean 'WEAT score'"),
         (["--x", "Kind", "--y", "Test", "--out", "f.svg"], "no number"),
-        (["--x", "Test", "--y", "Test", "--out", "f.pgn"], "must end in .svg, .png, .html; did you mean '.png'"),
+        (["--x", "Test", "--y", "Test", "--out", "f.pgn"], "must end in .svg, .png, .pdf, .html; did you mean '.png'"),
     ],
 )
 def test_bad_options_are_refused(options: list[str], message: str, foreign: Path) -> None:

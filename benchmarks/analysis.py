@@ -1,0 +1,117 @@
+"""Inference and the report: 100 slices with 10,000 resamples, a report of 1,000 points, and how soon its page answers."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.correlate import correlate
+from analysis.figures import draw_figures
+from analysis.read import Tables
+from analysis.report import build_report
+from analysis.tables import write_tables
+
+POINTS = 1_000
+
+
+def made_up(points: int, seed: int = 0) -> Tables:
+    """Random scores and gaps of so many points: three queries and three gaps each."""
+    rng = np.random.default_rng(seed)
+    number = np.arange(points)
+    method = np.array(["none", "balance", "attract_repel"])[number % 3]
+    table = pd.DataFrame({"point": [f"{i:016x}" for i in number], "experiment": "large", "method": method, "seed": number // 50})
+    table = table.assign(
+        embedding=np.array(["word2vec", "fasttext"])[number // 6 % 2],
+        direction=np.where(method == "none", "", np.array(["debias", "overbias"])[number // 3 % 2]),
+        dose=np.where(method == "none", 0.0, np.array([0.25, 0.5, 1.0])[number // 12 % 3]),
+        corpus="c",
+        source="s",
+        wordset="w",
+        status="done",
+        error="",
+        generated=True,
+    )
+    scores = table[["point"]].merge(pd.DataFrame({"query": ["weat6b", "weat7", "weat8"]}), how="cross")
+    value = rng.normal(size=len(scores))
+    scores = scores.assign(metric="weat", value=value, low=value - 0.3, high=value + 0.3, unbiased=0.0, reason="")
+    gaps = table[["point"]].merge(pd.DataFrame({"measure": ["precision_gap", "recall_gap", "f1_gap"]}), how="cross")
+    value = 0.1 * rng.normal(size=len(gaps))
+    gaps = gaps.assign(task="t", group="m-f", value=value, low=value - 0.1, high=value + 0.1, support=50, reason="")
+    return Tables(table, scores, gaps)
+
+
+def inference() -> dict[str, Any]:
+    """100 slices of 84 rows in 28 units, every column of ``correlate``."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=8_400), "y": rng.normal(size=8_400)})
+    table = table.assign(unit=np.arange(8_400) % 28, slice=np.repeat(np.arange(100), 84))
+    start = time.perf_counter()
+    correlate(table, x="x", y="y", by=["slice"], cluster=["unit"])
+    return {
+        "what": "100 slices of 84 rows, 28 units, 10,000 resamples",
+        "measured": time.perf_counter() - start,
+        "target": "30",
+        "unit": "s",
+    }
+
+
+def report(folder: Path) -> dict[str, Any]:
+    """The report of 1,000 points in the folder of a sweep, which has computed its correlations and drawn its figures."""
+    tables = made_up(POINTS)
+    write_tables(folder, *tables)
+    draw_figures(tables, folder / "figures")
+    start = time.perf_counter()
+    build_report(folder)
+    took = time.perf_counter() - start
+    size = (folder / "report.html").stat().st_size / 1e6
+    return {
+        "what": f"report of {POINTS:,} points from a sweep's folder ({size:.1f} MB)",
+        "measured": took,
+        "target": "20",
+        "unit": "s",
+    }
+
+
+def opened(page: Path) -> dict[str, Any]:
+    """From the start of loading to the scatter that answers, in headless Chromium."""
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"):
+        options.add_argument(flag)
+    options.binary_location = shutil.which("chromium") or ""
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+    try:
+        took = []
+        for _ in range(3):
+            browser.get(page.as_uri())
+            while browser.execute_script("return window.reportReady === undefined"):
+                time.sleep(0.05)
+            took.append(browser.execute_script("return window.reportReady") / 1000)
+    finally:
+        browser.quit()
+    return {
+        "what": f"its page interactive in headless Chromium, {POINTS:,} points",
+        "measured": float(np.median(took)),
+        "target": "2",
+        "unit": "s",
+    }
+
+
+def rows() -> Iterator[dict[str, Any]]:
+    """What was measured, with its unit and target."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        yield inference()
+        yield report(folder)
+        if shutil.which("chromium") and shutil.which("chromedriver"):
+            yield opened(folder / "report.html")
+    finally:
+        shutil.rmtree(folder)
