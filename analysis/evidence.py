@@ -93,10 +93,9 @@ def evidence(
         row |= {"n_bases": len(base_names)}
     if len(names) < FEWEST_UNITS:
         return row | {"caution": f"{len(names)} units, fewer than {FEWEST_UNITS}"}
-    if any(np.ptp(side) <= 1e-13 * np.abs(side).max(initial=0) for side in (pairs.x, pairs.y)):
+    if _constant(pairs):
         return row | {"caution": "a side is constant"}
-    # The more units, the fewer resamples tell as much: memory and time stay bounded.
-    resamples = min(resamples, max(FEWEST_RESAMPLES, MOST_WEIGHTS // len(names)))
+    resamples = _affordable(resamples, len(names))
     weights = resample(len(names), resamples, seed)
     r = pearson_interval(pairs, weights)
     row |= {"r_low": r.low, "r_high": r.high, "coverage": coverage(len(names)), "detectable": detectable(len(names))}
@@ -117,6 +116,27 @@ def evidence(
         errors = (np.asarray(x_error, dtype=float)[kept], np.asarray(y_error, dtype=float)[kept])
         row |= corrected(pairs, *errors, weights)
     return row
+
+
+def unit_interval(x: ArrayLike, y: ArrayLike, units: ArrayLike) -> tuple[float, float]:
+    """The 95% interval of Pearson's r over units, ``r_low`` and ``r_high`` of ``evidence`` with its own seed and resamples."""
+    first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    kept = np.isfinite(first) & np.isfinite(second)
+    names, unit = np.unique(np.asarray(units, dtype=object)[kept].astype(str), return_inverse=True)
+    pairs = Pairs(first[kept], second[kept], unit)
+    if len(names) < FEWEST_UNITS or _constant(pairs):
+        return nan, nan
+    found = pearson_interval(pairs, resample(len(names), _affordable(RESAMPLES, len(names)), 0))
+    return found.low, found.high
+
+
+def _constant(pairs: Pairs) -> bool:
+    return any(np.ptp(side) <= 1e-13 * np.abs(side).max(initial=0) for side in (pairs.x, pairs.y))
+
+
+def _affordable(resamples: int, units: int) -> int:
+    """The more units, the fewer resamples tell as much: memory and time stay bounded."""
+    return min(resamples, max(FEWEST_RESAMPLES, MOST_WEIGHTS // units))
 
 
 def corrected(pairs: Pairs, x_error: Floats, y_error: Floats, weights: Floats) -> dict[str, float]:

@@ -19,7 +19,7 @@ METRIC_TITLES = {"weat": "WEAT effect size (d)"}
 MAIN_GAPS = ("precision_gap", "recall_gap")
 ORIGINAL = "unmodified"
 STAMP = "Generated data: it shows how the metrics behave in a planted world and is no evidence about the real one."
-POOLED = "All queries pooled: n counts every point once per query, so the intervals claim too much."
+POOLED = "All queries pooled: n counts every embedding once per query; in the intervals it counts once."
 MADE_FROM = ("point", "task", "embedding", "method", "direction", "dose", "wordset", "seed")
 NUMBERS = (*MADE_FROM, "metric", "query", "gap", "x", "y", "low", "high", "reason", "generated")
 
@@ -69,7 +69,7 @@ def metric_title(metric: str) -> str:
 def _words(part: pd.DataFrame, task: str, metric: str) -> Words:
     groups = [group for group in part["group"].unique() if group]
     y = f"performance gap ({group_title(groups[0])})" if len(groups) == 1 else "performance gap"
-    notes = ["Above each panel: Pearson r with its 95% interval. Bars: 95% interval of the gap. Above 0: worse for the unprivileged group."]
+    notes = ["Above each panel: Pearson r, 95% interval over embeddings. Bars: 95% intervals. Above 0: worse for the unprivileged group."]
     if part["generated"].any():
         notes.insert(0, STAMP)
     task = f"{task}, generated data" if part["generated"].any() else task

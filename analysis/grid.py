@@ -12,6 +12,7 @@ import altair as alt
 import pandas as pd
 import vl_convert
 
+from analysis.evidence import unit_interval
 from analysis.pairs import correlate_pair
 from analysis.show import short
 from files import InputError, atomic_path, nearest
@@ -44,7 +45,7 @@ def scatter_grid(data: pd.DataFrame, words: Words, *, mark: str = "point", zero:
     """Panels by ``row`` and ``column``; in each, ``y`` against ``x`` with n and, for points, Pearson's r and its 95% interval above.
 
     ``data`` has the columns x, y, low, high (floats; a missing interval is NaN) and row, column, colour, shape (text; constant where
-    unused), optionally point (to tell how many points stand behind repeated pairs). The colour named ``words.black`` is drawn black.
+    unused), optionally unit (the embedding behind each pair) and x_low, x_high. The colour named ``words.black`` is drawn black.
     ``mark="line"`` joins the mean y at each x and shades from the least to the greatest. ``zero`` draws a line at y = 0.
     Raises ``InputError`` when the palette or the shapes do not suffice.
     """
@@ -100,20 +101,27 @@ def save_charts(chart: alt.FacetChart, stem: Path, suffixes: Sequence[str], name
 
 
 def panel_statistics(data: pd.DataFrame) -> pd.DataFrame:
-    """What stands above each panel: one row per row and column with n, the points behind the n pairs, Pearson's r and its interval."""
+    """What stands above each panel: one row per row and column with n, the units behind the n pairs, Pearson's r and its 95% interval.
+
+    The interval is that over units where ``data`` has a column ``unit``, by the studentised cluster bootstrap; else Fisher's.
+    """
     rows = []
     for (row, column), part in data.groupby(["row", "column"], sort=False):
         found = correlate_pair(part["x"].to_numpy(), part["y"].to_numpy())
         drawn = part[_finite(part)]
-        points = drawn["point"].nunique() if "point" in part else len(drawn)
         kept = {name: found[name] for name in ("n", "pearson", "pearson_low", "pearson_high")}
-        rows.append({"row": row, "column": column, "points": points} | kept)
+        units = len(drawn)
+        if "unit" in part:
+            units = drawn["unit"].nunique()
+            low, high = unit_interval(part["x"], part["y"], part["unit"])
+            kept |= {"pearson_low": low, "pearson_high": high}
+        rows.append({"row": row, "column": column, "units": units} | kept)
     return pd.DataFrame(rows)
 
 
-def panel_note(n: int, points: int, r: float, low: float, high: float) -> str:
-    """``n = 26, r = .31 [-.09, .62]``; where pairs repeat points, ``n = 78 (26 points)``; where r is undefined, ``r undefined``."""
-    count = f"n = {n}" + (f" ({points} points)" if points < n else "")
+def panel_note(n: int, units: int, r: float, low: float, high: float) -> str:
+    """``n = 26, r = .31 [-.09, .62]``; where pairs repeat units, ``n = 78 (26 units)``; where r is undefined, ``r undefined``."""
+    count = f"n = {n}" + (f" ({units} units)" if units < n else "")
     if not isfinite(r):
         return f"{count}, r undefined"
     bounds = f" [{short(low)}, {short(high)}]" if isfinite(low) else ""
@@ -125,7 +133,7 @@ def _finite(data: pd.DataFrame) -> pd.Series:
 
 
 def _point_records(data: pd.DataFrame, black: str | None) -> list[dict[str, Any]]:
-    names = ["row", "column", "colour", "shape", "x", "y", "low", "high"]
+    names = [name for name in ("row", "column", "colour", "shape", "x", "y", "low", "high", "x_low", "x_high") if name in data]
     # The black points are few and come last, on top of the others.
     plain = data.loc[_finite(data), names].sort_values("colour", key=lambda colour: colour == black, kind="stable").astype(object)
     return plain.where(plain.notna(), None).to_dict("records")
@@ -136,7 +144,7 @@ def _note_records(data: pd.DataFrame, order: dict[str, list[str]], mark: str) ->
     notes = {
         (s["row"], s["column"]): f"n = {s['n']}"
         if mark == "line"
-        else panel_note(s["n"], s["points"], s["pearson"], s["pearson_low"], s["pearson_high"])
+        else panel_note(s["n"], s["units"], s["pearson"], s["pearson_low"], s["pearson_high"])
         for s in panel_statistics(data).to_dict("records")
     }
     return [{"row": r, "column": c, "note": notes.get((r, c), "no data")} for r in order["row"] for c in order["column"]]
@@ -171,7 +179,9 @@ def _marks(base: alt.Chart, order: dict[str, list[str]], words: Words, mark: str
     points = drawn.mark_point(size=48, filled=True, opacity=0.85, stroke="white", strokeWidth=0.5)
     shape = _shapes(order["shape"], words)
     bars = bars.encode(x=x, y=alt.Y("low:Q", title=words.y), y2="high:Q", color=colour)
-    return [bars, points.encode(x=x, y=y, color=colour, shape=shape)]
+    across = drawn.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)").mark_rule(opacity=0.15)
+    across = across.encode(y=y, x=alt.X("x_low:Q", title=words.x), x2="x_high:Q", color=colour)
+    return [across, bars, points.encode(x=x, y=y, color=colour, shape=shape)]
 
 
 def _colours(names: list[str], words: Words) -> alt.Color:

@@ -25,7 +25,7 @@ MEASURES_SHOWN = {"recall_gap": "recall gap", "precision_gap": "precision gap", 
 OVERALL = ("", "all", "overall")
 # Told only where they vary: names head a table of their own, numbers are a column.
 HEADINGS = ("task", "source", "corpus", "wordset", "classifier")
-SETTINGS = ("stereotype", "label_bias")
+SETTINGS = ("stereotype", "label_bias", "replicate")
 LEFT = {"task", "embedding", "metric", "query", "gap", "method", "direction", "status", "note"}
 
 

@@ -13,7 +13,7 @@ from files import InputError, nearest
 from train.point import Gaps, Point
 
 CHOICES = ("corpus", "embedding", "debias", "words", "source", "groups", "classifier")
-SETTINGS = ("name", "task", "seed", "plan", "overwrite", "device", "gaps", "results", "store", "intrinsic", "size", "vectors")
+SETTINGS = ("name", "task", "seed", "replicate", "plan", "overwrite", "device", "gaps", "results", "store", "intrinsic", "size", "vectors")
 
 
 def to_point(tree: Mapping[str, Any]) -> Point:
@@ -22,12 +22,15 @@ def to_point(tree: Mapping[str, Any]) -> Point:
     for key in tree:
         if key not in known:
             raise InputError(f"unknown config key {key!r}{nearest(key, known)} Known keys: {', '.join(sorted(known))}")
-    if isinstance(tree["seed"], bool) or not isinstance(tree["seed"], int):
-        raise InputError(f"seed={tree['seed']!r}: give a whole number")
+    for name in ("seed", "replicate"):
+        if isinstance(tree[name], bool) or not isinstance(tree[name], int):
+            raise InputError(f"{name}={tree[name]!r}: give a whole number")
     chosen = {name: choose(tree[name], name) for name in CHOICES}
     metrics = {name: choose(node, f"intrinsic.{name}") for name, node in tree["intrinsic"].items()}
     gaps = build(Gaps, tree["gaps"], "gaps")
-    return Point(experiment=tree["name"], task=tree["task"], seed=tree["seed"], intrinsic=metrics, gaps=gaps, **chosen)
+    return Point(
+        experiment=tree["name"], task=tree["task"], seed=tree["seed"], intrinsic=metrics, gaps=gaps, replicate=tree["replicate"], **chosen
+    )
 
 
 def choose(node: Mapping[str, Any], where: str) -> Any:

@@ -43,6 +43,7 @@ class Point:
     groups: Any
     classifier: Any
     gaps: Gaps = field(default_factory=Gaps)
+    replicate: int = 0
 
     def __post_init__(self) -> None:
         if self.debias is not None and self.debias.dose == 0:
@@ -74,6 +75,7 @@ class Point:
             "dose": float(self.debias.dose) if self.debias else 0.0,
             "wordset": self.words.name,
             "seed": self.seed,
+            "replicate": self.replicate,
             "classifier": self.classifier.name if self.source else "none",
             "stereotype": float("nan") if self.pretrained else float(getattr(self.corpus, "stereotype", "nan")),
             "label_bias": float(getattr(self.source, "label_bias", "nan")),
@@ -144,7 +146,9 @@ def plan_point(point: Point, store: Store) -> Plan:
     extrinsic = None
     if point.source is not None:
         posts = lay("posts", (point.source, point.groups), build.posts)
-        predictions = lay("predictions", point.classifier, build.predictions, posts=posts, vectors=vectors)
+        # Another classifier on the same embedding and posts: how far a gap is that of the training run.
+        drawn = f"predictions/{point.replicate}" if point.replicate else ""
+        predictions = lay("predictions", point.classifier, build.predictions, drawn, posts=posts, vectors=vectors)
         extrinsic = lay("extrinsic", point.gaps, build.gaps, predictions=predictions)
     return Plan(point, vectors, intrinsic, extrinsic)
 
@@ -156,10 +160,10 @@ class _Layer:
     run_seed: int
     store: Store
 
-    def __call__(self, name: str, choice: Any, carry_out: Any, **inputs: Stage | None) -> Stage:
+    def __call__(self, name: str, choice: Any, carry_out: Any, drawn: str = "", **inputs: Stage | None) -> Stage:
         choices = choice if isinstance(choice, tuple) else (choice,)
         # What draws nothing at random is the same for every run seed, and shared.
-        seed = derive_seed(self.run_seed, name) if any(getattr(one, "seeded", True) for one in choices) else None
+        seed = derive_seed(self.run_seed, drawn or name) if any(getattr(one, "seeded", True) for one in choices) else None
         paths = [path for one in choices if one is not None and hasattr(one, "files") for path in one.files()]
         return Stage(
             name=name,

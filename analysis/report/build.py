@@ -41,7 +41,7 @@ def build_report(
     if correlations is None:
         correlations = _correlations(tables, folder)
     data = page_data(tables, correlations)
-    page = render(data, tables, title=_title(tables, folder))
+    page = render(data, tables, title=_title(tables, folder), cost=_cost(folder))
     if len(page.encode()) > MOST_BYTES:
         raise InputError(f"the page would have {len(page.encode()) / 1e6:.1f} MB, more than 5: give the results of fewer points")
     target = out or folder / "report.html"
@@ -61,7 +61,7 @@ def _figures(tables: Tables, folder: Path) -> list[Path]:
     return draw_figures(tables, folder / "figures")
 
 
-def render(data: Mapping[str, Any], tables: Tables, *, title: str) -> str:
+def render(data: Mapping[str, Any], tables: Tables, *, title: str, cost: str) -> str:
     """The page as one text."""
     points = data["points"]
     methods = list(dict.fromkeys(point["method"] for point in points))
@@ -81,7 +81,7 @@ def render(data: Mapping[str, Any], tables: Tables, *, title: str) -> str:
         banner=f'<p class="banner" role="note">{html.escape(STAMP)}</p>' if data["generated"] else "",
         headline=html.escape(headline(data["correlations"])),
         rules=html.escape(data["rules"]),
-        method=_method(tables, methods),
+        method=_method(tables, methods, cost),
         # In a script element only these characters could end it.
         data=json.dumps({**data, "specs": figures}, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
         bundle=bundle.replace("</script", "<\\/script"),
@@ -120,7 +120,14 @@ def _title(tables: Tables, folder: Path) -> str:
     return f"{', '.join(names)}: intrinsic and application bias"
 
 
-def _method(tables: Tables, methods: list[str]) -> str:
+def _cost(folder: Path) -> str:
+    """The computing time that the points' records in the folder add up to."""
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((folder / "points").glob("*.json"))]
+    took = [float(record.get("seconds", 0)) for record in records if isinstance(record, dict)]
+    return f"{sum(took) / 60:.1f} minutes of computing in the last attempts at {len(took)} points" if took else "not recorded"
+
+
+def _method(tables: Tables, methods: list[str], cost: str) -> str:
     """What was run on what, with which versions, and what it does not say."""
     points = tables.points
     done = points[points["status"] == "done"]
@@ -136,6 +143,7 @@ def _method(tables: Tables, methods: list[str]) -> str:
         "word sets": _told(points, "wordset"),
         "conventions": _told(tables.intrinsic, "convention"),
         "seeds": _told(points, "seed"),
+        "cost": cost,
         "versions": ", ".join([f"Python {platform.python_version()}", *(f"{name} {metadata.version(name)}" for name in LIBRARIES)]),
     }
     listed = "".join(

@@ -11,6 +11,7 @@ from analysis.correlate import ALL, SLICE_COLUMNS
 from analysis.join import join_points
 from analysis.pooling import meta_analysis, mixed_model, z_error
 from analysis.read import Tables
+from analysis.show import estimate
 from analysis.verdict import RULES
 
 POINT_COLUMNS = (
@@ -23,11 +24,28 @@ POINT_COLUMNS = (
     "corpus",
     "source",
     "seed",
+    "replicate",
     "classifier",
     "status",
     "error",
 )
-ROW_COLUMNS = ("query", "metric", "gap", "x", "x_low", "x_high", "y", "low", "high", "group", "n_found", "n_lost", "support", "reason")
+ROW_COLUMNS = (
+    "query",
+    "metric",
+    "gap",
+    "by_group",
+    "x",
+    "x_low",
+    "x_high",
+    "y",
+    "low",
+    "high",
+    "group",
+    "n_found",
+    "n_lost",
+    "support",
+    "reason",
+)
 SHOWN = (
     *SLICE_COLUMNS,
     "n",
@@ -66,6 +84,7 @@ def page_data(tables: Tables, correlations: pd.DataFrame) -> dict[str, Any]:
     joined = join_points(*tables)
     points = tables.points
     place = {point: i for i, point in enumerate(points["point"])}
+    joined = joined.assign(by_group=_by_group(joined, tables.extrinsic))
     rows = joined[[name for name in ROW_COLUMNS if name in joined]].assign(p=joined["point"].map(place))
     return {
         "points": records(points[[name for name in POINT_COLUMNS if name in points]]),
@@ -76,6 +95,18 @@ def page_data(tables: Tables, correlations: pd.DataFrame) -> dict[str, Any]:
         "rules": RULES,
         "generated": bool(points["generated"].any()) if "generated" in points else False,
     }
+
+
+def _by_group(joined: pd.DataFrame, extrinsic: pd.DataFrame) -> list[str]:
+    """The measure behind each gap for either group, with its interval: ``female .61 [.50, .70], male .72 [.62, .80]``."""
+    told: dict[tuple[str, str], list[str]] = {}
+    for row in extrinsic.to_dict("records"):
+        group = str(row.get("group") or "")
+        if not str(row["measure"]).endswith("_gap") and group not in ("", "all", "overall"):
+            found = f"{group} {estimate(row['value'], row.get('low', math.nan), row.get('high', math.nan))}"
+            told.setdefault((row["point"], f"{row['measure']}_gap"), []).append(found)
+    keys = zip(joined["point"], joined["gap"].str.partition(" (")[0], strict=True)
+    return ["; ".join(told.get(key, [])) for key in keys]
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -61,7 +61,7 @@ def test_words_for_missing_are_nan(word: str) -> None:
         ("t.csv", b"a,b,a\n1,2,3\n", "'a' more than once"),
         ("t.csv", b"a\n\xff\n", "line 2 is not UTF-8"),
         ("t.csv", b'a,b\n"1,2\n', "not delimited text"),
-        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n")[:-9], "damaged"),
+        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], "damaged"),
         ("t.parquet", b"not parquet", "not a readable Parquet file"),
     ],
 )
