@@ -16,6 +16,8 @@ from omegaconf import OmegaConf
 
 from train.choices import to_point
 from train.front import CONF, main
+from train.point import plan_point
+from train.store import Store
 
 ROOT = CONF.parent
 GROUPS = ("corpus", "embedding", "debias", "words", "intrinsic", "source", "groups", "classifier")
@@ -59,6 +61,17 @@ def test_every_experiment_composes_and_says_how_to_run_it(path: Path) -> None:
     command = f"+{path.parent.name}={path.stem}"
     assert command in path.read_text(encoding="utf-8")
     point(command)
+
+
+@pytest.mark.usefixtures("hydra_conf")
+def test_a_replicate_is_another_classifier_on_the_same_embedding(tmp_path: Path) -> None:
+    one, other = (plan_point(point(f"replicate={number}"), Store(tmp_path)) for number in (0, 1))  # type: ignore[arg-type]
+    assert one.vectors.key == other.vectors.key
+    assert one.intrinsic.key == other.intrinsic.key
+    first, second = (plan.extrinsic.inputs["predictions"] for plan in (one, other))  # type: ignore[union-attr]
+    assert first.inputs["posts"].key == second.inputs["posts"].key
+    assert first.key != second.key
+    assert one.key != other.key
 
 
 def train(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -99,14 +99,13 @@ def page_data(tables: Tables, correlations: pd.DataFrame) -> dict[str, Any]:
 
 def _by_group(joined: pd.DataFrame, extrinsic: pd.DataFrame) -> list[str]:
     """The measure behind each gap for either group, with its interval: ``female .61 [.50, .70], male .72 [.62, .80]``."""
-    told: dict[tuple[str, str], list[str]] = {}
+    told: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for row in extrinsic.to_dict("records"):
-        group = str(row.get("group") or "")
-        if not str(row["measure"]).endswith("_gap") and group not in ("", "all", "overall"):
-            found = f"{group} {estimate(row['value'], row.get('low', math.nan), row.get('high', math.nan))}"
-            told.setdefault((row["point"], f"{row['measure']}_gap"), []).append(found)
-    keys = zip(joined["point"], joined["gap"].str.partition(" (")[0], strict=True)
-    return ["; ".join(told.get(key, [])) for key in keys]
+        if not str(row["measure"]).endswith("_gap"):
+            found = f"{row.get('group')} {estimate(row['value'], row.get('low', math.nan), row.get('high', math.nan))}"
+            told.setdefault((row["point"], f"{row['measure']}_gap"), []).append((str(row.get("group") or ""), found))
+    rows = zip(joined["point"], joined["gap"].str.partition(" (")[0], joined["group"], strict=True)
+    return ["; ".join(found for group, found in told.get((point, gap), []) if group in pair.split("-")) for point, gap, pair in rows]
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:

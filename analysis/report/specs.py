@@ -48,7 +48,7 @@ def tooltip() -> list[dict[str, str]]:
         "group": "groups",
         "y": "gap",
         "y_interval": "gap, 95% interval",
-        "by_group": "by group, 95% intervals",
+        "by_group": "by group",
         "support": "items behind the gap",
     }
     return [{"field": field, "title": title, **({"format": ".3f"} if field in "xy" else {})} for field, title in told.items()]
