@@ -72,7 +72,8 @@ def _units(joined: pd.DataFrame) -> pd.Series:
 def _bases(joined: pd.DataFrame) -> pd.Series:
     """What the embedding was before it was modified: corpus, algorithm and seed."""
     made_of = [name for name in ("corpus", "embedding", "stereotype", "seed") if name in joined]
-    return joined[made_of].astype(str).agg(" ".join, axis=1)
+    # astype(str) would leave NaN, which real data have in the column stereotype, what it is.
+    return pd.Series([" ".join(map(str, row)) for row in joined[made_of].itertuples(index=False)], index=joined.index, dtype=object)
 
 
 def _done(points: pd.DataFrame) -> pd.DataFrame:

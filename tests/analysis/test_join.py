@@ -102,3 +102,12 @@ def test_unmodified_embeddings_are_the_dose_0_of_every_arm() -> None:
     found = sorted(joined[["direction", "dose", "value"]].to_numpy().tolist())
     assert found == [["debias", 0.0, 0.5], ["debias", 1.0, 0.1], ["overbias", 0.0, 0.5], ["overbias", 1.0, 0.9]]
     assert join_scores(points[:1], intrinsic[:1])["method"].tolist() == ["none"]
+
+
+def test_units_are_embeddings_and_bases_what_they_were_before(tables: Tables) -> None:
+    points, intrinsic, extrinsic = tables
+    points = points.assign(corpus="tweets", stereotype=np.nan, vectors_key=points["embedding"] + points["method"])
+    joined = join_points(points, intrinsic, extrinsic)
+    assert joined["unit"].nunique() == 6, "a key stands for an embedding, whatever else differs between its points"
+    assert sorted(joined["base"].unique()) == ["tweets fasttext nan 0", "tweets word2vec nan 0"]
+    assert join_points(*tables)["unit"].tolist() == join_points(*tables)["point"].tolist(), "without keys each point is a unit"
