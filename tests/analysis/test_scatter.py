@@ -113,6 +113,6 @@ def test_more_values_than_can_be_told_apart_are_refused(option: str, message: st
 
 def test_notes() -> None:
     assert panel_note(26, 26, 0.31, -0.09, 0.62) == "n = 26, r = .31 [\u2212.09, .62]"
-    assert panel_note(78, 26, 0.31, -0.09, 0.62) == "n = 78 (26 points), r = .31 [\u2212.09, .62]"
+    assert panel_note(78, 26, 0.31, -0.09, 0.62) == "n = 78 (26 units), r = .31 [\u2212.09, .62]"
     assert panel_note(3, 3, -0.5, np.nan, np.nan) == "n = 3, r = \u2212.50"
     assert panel_note(2, 2, np.nan, np.nan, np.nan) == "n = 2, r undefined"
