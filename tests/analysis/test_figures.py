@@ -48,7 +48,7 @@ def test_figure_4_pools_the_queries_and_says_so(drawn: Path, texts: Texts) -> No
     found = texts(drawn / f"{STEMS[1]}.svg")
     assert found.count("n = 12 (6 units), r = .00") == 2  # every unit has x and -x: r is 0 whatever is drawn
     assert {"balance", "attract_repel", "recall gap", "precision gap", "word2vec", "fasttext"} <= set(found)
-    assert any("counts every point once per query" in text for text in found)
+    assert any("counts every embedding once per query" in text for text in found)
 
 
 def test_figure_5_has_one_panel_per_gap(drawn: Path, texts: Texts) -> None:
