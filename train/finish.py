@@ -13,7 +13,7 @@ from analysis.figures import draw_figures
 from analysis.report import build_report
 from analysis.survey import is_survey, print_survey, write_survey
 from analysis.tables import Tables, print_correlations, print_points, write_tables
-from files import atomic_path
+from files import InputError, atomic_path
 from train.point import Plan
 from train.store import Store
 from train.tables import extended
@@ -47,8 +47,14 @@ def finish(tables: Tables, plans: Sequence[Plan], store: Store, results: Path, c
             print_points(*tables, console)
         if len(correlations) and len(tables.points) >= FEWEST:
             print_correlations(correlations, console)
-            made += draw_figures(results, results / "figures")
-            made += build_report(results, correlations=correlations, figures=False)
+            for draw in (
+                lambda: draw_figures(results, results / "figures"),
+                lambda: build_report(results, correlations=correlations, figures=False),
+            ):
+                try:
+                    made += draw()
+                except InputError as refusal:  # the tables are written, and what is too much for a picture is no failure of the sweep
+                    console.print(f"not drawn: {refusal}", soft_wrap=True, highlight=False, markup=False)
     written = [results / name for name in ("points.parquet", "intrinsic.parquet", "extrinsic.parquet", "correlations.csv")]
     for path in [*written, *(path for path in made if path.parent == results or path.suffix != ".csv")]:
         console.print(_near(path), soft_wrap=True, highlight=False)

@@ -25,6 +25,7 @@ from files import InputError, atomic_path
 
 HERE = Path(__file__).parent
 MOST_BYTES = 5_000_000
+TOLD_TO_THE_POINTER = ("by_group", "group", "n_found", "n_lost", "support", "reason")
 LIBRARIES = ("numpy", "scipy", "pandas", "statsmodels", "scikit-learn", "gensim", "torch", "altair", "vl-convert-python")
 
 
@@ -42,6 +43,9 @@ def build_report(
         correlations = _correlations(tables, folder)
     data = page_data(tables, correlations)
     page = render(data, tables, title=_title(tables, folder), cost=_cost(folder))
+    if len(page.encode()) > MOST_BYTES:  # then without what only the pointer is told
+        data["rows"] = {name: column for name, column in data["rows"].items() if name not in TOLD_TO_THE_POINTER}
+        page = render(data, tables, title=_title(tables, folder), cost=_cost(folder))
     if len(page.encode()) > MOST_BYTES:
         raise InputError(f"the page would have {len(page.encode()) / 1e6:.1f} MB, more than 5: give the results of fewer points")
     target = out or folder / "report.html"

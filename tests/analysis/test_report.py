@@ -207,3 +207,17 @@ def test_a_thousand_points_fit_in_five_megabytes(tmp_path: Path) -> None:
         table.to_parquet(tmp_path / f"{name}.parquet")
     build_report(tmp_path, correlations=few, figures=False)
     assert (tmp_path / "report.html").stat().st_size < 5_000_000
+
+
+def test_a_page_that_is_too_large_leaves_out_what_only_the_pointer_is_told(
+    module_tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tables(tmp_path, *module_tables)
+    build_report(tmp_path, figures=False)
+    whole = (tmp_path / "report.html").stat().st_size
+    monkeypatch.setattr("analysis.report.build.MOST_BYTES", whole - 1)
+    build_report(tmp_path, figures=False)
+    assert "by_group" not in Page(tmp_path, (tmp_path / "report.html").read_text(encoding="utf-8")).data["rows"]
+    monkeypatch.setattr("analysis.report.build.MOST_BYTES", whole // 2)
+    with pytest.raises(InputError, match="more than 5: give the results of fewer points"):
+        build_report(tmp_path, figures=False)
