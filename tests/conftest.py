@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+MINUTES = ("test_faults_points", "test_crash", "test_engines", "test_readme", "test_front", "test_world")
+
 
 @pytest.fixture(scope="session")
 def realdata() -> Path:
@@ -15,3 +17,8 @@ def realdata() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("BIASBRIDGE_DATA names no folder of real data")
     return Path(folder).resolve()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The files that take minutes first, so that two test processes end together."""
+    items.sort(key=lambda item: not any(name in str(item.path) for name in MINUTES))
