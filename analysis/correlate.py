@@ -15,7 +15,7 @@ import pandas as pd
 from rich.console import Console
 
 from analysis.clusters import NORMAL_975
-from analysis.evidence import EVIDENCE_COLUMNS, adjust, evidence
+from analysis.evidence import EVIDENCE_COLUMNS, FEWEST_UNITS, adjust, evidence
 from analysis.join import open_table
 from analysis.pairs import RESULT_COLUMNS, correlate_pair
 from analysis.pooling import reversal
@@ -59,7 +59,11 @@ def correlate(
     for key, part in slices:
         statistics = correlate_pair(part["x"].to_numpy(), part["y"].to_numpy(), names=(x, y))
         found = evidence(part["x"], part["y"], units=part["unit"], unbiased=unbiased, seed=seed)
-        rows.append(dict(zip(by, key, strict=True)) | statistics | found)
+        repeated = 0 if cluster else int(part[["x", "y"]].dropna().duplicated().sum())
+        if repeated:
+            told = f"{repeated} rows repeat another one; if they are of one unit, name it with --cluster"
+            found["caution"] = "; ".join(filter(None, [found["caution"], told]))
+        rows.append(dict(zip(by, key, strict=True)) | _told(statistics, found))
     return _judged(rows, by)
 
 
@@ -97,11 +101,19 @@ def correlate_slices(joined: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
             unbiased=float(np.nan_to_num(part["unbiased"].iloc[0])),
             seed=seed,
         )
-        rows.append(names | correlate_pair(**columns) | found | marks)
+        rows.append(names | _told(correlate_pair(**columns), found) | marks)
     blocks = pd.DataFrame(rows).groupby(["task", "metric"], sort=False) if rows else []
     parts = [_judged(block.to_dict("records"), SLICE_COLUMNS, MARKS) for _, block in blocks]
     whole = pd.concat(parts, ignore_index=True) if parts else _judged([], SLICE_COLUMNS, MARKS)
     return whole.assign(reversal=_reversals(whole))
+
+
+def _told(statistics: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    """Both kinds of columns; rows of fewer than three units have no correlation, however many they are."""
+    if found["n_units"] < FEWEST_UNITS and not statistics["reason"]:
+        statistics = {name: value if name in ("n", "n_missing") else float("nan") for name, value in statistics.items()}
+        statistics["reason"] = found["caution"]
+    return statistics | found
 
 
 def _judged(rows: list[dict[str, Any]], by: Sequence[str], marks: Sequence[str] = ()) -> pd.DataFrame:

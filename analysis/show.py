@@ -68,8 +68,8 @@ def print_slices(result: pd.DataFrame, title: str, console: Console) -> None:
 def print_evidence(result: pd.DataFrame, by: Sequence[str], console: Console) -> None:
     """What ``correlate`` found over units: r with its interval, permutation p, Holm's p, the least and largest r without one unit, how
     often the ranking is right, and the verdict."""
-    rows = [{name: str(row[name]) for name in by} | _evidence(row) for row in result.to_dict("records")]
-    _print_table("over units: r with its 95% interval", rows, console, left={*by, "verdict"})
+    rows = [{name: str(row[name]) for name in by} | _evidence(row) | {"note": row["caution"]} for row in result.to_dict("records")]
+    _print_table("over units: r with its 95% interval", rows, console, left={*by, "verdict", "note"})
 
 
 def print_correlations(correlations: pd.DataFrame, console: Console) -> None:

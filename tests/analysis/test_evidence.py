@@ -205,6 +205,22 @@ def test_rows_written_twice_are_no_evidence_once_they_are_clustered() -> None:
     assert fourfold["pearson_high"] - fourfold["pearson_low"] < 0.6 * (fourfold["r_high"] - fourfold["r_low"])
 
 
+def test_many_rows_of_two_units_have_no_correlation() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=20), "y": rng.normal(size=20), "name": ["a", "b"] * 10})
+    row = correlate(table, x="x", y="y", cluster=["name"]).iloc[0]
+    assert np.isnan(row[["pearson", "pearson_p", "spearman", "kendall", "r_low", "r_p"]].astype(float)).all()
+    assert (row["n"], row["reason"]) == (20, "2 units, fewer than 3")
+    assert row["verdict"] == "cannot tell: 2 units, fewer than 3"
+
+
+def test_rows_that_repeat_others_are_pointed_out() -> None:
+    table = pd.DataFrame({"x": [1.0, 2, 3, 4, 4, 4], "y": [2.0, 1, 4, 3, 3, 3], "name": list("abcddd")})
+    told = "2 rows repeat another one; if they are of one unit, name it with --cluster"
+    assert correlate(table, x="x", y="y").iloc[0]["caution"] == told
+    assert correlate(table, x="x", y="y", cluster=["name"]).iloc[0]["caution"] != told
+
+
 @pytest.mark.realdata
 def test_the_studys_own_table_without_and_with_clusters(realdata: Path) -> None:
     table = pd.read_csv(realdata / "results" / "coref_results_orig.csv")
