@@ -76,6 +76,7 @@ def same_score(w: ArrayLike, attributes: list[ArrayLike]) -> Floats:
     return np.asarray(np.linalg.norm(unit_rows(w) @ basis.T, axis=1))
 
 
+SNEYD = Convention("sneyd", "Zhang, Sneyd & Stevenson (2020): as the default, on whatever words are found.", {"min_found": 0.0})
 GENDER = {"words": "words", "pairs": "base pairs"}
 
 
@@ -129,7 +130,8 @@ class PairBias(Metric):
         roles=GENDER,
         asks=("base_pairs",),
     )
-    default_source: ClassVar[str] = "Zhang et al. (2020): the difference of unit vectors is not scaled again."
+    default_source: ClassVar[str] = "The difference of unit vectors is not scaled again."
+    others: ClassVar[tuple[Convention, ...]] = (SNEYD,)
 
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
         """The mean over words and pairs."""
@@ -189,6 +191,7 @@ class Ripa(Metric):
             "pca", "Ethayarajh et al. (2019), several pairs: the first principal component of the pairs' differences.", {"along": "pca"}
         ),
         Convention("wefe", "WEFE 1.0: as the default, with its rule for lost words.", {"min_found": 0.8}),
+        SNEYD,
     )
     along: str | None = None
 

@@ -14,7 +14,7 @@ from files import InputError
 from intrinsic.directions import DIRECTIONS, direction
 from intrinsic.metric import About, Convention, Measured, Metric, Words
 from intrinsic.metrics.association import correlation
-from intrinsic.metrics.direct import indirect_bias
+from intrinsic.metrics.direct import SNEYD, indirect_bias
 from intrinsic.vocabulary import Vocabulary, frequent
 
 Floats = NDArray[np.float64]
@@ -98,7 +98,8 @@ class NeighbourhoodBias(_Neighbours):
         roles=ROLES,
         asks=("base_pairs",),
     )
-    default_source: ClassVar[str] = "Zhang et al. (2020): 100 neighbours among the neutral words of the 50,000 most frequent ones."
+    default_source: ClassVar[str] = "100 neighbours among the neutral words of the 50,000 most frequent ones."
+    others: ClassVar[tuple[Convention, ...]] = (SNEYD,)
 
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
         """The mean over words and pairs."""
