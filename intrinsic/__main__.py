@@ -39,6 +39,9 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--case", choices=["exact", "lower"], help="lower: words not found as written are tried in lower case")
     options.add_argument("--min-found", type=float, metavar="SHARE", help="share of each word set that must be found (default 0.5)")
     options.add_argument("--language", metavar="CODE", help="of the vectors; default: what the file name states, else en")
+    options.add_argument(
+        "--resamples", type=int, default=0, metavar="N", help="of the words, for the interval of each score (low and high)"
+    )
     options.add_argument("--seed", type=int, default=0, help="of what is drawn at random (default 0)")
     options.add_argument("--each", action="store_true", help="print the score of every single word as well")
     options.add_argument("--csv", nargs="?", const="-", metavar="OUT", help="the rows as CSV; without OUT in place of the table")
@@ -65,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from files.vectors import read_vectors  # loads gensim: not before the arguments are right
     from intrinsic.audit import audit, choose_metrics, language_of
 
-    settings = {"case": given.case, "min_found": given.min_found}
+    settings = {"case": given.case, "min_found": given.min_found, "resamples": given.resamples}
     plans = []
     for path in given.vectors:
         language = given.language or language_of(path)

@@ -45,6 +45,11 @@ class Found:
         except InputError:  # again, with names
             return unit_rows(flat, tuple(word for item in self.items for word in item))
 
+    def take(self, places: NDArray[np.intp]) -> Found:
+        """The items found at these places, in this order and as often as named."""
+        values = tuple(self.values[place] for place in places) if self.values else ()
+        return Found([self.items[place] for place in places], self.lost, self.raw[places], values)
+
     def first(self, size: int) -> Found:
         """The first ``size`` items found."""
         return Found(self.items[:size], self.lost, self.raw[:size], self.values[:size])

@@ -105,7 +105,8 @@ class Metric:
     queries: names of built-in queries, or of queries in the file ``words`` (YAML or JSON, see ``wordsets.read_wordsets``); none: those
     that an audit asks. convention: a name in ``conventions()``. Every other setting takes the place of what the convention says; the row's
     ``convention`` then says so, for example ``default,case=lower``. case: how words are looked up, see ``lookup.find``. min_found: the
-    share of each word set that must be found. language: that of the vectors; queries in another one are refused.
+    share of each word set that must be found. language: that of the vectors; queries in another one are refused. resamples: of the
+    words, for the 95% interval of the score; 0: none.
     """
 
     about: ClassVar[About]
@@ -123,6 +124,7 @@ class Metric:
     min_found: float | None = None
     words: str | None = None
     language: str | None = None
+    resamples: int = 0
 
     _prepared: ClassVar[tuple[list[Query], SimpleNamespace]]  # set on each object: what was checked is what is asked
 
@@ -138,6 +140,8 @@ class Metric:
             raise InputError(f"unknown case {rules.case!r}; choose from {', '.join(CASES)}")
         if not isinstance(rules.min_found, int | float) or not 0 <= rules.min_found <= 1:
             raise InputError(f"min_found is {rules.min_found!r}; give a share of the words between 0 and 1")
+        if isinstance(self.resamples, bool) or not isinstance(self.resamples, int) or self.resamples < 0:
+            raise InputError(f"resamples is {self.resamples!r}; it must be a whole number of at least 0")
         for name, values in self.allowed.items():
             if getattr(rules, name) not in values:
                 raise InputError(f"unknown {name} {getattr(rules, name)!r}; choose from {', '.join(map(str, values))}")
@@ -209,6 +213,26 @@ class Metric:
         """The score of one query; several by name where the metric has several. ``InputError`` makes it NaN, with its reason."""
         raise NotImplementedError
 
+    def intervals(self, words: Words, rules: SimpleNamespace, seed: int) -> Mapping[str, tuple[float, float]]:
+        """The 95% percentile interval of each value over resampled words: every word set is drawn anew with replacement.
+
+        It answers how far the score depends on which words stand for the concepts; not on the corpus or the training. NaN where fewer than
+        nine in ten resamples have a score.
+        """
+        rng = np.random.default_rng(seed)
+        drawn: dict[str, list[float]] = {}
+        for _ in range(self.resamples):
+            again = {
+                role: found.take(rng.integers(len(found.items), size=len(found.items))) for role, found in words.items() if found.items
+            }
+            try:
+                measured = self.measure(Words({**words, **again}, words.vectors, words.query), rules, seed)
+            except InputError:
+                continue
+            for part, one in (measured if isinstance(measured, Mapping) else {"": measured}).items():
+                drawn.setdefault(part, []).append(one.value)
+        return {part: percentiles(values, self.resamples) for part, values in drawn.items()}
+
     def use(self, found: dict[str, Found], rules: SimpleNamespace) -> dict[str, Found]:
         """The items used of those found."""
         return found
@@ -231,8 +255,12 @@ class Metric:
                     _ = got.matrix  # refuses a vector that has no direction
                 if "pairs" in used:
                     pair_differences(used["pairs"].matrix)  # refuses a pair that has none
-                measured = self.measure(Words({**found, **used}, vectors, query), rules, seed)
+                words = Words({**found, **used}, vectors, query)
+                measured = self.measure(words, rules, seed)
                 parts = measured if isinstance(measured, Mapping) else {"": measured}
+                if self.resamples:
+                    bounds = self.intervals(words, rules, seed)
+                    parts = {part: dataclasses.replace(one, interval=bounds.get(part, one.interval)) for part, one in parts.items()}
             except InputError as error:
                 parts = {"": Measured(math.nan, reason=str(error))}
         cut = [word for role, got in counted.items() for word in got.words[len(used[role].words) :]]
@@ -263,10 +291,13 @@ class Metric:
         }
 
 
-def with_settings(metric: Metric, **settings: Any) -> Metric:
-    """The metric with those of the settings that it has."""
-    names = {each.name for each in dataclasses.fields(metric)}
-    return dataclasses.replace(metric, **{name: value for name, value in settings.items() if name in names})
+def percentiles(values: Sequence[float], resamples: int) -> tuple[float, float]:
+    """The 2.5% and 97.5% quantiles of the finite values; NaN where they are fewer than nine tenths of ``resamples``."""
+    finite = [value for value in values if math.isfinite(value)]
+    if len(finite) < 0.9 * resamples:
+        return math.nan, math.nan
+    low, high = np.quantile(finite, [0.025, 0.975])
+    return float(low), float(high)
 
 
 def _overlap(query: Query, used: Mapping[str, Found]) -> str:

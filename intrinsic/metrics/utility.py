@@ -125,6 +125,8 @@ class Analogies(Metric):
         searched = frequent(words, rules.vocabulary)
         pool = np.concatenate([searched.matrix, np.array(list(rows.values()), dtype=np.float32)])
         place = {word: len(searched.words) + i for i, word in enumerate(rows)}
+        if len(set(pairs.items)) < 2:
+            raise InputError("an analogy needs two different base pairs")
         each = {}
         for item in pairs.items:
             others = [other for other in pairs.items if other != item]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from files import InputError
 from intrinsic.lookup import Found, unit_rows
-from intrinsic.metric import About, Convention, Measured, Metric, Words
+from intrinsic.metric import About, Convention, Measured, Metric, Words, percentiles
 from intrinsic.permutation import MOST_VALUES, TAILS, permutation_p
 
 Floats = NDArray[np.float64]
@@ -95,10 +95,7 @@ def word_bootstrap(x: Floats, y: Floats, a: Floats, b: Floats, *, ddof: int = 0,
     spread = np.sqrt((shares * (s - mean[:, None]) ** 2).sum(axis=1) * n / (n - ddof))
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.where(spread > NO_SPREAD, (mean_x - mean_y) / spread, np.nan)
-    if np.isnan(values).mean() > 0.1:
-        return float("nan"), float("nan")
-    low, high = np.nanquantile(values, [0.025, 0.975])
-    return float(low), float(high)
+    return percentiles(values.tolist(), resamples)
 
 
 @dataclass(frozen=True)
@@ -107,7 +104,6 @@ class Weat(Metric):
 
     ddof: 0 divides by the population's standard deviation, 1 by the sample's. tail and strict: which partitions count as extreme.
     p_value: whether there is one. equal_sizes: words found are cut from the end of the longer of X and Y, and of A and B.
-    resamples: for the interval over resampled words, see ``word_bootstrap``; 0: none.
     exact_limit: up to this many target words p is exact (at most 50); beyond it p has guaranteed bounds, or is estimated from ``samples``
     random partitions where that is above 0 or there are more than 120 target words.
     """
@@ -165,15 +161,12 @@ class Weat(Metric):
     ddof: int | None = None
     exact_limit: int = 40
     samples: int = 0
-    resamples: int = 0
 
     def __post_init__(self) -> None:
         if not isinstance(self.exact_limit, int) or not 0 <= self.exact_limit <= MOST_VALUES:
             raise InputError(f"exact_limit is {self.exact_limit!r}; choose from 0 to {MOST_VALUES} target words")
         if not isinstance(self.samples, int) or self.samples < 0:
             raise InputError(f"samples is {self.samples!r}; it must be a whole number of at least 0")
-        if not isinstance(self.resamples, int) or self.resamples < 0:
-            raise InputError(f"resamples is {self.resamples!r}; it must be a whole number of at least 0")
         super().__post_init__()
 
     def use(self, found: dict[str, Found], rules: SimpleNamespace) -> dict[str, Found]:
@@ -192,12 +185,14 @@ class Weat(Metric):
         of_x, of_y = words["X"].matrix @ axis, words["Y"].matrix @ axis
         value = standardised_difference(of_x, of_y, ddof=rules.ddof)
         statistic = float(of_x.sum() - of_y.sum())
-        interval = (np.nan, np.nan)
-        if self.resamples:
-            interval = word_bootstrap(*(words[role].matrix for role in "XYAB"), ddof=rules.ddof, resamples=self.resamples, seed=seed)
         each = dict(zip((*words["X"].words, *words["Y"].words), [*of_x.tolist(), *of_y.tolist()], strict=True))
         if not rules.p_value:
-            return Measured(value, statistic, reason=f"convention {rules.name!r} has no p-value", each=each, interval=interval)
+            return Measured(value, statistic, reason=f"convention {rules.name!r} has no p-value", each=each)
         limits = {"exact_limit": self.exact_limit, "samples": self.samples}
         test = permutation_p(of_x, of_y, tail=rules.tail, strict=rules.strict, **limits, seed=seed)
-        return Measured(value, statistic, test, each=each, interval=interval)
+        return Measured(value, statistic, test, each=each)
+
+    def intervals(self, words: Words, rules: SimpleNamespace, seed: int) -> dict[str, tuple[float, float]]:
+        """As for every metric, all resamples at once."""
+        sets = [words[role].matrix for role in "XYAB"]
+        return {"": word_bootstrap(*sets, ddof=rules.ddof, resamples=self.resamples, seed=seed)}

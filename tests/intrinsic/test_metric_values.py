@@ -340,3 +340,32 @@ def test_more_groups_than_two(tmp_path: Path) -> None:
         assert math.isfinite(row["value"])
         assert row["n_found"] > make_metric(name, write_words(tmp_path)).score(vectors, seed=0)[0]["n_found"]
         words = write_words(tmp_path, X3=["vaa", "vab"], A3=["vba", "vbb"])
+
+
+@pytest.mark.parametrize("name", [name for name in METRICS if name not in ("svm", "kmeans", "ibt")])
+def test_words_drawn_anew_give_an_interval(name: str, tmp_path: Path) -> None:
+    words, vectors = write_words(tmp_path), make_vectors()
+    rows = [make_metric(name, words, resamples=number).score(vectors, seed=1) for number in (60, 60, 0)]
+    assert str(rows[0]) == str(rows[1]), "the seed decides"
+    (row,), (plain,) = (
+        [each for each in found if "/" not in each["query"] or "definition" in each["query"]] for found in (rows[0], rows[2])
+    )
+    assert row["value"] == plain["value"]
+    assert math.isnan(plain["low"])
+    # Few words drawn anew are often too few for a ranking or a correlation: then there is no interval rather than a wrong one.
+    if name not in ("ect", "factual_association", "profession_correlation", "sq", "analogies"):
+        assert row["low"] <= row["high"], row
+
+
+def test_the_interval_of_weat_is_that_of_single_resamples(tmp_path: Path) -> None:
+    from intrinsic.metric import Metric
+
+    words, vectors = write_words(tmp_path), make_vectors()
+    metric = make_metric("weat", words, resamples=4_000)
+    (fast,) = metric.score(vectors, seed=0)
+
+    class Slow(METRICS["weat"]):  # type: ignore[name-defined,misc]
+        intervals = Metric.intervals
+
+    (slow,) = Slow(words=words, resamples=4_000, convention="bsa", min_found=0.5).score(vectors, seed=0)
+    assert (fast["low"], fast["high"]) == pytest.approx((slow["low"], slow["high"]), abs=0.15)  # four words a set: few values
