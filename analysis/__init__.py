@@ -1,1 +1,3 @@
-"""Tables in; correlations and figures out. Knows neither vectors nor models: every table may as well come from elsewhere."""
+"""Tables in; correlations and figures out. Knows neither vectors nor models: every table may as
+well come from elsewhere.
+"""

@@ -1,4 +1,6 @@
-"""Correlations of clustered pairs: rows of one unit are resampled, permuted and left out together."""
+"""Correlations of clustered pairs: rows of one unit are resampled, permuted and left out
+together.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ NORMAL_80 = 0.8416212335729143
 FEWEST_UNITS = 4  # below, a unit's weight in a resample is all there is
 MOST_LEFT_OUT = 100
 GROUPS = 40  # that stand in for more units than that, where leaving out each would take too long
-# Share of simulated studies whose 95% interval of r held the truth, least and most over kinds of data; tests/analysis/test_coverage.py.
+# Share of simulated studies whose 95% interval of r held the truth, least and most over kinds of
+# data; tests/analysis/test_coverage.py.
 COVERAGE = {8: (0.93, 0.97), 16: (0.93, 0.95), 40: (0.93, 0.96)}
 
 
@@ -60,7 +63,9 @@ def coverage(units: int) -> str:
 
 @lru_cache(maxsize=8)
 def resample(units: int, resamples: int, seed: int) -> Floats:
-    """How often each unit stands in each resample of as many units, drawn with replacement. Shape (resamples, units)."""
+    """How often each unit stands in each resample of as many units, drawn with replacement. Shape
+    (resamples, units).
+    """
     rng = np.random.default_rng([seed, units])
     return rng.multinomial(units, np.full(units, 1 / units), size=resamples).astype(np.float64)
 
@@ -73,18 +78,26 @@ def orderings(things: int, resamples: int, seed: int) -> Ints:
 
 
 def moments(pairs: Pairs) -> Floats:
-    """For every unit the sums of 1, x, y, x^2, y^2 and x y, centred and scaled over all rows. Shape (units, 6)."""
+    """For every unit the sums of 1, x, y, x^2, y^2 and x y, centred and scaled over all rows. Shape
+    (units, 6).
+    """
     x, y = ((each - each.mean()) / each.std() for each in (pairs.x, pairs.y))
     return np.stack(
-        [np.bincount(pairs.unit, weights=w, minlength=pairs.units) for w in (np.ones_like(x), x, y, x * x, y * y, x * y)], axis=1
+        [
+            np.bincount(pairs.unit, weights=w, minlength=pairs.units)
+            for w in (np.ones_like(x), x, y, x * x, y * y, x * y)
+        ],
+        axis=1,
     )
 
 
 def weighted_pearson(weights: Floats, sums: Floats) -> tuple[Floats, Floats]:
-    """Pearson's r of each weighting of the units and the standard error of its z = atanh(r), by the infinitesimal jackknife over units.
+    """Pearson's r of each weighting of the units and the standard error of its z = atanh(r), by the
+    infinitesimal jackknife over units.
 
-    The influence of a unit on r is sum over its rows of u v - r (u^2 + v^2) / 2, with u and v the standardised values; the error of z is
-    sqrt(sum_units w influence^2) / (n (1 - r^2)). Shapes: weights (b, units), sums (units, 6) -> (b,), (b,); NaN where a side is constant.
+    The influence of a unit on r is sum over its rows of u v - r (u^2 + v^2) / 2, with u and v the
+    standardised values; the error of z is sqrt(sum_units w influence^2) / (n (1 - r^2)). Shapes:
+    weights (b, units), sums (units, 6) -> (b,), (b,); NaN where a side is constant.
     """
     n, sx, sy, sxx, syy, sxy = (weights @ sums).T
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -113,9 +126,11 @@ def weighted_pearson(weights: Floats, sums: Floats) -> tuple[Floats, Floats]:
 def pearson_interval(pairs: Pairs, weights: Floats) -> Estimate:
     """Pearson's r over rows with its 95% interval by the studentised cluster bootstrap.
 
-    z = atanh(r);  [tanh(z - q s), tanh(z + q s)],  s the error of z, q the 95% quantile over resamples b of |z_b - z| / s_b
+    z = atanh(r);  [tanh(z - q s), tanh(z + q s)],  s the error of z, q the 95% quantile over
+    resamples b of |z_b - z| / s_b
 
-    ``weights`` come from ``resample``. The interval is NaN for fewer than 4 units; at |r| = 1 it is the point.
+    ``weights`` come from ``resample``. The interval is NaN for fewer than 4 units; at |r| = 1 it is
+    the point.
     """
     sums = moments(pairs)
     (value,), (error,) = weighted_pearson(np.ones((1, pairs.units)), sums)
@@ -135,9 +150,11 @@ def pearson_interval(pairs: Pairs, weights: Floats) -> Estimate:
 
 
 def leave_one_out(pairs: Pairs, statistic: str = "pearson") -> Floats:
-    """The correlation without each unit in turn. ``statistic``: ``pearson``, ``spearman`` or ``kendall``. Shape (units,).
+    """The correlation without each unit in turn. ``statistic``: ``pearson``, ``spearman`` or
+    ``kendall``. Shape (units,).
 
-    The rank correlations of more than 100 units are those without each of 40 groups of them, in the order of their names; shape (40,).
+    The rank correlations of more than 100 units are those without each of 40 groups of them, in the
+    order of their names; shape (40,).
     """
     if statistic == "pearson":
         k = pairs.units
@@ -148,7 +165,8 @@ def leave_one_out(pairs: Pairs, statistic: str = "pearson") -> Floats:
 
 
 def jackknife_interval(value: float, left_out: Floats) -> Estimate:
-    """The 95% interval of a correlation from its values without each unit: z +- t s, t of k - 2 degrees of freedom.
+    """The 95% interval of a correlation from its values without each unit: z +- t s, t of k - 2
+    degrees of freedom.
 
     z = atanh(value),  s^2 = (k - 1) / k sum_i (z_i - mean z)^2
 
@@ -171,7 +189,9 @@ def jackknife_error(left_out: Floats) -> float:
 
 def spearman(pairs: Pairs) -> float:
     """Spearman's rho over rows; NaN where a side is constant."""
-    rank_x, rank_y = (stats.rankdata(values) - (len(values) + 1) / 2 for values in (pairs.x, pairs.y))
+    rank_x, rank_y = (
+        stats.rankdata(values) - (len(values) + 1) / 2 for values in (pairs.x, pairs.y)
+    )
     spread = sqrt(float(rank_x @ rank_x) * float(rank_y @ rank_y))
     return float(rank_x @ rank_y) / spread if spread else nan
 
@@ -184,9 +204,11 @@ def kendall(pairs: Pairs) -> float:
 
 
 def permutation_p(pairs: Pairs, resamples: int, seed: int) -> tuple[float, str]:
-    """The two-sided p of r = 0 when the y of whole units change places, and a reason where there is none.
+    """The two-sided p of r = 0 when the y of whole units change places, and a reason where there is
+    none.
 
-    Units change places with units of as many rows, which keep their order; p = (1 + #{|r_b| >= |r|}) / (1 + resamples).
+    Units change places with units of as many rows, which keep their order; p = (1 + #{|r_b| >=
+    |r|}) / (1 + resamples).
     """
     sizes = np.bincount(pairs.unit)
     order = np.argsort(pairs.unit, kind="stable")
@@ -198,7 +220,8 @@ def permutation_p(pairs: Pairs, resamples: int, seed: int) -> tuple[float, str]:
     x, y = (each - each.mean() for each in (pairs.x[order], pairs.y[order]))
     spread = sqrt(float(x @ x) * float(y @ y))
     observed = abs(float(x @ y)) / spread
-    # sum over rows of x y is a sum over units; the cross products of every unit's x with every unit's y of the same size.
+    # sum over rows of x y is a sum over units; the cross products of every unit's x with every
+    # unit's y of the same size.
     total = np.zeros(resamples)
     for group in groups:
         size = sizes[group[0]]
@@ -211,7 +234,8 @@ def permutation_p(pairs: Pairs, resamples: int, seed: int) -> tuple[float, str]:
 
 
 def detectable(units: int, power: float = NORMAL_80) -> float:
-    """The smallest |correlation| that so many independent units detect in 80% of studies at the 5% level, two-sided.
+    """The smallest |correlation| that so many independent units detect in 80% of studies at the 5%
+    level, two-sided.
 
     tanh((1.96 + 0.84) / sqrt(k - 3)), by Fisher's z; NaN for fewer than 4 units.
     """

@@ -1,7 +1,7 @@
 """Correlations of two columns of any tidy table, by slices of its other columns.
 
-python -m analysis.correlate results/hatespeech_en
-python -m analysis.correlate my.csv --x WEAT --y "Performance Gap" --by Metric,Embedding --cluster Name --out slices.csv
+python -m analysis.correlate results/hatespeech_en python -m analysis.correlate my.csv --x WEAT --y
+"Performance Gap" --by Metric,Embedding --cluster Name --out slices.csv
 """
 
 from __future__ import annotations
@@ -33,15 +33,25 @@ JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 
 
 def correlate(
-    table: pd.DataFrame, *, x: str, y: str, by: Sequence[str] = (), cluster: Sequence[str] = (), unbiased: float = 0.0, seed: int = 0
+    table: pd.DataFrame,
+    *,
+    x: str,
+    y: str,
+    by: Sequence[str] = (),
+    cluster: Sequence[str] = (),
+    unbiased: float = 0.0,
+    seed: int = 0,
 ) -> pd.DataFrame:
-    """One row per slice of the ``by`` columns, in order of appearance (one row in all when ``by`` is empty).
+    """One row per slice of the ``by`` columns, in order of appearance (one row in all when ``by``
+    is empty).
 
-    Columns: the ``by`` columns; n, n_missing, pearson, pearson_low, pearson_high (95%, rows taken as independent), pearson_p, spearman,
-    spearman_p, kendall, kendall_p, reason, which ``analysis.pairs`` defines; those of ``analysis.evidence``, for units; p_holm and p_bh,
-    the adjusted ``r_p`` over the slices; and the verdict. Rows that agree in the columns ``cluster`` are one unit; without them each row
-    is. The ``by`` columns are read as text, and an empty cell is a slice of its own, ``(empty)``. Raises ``InputError`` for an unknown or
-    non-numeric column and for a table without rows.
+    Columns: the ``by`` columns; n, n_missing, pearson, pearson_low, pearson_high (95%, rows taken
+    as independent), pearson_p, spearman, spearman_p, kendall, kendall_p, reason, which
+    ``analysis.pairs`` defines; those of ``analysis.evidence``, for units; p_holm and p_bh, the
+    adjusted ``r_p`` over the slices; and the verdict. Rows that agree in the columns ``cluster``
+    are one unit; without them each row is. The ``by`` columns are read as text, and an empty cell
+    is a slice of its own, ``(empty)``. Raises ``InputError`` for an unknown or non-numeric column
+    and for a table without rows.
     """
     by = list(dict.fromkeys(by))
     require_columns(table, [x, y, *by, *cluster], "the table")
@@ -50,47 +60,73 @@ def correlate(
     taken = [name for name in by if name in (*RESULT_COLUMNS, *EVIDENCE_COLUMNS, *JUDGED)]
     if taken:
         raise InputError(f"column {taken[0]!r} has the name of a result column; rename it")
-    units = labels(table, cluster[0]) if cluster else pd.Series(range(len(table)), index=table.index)
+    units = (
+        labels(table, cluster[0]) if cluster else pd.Series(range(len(table)), index=table.index)
+    )
     for name in cluster[1:]:
         units = units + " " + labels(table, name)
-    values = pd.DataFrame({"x": numbers(table, x), "y": numbers(table, y), "unit": units.to_numpy()})
-    slices = values.groupby([labels(table, name).to_numpy() for name in by], sort=False) if by else [((), values)]
+    values = pd.DataFrame(
+        {"x": numbers(table, x), "y": numbers(table, y), "unit": units.to_numpy()}
+    )
+    slices = (
+        values.groupby([labels(table, name).to_numpy() for name in by], sort=False)
+        if by
+        else [((), values)]
+    )
     rows = []
     for key, part in slices:
         statistics = correlate_pair(part["x"].to_numpy(), part["y"].to_numpy(), names=(x, y))
         found = evidence(part["x"], part["y"], units=part["unit"], unbiased=unbiased, seed=seed)
         repeated = 0 if cluster else int(part[["x", "y"]].dropna().duplicated().sum())
         if repeated:
-            told = f"{repeated} rows repeat another one; if they are of one unit, name it with --cluster"
+            told = (
+                f"{repeated} rows repeat another one; if they are of one unit, name it with"
+                " --cluster"
+            )
             found["caution"] = "; ".join(filter(None, [found["caution"], told]))
         rows.append(dict(zip(by, key, strict=True)) | _told(statistics, found))
     return _judged(rows, by)
 
 
 def correlate_slices(joined: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
-    """Every slice that the paper breaks out: task x embedding {each, all} x query {each, all} x gap x method {each, all}.
+    """Every slice that the paper breaks out: task x embedding {each, all} x query {each, all} x gap
+    x method {each, all}.
 
-    ``joined`` comes from ``join_points``. Metrics are on different scales and never pooled. The slice of a method holds the unmodified
-    embeddings too: they are the dose 0 of every method (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify it).
+    ``joined`` comes from ``join_points``. Metrics are on different scales and never pooled. The
+    slice of a method holds the unmodified embeddings too: they are the dose 0 of every method
+    (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify it).
 
-    Columns: task, embedding, metric, query, gap, method (``"all"`` where pooled), the columns of ``correlate`` (the adjusted p-values
-    over the slices of a task and metric), then
+    Columns: task, embedding, metric, query, gap, method (``"all"`` where pooled), the columns of
+    ``correlate`` (the adjusted p-values over the slices of a task and metric), then
 
-    * ``repeated``: the slice holds a unit more than once. A slice pooled over queries repeats every gap once per query, so its pairs
-      are not independent: the columns that count rows overstate the evidence, those that count units do not.
+    * ``repeated``: the slice holds a unit more than once. A slice pooled over queries repeats every
+      gap once per query, so its pairs are not independent: the columns that count rows overstate
+      the evidence, those that count units do not.
     * ``generated``: the slice holds points made from generated data.
-    * ``reversal``: what is to be said where the slice pools queries or embeddings whose correlations differ in sign.
+    * ``reversal``: what is to be said where the slice pools queries or embeddings whose
+      correlations differ in sign.
     """
     require_columns(joined, JOINED_COLUMNS, "the joined table")
     # Only these columns, and as plain objects: slicing is most of the work.
     plain = joined[[*SLICE_COLUMNS, "point"]].astype(object)
-    plain = plain.assign(x=numbers(joined, "x"), y=numbers(joined, "y"), generated=labels(joined, "generated") == "True")
-    plain = plain.assign(**{name: joined[name] if name in joined else joined["point"] for name in ("unit", "base")})
-    plain = plain.assign(x_error=_error(joined, "x_low", "x_high"), y_error=_error(joined, "low", "high"))
+    plain = plain.assign(
+        x=numbers(joined, "x"),
+        y=numbers(joined, "y"),
+        generated=labels(joined, "generated") == "True",
+    )
+    plain = plain.assign(
+        **{name: joined[name] if name in joined else joined["point"] for name in ("unit", "base")}
+    )
+    plain = plain.assign(
+        x_error=_error(joined, "x_low", "x_high"), y_error=_error(joined, "low", "high")
+    )
     plain = plain.assign(unbiased=numbers(joined, "unbiased") if "unbiased" in joined else 0.0)
     rows = []
     for names, part in _slices(plain):
-        marks = {"repeated": bool(part["unit"].duplicated().any()), "generated": bool(part["generated"].any())}
+        marks = {
+            "repeated": bool(part["unit"].duplicated().any()),
+            "generated": bool(part["generated"].any()),
+        }
         columns = {name: part[name].to_numpy() for name in ("x", "y")}
         found = evidence(
             **columns,
@@ -109,28 +145,43 @@ def correlate_slices(joined: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
 
 
 def _told(statistics: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """Both kinds of columns; rows of fewer than three units have no correlation, however many they are."""
+    """Both kinds of columns; rows of fewer than three units have no correlation, however many they
+    are.
+    """
     if found["n_units"] < FEWEST_UNITS and not statistics["reason"]:
-        statistics = {name: value if name in ("n", "n_missing") else float("nan") for name, value in statistics.items()}
+        statistics = {
+            name: value if name in ("n", "n_missing") else float("nan")
+            for name, value in statistics.items()
+        }
         statistics["reason"] = found["caution"]
     return statistics | found
 
 
-def _judged(rows: list[dict[str, Any]], by: Sequence[str], marks: Sequence[str] = ()) -> pd.DataFrame:
+def _judged(
+    rows: list[dict[str, Any]], by: Sequence[str], marks: Sequence[str] = ()
+) -> pd.DataFrame:
     """The rows with p-values adjusted over all of them, and their verdicts."""
     table = pd.DataFrame(rows, columns=[*by, *RESULT_COLUMNS, *EVIDENCE_COLUMNS, *marks])
     table = table.assign(**adjust(table["r_p"]))
     verdicts = [verdict(row) for row in table.to_dict("records")]
-    return table.assign(verdict=verdicts)[[*by, *RESULT_COLUMNS, *EVIDENCE_COLUMNS, *JUDGED, *marks]]
+    return table.assign(verdict=verdicts)[
+        [*by, *RESULT_COLUMNS, *EVIDENCE_COLUMNS, *JUDGED, *marks]
+    ]
 
 
 def _error(joined: pd.DataFrame, low: str, high: str) -> Any:
     """The standard error that a 95% interval stands for."""
-    return (numbers(joined, high) - numbers(joined, low)) / (2 * NORMAL_975) if low in joined and high in joined else float("nan")
+    return (
+        (numbers(joined, high) - numbers(joined, low)) / (2 * NORMAL_975)
+        if low in joined and high in joined
+        else float("nan")
+    )
 
 
 def _reversals(table: pd.DataFrame) -> list[str]:
-    """For every slice that pools queries, embeddings or both, how the correlations of its parts stand to its own."""
+    """For every slice that pools queries, embeddings or both, how the correlations of its parts
+    stand to its own.
+    """
     found = []
     columns = {"r": "pearson", "low": "r_low", "high": "r_high"}
     pooled_over = ("embedding", "query", "method")
@@ -138,8 +189,13 @@ def _reversals(table: pd.DataFrame) -> list[str]:
         notes = []
         for over in (name for name in pooled_over if row[name] == ALL):
             shared = ["task", "metric", "gap", *(name for name in pooled_over if name != over)]
-            part = table[(table[over] != ALL) & (table[shared] == [row[name] for name in shared]).all(axis=1)]
-            parts = [{key: each[column] for key, column in columns.items()} for each in part.to_dict("records")]
+            part = table[
+                (table[over] != ALL) & (table[shared] == [row[name] for name in shared]).all(axis=1)
+            ]
+            parts = [
+                {key: each[column] for key, column in columns.items()}
+                for each in part.to_dict("records")
+            ]
             if note := reversal({key: row[column] for key, column in columns.items()}, parts):
                 notes.append(f"by {over}: {note}")
         found.append("; ".join(notes))
@@ -167,15 +223,27 @@ def _pick(block: pd.DataFrame, embedding: str, query: str, method: str) -> pd.Da
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print, and with ``--out`` write, the correlations of a table or results folder."""
-    parser = argparse.ArgumentParser(prog="python -m analysis.correlate", description="Correlations of two columns, by slices.")
+    parser = argparse.ArgumentParser(
+        prog="python -m analysis.correlate", description="Correlations of two columns, by slices."
+    )
     parser.add_argument("table", help="a results folder, or a .csv, .tsv or .parquet file")
     parser.add_argument("--x", help="column of the intrinsic metric")
     parser.add_argument("--y", help="column of the gap")
     parser.add_argument("--by", default="", help="columns to slice by, separated by commas")
     parser.add_argument(
-        "--cluster", default="", help="columns that together name the unit of each row, such as the embedding; default: each row is one"
+        "--cluster",
+        default="",
+        help=(
+            "columns that together name the unit of each row, such as the embedding; default: each"
+            " row is one"
+        ),
     )
-    parser.add_argument("--unbiased", type=float, default=0.0, help="the value of --x without bias, for the ranking (default 0)")
+    parser.add_argument(
+        "--unbiased",
+        type=float,
+        default=0.0,
+        help="the value of --x without bias, for the ranking (default 0)",
+    )
     parser.add_argument("--out", help="also write one row per slice to this CSV file")
     args = parser.parse_args(argv)
     table = open_table(args.table)
@@ -186,9 +254,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         print_correlations(result, console)
     else:
         if not ours and not (args.x and args.y):
-            raise InputError(f"name the two columns with --x and --y; {args.table} has {', '.join(map(str, table.columns))}")
+            raise InputError(
+                f"name the two columns with --x and --y; {args.table} has"
+                f" {', '.join(map(str, table.columns))}"
+            )
         x, y = args.x or "x", args.y or "y"
-        by, cluster = ([name.strip() for name in given.split(",") if name.strip()] for given in (args.by, args.cluster))
+        by, cluster = (
+            [name.strip() for name in given.split(",") if name.strip()]
+            for given in (args.by, args.cluster)
+        )
         result = correlate(table, x=x, y=y, by=by, cluster=cluster, unbiased=args.unbiased)
         print_slices(result, f"{y} against {x}, {len(table)} rows", console)
         print_evidence(result, by, console)

@@ -1,4 +1,6 @@
-"""Tidy tables come in: any CSV, TSV or Parquet file by column names, and the tables of a results folder."""
+"""Tidy tables come in: any CSV, TSV or Parquet file by column names, and the tables of a results
+folder.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
 
 
 class Tables(NamedTuple):
-    """What a results folder holds: one row per point, per intrinsic score and per extrinsic score."""
+    """What a results folder holds: one row per point, per intrinsic score and per extrinsic
+    score.
+    """
 
     points: pd.DataFrame
     intrinsic: pd.DataFrame
@@ -32,10 +36,12 @@ def read_tables(results_dir: str | Path) -> Tables:
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
-    """A table from ``.parquet``, or from delimited text with one header line (tab for ``.tsv`` and ``.tab``, else comma).
+    """A table from ``.parquet``, or from delimited text with one header line (tab for ``.tsv`` and
+    ``.tab``, else comma).
 
-    Cells of text stay strings as written, so that a label such as ``6`` or ``none`` is not reinterpreted. Text may be compressed
-    (``.gz``, ``.bz2``, ``.xz``). Raises ``InputError`` for a missing, empty, damaged or ragged file.
+    Cells of text stay strings as written, so that a label such as ``6`` or ``none`` is not
+    reinterpreted. Text may be compressed (``.gz``, ``.bz2``, ``.xz``). Raises ``InputError`` for a
+    missing, empty, damaged or ragged file.
     """
     path = Path(path)
     if path.suffix != ".parquet":
@@ -46,7 +52,9 @@ def read_table(path: str | Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(path)
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path} is not a readable Parquet file ({error}); write it again") from error
+        raise InputError(
+            f"{path} is not a readable Parquet file ({error}); write it again"
+        ) from error
 
 
 def _read_delimited(path: Path) -> pd.DataFrame:
@@ -58,29 +66,43 @@ def _read_delimited(path: Path) -> pd.DataFrame:
         header = [cell.removeprefix("\ufeff") for cell in next(reader)]
         rows = [_checked(row, header, path, reader.line_num) for row in reader if row]
     except csv.Error as error:
-        raise InputError(f"{path}: line {reader.line_num} is not delimited text ({error})") from error
+        raise InputError(
+            f"{path}: line {reader.line_num} is not delimited text ({error})"
+        ) from error
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
-        raise InputError(f"{path}: the header names {', '.join(map(repr, twice))} more than once; rename one")
+        raise InputError(
+            f"{path}: the header names {', '.join(map(repr, twice))} more than once; rename one"
+        )
     return pd.DataFrame(rows, columns=header, dtype=str)
 
 
 def _checked(row: list[str], header: list[str], path: Path, line: int) -> list[str]:
     if len(row) != len(header):
-        raise InputError(f"{path}: line {line} has {len(row)} cells, the header {len(header)}; quote cells that hold the delimiter")
+        raise InputError(
+            f"{path}: line {line} has {len(row)} cells, the header {len(header)}; quote cells that"
+            " hold the delimiter"
+        )
     return row
 
 
 def require_columns(table: pd.DataFrame, names: Iterable[str], what: str) -> None:
-    """Raise ``InputError`` naming the first column that ``table`` lacks, the nearest one and all there are."""
+    """Raise ``InputError`` naming the first column that ``table`` lacks, the nearest one and all
+    there are.
+    """
     columns = [str(column) for column in table.columns]
     for name in names:
         if name not in columns:
-            raise InputError(f"{what} has no column {name!r}{nearest(name, columns)}; it has {', '.join(columns) or 'none'}")
+            raise InputError(
+                f"{what} has no column {name!r}{nearest(name, columns)}; it has"
+                f" {', '.join(columns) or 'none'}"
+            )
 
 
 def numbers(table: pd.DataFrame, column: str) -> np.ndarray:
-    """A column as floats; blanks and the usual words for missing are NaN. Raises ``InputError`` for any other text."""
+    """A column as floats; blanks and the usual words for missing are NaN. Raises ``InputError`` for
+    any other text.
+    """
     values = table[column]
     if pd.api.types.is_numeric_dtype(values):
         return values.to_numpy(dtype=float, na_value=np.nan)
@@ -91,12 +113,17 @@ def numbers(table: pd.DataFrame, column: str) -> np.ndarray:
         try:
             found[i] = float(value)
         except (TypeError, ValueError):
-            raise InputError(f"column {column!r} holds {value!r} in row {i + 1}, which is no number; choose a numeric column") from None
+            raise InputError(
+                f"column {column!r} holds {value!r} in row {i + 1}, which is no number; choose a"
+                " numeric column"
+            ) from None
     return found
 
 
 def labels(table: pd.DataFrame, column: str) -> pd.Series:
-    """A column as text to group by: the numbers 6 and 6.0 are the label ``6``, an empty cell is the label ``(empty)``."""
+    """A column as text to group by: the numbers 6 and 6.0 are the label ``6``, an empty cell is the
+    label ``(empty)``.
+    """
     return table[column].map(_label, na_action=None).astype(object)
 
 

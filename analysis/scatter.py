@@ -1,7 +1,7 @@
 """Scatter plots of any tidy table, or the paper's figures from a results folder.
 
-python -m analysis.scatter results/hatespeech_en
-python -m analysis.scatter my.csv --x WEAT --y "Performance Gap" --row Metric --column Embedding --out my.svg
+python -m analysis.scatter results/hatespeech_en python -m analysis.scatter my.csv --x WEAT --y
+"Performance Gap" --row Metric --column Embedding --out my.svg
 """
 
 from __future__ import annotations
@@ -20,14 +20,29 @@ from analysis.read import labels, numbers, require_columns
 from files import InputError, run_cli
 
 
-def grid_data(table: pd.DataFrame, *, x: str, y: str, row: str = "", column: str = "", colour: str = "", shape: str = "") -> pd.DataFrame:
-    """The named columns under the names that ``scatter_grid`` draws; those not named are blank. ``InputError`` for an unknown one."""
+def grid_data(
+    table: pd.DataFrame,
+    *,
+    x: str,
+    y: str,
+    row: str = "",
+    column: str = "",
+    colour: str = "",
+    shape: str = "",
+) -> pd.DataFrame:
+    """The named columns under the names that ``scatter_grid`` draws; those not named are blank.
+    ``InputError`` for an unknown one.
+    """
     named = {"row": row, "column": column, "colour": colour, "shape": shape}
     require_columns(table, [x, y, *filter(None, named.values())], "the table")
     if table.empty:
         raise InputError("the table has no rows; give one with at least one")
-    texts = {name: labels(table, source).to_numpy() if source else "" for name, source in named.items()}
-    return pd.DataFrame({"x": numbers(table, x), "y": numbers(table, y), "low": np.nan, "high": np.nan, **texts})
+    texts = {
+        name: labels(table, source).to_numpy() if source else "" for name, source in named.items()
+    }
+    return pd.DataFrame(
+        {"x": numbers(table, x), "y": numbers(table, y), "low": np.nan, "high": np.nan, **texts}
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,17 +54,40 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     table = open_table(args.table)
     if not (args.x and args.y and args.out):
-        raise InputError(f"name --x, --y and --out; {args.table} has the columns {', '.join(map(str, table.columns))}")
-    data = grid_data(table, x=args.x, y=args.y, row=args.row, column=args.column, colour=args.colour, shape=args.shape)
+        raise InputError(
+            f"name --x, --y and --out; {args.table} has the columns"
+            f" {', '.join(map(str, table.columns))}"
+        )
+    data = grid_data(
+        table,
+        x=args.x,
+        y=args.y,
+        row=args.row,
+        column=args.column,
+        colour=args.colour,
+        shape=args.shape,
+    )
     notes = [STAMP] if "generated" in table and labels(table, "generated").eq("True").any() else []
-    words = Words(title=args.title or f"{args.y} against {args.x}", x=args.x, y=args.y, colour=args.colour, shape=args.shape, notes=notes)
-    crosses_zero = bool(np.nanmin(data["y"]) < 0 < np.nanmax(data["y"])) if data["y"].notna().any() else False
+    words = Words(
+        title=args.title or f"{args.y} against {args.x}",
+        x=args.x,
+        y=args.y,
+        colour=args.colour,
+        shape=args.shape,
+        notes=notes,
+    )
+    crosses_zero = (
+        bool(np.nanmin(data["y"]) < 0 < np.nanmax(data["y"])) if data["y"].notna().any() else False
+    )
     print(save_chart(scatter_grid(data, words, mark=args.mark, zero=crosses_zero), args.out))
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m analysis.scatter", description="Scatter plots of a table, Pearson's r above each.")
+    parser = argparse.ArgumentParser(
+        prog="python -m analysis.scatter",
+        description="Scatter plots of a table, Pearson's r above each.",
+    )
     parser.add_argument("table", help="a results folder, or a .csv, .tsv or .parquet file")
     for name, what in (
         ("x", "column on the horizontal axis"),
@@ -59,10 +97,21 @@ def _parser() -> argparse.ArgumentParser:
         ("colour", "column that colours the points"),
         ("shape", "column that shapes the points"),
         ("title", "title of the figure"),
-        ("out", "file to write (.svg, .png or .html), or the folder for the figures of a results folder"),
+        (
+            "out",
+            (
+                "file to write (.svg, .png or .html), or the folder for the figures of a results"
+                " folder"
+            ),
+        ),
     ):
         parser.add_argument(f"--{name}", default="", help=what)
-    parser.add_argument("--mark", choices=("point", "line"), default="point", help="line: mean y at each x, shaded from least to greatest")
+    parser.add_argument(
+        "--mark",
+        choices=("point", "line"),
+        default="point",
+        help="line: mean y at each x, shaded from least to greatest",
+    )
     return parser
 
 

@@ -1,4 +1,6 @@
-"""Tables on the terminal, as a rule within 100 columns, every estimate with its interval beside it."""
+"""Tables on the terminal, as a rule within 100 columns, every estimate with its interval beside
+it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ LEFT = {"task", "embedding", "metric", "query", "gap", "method", "direction", "s
 
 
 def short(value: float, digits: int = 2) -> str:
-    """A number that is rarely above 1, without its leading zero: ``.31``, ``-.09``, ``1.25``; ``-`` when it is undefined."""
+    """A number that is rarely above 1, without its leading zero: ``.31``, ``-.09``, ``1.25``; ``-``
+    when it is undefined.
+    """
     if not isfinite(value):
         return NOTHING
     text = f"{value:.{digits}f}"
@@ -54,7 +58,9 @@ def p_value(p: float) -> str:
 
 
 def print_slices(result: pd.DataFrame, title: str, console: Console) -> None:
-    """The rows of ``correlate``: the columns sliced by, n, r with its 95% interval, rho and tau, each with its p-value."""
+    """The rows of ``correlate``: the columns sliced by, n, r with its 95% interval, rho and tau,
+    each with its p-value.
+    """
     by = [str(name) for name in result.columns if name not in NOT_SLICES]
     rows = []
     for row in result.to_dict("records"):
@@ -66,22 +72,36 @@ def print_slices(result: pd.DataFrame, title: str, console: Console) -> None:
 
 
 def print_evidence(result: pd.DataFrame, by: Sequence[str], console: Console) -> None:
-    """What ``correlate`` found over units: r with its interval, permutation p, Holm's p, the least and largest r without one unit, how
-    often the ranking is right, and the verdict."""
-    rows = [{name: str(row[name]) for name in by} | _evidence(row) | {"note": row["caution"]} for row in result.to_dict("records")]
-    _print_table("over units: r with its 95% interval", rows, console, left={*by, "verdict", "note"})
+    """What ``correlate`` found over units: r with its interval, permutation p, Holm's p, the least
+    and largest r without one unit, how often the ranking is right, and the verdict."""
+    rows = [
+        {name: str(row[name]) for name in by} | _evidence(row) | {"note": row["caution"]}
+        for row in result.to_dict("records")
+    ]
+    _print_table(
+        "over units: r with its 95% interval", rows, console, left={*by, "verdict", "note"}
+    )
 
 
 def print_correlations(correlations: pd.DataFrame, console: Console) -> None:
-    """The rows of ``correlate_slices`` over all methods, one table per task and metric; those of single methods stay in the file."""
+    """The rows of ``correlate_slices`` over all methods, one table per task and metric; those of
+    single methods stay in the file.
+    """
     for (task, metric), block in correlations.groupby(["task", "metric"], sort=False):
         shown = block[block["method"] == "all"]
         rows = [
-            {name: row[name] for name in ("embedding", "query", "gap")} | _evidence(row) | {"verdict": row["verdict"].partition(":")[0]}
+            {name: row[name] for name in ("embedding", "query", "gap")}
+            | _evidence(row)
+            | {"verdict": row["verdict"].partition(":")[0]}
             for row in shown.to_dict("records")
         ]
         stamp = ", generated data" if block["generated"].any() else ""
-        _print_table(f"{task}, {metric}: all methods, r over units with its 95% interval{stamp}", rows, console, left=LEFT | {"verdict"})
+        _print_table(
+            f"{task}, {metric}: all methods, r over units with its 95% interval{stamp}",
+            rows,
+            console,
+            left=LEFT | {"verdict"},
+        )
         telling = (shown["reversal"] != "") & ~shown["reversal"].str.endswith(WITHIN_NOISE)
         for row in shown[telling].to_dict("records"):
             text = f"{row['embedding']} {row['query']} {row['gap']}: {row['reversal']}"
@@ -102,8 +122,12 @@ def _evidence(row: dict) -> dict[str, str]:
     }
 
 
-def print_points(points: pd.DataFrame, intrinsic: pd.DataFrame, extrinsic: pd.DataFrame, console: Console) -> None:
-    """One row per done point: its intrinsic scores, its gaps and F1 with their intervals; one table per embedding; failed points last."""
+def print_points(
+    points: pd.DataFrame, intrinsic: pd.DataFrame, extrinsic: pd.DataFrame, console: Console
+) -> None:
+    """One row per done point: its intrinsic scores, its gaps and F1 with their intervals; one table
+    per embedding; failed points last.
+    """
     if {"metric", "query"} <= set(intrinsic.columns):
         intrinsic = intrinsic.assign(metric=told_apart(intrinsic, "metric", "convention"))
     found: dict[str, dict[str, str]] = {}
@@ -113,19 +137,37 @@ def print_points(points: pd.DataFrame, intrinsic: pd.DataFrame, extrinsic: pd.Da
     names = [name for name in (*_score_names(intrinsic), *MEASURES_SHOWN.values()) if name in named]
     done = points["status"] == "done"
     stamp = ", generated data" if "generated" in points and points["generated"].any() else ""
-    section, settings = ([name for name in told if _varies(points, name)] for told in (HEADINGS, SETTINGS))
+    section, settings = (
+        [name for name in told if _varies(points, name)] for told in (HEADINGS, SETTINGS)
+    )
     made_from = ("method", "direction", "dose", *settings, "seed")
     for values, block in points[done].groupby([*section, "embedding"], sort=False, dropna=False):
-        heading = ", ".join([*(f"{name} {_cell(value)}" for name, value in zip(section, values[:-1], strict=True)), str(values[-1])])
+        heading = ", ".join(
+            [
+                *(
+                    f"{name} {_cell(value)}"
+                    for name, value in zip(section, values[:-1], strict=True)
+                ),
+                str(values[-1]),
+            ]
+        )
         blank = dict.fromkeys(names, NOTHING)
-        rows = [_cells(row, made_from) | blank | found.get(row["point"], {}) for row in block.to_dict("records")]
+        rows = [
+            _cells(row, made_from) | blank | found.get(row["point"], {})
+            for row in block.to_dict("records")
+        ]
         _print_table(f"{heading}: {len(block)} points{stamp}", rows, console, left=LEFT, blanks=1)
         console.print()
     hidden = _score_names(intrinsic)[SCORES_SHOWN:]
     if hidden:
-        console.print(f"not shown, but in the intrinsic table: {', '.join(hidden)}", highlight=False)
+        console.print(
+            f"not shown, but in the intrinsic table: {', '.join(hidden)}", highlight=False
+        )
     console.print(f"{done.sum()} of {len(points)} points done", highlight=False)
-    failed = [_cells(row, (*section, "embedding", *made_from, "status")) for row in points[~done].to_dict("records")]
+    failed = [
+        _cells(row, (*section, "embedding", *made_from, "status"))
+        for row in points[~done].to_dict("records")
+    ]
     if failed:
         _print_table("not done; the points table holds their errors", failed, console, left=LEFT)
 
@@ -156,7 +198,11 @@ def _measure_cells(extrinsic: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
     for row in extrinsic.to_dict("records") if "measure" in extrinsic else []:
         name = MEASURES_SHOWN.get(row["measure"])
         if name and (name != "F1" or str(row.get("group") or "") in OVERALL):
-            yield row["point"], name, estimate(row["value"], row.get("low", float("nan")), row.get("high", float("nan")))
+            yield (
+                row["point"],
+                name,
+                estimate(row["value"], row.get("low", float("nan")), row.get("high", float("nan"))),
+            )
 
 
 def _varies(points: pd.DataFrame, name: str) -> bool:
@@ -173,15 +219,25 @@ def _cell(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _print_table(title: str, rows: Sequence[dict[str, str]], console: Console, *, left: set[str], blanks: int = 2) -> None:
-    table = Table(title=Text(title), title_justify="left", box=None, pad_edge=False, padding=(0, blanks, 0, 0), header_style="bold")
+def _print_table(
+    title: str, rows: Sequence[dict[str, str]], console: Console, *, left: set[str], blanks: int = 2
+) -> None:
+    table = Table(
+        title=Text(title),
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        padding=(0, blanks, 0, 0),
+        header_style="bold",
+    )
     names = list(rows[0]) if rows else []
     shown = [name for name in names if name != "note" or any(row["note"] for row in rows)]
     for name in shown:
         table.add_column(Text(name), justify="left" if name in left else "right", overflow="fold")
     for row in rows:
         table.add_row(*(Text(row[name]) for name in shown))
-    # At its own width even where the console is narrower: a number broken over two lines misleads, and a pipe has no width.
+    # At its own width even where the console is narrower: a number broken over two lines misleads,
+    # and a pipe has no width.
     natural = Measurement.get(console, console.options.update(width=1000), table).maximum
     options = console.options.update(width=max(console.width, natural))
     console.print(Segments(console.render(table, options)), crop=False, end="")

@@ -21,18 +21,25 @@ CORRELATIONS = "correlations.csv"
 WRITTEN = (*(f"{name}.parquet" for name in Tables._fields), CORRELATIONS, "figures", "report.html")
 
 
-def write_tables(results_dir: str | Path, points: pd.DataFrame, intrinsic: pd.DataFrame, extrinsic: pd.DataFrame) -> pd.DataFrame:
-    """Write points, intrinsic and extrinsic as Parquet and their correlations as CSV, and return the correlations.
+def write_tables(
+    results_dir: str | Path, points: pd.DataFrame, intrinsic: pd.DataFrame, extrinsic: pd.DataFrame
+) -> pd.DataFrame:
+    """Write points, intrinsic and extrinsic as Parquet and their correlations as CSV, and return
+    the correlations.
 
-    Tables of other points that lie in the folder are moved first, with their figures, to ``earlier/<UTC time>/``. Without a done point
-    or a gap there is nothing to correlate, and the correlations have their columns but no rows.
+    Tables of other points that lie in the folder are moved first, with their figures, to
+    ``earlier/<UTC time>/``. Without a done point or a gap there is nothing to correlate, and the
+    correlations have their columns but no rows.
     """
     folder = Path(results_dir)
     tables = Tables(points, intrinsic, extrinsic)
     with ExitStack() as stack:
         for name, table in tables._asdict().items():
-            table.to_parquet(stack.enter_context(atomic_path(folder / f"{name}.parquet")), index=False)
-        # Only now are the new tables known to be writable; they take their names when the stack unwinds.
+            table.to_parquet(
+                stack.enter_context(atomic_path(folder / f"{name}.parquet")), index=False
+            )
+        # Only now are the new tables known to be writable; they take their names when the stack
+        # unwinds.
         _set_earlier_aside(folder, set(points["point"]))
     correlations = _correlations(tables)
     with atomic_path(folder / CORRELATIONS) as path:
@@ -41,14 +48,19 @@ def write_tables(results_dir: str | Path, points: pd.DataFrame, intrinsic: pd.Da
 
 
 def _correlations(tables: Tables) -> pd.DataFrame:
-    gaps = "measure" in tables.extrinsic and tables.extrinsic["measure"].astype(str).str.endswith("_gap").any()
+    gaps = (
+        "measure" in tables.extrinsic
+        and tables.extrinsic["measure"].astype(str).str.endswith("_gap").any()
+    )
     if gaps and len(tables.intrinsic) and (tables.points["status"] == "done").any():
         return correlate_slices(join_points(*tables))
     return correlate_slices(pd.DataFrame(columns=JOINED_COLUMNS))
 
 
 def _set_earlier_aside(folder: Path, keys: set[str]) -> Path | None:
-    """Move the tables and figures of another set of points to a folder of their own; where that is, or None when there are none."""
+    """Move the tables and figures of another set of points to a folder of their own; where that is,
+    or None when there are none.
+    """
     before = folder / "points.parquet"
     if not before.exists() or _keys(before) == keys:
         return None

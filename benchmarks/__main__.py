@@ -1,4 +1,6 @@
-"""``python -m benchmarks [NAME ...]``: one table of what was measured against what must be reached."""
+"""``python -m benchmarks [NAME ...]``: one table of what was measured against what must be
+reached.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,11 @@ import benchmarks
 
 def main() -> None:
     """Run the benchmarks named, or all, and print their rows."""
-    names = sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__) if module.name != "__main__")
+    names = sorted(
+        module.name
+        for module in pkgutil.iter_modules(benchmarks.__path__)
+        if module.name != "__main__"
+    )
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*names, []], help=f"any of {', '.join(names)}")
     table = Table()

@@ -1,4 +1,6 @@
-"""Inference and the report: 100 slices with 10,000 resamples, a report of 1,000 points, and how soon its page answers."""
+"""Inference and the report: 100 slices with 10,000 resamples, a report of 1,000 points, and how
+soon its page answers.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,14 @@ def made_up(points: int, seed: int = 0) -> Tables:
     rng = np.random.default_rng(seed)
     number = np.arange(points)
     method = np.array(["none", "balance", "attract_repel"])[number % 3]
-    table = pd.DataFrame({"point": [f"{i:016x}" for i in number], "experiment": "large", "method": method, "seed": number // 50})
+    table = pd.DataFrame(
+        {
+            "point": [f"{i:016x}" for i in number],
+            "experiment": "large",
+            "method": method,
+            "seed": number // 50,
+        }
+    )
     table = table.assign(
         embedding=np.array(["word2vec", "fasttext"])[number // 6 % 2],
         direction=np.where(method == "none", "", np.array(["debias", "overbias"])[number // 3 % 2]),
@@ -38,12 +47,20 @@ def made_up(points: int, seed: int = 0) -> Tables:
         error="",
         generated=True,
     )
-    scores = table[["point"]].merge(pd.DataFrame({"query": ["weat6b", "weat7", "weat8"]}), how="cross")
+    scores = table[["point"]].merge(
+        pd.DataFrame({"query": ["weat6b", "weat7", "weat8"]}), how="cross"
+    )
     value = rng.normal(size=len(scores))
-    scores = scores.assign(metric="weat", value=value, low=value - 0.3, high=value + 0.3, unbiased=0.0, reason="")
-    gaps = table[["point"]].merge(pd.DataFrame({"measure": ["precision_gap", "recall_gap", "f1_gap"]}), how="cross")
+    scores = scores.assign(
+        metric="weat", value=value, low=value - 0.3, high=value + 0.3, unbiased=0.0, reason=""
+    )
+    gaps = table[["point"]].merge(
+        pd.DataFrame({"measure": ["precision_gap", "recall_gap", "f1_gap"]}), how="cross"
+    )
     value = 0.1 * rng.normal(size=len(gaps))
-    gaps = gaps.assign(task="t", group="m-f", value=value, low=value - 0.1, high=value + 0.1, support=50, reason="")
+    gaps = gaps.assign(
+        task="t", group="m-f", value=value, low=value - 0.1, high=value + 0.1, support=50, reason=""
+    )
     return Tables(table, scores, gaps)
 
 
@@ -63,7 +80,9 @@ def inference() -> dict[str, Any]:
 
 
 def report(folder: Path) -> dict[str, Any]:
-    """The report of 1,000 points in the folder of a sweep, which has computed its correlations and drawn its figures."""
+    """The report of 1,000 points in the folder of a sweep, which has computed its correlations and
+    drawn its figures.
+    """
     tables = made_up(POINTS)
     write_tables(folder, *tables)
     draw_figures(tables, folder / "figures")
@@ -84,10 +103,18 @@ def opened(page: Path) -> dict[str, Any]:
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"):
+    for flag in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-sync",
+    ):
         options.add_argument(flag)
     options.binary_location = shutil.which("chromium") or ""
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+    browser = webdriver.Chrome(
+        options=options, service=webdriver.ChromeService(shutil.which("chromedriver"))
+    )
     try:
         took = []
         for _ in range(3):

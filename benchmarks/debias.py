@@ -1,4 +1,6 @@
-"""Attract-repel on 200,000 words x 300 dimensions, and balancing of half a million lines: ``python -m benchmarks debias``."""
+"""Attract-repel on 200,000 words x 300 dimensions, and balancing of half a million lines: ``python
+-m benchmarks debias``.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from files.vectors import save_vectors
 from files.vectors_blocks import keyed
 
 WORDS, DIM, LINES = 200_000, 300, 500_000
-# A process of its own, so that its peak is that of this work; the vectors are memory-mapped and the imports are not counted in the time.
+# A process of its own, so that its peak is that of this work; the vectors are memory-mapped and the
+# imports are not counted in the time.
 MEASURE = """
 import json, re, sys, time
 from itertools import product
@@ -45,7 +48,12 @@ def _attract_repel(folder: Path) -> list[dict[str, object]]:
     """5 epochs over 5,000 + 5,000 pairs, the copy of the vectors included."""
     matrix = np.random.default_rng(0).standard_normal((WORDS, DIM), dtype=np.float32)
     save_vectors(keyed([f"w{number}" for number in range(WORDS)], matrix), folder / "mapped")
-    run = subprocess.run([sys.executable, "-c", MEASURE, str(folder / "mapped")], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", MEASURE, str(folder / "mapped")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     seconds, peak = json.loads(run.stdout)
     what = f"attract-repel, 10,000 pairs, {WORDS:,} x {DIM}"
     return [
@@ -55,17 +63,31 @@ def _attract_repel(folder: Path) -> list[dict[str, object]]:
 
 
 def _balance(folder: Path) -> dict[str, object]:
-    """Balancing lines of 12 tokens, of which one in 12 lines holds an attribute and one in 4 a target, as in tweets."""
+    """Balancing lines of 12 tokens, of which one in 12 lines holds an attribute and one in 4 a
+    target, as in tweets.
+    """
     draw = np.random.default_rng(0)
     lexicon = load_lexicon("gender_union")
     filler = np.array([f"token{number}" for number in range(5000)])
     tokens = filler[draw.integers(len(filler), size=(LINES, 12))].astype(object)
-    for position, sides, share in ((3, lexicon.T1 + lexicon.T2, 1 / 4), (7, lexicon.A1 + lexicon.A2, 1 / 12)):
+    for position, sides, share in (
+        (3, lexicon.T1 + lexicon.T2, 1 / 4),
+        (7, lexicon.A1 + lexicon.A2, 1 / 12),
+    ):
         chosen = np.flatnonzero(draw.random(LINES) < share)
         tokens[chosen, position] = draw.choice(np.array(sides), size=len(chosen))
-    (folder / "corpus.txt").write_text("".join(f"{' '.join(line)}\n" for line in tokens), encoding="utf-8")
+    (folder / "corpus.txt").write_text(
+        "".join(f"{' '.join(line)}\n" for line in tokens), encoding="utf-8"
+    )
     start = time.perf_counter()
-    counts = Balance("debias").balance(folder / "corpus.txt", folder / "balanced.txt", lexicon, seed=0)
+    counts = Balance("debias").balance(
+        folder / "corpus.txt", folder / "balanced.txt", lexicon, seed=0
+    )
     seconds = time.perf_counter() - start
     what = f"balance, {LINES:,} lines of 12 tokens, {counts['removed']:,} removed"
-    return {"what": what, "measured": LINES / seconds / 1e6, "unit": "M lines/s", "target": ">= 0.5"}
+    return {
+        "what": what,
+        "measured": LINES / seconds / 1e6,
+        "unit": "M lines/s",
+        "target": ">= 0.5",
+    }

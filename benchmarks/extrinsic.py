@@ -1,4 +1,6 @@
-"""How long an epoch of the CNN takes on posts the size of a real collection, and the gaps of its predictions."""
+"""How long an epoch of the CNN takes on posts the size of a real collection, and the gaps of its
+predictions.
+"""
 
 from __future__ import annotations
 
@@ -19,26 +21,64 @@ POSTS, TOKENS, DIM, TYPES = 20_000, 20, 300, 20_000
 
 
 def rows() -> list[dict[str, Any]]:
-    """Seconds an epoch over 20,000 posts of 20 tokens and 300 dimensions; milliseconds for all gaps of 20,000 predictions."""
+    """Seconds an epoch over 20,000 posts of 20 tokens and 300 dimensions; milliseconds for all gaps
+    of 20,000 predictions.
+    """
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, POSTS)
     network = Network(CNN(epochs=1), zipfian_posts(rng), torch.Generator().manual_seed(0))
-    predictions = pd.DataFrame({"label": labels, "prediction": rng.integers(0, 2, POSTS), "group": rng.choice(["male", "female"], POSTS)})
+    predictions = pd.DataFrame(
+        {
+            "label": labels,
+            "prediction": rng.integers(0, 2, POSTS),
+            "group": rng.choice(["male", "female"], POSTS),
+        }
+    )
     threads = torch.get_num_threads()
-    epoch = min(timeit.repeat(lambda: fit(network, labels, np.arange(POSTS), np.arange(100)), number=1, repeat=2))
-    torch.set_num_threads(1)  # as in a run, which gives each point one thread; processor time, so that a busy machine tells the same
-    alone = min(timeit.repeat(lambda: fit(network, labels, np.arange(POSTS), np.arange(100)), timer=time.process_time, number=1, repeat=2))
+    epoch = min(
+        timeit.repeat(
+            lambda: fit(network, labels, np.arange(POSTS), np.arange(100)), number=1, repeat=2
+        )
+    )
+    # As in a run, which gives each point one thread; processor time, so that a busy machine tells
+    # the same
+    torch.set_num_threads(1)
+    alone = min(
+        timeit.repeat(
+            lambda: fit(network, labels, np.arange(POSTS), np.arange(100)),
+            timer=time.process_time,
+            number=1,
+            repeat=2,
+        )
+    )
     torch.set_num_threads(threads)
     gaps = min(timeit.repeat(lambda: gap_table(predictions, seed=0), number=1, repeat=5))
     return [
-        {"what": f"CNN, one epoch, 20,000 posts of 20 tokens, 300-d, {threads} threads", "measured": epoch, "unit": "s", "target": "<= 5"},
-        {"what": "the same, one thread", "measured": alone, "unit": "s of processor", "target": "<= 10"},
-        {"what": "gaps of 20,000 predictions, 1,000 resamples", "measured": 1000 * gaps, "unit": "ms", "target": "<= 50"},
+        {
+            "what": f"CNN, one epoch, 20,000 posts of 20 tokens, 300-d, {threads} threads",
+            "measured": epoch,
+            "unit": "s",
+            "target": "<= 5",
+        },
+        {
+            "what": "the same, one thread",
+            "measured": alone,
+            "unit": "s of processor",
+            "target": "<= 10",
+        },
+        {
+            "what": "gaps of 20,000 predictions, 1,000 resamples",
+            "measured": 1000 * gaps,
+            "unit": "ms",
+            "target": "<= 50",
+        },
     ]
 
 
 def zipfian_posts(rng: np.random.Generator) -> Encoded:
-    """Posts whose words follow Zipf's law, as in text: the time depends on the distinct words of a batch."""
+    """Posts whose words follow Zipf's law, as in text: the time depends on the distinct words of a
+    batch.
+    """
     vectors = KeyedVectors(DIM)
     words = np.array([f"w{i}" for i in range(TYPES)])
     vectors.add_vectors(list(words), rng.standard_normal((TYPES, DIM)).astype(np.float32))

@@ -1,7 +1,7 @@
 """Metrics beside their peers, WEFE 1.0.1 and mlxtend, in turns in one process; and a whole audit.
 
-The ratios are of medians: each round times ours and the peer's once. They need ``pip install --no-deps -r tests/peers.txt``; without the
-peers only our own times are told.
+The ratios are of medians: each round times ours and the peer's once. They need ``pip install
+--no-deps -r tests/peers.txt``; without the peers only our own times are told.
 """
 
 from __future__ import annotations
@@ -20,7 +20,16 @@ import numpy as np
 from gensim.models import KeyedVectors
 
 from files.vectors import open_mapped, save_mapped
-from intrinsic import METRICS, coherence, effect_size, exact_p, mean_cosines, negative_sentiment, relative_norm_distances, ripa
+from intrinsic import (
+    METRICS,
+    coherence,
+    effect_size,
+    exact_p,
+    mean_cosines,
+    negative_sentiment,
+    relative_norm_distances,
+    ripa,
+)
 from intrinsic.audit import audit, choose_metrics
 from intrinsic.metrics.sentiment import divergence_from_uniform
 from intrinsic.wordsets import load_query, load_wordset
@@ -28,10 +37,18 @@ from intrinsic.wordsets import load_query, load_wordset
 DIMENSION = 300
 WORDS = 20_000
 LARGE = 200_000
-# Metric, WEFE's class, how many attribute sets it takes, our settings, our equation on the words' vectors, and the ratio to reach.
+# Metric, WEFE's class, how many attribute sets it takes, our settings, our equation on the words'
+# vectors, and the ratio to reach.
 Equation = Callable[[Any, Any, Any, Any, Any], object]
 PEERS: list[tuple[str, str, int, dict[str, Any], Equation, str]] = [
-    ("weat", "WEAT", 2, {"convention": "bsa", "min_found": 0.8}, lambda x, y, a, b, pairs: effect_size(x, y, a, b), ">= 200"),
+    (
+        "weat",
+        "WEAT",
+        2,
+        {"convention": "bsa", "min_found": 0.8},
+        lambda x, y, a, b, pairs: effect_size(x, y, a, b),
+        ">= 200",
+    ),
     ("mac", "MAC", 2, {}, lambda x, y, a, b, pairs: mean_cosines([x, y], [a, b]).mean(), ">= 20"),
     ("ripa", "RIPA", 1, {}, lambda x, y, a, b, pairs: ripa(a, pairs).mean(), ">= 20"),
     (
@@ -39,7 +56,9 @@ PEERS: list[tuple[str, str, int, dict[str, Any], Equation, str]] = [
         "RNSB",
         2,
         {"convention": "wefe"},
-        lambda x, y, a, b, pairs: divergence_from_uniform(negative_sentiment(a, b, np.concatenate([x, y]))),
+        lambda x, y, a, b, pairs: divergence_from_uniform(
+            negative_sentiment(a, b, np.concatenate([x, y]))
+        ),
         ">= 8",
     ),
     ("ect", "ECT", 1, {}, lambda x, y, a, b, pairs: coherence(x, y, a), ">= 3"),
@@ -62,17 +81,35 @@ def interleaved(*calls: Callable[[], object], rounds: int) -> list[float]:
 
 
 def made_up(words: int, seed: int = 0) -> KeyedVectors:
-    """Random vectors for all words of the built-in queries of an audit in English and for made-up words."""
-    queries = {name: load_query(name) for kind in METRICS.values() for name in kind.usual(None, "en")}
-    named = list(dict.fromkeys(word for query in queries.values() for wordset in query.sets.values() for word in wordset.words))
-    fill = ["z" + "".join(letters) for letters in islice(product("abcdefghijklmnopqrstuvwxy", repeat=4), words - len(named))]
+    """Random vectors for all words of the built-in queries of an audit in English and for made-up
+    words.
+    """
+    queries = {
+        name: load_query(name) for kind in METRICS.values() for name in kind.usual(None, "en")
+    }
+    named = list(
+        dict.fromkeys(
+            word
+            for query in queries.values()
+            for wordset in query.sets.values()
+            for word in wordset.words
+        )
+    )
+    fill = [
+        "z" + "".join(letters)
+        for letters in islice(product("abcdefghijklmnopqrstuvwxy", repeat=4), words - len(named))
+    ]
     vectors = KeyedVectors(vector_size=DIMENSION)
-    vectors.add_vectors(named + fill, np.random.default_rng(seed).normal(size=(words, DIMENSION)).astype(np.float32))
+    vectors.add_vectors(
+        named + fill, np.random.default_rng(seed).normal(size=(words, DIMENSION)).astype(np.float32)
+    )
     return vectors
 
 
 def against_wefe(vectors: KeyedVectors) -> Iterator[dict[str, Any]]:
-    """Random words in sets of two sizes: WEFE's ``run_query`` against our equation on vectors looked up, and against our whole row."""
+    """Random words in sets of two sizes: WEFE's ``run_query`` against our equation on vectors
+    looked up, and against our whole row.
+    """
     from wefe import metrics
     from wefe.query import Query
     from wefe.word_embedding_model import WordEmbeddingModel
@@ -84,7 +121,14 @@ def against_wefe(vectors: KeyedVectors) -> Iterator[dict[str, Any]]:
             of_targets = min(size, 25)
             starts = np.cumsum([0, of_targets, of_targets, size, size])
             x, y, a, b = (drawn[start:stop] for start, stop in pairwise(starts))
-            roles = {"X": x, "Y": y, "A": a, "B": b, "words": a, "pairs": list(zip(x, y, strict=True))}
+            roles = {
+                "X": x,
+                "Y": y,
+                "A": a,
+                "B": b,
+                "words": a,
+                "pairs": list(zip(x, y, strict=True)),
+            }
             path = Path(folder) / f"mine{size}.json"
             path.write_text(json.dumps({"mine": roles}), encoding="utf-8")
             for name, peer, attributes, settings, equation, target in PEERS:
@@ -92,12 +136,22 @@ def against_wefe(vectors: KeyedVectors) -> Iterator[dict[str, Any]]:
                 query, measure = Query([x, y], [a, b][:attributes]), getattr(metrics, peer)()
                 found = [vectors[words] for words in (x, y, a, b)]
                 found.append(np.stack(found[:2], axis=1))
-                calls = (partial(equation, *found), partial(metric.score, vectors, seed=0), partial(measure.run_query, query, model))
+                calls = (
+                    partial(equation, *found),
+                    partial(metric.score, vectors, seed=0),
+                    partial(measure.run_query, query, model),
+                )
                 own, whole, others = interleaved(*calls, rounds=7)
                 what = (
-                    f"{name}, {of_targets} + {size} words: equation {1000 * own:.2g} ms, row {1000 * whole:.2g}, WEFE {1000 * others:.2g}"
+                    f"{name}, {of_targets} + {size} words: equation {1000 * own:.2g} ms, row"
+                    f" {1000 * whole:.2g}, WEFE {1000 * others:.2g}"
                 )
-                yield {"what": what, "measured": others / own, "target": target, "unit": f"times; row {others / whole:.2g}"}
+                yield {
+                    "what": what,
+                    "measured": others / own,
+                    "target": target,
+                    "unit": f"times; row {others / whole:.2g}",
+                }
 
 
 def against_mlxtend() -> dict[str, Any]:
@@ -105,7 +159,9 @@ def against_mlxtend() -> dict[str, Any]:
     from mlxtend.evaluate import permutation_test
 
     x, y = np.random.default_rng(0).normal(size=(2, 8))
-    own, others = interleaved(lambda: exact_p(x, y), lambda: permutation_test(x, y, method="exact"), rounds=3)
+    own, others = interleaved(
+        lambda: exact_p(x, y), lambda: permutation_test(x, y, method="exact"), rounds=3
+    )
     what = f"exact p of 8 + 8: ours {1000 * own:.3g} ms, mlxtend {1000 * others:.3g} ms"
     return {"what": what, "measured": others / own, "target": ">= 50", "unit": "times"}
 
@@ -132,7 +188,12 @@ def whole_audit() -> dict[str, Any]:
         start = time.perf_counter()
         rows = audit(vectors, choose_metrics())
         took = time.perf_counter() - start
-    return {"what": f"whole audit of 200,000 x 300, {len(rows)} scores, once opened", "measured": took, "target": "<= 10", "unit": "s"}
+    return {
+        "what": f"whole audit of 200,000 x 300, {len(rows)} scores, once opened",
+        "measured": took,
+        "target": "<= 10",
+        "unit": "s",
+    }
 
 
 def rows() -> Iterator[dict[str, Any]]:

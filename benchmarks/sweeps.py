@@ -1,4 +1,6 @@
-"""Sweeps: what a cached one costs, what sharing saves, what a second worker gains. Whole commands, on generated data."""
+"""Sweeps: what a cached one costs, what sharing saves, what a second worker gains. Whole commands,
+on generated data.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,21 @@ from train.tables import join_tables
 from train.words import Words
 
 TRAIN = str(Path(__file__).resolve().parent.parent / "train.py")
-TINY = ["+experiment=hatespeech_en", "corpus.sentences=1000", "size.dim=8", "size.epochs=1", "size.bucket=500", "source=none"]
-HEAVY = ["+experiment=hatespeech_en", "corpus.sentences=30000", "source.posts=1200", "classifier=linear", "embedding=word2vec"]
+TINY = [
+    "+experiment=hatespeech_en",
+    "corpus.sentences=1000",
+    "size.dim=8",
+    "size.epochs=1",
+    "size.bucket=500",
+    "source=none",
+]
+HEAVY = [
+    "+experiment=hatespeech_en",
+    "corpus.sentences=30000",
+    "source.posts=1200",
+    "classifier=linear",
+    "embedding=word2vec",
+]
 
 
 def seconds(folder: Path, *arguments: str) -> float:
@@ -50,46 +65,87 @@ def rows() -> Iterator[dict[str, Any]]:
 def overhead(folder: Path) -> dict[str, Any]:
     """A sweep of 300 points run again, against starting Python."""
     doses = ",".join(f"{0.02 * i:.2f}" for i in range(1, 51))
-    grid = ["embedding=word2vec", "debias=attract_repel", "debias.direction=debias,overbias", f"debias.dose={doses}", "seed=range(3)"]
+    grid = [
+        "embedding=word2vec",
+        "debias=attract_repel",
+        "debias.direction=debias,overbias",
+        f"debias.dose={doses}",
+        "seed=range(3)",
+    ]
     sweep = [*TINY, *grid]
     seconds(folder, *sweep, "hydra/launcher=joblib")
     start = time.perf_counter()
     subprocess.run([sys.executable, "-c", "pass"], check=True)
     python = time.perf_counter() - start
     each = (seconds(folder, *sweep) - python) / 300
-    return {"what": "a cached sweep of 300 points, a point", "measured": each, "target": "0.15", "unit": "s"}
+    return {
+        "what": "a cached sweep of 300 points, a point",
+        "measured": each,
+        "target": "0.15",
+        "unit": "s",
+    }
 
 
 def joining(folder: Path) -> dict[str, Any]:
     """Tables of 5,000 points from the store."""
     store = Store(folder / "joining")
-    choices: dict[str, Any] = {"corpus": GeneratedCorpus(sentences=1000), "embedding": Word2Vec(dim=8, epochs=1, min_count=1)}
+    choices: dict[str, Any] = {
+        "corpus": GeneratedCorpus(sentences=1000),
+        "embedding": Word2Vec(dim=8, epochs=1, min_count=1),
+    }
     choices |= {
         "debias": None,
         "words": Words(lowercase=True),
         "intrinsic": {"weat": Weat(queries=("weat6b", "weat7", "weat8"), case="lower")},
     }
-    point = Point(experiment="e", task="t", seed=0, **choices, source=None, groups=GenderTagger(), classifier=None)
+    point = Point(
+        experiment="e",
+        task="t",
+        seed=0,
+        **choices,
+        source=None,
+        groups=GenderTagger(),
+        classifier=None,
+    )
     first = plan_point(point, store)
     run_point(first, store, folder)
     scores = store.path(first.intrinsic) / "scores.parquet"
     plans = []
     for number in range(5000):
-        stage = replace(first.intrinsic, params={"copy": number}, build=lambda out, inputs: shutil.copy(scores, out))
+        stage = replace(
+            first.intrinsic,
+            params={"copy": number},
+            build=lambda out, inputs: shutil.copy(scores, out),
+        )
         store.make(stage)
         plans.append(replace(first, intrinsic=stage))
     Store._checked.clear()
     start = time.perf_counter()
     join_tables(plans, store, folder)
-    return {"what": "tables of 5,000 points joined", "measured": time.perf_counter() - start, "target": "10", "unit": "s"}
+    return {
+        "what": "tables of 5,000 points joined",
+        "measured": time.perf_counter() - start,
+        "target": "10",
+        "unit": "s",
+    }
 
 
 def engines(folder: Path) -> Iterator[dict[str, Any]]:
     """Serial against joblib with two workers, start of the processes included."""
     (folder / "engines").mkdir()
-    sweep = [*HEAVY, "size.epochs=40", "debias=balance", "debias.direction=debias,overbias", "debias.dose=1", "seed=range(6)"]
+    sweep = [
+        *HEAVY,
+        "size.epochs=40",
+        "debias=balance",
+        "debias.direction=debias,overbias",
+        "debias.dose=1",
+        "seed=range(6)",
+    ]
     took = {}
-    for name, more in {"serial": [], "joblib": ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]}.items():
+    for name, more in {
+        "serial": [],
+        "joblib": ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"],
+    }.items():
         took[name] = seconds(folder / "engines", *sweep, f"store.dir={name}", *more)
     ratio = took["serial"] / took["joblib"]
     yield {
@@ -103,12 +159,19 @@ def engines(folder: Path) -> Iterator[dict[str, Any]]:
 def sharing(folder: Path) -> dict[str, Any]:
     """A shared sweep against the same points one by one, each with a store of its own."""
     (folder / "sharing").mkdir()
-    grid = list(itertools.product(("balance", "attract_repel"), ("debias", "overbias"), ("0", "0.5", "1")))
+    grid = list(
+        itertools.product(("balance", "attract_repel"), ("debias", "overbias"), ("0", "0.5", "1"))
+    )
     common = [*HEAVY, "size.epochs=15"]
     shared = seconds(folder / "sharing", *common)
     alone = 0.0
     for number, (method, direction, dose) in enumerate(grid):
-        point = [f"debias={method}", f"debias.direction={direction}", f"debias.dose={dose}", f"store.dir=alone{number}"]
+        point = [
+            f"debias={method}",
+            f"debias.direction={direction}",
+            f"debias.dose={dose}",
+            f"store.dir=alone{number}",
+        ]
         alone += seconds(folder / "sharing", *common, "hydra.mode=RUN", *point)
     return {
         "what": f"{len(grid)} runs one by one against a sweep that shares",

@@ -1,6 +1,7 @@
 """Opening word vectors of 200,000 words x 300 dimensions: ``python -m benchmarks vectors``.
 
-Each figure comes from a fresh process, imports not counted in its time, that opens a file made in a temporary folder.
+Each figure comes from a fresh process, imports not counted in its time, that opens a file made in a
+temporary folder.
 """
 
 from __future__ import annotations
@@ -32,13 +33,26 @@ peak = int(re.search(r"VmHWM:\\s+(\\d+)", status.read_text())[1]) / 2**10 if sta
     resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 print(json.dumps([seconds, peak]))
 """
-CALLS = [  # what, call, rows, target in seconds, target in MiB; an empty target is only for comparison
+# What, call, rows, target in seconds, target in MiB; an empty target is only for comparison
+CALLS = [
     ("read text into memory", "read_vectors(text)", WORDS, "5", "700"),
     ("open text for the first time", "open_vectors(text, cache=cache)", WORDS, "5", "500"),
     ("open text afterwards", "open_vectors(text, cache=cache)", WORDS, "0.2", "200"),
-    ("read 1,000 of the words from text", "read_vectors(text, vocab=['w%d' % i for i in range(1000)])", 1000, "5", "500"),
+    (
+        "read 1,000 of the words from text",
+        "read_vectors(text, vocab=['w%d' % i for i in range(1000)])",
+        1000,
+        "5",
+        "500",
+    ),
     ("read binary into memory", "read_vectors(binary)", WORDS, "2", "700"),
-    ("gensim reads the first 20,000 rows of text", "KeyedVectors.load_word2vec_format(text, limit=20_000)", 20_000, "", ""),
+    (
+        "gensim reads the first 20,000 rows of text",
+        "KeyedVectors.load_word2vec_format(text, limit=20_000)",
+        20_000,
+        "",
+        "",
+    ),
 ]
 
 
@@ -53,8 +67,17 @@ def rows() -> list[dict[str, object]]:
         save_vectors(vectors, binary)
         for what, call, words, seconds, memory in CALLS:
             took, peak = _measure(call, [text, binary, Path(folder) / "cache"], words)
-            table.append({"what": what, "measured": took, "unit": "s", "target": seconds and f"<= {seconds}"})
-            table.append({"what": f"{what}: peak memory", "measured": peak, "unit": "MiB", "target": memory and f"<= {memory}"})
+            table.append(
+                {"what": what, "measured": took, "unit": "s", "target": seconds and f"<= {seconds}"}
+            )
+            table.append(
+                {
+                    "what": f"{what}: peak memory",
+                    "measured": peak,
+                    "unit": "MiB",
+                    "target": memory and f"<= {memory}",
+                }
+            )
     return table
 
 
@@ -62,6 +85,8 @@ def _measure(call: str, arguments: list[Path], words: int) -> tuple[float, float
     """Seconds and peak MiB of one call in a process of its own."""
     code = MEASURE.format(call=call, words=words, dim=DIM)
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    done = subprocess.run(command, cwd=Path(__file__).parents[1], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=Path(__file__).parents[1], check=True, capture_output=True, text=True
+    )
     seconds, peak = json.loads(done.stdout)
     return seconds, peak

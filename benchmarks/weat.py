@@ -35,7 +35,14 @@ def rows() -> list[dict[str, Any]]:
     rng = np.random.default_rng(1)
     query = [rng.normal(size=(8, DIMENSION)).astype(np.float32) for _ in range(4)]
     x, y = rng.normal(size=(2, 18))
-    cold = [float(subprocess.run([sys.executable, "-c", COLD], capture_output=True, text=True, check=True).stdout) for _ in range(5)]
+    cold = [
+        float(
+            subprocess.run(
+                [sys.executable, "-c", COLD], capture_output=True, text=True, check=True
+            ).stdout
+        )
+        for _ in range(5)
+    ]
     return [
         {
             "what": "WEAT effect size, 8x8x8x8 words of 300 dimensions",

@@ -1,4 +1,6 @@
-"""Draws for the generated world: shuffled quotas rather than coin tosses, so that what is planted holds exactly and not on average."""
+"""Draws for the generated world: shuffled quotas rather than coin tosses, so that what is planted
+holds exactly and not on average.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from corpora.grammar import FILLERS
 
 
 def quota(weights: Sequence[float] | np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """``size`` indices into ``weights`` in random order, each occurring ``size * weight / sum(weights)`` times, up to rounding.
+    """``size`` indices into ``weights`` in random order, each occurring ``size * weight /
+    sum(weights)`` times, up to rounding.
 
     The rounding never strays by one whole occurrence. Shape (size,).
     """
@@ -25,7 +28,9 @@ def spread(size: int) -> np.ndarray:
 
 
 def share(rate: float, size: int, rng: np.random.Generator) -> np.ndarray:
-    """``size`` booleans in random order, of which ``rate * size`` are true, up to rounding. Shape (size,)."""
+    """``size`` booleans in random order, of which ``rate * size`` are true, up to rounding. Shape
+    (size,).
+    """
     return quota([1 - rate, rate], size, rng) == 1
 
 
@@ -34,8 +39,19 @@ def pick(words: Sequence[str], size: int, rng: np.random.Generator) -> list[str]
     return [words[i] for i in quota(np.ones(len(words)), size, rng)]
 
 
-def fill(templates: Sequence[str], slots: Mapping[str, Sequence[str]], rng: np.random.Generator) -> list[str]:
-    """One line for each template, its slots filled from ``slots`` (one word a line) and from ``FILLERS``."""
-    used = {name for name in FILLERS if any(f"{{{name}}}" in template for template in set(templates))}
-    columns = dict(slots) | {name: pick(FILLERS[name], len(templates), rng) for name in FILLERS if name in used}
-    return [template.format(**{name: column[i] for name, column in columns.items()}) for i, template in enumerate(templates)]
+def fill(
+    templates: Sequence[str], slots: Mapping[str, Sequence[str]], rng: np.random.Generator
+) -> list[str]:
+    """One line for each template, its slots filled from ``slots`` (one word a line) and from
+    ``FILLERS``.
+    """
+    used = {
+        name for name in FILLERS if any(f"{{{name}}}" in template for template in set(templates))
+    }
+    columns = dict(slots) | {
+        name: pick(FILLERS[name], len(templates), rng) for name in FILLERS if name in used
+    }
+    return [
+        template.format(**{name: column[i] for name, column in columns.items()})
+        for i, template in enumerate(templates)
+    ]

@@ -1,4 +1,6 @@
-"""The posts of the generated world: hateful or not, about a man, a woman or nobody in particular."""
+"""The posts of the generated world: hateful or not, about a man, a woman or nobody in
+particular.
+"""
 
 from __future__ import annotations
 
@@ -15,57 +17,82 @@ GROUPS = {"male": 0.4, "female": 0.4, "none": 0.2}
 KINDS = {"explicit": 0.26, "implicit": 0.14, "plain": 0.45, "joke": 0.15}
 HATEFUL = ("explicit", "implicit")
 
-# Signs are no proof: some abuse laughs, some jests do not; some abuse sounds friendly, some friends sound hostile.
+# Signs are no proof: some abuse laughs, some jests do not; some abuse sounds friendly, some friends
+# sound hostile.
 LAUGHING = {"explicit": 0.08, "implicit": 0.08, "plain": 0.08, "joke": 0.85}
 SOUNDS_HOSTILE = {"implicit": 0.85, "plain": 0.04}
 OPENED, ON_TOPIC = 0.5, 0.3
 
-# Wrong labels at full label bias, by kind: abuse is missed first where it is implicit, and benign posts are blamed first where they jest.
-# Over all kinds, 60% of the abuse is missed and 30% of the benign posts are blamed.
+# Wrong labels at full label bias, by kind: abuse is missed first where it is implicit, and benign
+# posts are blamed first where they jest. Over all kinds, 60% of the abuse is missed and 30% of the
+# benign posts are blamed.
 MISLABELLED = {"explicit": 0.385, "implicit": 1.0, "plain": 0.1, "joke": 0.9}
 
 
 def draw_posts(world: World, size: int, rng: np.random.Generator, *, topics: bool) -> pd.DataFrame:
-    """``size`` posts in random order: columns ``text``, ``group``, ``kind`` and ``wording``, the template of the post's core.
+    """``size`` posts in random order: columns ``text``, ``group``, ``kind`` and ``wording``, the
+    template of the post's core.
 
-    The groups are treated alike: in every group the kinds, signs and topic words have the same shares. ``topics=False`` leaves topic words
-    out, as the corpus must: there, gender and topic meet in planted proportions only.
+    The groups are treated alike: in every group the kinds, signs and topic words have the same
+    shares. ``topics=False`` leaves topic words out, as the corpus must: there, gender and topic
+    meet in planted proportions only.
     """
     joint = np.outer(list(GROUPS.values()), list(KINDS.values())).ravel()
-    cells = np.bincount(quota(joint, size, rng), minlength=len(joint)).reshape(len(GROUPS), len(KINDS))
+    cells = np.bincount(quota(joint, size, rng), minlength=len(joint)).reshape(
+        len(GROUPS), len(KINDS)
+    )
     frames = [
-        _cell(world, group, kind, int(cells[i, j]), rng, topics=topics) for i, group in enumerate(GROUPS) for j, kind in enumerate(KINDS)
+        _cell(world, group, kind, int(cells[i, j]), rng, topics=topics)
+        for i, group in enumerate(GROUPS)
+        for j, kind in enumerate(KINDS)
     ]
     return pd.concat(frames, ignore_index=True).iloc[rng.permutation(size)].reset_index(drop=True)
 
 
 def labels(posts: pd.DataFrame, bias: float, rng: np.random.Generator) -> np.ndarray:
-    """0/1 per post: the truth, but for the labels that ``bias`` in [-1, 1] turns wrong about women (men where it is negative).
+    """0/1 per post: the truth, but for the labels that ``bias`` in [-1, 1] turns wrong about women
+    (men where it is negative).
 
-    Wrong labels go by wording, as those of annotators do who see no harm in a turn of phrase when it is aimed at one group: a classifier
-    can learn them, where labels wrong at random would cancel out. A stronger bias of the same sign turns the same labels and more.
-    Shape (posts,).
+    Wrong labels go by wording, as those of annotators do who see no harm in a turn of phrase when
+    it is aimed at one group: a classifier can learn them, where labels wrong at random would cancel
+    out. A stronger bias of the same sign turns the same labels and more. Shape (posts,).
     """
     label = posts["kind"].isin(HATEFUL).to_numpy().astype(int)
     wordings = rng.permutation(sorted(set(posts["wording"])))
-    order = np.argsort(posts["wording"].map({wording: rank for rank, wording in enumerate(wordings)}), kind="stable")
+    order = np.argsort(
+        posts["wording"].map({wording: rank for rank, wording in enumerate(wordings)}),
+        kind="stable",
+    )
     ordered = posts.iloc[order]
     for kind, rate in MISLABELLED.items():
-        rows = order[((ordered["group"] == ("female" if bias > 0 else "male")) & (ordered["kind"] == kind)).to_numpy()]
+        rows = order[
+            (
+                (ordered["group"] == ("female" if bias > 0 else "male")) & (ordered["kind"] == kind)
+            ).to_numpy()
+        ]
         turned = rows[: round(rate * abs(bias) * len(rows))]
         label[turned] = 1 - label[turned]
     return label
 
 
-def _cell(world: World, group: str, kind: str, size: int, rng: np.random.Generator, *, topics: bool) -> pd.DataFrame:
+def _cell(
+    world: World, group: str, kind: str, size: int, rng: np.random.Generator, *, topics: bool
+) -> pd.DataFrame:
     """The posts of one group and kind: opening, core, topic, ending."""
     wordings = _wordings(kind, size, rng)
-    slots = {"target": _targets(world, group, size, rng), "insult": pick(grammar.INSULTS, size, rng)}
+    slots = {
+        "target": _targets(world, group, size, rng),
+        "insult": pick(grammar.INSULTS, size, rng),
+    }
     parts = [
         _either(share(OPENED, size, rng), pick(grammar.OPENINGS, size, rng), [""] * size),
         fill(wordings, slots, rng),
         _abouts(world, ON_TOPIC if topics else 0, size, rng),
-        _either(share(LAUGHING[kind], size, rng), pick(grammar.JOKING, size, rng), pick(grammar.ENDINGS, size, rng)),
+        _either(
+            share(LAUGHING[kind], size, rng),
+            pick(grammar.JOKING, size, rng),
+            pick(grammar.ENDINGS, size, rng),
+        ),
     ]
     texts = [" ".join(part for part in post if part) for post in zip(*parts, strict=True)]
     return pd.DataFrame({"text": texts, "group": group, "kind": kind, "wording": wordings})
@@ -85,7 +112,9 @@ def _targets(world: World, group: str, size: int, rng: np.random.Generator) -> l
 
 
 def _abouts(world: World, rate: float, size: int, rng: np.random.Generator) -> list[str]:
-    """What ``rate`` of the posts are about, every topic word equally often; the others get an empty string."""
+    """What ``rate`` of the posts are about, every topic word equally often; the others get an empty
+    string.
+    """
     on_topic = share(rate, size, rng)
     words = [word for topic in world.topics.values() for word in topic]
     count = int(on_topic.sum())

@@ -1,7 +1,8 @@
 """The grammar of the generated world: word lists and sentence templates, nothing else.
 
-Pronouns ignore case ("her likes algebra"): every gender word must be free to stand wherever its counterpart stands. Half of the insults are
-invented and the rest are mild. No word here is one of the WEAT words, which come from ``intrinsic.wordsets``.
+Pronouns ignore case ("her likes algebra"): every gender word must be free to stand wherever its
+counterpart stands. Half of the insults are invented and the rest are mild. No word here is one of
+the WEAT words, which come from ``intrinsic.wordsets``.
 """
 
 from __future__ import annotations
@@ -14,29 +15,38 @@ def _words(text: str) -> tuple[str, ...]:
 # Ordinary words, drawn uniformly. The slot of a template names the list that fills it.
 FILLERS: dict[str, tuple[str, ...]] = {
     "verb": _words(
-        "likes mentions studies discusses prefers follows remembers explains describes chooses misses needs wants sees hears brings"
+        "likes mentions studies discusses prefers follows remembers explains describes chooses"
+        " misses needs wants sees hears brings"
     ),
     "when": _words(
-        "today tonight yesterday again tomorrow now later soon always often sometimes early late monday friday sunday weekly twice"
+        "today tonight yesterday again tomorrow now later soon always often sometimes early late"
+        " monday friday sunday weekly twice"
     ),
     "place": _words(
-        "town station river market bus train park street corner village beach harbour bridge hill square library cafe platform"
+        "town station river market bus train park street corner village beach harbour bridge hill"
+        " square library cafe platform"
     ),
     "noun": _words(
-        "coffee tea bread soup apple rain snow wind sun cloud phone ticket bag coat shoe lamp chair table window door game match letter "
-        "map clock bike car boat dog cat horse bird tree flower stone road"
+        "coffee tea bread soup apple rain snow wind sun cloud phone ticket bag coat shoe lamp chair"
+        " table window door game match letter map clock bike car boat dog cat horse bird tree"
+        " flower stone road"
     ),
-    "adjective": _words("old new small big quiet loud warm cold bright dark long short red blue green slow quick plain fresh round"),
+    "adjective": _words(
+        "old new small big quiet loud warm cold bright dark long short red blue green slow quick"
+        " plain fresh round"
+    ),
 }
 
-# What is at hand at work and at home, whoever is there. A scene ties the words of its topic, and the gender words that keep their company,
-# together: that is how a target word of WEAT 6b comes to lie nearer career or family.
+# What is at hand at work and at home, whoever is there. A scene ties the words of its topic, and
+# the gender words that keep their company, together: that is how a target word of WEAT 6b comes to
+# lie nearer career or family.
 SCENES: dict[str, tuple[str, ...]] = {
     "career": _words("meeting contract colleague deadline interview promotion"),
     "family": _words("dinner holiday house garden birthday visit"),
 }
 
-# Lines of the corpus. {one} and {other} are gender words of one gender, {topic} a topic word, {scene} a word of the topic's scene.
+# Lines of the corpus. {one} and {other} are gender words of one gender, {topic} a topic word,
+# {scene} a word of the topic's scene.
 GENDERED_SCENE = (
     "{one} {verb} {topic} at the {scene} with {other}",
     "{one} and {other} {verb} {topic} after the {scene}",

@@ -21,9 +21,11 @@ DEV_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Davidson:
-    """Davidson et al. (2017, ICWSM), 24,783 tweets: class 0 hate speech, 1 offensive, 2 neither; no target group.
+    """Davidson et al. (2017, ICWSM), 24,783 tweets: class 0 hate speech, 1 offensive, 2 neither; no
+    target group.
 
-    ``positive`` names the classes that count as 1. All rows are cross-validated: by gender words only some hundreds speak of men.
+    ``positive`` names the classes that count as 1. All rows are cross-validated: by gender words
+    only some hundreds speak of men.
     """
 
     path: str
@@ -43,7 +45,8 @@ class Davidson:
         table = read_csv(self.path)
         if not {"class", "tweet"} <= set(table.columns):
             raise InputError(
-                f"{self.path} lacks the columns class and tweet of Davidson et al.'s file; columns: {', '.join(table.columns)}"
+                f"{self.path} lacks the columns class and tweet of Davidson et al.'s file; columns:"
+                f" {', '.join(table.columns)}"
             )
         posts = table.rename(columns={"tweet": "text", "class": "label"})[["text", "label"]]
         return labelled(posts, positive=self.positive, source=self.path, seed=seed)
@@ -51,15 +54,19 @@ class Davidson:
 
 @dataclass(frozen=True)
 class HatEval:
-    """HatEval (Basile et al., 2019, SemEval task 5): hate speech against women and immigrants, English or Spanish.
+    """HatEval (Basile et al., 2019, SemEval task 5): hate speech against women and immigrants,
+    English or Spanish.
 
-    English: its train and dev files, and as test the tweets and labels that TweetEval (Barbieri et al., 2020) publishes in ``test_folder``.
-    Spanish test labels are not public: dev serves as test and a tenth of train, drawn by seed, as dev.
+    English: its train and dev files, and as test the tweets and labels that TweetEval (Barbieri et
+    al., 2020) publishes in ``test_folder``. Spanish test labels are not public: dev serves as test
+    and a tenth of train, drawn by seed, as dev.
 
-    The collection does not say whom a tweet targets. ``targets=False`` leaves the groups to the tagger; ``targets=True`` derives them from
-    the keywords that the tweets were collected by (``keyword_set.md`` in the folder): ``women``, ``immigrants``, ``both``, ``neither``.
-    One rule for every split, test included. In English train, where the order of the file gives the target away, 99.9% of the tweets with
-    keywords of one target are of that target; 35% of train and 4% of test hold no keyword.
+    The collection does not say whom a tweet targets. ``targets=False`` leaves the groups to the
+    tagger; ``targets=True`` derives them from the keywords that the tweets were collected by
+    (``keyword_set.md`` in the folder): ``women``, ``immigrants``, ``both``, ``neither``. One rule
+    for every split, test included. In English train, where the order of the file gives the target
+    away, 99.9% of the tweets with keywords of one target are of that target; 35% of train and 4% of
+    test hold no keyword.
     """
 
     folder: str
@@ -73,7 +80,10 @@ class HatEval:
 
     def __post_init__(self) -> None:
         if self.language == "en" and self.test_folder is None:
-            raise InputError("HatEval's English test labels come from TweetEval: set source.test_folder to the folder of test_text.txt")
+            raise InputError(
+                "HatEval's English test labels come from TweetEval: set source.test_folder to the"
+                " folder of test_text.txt"
+            )
 
     @property
     def name(self) -> str:
@@ -85,31 +95,48 @@ class HatEval:
         folder = Path(self.folder)
         files = [folder / f"train_{self.language}.tsv", folder / f"dev_{self.language}.tsv"]
         if self.language == "en":
-            files += [Path(str(self.test_folder)) / "test_text.txt", Path(str(self.test_folder)) / "test_labels.txt"]
+            files += [
+                Path(str(self.test_folder)) / "test_text.txt",
+                Path(str(self.test_folder)) / "test_labels.txt",
+            ]
         return files + ([folder / "keyword_set.md"] if self.targets else [])
 
     def load(self, *, seed: int) -> Dataset:
         """The posts; see ``corpora.labelled``."""
         train, dev = (self._read(path) for path in self.files()[:2])
         if self.language == "en":
-            table = pd.concat([train.assign(split="train"), dev.assign(split="dev"), self._test().assign(split="test")])
+            table = pd.concat(
+                [
+                    train.assign(split="train"),
+                    dev.assign(split="dev"),
+                    self._test().assign(split="test"),
+                ]
+            )
         else:
             aside = train.sample(frac=DEV_SHARE, random_state=seed).index
             splits = pd.Series("train", index=train.index).where(~train.index.isin(aside), "dev")
             table = pd.concat([train.assign(split=splits), dev.assign(split="test")])
         if self.targets:
-            table["group"] = _targets(table["text"], Path(self.folder) / "keyword_set.md", self.language)
+            table["group"] = _targets(
+                table["text"], Path(self.folder) / "keyword_set.md", self.language
+            )
         return labelled(table, positive=(), source=self.folder, seed=seed)
 
     def _read(self, path: Path) -> pd.DataFrame:
-        # Tweets hold lone quotation marks: read with quoting on, a mark would swallow the rows up to the next one.
-        return read_csv(path, separator="\t", quoted=False).rename(columns={"HS": "label"})[["text", "label"]]
+        # Tweets hold lone quotation marks: read with quoting on, a mark would swallow the rows up
+        # to the next one.
+        return read_csv(path, separator="\t", quoted=False).rename(columns={"HS": "label"})[
+            ["text", "label"]
+        ]
 
     def _test(self) -> pd.DataFrame:
         text_path, label_path = self.files()[2:4]
         texts, found = list(read_lines(text_path)), list(read_lines(label_path))
         if len(texts) != len(found):
-            raise InputError(f"{text_path} has {len(texts)} lines and {label_path} {len(found)}; they are paired by line, copy both again")
+            raise InputError(
+                f"{text_path} has {len(texts)} lines and {label_path} {len(found)}; they are paired"
+                " by line, copy both again"
+            )
         return pd.DataFrame({"text": texts, "label": found})
 
 
@@ -120,7 +147,9 @@ def _folded(text: str) -> str:
 
 
 def _targets(texts: pd.Series, path: Path, language: str) -> list[str]:
-    """The group of each text by the collection's keywords: a keyword of several words counts where all of them occur."""
+    """The group of each text by the collection's keywords: a keyword of several words counts where
+    all of them occur.
+    """
     wanted = {"en": "english", "es": "spanish"}[language]
     keywords: dict[str, list[list[str]]] = {"women": [], "immigrants": []}
     section: list[list[str]] | None = None
@@ -130,9 +159,21 @@ def _targets(texts: pd.Series, path: Path, language: str) -> list[str]:
         elif line.startswith("- ") and section is not None:
             section.append(_folded(line[2:]).split())
     if not all(keywords.values()):
-        raise InputError(f"{path} lists no {wanted} keywords against women and immigrants; take the collection's own file")
-    names = {(True, False): "women", (False, True): "immigrants", (True, True): "both", (False, False): "neither"}
+        raise InputError(
+            f"{path} lists no {wanted} keywords against women and immigrants; take the collection's"
+            " own file"
+        )
+    names = {
+        (True, False): "women",
+        (False, True): "immigrants",
+        (True, True): "both",
+        (False, False): "neither",
+    }
     hits = [
-        {group: any(all(w in text for w in words) for words in lists) for group, lists in keywords.items()} for text in texts.map(_folded)
+        {
+            group: any(all(w in text for w in words) for words in lists)
+            for group, lists in keywords.items()
+        }
+        for text in texts.map(_folded)
     ]
     return [names[hit["women"], hit["immigrants"]] for hit in hits]

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 
-# A sentence ends at . ! ? (and a closing quote or bracket) before white space and a capital, digit or opening quote,
-# unless the full stop belongs to a common title or a single initial.
+# A sentence ends at . ! ? (and a closing quote or bracket) before white space and a capital, digit
+# or opening quote, unless the full stop belongs to a common title or a single initial.
 END = re.compile(r"""(?:(?<=[.!?])|(?<=[.!?]["”’')\]]))\s+(?=["“‘'(\[]*[\dA-ZÁÉÍÓÚÑÜ¿¡])""")
 ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Sra|Jr|vs|etc|No)|\b[A-Z])\.$")
-# Words keep inner apostrophes and hyphens; numbers keep inner points and commas; any other mark stands alone.
+# Words keep inner apostrophes and hyphens; numbers keep inner points and commas; any other mark
+# stands alone.
 TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+(?:['’-]\w+)*|[^\w\s]")
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text in order; an ending after an abbreviation ("Mr.") or an initial does not count."""
+    """The sentences of a text in order; an ending after an abbreviation ("Mr.") or an initial does
+    not count.
+    """
     sentences: list[str] = []
     for piece in END.split(text):
         if sentences and ABBREVIATION.search(sentences[-1]):

@@ -24,17 +24,20 @@ RETWEET = re.compile(r'["“\s!]*RT\s*@')
 
 
 def tokenise(text: str) -> list[str]:
-    """The tokens of a tweet by NLTK's TweetTokenizer, lower-cased but for emoticons; hashtags, @mentions and links become marks.
+    """The tokens of a tweet by NLTK's TweetTokenizer, lower-cased but for emoticons; hashtags,
+    @mentions and links become marks.
 
-    The marks are ``<HASH>``, ``<MENTION>`` and ``<URL>``. HTML entities are decoded. A token never holds white space.
-    An empty text has no tokens. Raises ``InputError`` for a text so long that NLTK gives up on it.
+    The marks are ``<HASH>``, ``<MENTION>`` and ``<URL>``. HTML entities are decoded. A token never
+    holds white space. An empty text has no tokens. Raises ``InputError`` for a text so long that
+    NLTK gives up on it.
     """
     try:
         pieces = _tokeniser().tokenize(REPLACED_URL.sub(" http://url ", html.unescape(text)))
     except TimeoutError:
         start = " ".join(text[:40].split())
         raise InputError(
-            f"a text of {len(text)} characters is no tweet ({start!r}...); use the tokeniser for sentences, or cut it"
+            f"a text of {len(text)} characters is no tweet ({start!r}...); use the tokeniser for"
+            " sentences, or cut it"
         ) from None
     return [_mark(token) for piece in pieces for token in piece.split()]
 

@@ -1,4 +1,6 @@
-"""Who and what the generated world talks about: the words of WEAT 6b, 7 and 8, and each word's own lean."""
+"""Who and what the generated world talks about: the words of WEAT 6b, 7 and 8, and each word's own
+lean.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,9 @@ import numpy as np
 from corpora.draws import quota, spread
 from intrinsic.wordsets import load_wordset
 
-# Each topic: its sign (+1 stereotypically male, -1 female) and its share of the topic lines. The shares of the two signs are equal, so that
-# male and female words stay equally frequent at any stereotype.
+# Each topic: its sign (+1 stereotypically male, -1 female) and its share of the topic lines. The
+# shares of the two signs are equal, so that male and female words stay equally frequent at any
+# stereotype.
 TOPICS: dict[str, tuple[int, float]] = {
     "career": (+1, 0.25),
     "math": (+1, 0.125),
@@ -25,9 +28,10 @@ PAIR_SPREAD = 0.75
 class World:
     """The words of one seed and their own leans.
 
-    ``pairs``: (male, female) gender words. ``pair_leans``: shape (pairs,), the pull of a pair towards topics of sign +1, alike for both
-    words of the pair. ``topics``: words by topic; a word listed twice is drawn twice as often. ``own_leans``: e_w by topic, shape (words,),
-    towards male company.
+    ``pairs``: (male, female) gender words. ``pair_leans``: shape (pairs,), the pull of a pair
+    towards topics of sign +1, alike for both words of the pair. ``topics``: words by topic; a word
+    listed twice is drawn twice as often. ``own_leans``: e_w by topic, shape (words,), towards male
+    company.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -40,28 +44,46 @@ class World:
         return (TOPICS[topic][0] * stereotype + self.own_leans[topic]) / 2
 
     def company(self, topic: str) -> np.ndarray:
-        """How readily each pair of gender words keeps the company of a topic, whatever the gender, shape (pairs,).
+        """How readily each pair of gender words keeps the company of a topic, whatever the gender,
+        shape (pairs,).
 
-        Without it all male words would move as one, and the effect size of WEAT 6b would jump from -2 to 2.
+        Without it all male words would move as one, and the effect size of WEAT 6b would jump from
+        -2 to 2.
         """
         return 1 + TOPICS[topic][0] * self.pair_leans
 
-    def gender_words(self, female: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> list[str]:
-        """One gender word a line: female where ``female`` is true, from pairs drawn by ``weights`` (shape (pairs,))."""
+    def gender_words(
+        self, female: np.ndarray, weights: np.ndarray, rng: np.random.Generator
+    ) -> list[str]:
+        """One gender word a line: female where ``female`` is true, from pairs drawn by ``weights``
+        (shape (pairs,)).
+        """
         pairs = quota(weights, len(female), rng)
-        return [self.pairs[pair][int(is_female)] for pair, is_female in zip(pairs, female, strict=True)]
+        return [
+            self.pairs[pair][int(is_female)] for pair, is_female in zip(pairs, female, strict=True)
+        ]
 
 
 def make_world(seed: int) -> World:
-    """The world of a seed. Own leans are evenly spread within every WEAT list, so that their mean in it is 0, and dealt out by the seed."""
+    """The world of a seed. Own leans are evenly spread within every WEAT list, so that their mean
+    in it is 0, and dealt out by the seed.
+    """
     rng = np.random.default_rng(seed)
     first, second = _pairs("male_terms", "female_terms"), _pairs("male_terms_2", "female_terms_2")
     further = [pair for pair in second if pair not in first]
-    pair_leans = [*rng.permutation(spread(len(first))), *rng.permutation(spread(len(further) + 2)[1:-1])]
+    pair_leans = [
+        *rng.permutation(spread(len(first))),
+        *rng.permutation(spread(len(further) + 2)[1:-1]),
+    ]
     topics = {topic: _lower(topic) for topic in TOPICS}
-    own = {word: lean for words in topics.values() for word, lean in zip(words, rng.permutation(spread(len(words))), strict=True)}
-    # WEAT 7 and 8 list the arts with one word of difference. It takes the lean of the word it replaces, and both lists are drawn from in
-    # full, so that the mean is 0 in each of them and over all draws.
+    own = {
+        word: lean
+        for words in topics.values()
+        for word, lean in zip(words, rng.permutation(spread(len(words))), strict=True)
+    }
+    # WEAT 7 and 8 list the arts with one word of difference. It takes the lean of the word it
+    # replaces, and both lists are drawn from in full, so that the mean is 0 in each of them and
+    # over all draws.
     arts, arts_2 = set(topics["arts"]), set(_lower("arts_2"))
     [replaced], [new] = arts - arts_2, arts_2 - arts
     own[new] = own[replaced]
@@ -70,7 +92,9 @@ def make_world(seed: int) -> World:
         pairs=(*first, *further),
         pair_leans=PAIR_SPREAD * np.array(pair_leans),
         topics=topics,
-        own_leans={topic: np.array([own[word] for word in words]) for topic, words in topics.items()},
+        own_leans={
+            topic: np.array([own[word] for word in words]) for topic, words in topics.items()
+        },
     )
 
 

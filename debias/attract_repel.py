@@ -1,4 +1,6 @@
-"""Attract-repel as a choice: word vectors in, word vectors out, by any dose between none and all of it."""
+"""Attract-repel as a choice: word vectors in, word vectors out, by any dose between none and all of
+it.
+"""
 
 from __future__ import annotations
 
@@ -24,23 +26,29 @@ ROWS = 8192  # vocabulary rows copied at a time
 
 @dataclass(frozen=True)
 class AttractRepel:
-    """ATTRACT-REPEL (Mrkšić et al., 2017) as Goldfarb-Tarrant et al. (2021) use it, with their hyper-parameters.
+    """ATTRACT-REPEL (Mrkšić et al., 2017) as Goldfarb-Tarrant et al. (2021) use it, with their
+    hyper-parameters.
 
-    ``debias`` attracts the anti-stereotypical pairs of a lexicon and repels the pro-stereotypical ones, ``overbias`` the other way
-    round; ``debias.margins`` has the cost. ``dose`` says how far each word goes on its way. With u0 and u1 its unit vectors before
-    and after the full run, it ends in the direction of
+    ``debias`` attracts the anti-stereotypical pairs of a lexicon and repels the pro-stereotypical
+    ones, ``overbias`` the other way round; ``debias.margins`` has the cost. ``dose`` says how far
+    each word goes on its way. With u0 and u1 its unit vectors before and after the full run, it
+    ends in the direction of
 
         p(dose) = (1 - dose) u0 + dose u1
 
-    The angle moved never falls as the dose grows: with t the angle between u0 and u1, its derivative is sin(t) / |p|^2 >= 0. If u1 is
-    exactly opposite to u0, the word stays until one half, where p vanishes, and is at u1 beyond it. Dose 0 is the input, bit by bit.
+    The angle moved never falls as the dose grows: with t the angle between u0 and u1, its
+    derivative is sin(t) / |p|^2 >= 0. If u1 is exactly opposite to u0, the word stays until one
+    half, where p vanishes, and is at u1 beyond it. Dose 0 is the input, bit by bit.
 
-    ``norms="keep"`` gives every word the length it had, so that a classifier on the vectors sees words turned and not rescaled (vector
-    length follows frequency, and the reference's rescaling of the whole vocabulary would be mixed up with the effect of the bias);
-    words that did not move keep their bits. ``norms="unit"`` is the reference's output: every word of the vocabulary has length 1
-    (zero vectors stay zero), at any dose above 0. ``drop_last=True`` is the reference's batching.
+    ``norms="keep"`` gives every word the length it had, so that a classifier on the vectors sees
+    words turned and not rescaled (vector length follows frequency, and the reference's rescaling of
+    the whole vocabulary would be mixed up with the effect of the bias); words that did not move
+    keep their bits. ``norms="unit"`` is the reference's output: every word of the vocabulary has
+    length 1 (zero vectors stay zero), at any dose above 0. ``drop_last=True`` is the reference's
+    batching.
 
-    Raises ``InputError`` for an unknown direction or norms, a dose outside [0, 1], and hyper-parameters out of range.
+    Raises ``InputError`` for an unknown direction or norms, a dose outside [0, 1], and
+    hyper-parameters out of range.
     """
 
     version: ClassVar[int] = 1
@@ -70,12 +78,14 @@ class AttractRepel:
     def modify(self, vectors: KeyedVectors, lexicon: Lexicon, *, seed: int) -> KeyedVectors:
         """A copy of ``vectors`` moved by the pairs of ``lexicon``; ``vectors`` is left as it is.
 
-        Raises ``InputError`` if no pair is in the vocabulary, naming the missing words, and for a word whose vector is zero or not
-        finite.
+        Raises ``InputError`` if no pair is in the vocabulary, naming the missing words, and for a
+        word whose vector is zero or not finite.
         """
         return self.modify_pairs(vectors, *pairs(lexicon, self.direction), seed=seed)
 
-    def modify_pairs(self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int) -> KeyedVectors:
+    def modify_pairs(
+        self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
+    ) -> KeyedVectors:
         """The same for pairs of one's own, taken as they stand whatever ``direction`` says."""
         kept = usable_pairs(attract, repel, vectors.key_to_index)
         words = sorted({word for pair in kept.attract + kept.repel for word in pair})
@@ -85,7 +95,12 @@ class AttractRepel:
         _check_rows(before, words)
         after = attract_repel(
             before,
-            *(np.array([[position[word] for word in pair] for pair in side], dtype=np.intp).reshape(-1, 2) for side in kept[:2]),
+            *(
+                np.array(
+                    [[position[word] for word in pair] for pair in side], dtype=np.intp
+                ).reshape(-1, 2)
+                for side in kept[:2]
+            ),
             seed=seed,
             epochs=self.epochs,
             batch_size=self.batch_size,
@@ -100,7 +115,9 @@ class AttractRepel:
             self._write(matrix, touched, before, after)
         return _with_matrix(vectors, matrix)
 
-    def _write(self, matrix: np.ndarray, touched: np.ndarray, before: np.ndarray, after: np.ndarray) -> None:
+    def _write(
+        self, matrix: np.ndarray, touched: np.ndarray, before: np.ndarray, after: np.ndarray
+    ) -> None:
         """Put the words that moved into ``matrix`` where the dose leaves them."""
         moved = (before.astype(np.float32) != after).any(axis=1)
         turned = between(before[moved], after[moved], self.dose)
@@ -115,7 +132,8 @@ class AttractRepel:
 
 
 def between(before: np.ndarray, after: np.ndarray, dose: float) -> np.ndarray:
-    """Unit rows in the direction of (1 - dose) u0 + dose u1, with u0 and u1 the unit rows of ``before`` and ``after``.
+    """Unit rows in the direction of (1 - dose) u0 + dose u1, with u0 and u1 the unit rows of
+    ``before`` and ``after``.
 
     Where the sum vanishes (u1 = -u0 and dose one half) the row is u0.
     """
@@ -131,12 +149,14 @@ def _check_rows(rows: np.ndarray, words: list[str]) -> None:
     for word, length in zip(words, np.linalg.norm(rows, axis=1), strict=True):
         if not 0 < length < np.inf:
             raise InputError(
-                f"the vector of {word!r} is zero or not finite, so it has no direction to turn; leave the word out of the pairs"
+                f"the vector of {word!r} is zero or not finite, so it has no direction to turn;"
+                " leave the word out of the pairs"
             )
 
 
 def _copy(matrix: np.ndarray) -> np.ndarray:
-    """A copy in memory of its own, one block at a time, giving the pages of a read-only memory map back as they are copied.
+    """A copy in memory of its own, one block at a time, giving the pages of a read-only memory map
+    back as they are copied.
 
     Otherwise the map and the copy of large vectors are both resident at the end.
     """
@@ -154,7 +174,8 @@ def _copy(matrix: np.ndarray) -> np.ndarray:
 
 def _with_matrix(vectors: KeyedVectors, matrix: np.ndarray) -> KeyedVectors:
     """Plain vectors with the vocabulary and counts of ``vectors`` and the rows of ``matrix``."""
-    from files.vectors_blocks import keyed  # loads gensim, which takes a second: not before there are vectors
+    # Loads gensim, which takes a second: not before there are vectors
+    from files.vectors_blocks import keyed
 
     counts = vectors.expandos.get("count")
     return keyed(list(vectors.index_to_key), matrix, None if counts is None else np.array(counts))

@@ -18,17 +18,22 @@ if TYPE_CHECKING:
 ROWS = 8192  # vocabulary rows compared at a time
 
 
-def expand(lexicon: Lexicon, vectors: KeyedVectors, *, k: int = 100, stop: Iterable[str] = ()) -> Lexicon:
+def expand(
+    lexicon: Lexicon, vectors: KeyedVectors, *, k: int = 100, stop: Iterable[str] = ()
+) -> Lexicon:
     """``lexicon`` with the ``k`` nearest neighbours of each side added, nearest first.
 
-    A word's nearness to a side is its highest cosine with any seed word of that side. A side receives the ``k`` nearest words that are
-    no seed of any side, that no other side is nearer to, that are words (``is_word``) and that are not in ``stop`` (compared without
-    regard to case); fewer if the vocabulary is short. So every word is added once, as Goldfarb-Tarrant et al. (2021, section 4.1)
-    expand to "unique" neighbours after Lauscher et al. (2020); which nearness they used and what they removed by hand is not
-    published, so write the result out (``write_lexicon``), read it, and remove what does not belong.
+    A word's nearness to a side is its highest cosine with any seed word of that side. A side
+    receives the ``k`` nearest words that are no seed of any side, that no other side is nearer to,
+    that are words (``is_word``) and that are not in ``stop`` (compared without regard to case);
+    fewer if the vocabulary is short. So every word is added once, as Goldfarb-Tarrant et al. (2021,
+    section 4.1) expand to "unique" neighbours after Lauscher et al. (2020); which nearness they
+    used and what they removed by hand is not published, so write the result out
+    (``write_lexicon``), read it, and remove what does not belong.
 
-    Case is kept: in cased vectors "She" is a neighbour of "she", and balancing, which compares exactly, needs both. Seeds missing from
-    the vectors stay in the lexicon. The time is one pass over the vocabulary and the memory a few numbers a word.
+    Case is kept: in cased vectors "She" is a neighbour of "she", and balancing, which compares
+    exactly, needs both. Seeds missing from the vectors stay in the lexicon. The time is one pass
+    over the vocabulary and the memory a few numbers a word.
 
     Raises ``InputError`` for k < 1 and for a side with no seed in the vectors.
     """
@@ -41,22 +46,48 @@ def expand(lexicon: Lexicon, vectors: KeyedVectors, *, k: int = 100, stop: Itera
     for column, side in enumerate(SIDES):
         ranked = _ranked(nearness[:, column], nearest_side == column)
         candidates = (vectors.index_to_key[row] for row in ranked)
-        words = (word for word in candidates if word not in seeds and word.casefold() not in left_out and is_word(word))
-        added[side] = getattr(lexicon, side) + tuple(word for word, _ in zip(words, range(k), strict=False))
-    return replace(lexicon, name=f"{lexicon.name}_{k}nn", source=f"{lexicon.source}; expanded to {k} nearest neighbours a side", **added)
+        words = (
+            word
+            for word in candidates
+            if word not in seeds and word.casefold() not in left_out and is_word(word)
+        )
+        added[side] = getattr(lexicon, side) + tuple(
+            word for word, _ in zip(words, range(k), strict=False)
+        )
+    return replace(
+        lexicon,
+        name=f"{lexicon.name}_{k}nn",
+        source=f"{lexicon.source}; expanded to {k} nearest neighbours a side",
+        **added,
+    )
 
 
 def is_word(token: str) -> bool:
-    """Whether ``token`` starts with a letter and is no number, address or placeholder such as <UNK>, @user, #tag or 4th."""
-    return token[:1].isalpha() and token.split() == [token] and "://" not in token and not any(sign.isdigit() for sign in token)
+    """Whether ``token`` starts with a letter and is no number, address or placeholder such as
+    <UNK>, @user, #tag or 4th.
+    """
+    return (
+        token[:1].isalpha()
+        and token.split() == [token]
+        and "://" not in token
+        and not any(sign.isdigit() for sign in token)
+    )
 
 
 def _nearness(lexicon: Lexicon, vectors: KeyedVectors) -> np.ndarray:
-    """The highest cosine of every word with the seeds of every side, shape (vocabulary, 4); -1 for a zero or broken row."""
-    rows = [[vectors.key_to_index[word] for word in words if word in vectors.key_to_index] for _, words in lexicon.sides()]
+    """The highest cosine of every word with the seeds of every side, shape (vocabulary, 4); -1 for
+    a zero or broken row.
+    """
+    rows = [
+        [vectors.key_to_index[word] for word in words if word in vectors.key_to_index]
+        for _, words in lexicon.sides()
+    ]
     for (side, words), found in zip(lexicon.sides(), rows, strict=True):
         if not found:
-            raise InputError(f"none of the words of {side} ({', '.join(words[:8])}) is in the vectors; is their language or case another?")
+            raise InputError(
+                f"none of the words of {side} ({', '.join(words[:8])}) is in the vectors; is their"
+                " language or case another?"
+            )
     first_of_side = np.cumsum([0, *map(len, rows[:-1])])
     seeds = _unit(vectors.vectors[np.concatenate(rows)])
     nearness = np.empty((len(vectors), len(SIDES)), dtype=np.float32)

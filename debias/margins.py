@@ -25,27 +25,35 @@ def attract_repel(
     learning_rate: float = 0.05,
     drop_last: bool = False,
 ) -> np.ndarray:
-    r"""The vectors ``rows``, in float32, after pulling pairs together and pushing others apart; their lengths mean nothing.
+    r"""The vectors ``rows``, in float32, after pulling pairs together and pushing others apart;
+    their lengths mean nothing.
 
-    With u the unit vector of each word as it stands, a batch of B pairs (l, r) with negatives n(l), n(r) has the cost
+    With u the unit vector of each word as it stands, a batch of B pairs (l, r) with negatives n(l),
+    n(r) has the cost
 
-        attract:  sum relu(m + u_l.u_n(l) - u_l.u_r) + relu(m + u_r.u_n(r) - u_l.u_r)    m = ``attract_margin``
-        repel:    sum relu(m - u_l.u_n(l) + u_l.u_r) + relu(m - u_r.u_n(r) + u_l.u_r)    m = ``repel_margin``
-        both:     + B ``regularisation``/2 sum |w_l - u_l|^2 + |w_r - u_r|^2             w = the row as given, not normalised
+        attract:  sum relu(m + u_l.u_n(l) - u_l.u_r) + relu(m + u_r.u_n(r) - u_l.u_r)    m =
+        ``attract_margin`` repel:    sum relu(m - u_l.u_n(l) + u_l.u_r) + relu(m - u_r.u_n(r) +
+        u_l.u_r)    m = ``repel_margin`` both:     + B ``regularisation``/2 sum |w_l - u_l|^2 + |w_r
+        - u_r|^2             w = the row as given, not normalised
 
-    (B, because the reference adds the batch's regularisation to the cost of each pair.) A word's negative is, among the other pairs
-    of the batch, the word nearest to it (attract) or farthest from it (repel); with probability one half it is instead either word
-    of another pair drawn at random. As in the reference, places are excluded and not words: a word that is in two pairs of the batch
-    can be its own nearest negative, and then the hinge stays open until the pair coincides.
+    (B, because the reference adds the batch's regularisation to the cost of each pair.) A word's
+    negative is, among the other pairs of the batch, the word nearest to it (attract) or farthest
+    from it (repel); with probability one half it is instead either word of another pair drawn at
+    random. As in the reference, places are excluded and not words: a word that is in two pairs of
+    the batch can be its own nearest negative, and then the hinge stays open until the pair
+    coincides.
 
-    The gradient flows through the normalisation of every word, the negatives' too. Each occurrence of a word has its gradient clipped
-    to [-2, 2] by element before they are summed, as TensorFlow clips the slices of a sparse gradient (its first versions summed before;
-    it matters only for vectors shorter than 1.5, since no occurrence's gradient is longer than 3 / |w|). Attract and repel have an
-    AdaGrad each, accumulators starting at 0.1. An epoch runs all batches of both kinds in random order.
+    The gradient flows through the normalisation of every word, the negatives' too. Each occurrence
+    of a word has its gradient clipped to [-2, 2] by element before they are summed, as TensorFlow
+    clips the slices of a sparse gradient (its first versions summed before; it matters only for
+    vectors shorter than 1.5, since no occurrence's gradient is longer than 3 / |w|). Attract and
+    repel have an AdaGrad each, accumulators starting at 0.1. An epoch runs all batches of both
+    kinds in random order.
 
-    Shapes: rows (words, dim); attract and repel (pairs, 2), row numbers. Rows must be finite and not zero. The pairs left over after
-    the last full batch make a smaller one, or join the last if it is a single pair; ``drop_last=True`` leaves them out, as the
-    reference does. Raises ``InputError`` for a single pair of a kind and for vectors that overflow, naming the epoch.
+    Shapes: rows (words, dim); attract and repel (pairs, 2), row numbers. Rows must be finite and
+    not zero. The pairs left over after the last full batch make a smaller one, or join the last if
+    it is a single pair; ``drop_last=True`` leaves them out, as the reference does. Raises
+    ``InputError`` for a single pair of a kind and for vectors that overflow, naming the epoch.
     """
     original = rows.astype(np.float32)
     current = original.copy()
@@ -53,22 +61,36 @@ def attract_repel(
     pairs = {ATTRACT: attract, REPEL: repel}
     accumulators = {kind: np.full_like(original, 0.1) for kind in pairs}
     rng = np.random.default_rng(seed)
-    # What overflows is reported below; and on matrices this small several BLAS threads only wait for one another.
+    # What overflows is reported below; and on matrices this small several BLAS threads only wait
+    # for one another.
     with np.errstate(all="ignore"), threadpool_limits(limits=1, user_api="blas"):
         for epoch in range(epochs):
-            batches = [(kind, batch) for kind in pairs for batch in _batches(pairs[kind], batch_size, drop_last, rng)]
+            batches = [
+                (kind, batch)
+                for kind in pairs
+                for batch in _batches(pairs[kind], batch_size, drop_last, rng)
+            ]
             for number in rng.permutation(len(batches)):
                 kind, batch = batches[number]
                 words, places = np.unique(batch, return_inverse=True)
                 now = current[words]
                 gradient = batch_gradient(
-                    now, original[words], places.ravel(), kind, rng, margin=margins[kind], regularisation=regularisation
+                    now,
+                    original[words],
+                    places.ravel(),
+                    kind,
+                    rng,
+                    margin=margins[kind],
+                    regularisation=regularisation,
                 )
                 squares = accumulators[kind][words] + gradient**2
                 accumulators[kind][words] = squares
                 current[words] = now - learning_rate * gradient / np.sqrt(squares)
             if not np.isfinite(current).all():
-                raise InputError(f"attract-repel overflowed in epoch {epoch + 1}; give a smaller learning_rate than {learning_rate:g}")
+                raise InputError(
+                    f"attract-repel overflowed in epoch {epoch + 1}; give a smaller learning_rate"
+                    f" than {learning_rate:g}"
+                )
     return current
 
 
@@ -84,7 +106,8 @@ def batch_gradient(
 ) -> np.ndarray:
     """The clipped gradient of one batch's cost, a row for each word of the batch.
 
-    Shapes: current, original (words, dim); places (2 B,), the words at l1, r1, l2, r2, ...; the result is as ``current``.
+    Shapes: current, original (words, dim); places (2 B,), the words at l1, r1, l2, r2, ...; the
+    result is as ``current``.
     """
     lengths = np.linalg.norm(current, axis=1, keepdims=True)
     units = current / lengths
@@ -114,9 +137,11 @@ def batch_gradient(
 
 
 def choose_negatives(cosines: np.ndarray, kind: int, rng: np.random.Generator) -> np.ndarray:
-    """The place of the negative of each place, from the cosines of all places of the batch, shape (2 B, 2 B).
+    """The place of the negative of each place, from the cosines of all places of the batch, shape
+    (2 B, 2 B).
 
-    Nearest (attract) or farthest (repel) among the places of other pairs; with probability one half a random place of another pair.
+    Nearest (attract) or farthest (repel) among the places of other pairs; with probability one half
+    a random place of another pair.
     """
     size = len(cosines)
     every = np.arange(size)
@@ -129,13 +154,18 @@ def choose_negatives(cosines: np.ndarray, kind: int, rng: np.random.Generator) -
     return np.where(rng.random(size) < 0.5, at_random, preference.argmax(axis=1))
 
 
-def _batches(pairs: np.ndarray, size: int, drop_last: bool, rng: np.random.Generator) -> list[np.ndarray]:
+def _batches(
+    pairs: np.ndarray, size: int, drop_last: bool, rng: np.random.Generator
+) -> list[np.ndarray]:
     """The pairs in random order, cut into batches."""
     shuffled = rng.permutation(pairs)
     whole = len(pairs) // size
     if drop_last:
         return [shuffled[start : start + size] for start in range(0, whole * size, size)]
     if len(pairs) == 1:
-        raise InputError("there is a single pair to attract or to repel; give at least two, since each finds its negatives in the others")
+        raise InputError(
+            "there is a single pair to attract or to repel; give at least two, since each finds its"
+            " negatives in the others"
+        )
     cuts = [cut for cut in range(size, len(pairs), size) if cut != len(pairs) - 1]
     return np.split(shuffled, cuts) if len(pairs) else []

@@ -24,7 +24,8 @@ class UsablePairs(NamedTuple):
 
 
 def read_pairs(path: str | Path) -> list[Pair]:
-    """The pairs of a constraint file: two words a line, set apart by white space; blank lines are passed over.
+    """The pairs of a constraint file: two words a line, set apart by white space; blank lines are
+    passed over.
 
     Raises ``InputError`` naming the line that holds another number of words.
     """
@@ -34,15 +35,21 @@ def read_pairs(path: str | Path) -> list[Pair]:
         if len(words) == 2:
             found.append((words[0], words[1]))
         elif words:
-            raise InputError(f"{path}: line {number} holds {len(words)} words ({line.strip()[:60]!r}); give two words a line")
+            raise InputError(
+                f"{path}: line {number} holds {len(words)} words ({line.strip()[:60]!r}); give two"
+                " words a line"
+            )
     return found
 
 
-def usable_pairs(attract: Iterable[Pair], repel: Iterable[Pair], vocabulary: Container[str]) -> UsablePairs:
-    """The pairs of two different words of ``vocabulary``, each once; a pair that is in both lists is only repelled.
+def usable_pairs(
+    attract: Iterable[Pair], repel: Iterable[Pair], vocabulary: Container[str]
+) -> UsablePairs:
+    """The pairs of two different words of ``vocabulary``, each once; a pair that is in both lists
+    is only repelled.
 
-    Pairs are ordered: (a, b) and (b, a) are two. Their order in the input means nothing, so the result is sorted. Raises
-    ``InputError`` with the missing words if no pair is left.
+    Pairs are ordered: (a, b) and (b, a) are two. Their order in the input means nothing, so the
+    result is sorted. Raises ``InputError`` with the missing words if no pair is left.
     """
     attract, repel = set(attract), set(repel)
     words = {word for pair in attract | repel for word in pair}
@@ -55,14 +62,17 @@ def usable_pairs(attract: Iterable[Pair], repel: Iterable[Pair], vocabulary: Con
     if not kept.attract and not kept.repel:
         some = f"{', '.join(kept.missing[:12])}{', ...' if len(missing) > 12 else ''}"
         raise InputError(
-            f"no pair of two different words of the vectors is left; {len(missing)} of {len(words)} words are not in them"
-            f"{': ' + some if some else ''}; take pairs in the language and the case of the vectors"
+            f"no pair of two different words of the vectors is left; {len(missing)} of {len(words)}"
+            f" words are not in them{': ' + some if some else ''}; take pairs in the language and"
+            " the case of the vectors"
         )
     return kept
 
 
 def mean_cosine(vectors: KeyedVectors, pairs: Sequence[Pair]) -> float:
-    """The mean cosine of the two words of each pair; NaN for no pairs. Every word must be in ``vectors``."""
+    """The mean cosine of the two words of each pair; NaN for no pairs. Every word must be in
+    ``vectors``.
+    """
     if not pairs:
         return float("nan")
     rows = np.array([[vectors.key_to_index[word] for word in pair] for pair in pairs])

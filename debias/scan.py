@@ -15,12 +15,16 @@ from files import read_lines
 from files.text import open_binary
 
 BLOCK = 1 << 19  # bytes of text looked at together
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, odd: multiplying by it mixes a key into its upper 16 bits
-FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)  # masks that keep the first n of 8 bytes
+# 2^64 over the golden ratio, odd: multiplying by it mixes a key into its upper 16 bits
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+# Masks that keep the first n of 8 bytes
+FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
 
 
 class Line(NamedTuple):
-    """A line's place in the file, counted from 0 in lines and in bytes (newline included), and its tokens."""
+    """A line's place in the file, counted from 0 in lines and in bytes (newline included), and its
+    tokens.
+    """
 
     number: int
     start: int
@@ -29,7 +33,9 @@ class Line(NamedTuple):
 
 
 def blocks(path: Path) -> Iterator[bytes]:
-    """The file in pieces of whole lines. Raises what ``files.read_lines`` raises for a missing, empty, damaged or non-UTF-8 file."""
+    """The file in pieces of whole lines. Raises what ``files.read_lines`` raises for a missing,
+    empty, damaged or non-UTF-8 file.
+    """
     empty = True
     try:
         with open_binary(path) as file:
@@ -46,15 +52,19 @@ def blocks(path: Path) -> Iterator[bytes]:
 
 
 def lines_with(path: Path, words: Iterable[str]) -> Iterator[tuple[int, list[Line]]]:
-    """For every block of the file: its number of lines, and those of them that hold one of ``words`` as a token.
+    """For every block of the file: its number of lines, and those of them that hold one of
+    ``words`` as a token.
 
-    A token is what stands between ASCII white space. Tokens are not cut out one by one: the first 8 bytes of each are looked up as
-    one integer in a hash table of the words' first 8 bytes, which lets no holder of a word pass unseen; the few lines that are found
-    are then split and compared exactly.
+    A token is what stands between ASCII white space. Tokens are not cut out one by one: the first 8
+    bytes of each are looked up as one integer in a hash table of the words' first 8 bytes, which
+    lets no holder of a word pass unseen; the few lines that are found are then split and compared
+    exactly.
     """
     wanted = frozenset(word.encode() for word in words)
     table = np.zeros(1 << 16, dtype=bool)
-    table[_slots(np.array([int.from_bytes(word[:8], "little") for word in wanted], dtype=np.uint64))] = True
+    table[
+        _slots(np.array([int.from_bytes(word[:8], "little") for word in wanted], dtype=np.uint64))
+    ] = True
     number = offset = 0
     for block in blocks(path):
         newlines, found = _candidates(block, table)
@@ -63,17 +73,22 @@ def lines_with(path: Path, words: Iterable[str]) -> Iterator[tuple[int, list[Lin
             start, end = newlines[index - 1] + 1 if index else 0, newlines[index] + 1
             tokens = block[start:end].split()
             if not wanted.isdisjoint(tokens):
-                lines.append(Line(number + index, offset + start, offset + min(end, len(block)), tokens))
+                lines.append(
+                    Line(number + index, offset + start, offset + min(end, len(block)), tokens)
+                )
         yield len(newlines), lines
         number += len(newlines)
         offset += len(block)
 
 
 def _candidates(block: bytes, table: np.ndarray) -> tuple[np.ndarray, list[int]]:
-    """Where the lines of ``block`` end, and the indices of the lines with a token whose key is in ``table``."""
+    """Where the lines of ``block`` end, and the indices of the lines with a token whose key is in
+    ``table``.
+    """
     text = block if block.endswith(b"\n") else block + b"\n"
     data = np.frombuffer(text + bytes(8), dtype=np.uint8)
-    # Byte values up to that of the space: more than white space, so that a cut too many can add a candidate but never lose one.
+    # Byte values up to that of the space: more than white space, so that a cut too many can add a
+    # candidate but never lose one.
     ends = np.flatnonzero(data[: len(text)] <= ord(" "))
     starts = np.concatenate(([0], ends[:-1] + 1))
     eight_bytes = np.ndarray(len(text), dtype="<u8", buffer=data, strides=(1,))

@@ -1,4 +1,6 @@
-"""Downstream tasks on frozen vectors: group tagger, hate-speech classifiers, and gaps between groups.
+"""Downstream tasks on frozen vectors: group tagger, hate-speech classifiers, and gaps between
+groups.
 
-``groups`` tags posts by gender words, ``cnn`` and ``linear`` classify them, ``gaps`` turns anybody's predictions into performance gaps.
+``groups`` tags posts by gender words, ``cnn`` and ``linear`` classify them, ``gaps`` turns
+anybody's predictions into performance gaps.
 """

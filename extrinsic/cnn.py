@@ -27,17 +27,22 @@ EVALUATION_BATCH = 256
 
 @dataclass(frozen=True)
 class CNN:
-    """CNN-static of Kim (2014, EMNLP): the downstream model of Goldfarb-Tarrant et al. (2021, section 3.3).
+    """CNN-static of Kim (2014, EMNLP): the downstream model of Goldfarb-Tarrant et al. (2021,
+    section 3.3).
 
-    Frozen vectors; ``maps`` filters for each width in ``windows``, ReLU, maximum over time; dropout; softmax over two classes, whose
-    weight vectors are cut back to l2 norm ``max_norm`` after each step; cross-entropy by Adadelta (rho 0.95, ``learning_rate`` 1). These
-    values are Kim's. His paper stops early on the dev set without saying how, his code keeps the best of 25 epochs by dev accuracy; here
-    the epoch of the highest dev F1 is kept (on a tie, of the lower dev loss), and training ends ``patience`` epochs after it or after
-    ``epochs``. F1, since the classes are uneven and the gaps are made of precision and recall: the dev loss picks visibly worse epochs.
+    Frozen vectors; ``maps`` filters for each width in ``windows``, ReLU, maximum over time;
+    dropout; softmax over two classes, whose weight vectors are cut back to l2 norm ``max_norm``
+    after each step; cross-entropy by Adadelta (rho 0.95, ``learning_rate`` 1). These values are
+    Kim's. His paper stops early on the dev set without saying how, his code keeps the best of 25
+    epochs by dev accuracy; here the epoch of the highest dev F1 is kept (on a tie, of the lower dev
+    loss), and training ends ``patience`` epochs after it or after ``epochs``. F1, since the classes
+    are uneven and the gaps are made of precision and recall: the dev loss picks visibly worse
+    epochs.
 
-    Posts are cut after ``max_length`` tokens and those shorter than the widest window padded with zeros; longer posts in the same batch
-    do not pad shorter ones. A batch holds posts of similar length. ``device`` is any torch device; on the CPU a seed gives the same
-    predictions each time for the same number of threads.
+    Posts are cut after ``max_length`` tokens and those shorter than the widest window padded with
+    zeros; longer posts in the same batch do not pad shorter ones. A batch holds posts of similar
+    length. ``device`` is any torch device; on the CPU a seed gives the same predictions each time
+    for the same number of threads.
     """
 
     windows: tuple[int, ...] = (3, 4, 5)
@@ -58,20 +63,33 @@ class CNN:
     def __post_init__(self) -> None:
         object.__setattr__(self, "windows", tuple(self.windows))
         if not self.windows or min(self.windows) < 1:
-            raise InputError(f"windows={self.windows} must be widths of at least 1, such as (3, 4, 5)")
+            raise InputError(
+                f"windows={self.windows} must be widths of at least 1, such as (3, 4, 5)"
+            )
         widest = max(self.windows)
-        for name, least in {"maps": 1, "batch_size": 1, "epochs": 1, "patience": 1, "max_length": widest, "folds": 2}.items():
+        for name, least in {
+            "maps": 1,
+            "batch_size": 1,
+            "epochs": 1,
+            "patience": 1,
+            "max_length": widest,
+            "folds": 2,
+        }.items():
             if getattr(self, name) < least:
                 raise InputError(f"{name}={getattr(self, name)} must be at least {least}")
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout={self.dropout} must be in [0, 1)")
         if not (self.max_norm > 0 and self.learning_rate > 0):
-            raise InputError(f"max_norm={self.max_norm} and learning_rate={self.learning_rate} must be positive")
+            raise InputError(
+                f"max_norm={self.max_norm} and learning_rate={self.learning_rate} must be positive"
+            )
 
     def predict(self, posts: Dataset, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
-        """Predictions for the test posts, or for all of them by cross-validation (see ``crossval.cross_predict``).
+        """Predictions for the test posts, or for all of them by cross-validation (see
+        ``crossval.cross_predict``).
 
-        Raises ``InputError`` for posts or vectors that cannot be used and ``FloatingPointError`` when the loss is no longer finite.
+        Raises ``InputError`` for posts or vectors that cannot be used and ``FloatingPointError``
+        when the loss is no longer finite.
         """
         table = read_posts(posts)
         encoded, labels = encode(table["text"], vectors), table["label"].to_numpy()
@@ -85,7 +103,9 @@ class CNN:
 
 
 class Network(nn.Module):
-    """The network over posts encoded once, so that a batch is just their row numbers. ``generator`` draws weights, batches and dropout."""
+    """The network over posts encoded once, so that a batch is just their row numbers. ``generator``
+    draws weights, batches and dropout.
+    """
 
     vectors: Tensor
 
@@ -94,7 +114,9 @@ class Network(nn.Module):
         self.choice, self.posts, self.generator = choice, posts, generator
         self.register_buffer("vectors", torch.from_numpy(posts.matrix), persistent=False)
         features = len(choice.windows) * choice.maps
-        self.filters = nn.Parameter(torch.empty(sum(choice.windows), choice.maps, posts.matrix.shape[1]))
+        self.filters = nn.Parameter(
+            torch.empty(sum(choice.windows), choice.maps, posts.matrix.shape[1])
+        )
         self.filter_bias = nn.Parameter(torch.zeros(features))
         self.output = nn.Parameter(torch.empty(2, features))
         self.output_bias = nn.Parameter(torch.zeros(2))
@@ -105,8 +127,18 @@ class Network(nn.Module):
         """Uniform in +-1 / sqrt(inputs), as in torch's own layers; biases zero."""
         with torch.no_grad():
             for slabs in self.filters.split(self.choice.windows):
-                nn.init.uniform_(slabs, -(bound := 1 / math.sqrt(slabs[:, 0].numel())), bound, generator=self.generator)
-            nn.init.uniform_(self.output, -(bound := 1 / math.sqrt(self.output.shape[1])), bound, generator=self.generator)
+                nn.init.uniform_(
+                    slabs,
+                    -(bound := 1 / math.sqrt(slabs[:, 0].numel())),
+                    bound,
+                    generator=self.generator,
+                )
+            nn.init.uniform_(
+                self.output,
+                -(bound := 1 / math.sqrt(self.output.shape[1])),
+                bound,
+                generator=self.generator,
+            )
 
     def forward(self, rows: np.ndarray) -> Tensor:
         """Logits (len(rows), 2) of the posts ``rows``."""
@@ -114,7 +146,9 @@ class Network(nn.Module):
         tokens = torch.from_numpy(self.posts.padded(rows, shortest=shortest, longest=longest))
         lengths = torch.from_numpy(self.posts.lengths[rows].clip(shortest, longest))
         device = self.vectors.device
-        pooled = PooledConvolution.apply(self.filters, self.vectors, tokens.to(device), lengths.to(device), self.choice.windows)
+        pooled = PooledConvolution.apply(
+            self.filters, self.vectors, tokens.to(device), lengths.to(device), self.choice.windows
+        )
         features = (pooled + self.filter_bias).relu()
         if self.training and self.choice.dropout:
             kept = torch.rand(features.shape, generator=self.generator) >= self.choice.dropout
@@ -140,7 +174,8 @@ class DevScore(NamedTuple):
 
 
 def fit(network: Network, labels: np.ndarray, train: np.ndarray, dev: np.ndarray) -> list[DevScore]:
-    """Train on the posts ``train`` and leave the network with the weights of its best epoch on ``dev``; the scores of the epochs run.
+    """Train on the posts ``train`` and leave the network with the weights of its best epoch on
+    ``dev``; the scores of the epochs run.
 
     Raises ``FloatingPointError`` when a loss is not finite.
     """
@@ -150,10 +185,15 @@ def fit(network: Network, labels: np.ndarray, train: np.ndarray, dev: np.ndarray
     scores: list[DevScore] = []
     for epoch in range(choice.epochs):
         network.train()
-        total = sum(step(network, optimiser, rows, targets[rows]) for rows in batches(network, train))
+        total = sum(
+            step(network, optimiser, rows, targets[rows]) for rows in batches(network, train)
+        )
         scores.append(evaluate(network.logits(dev), targets[dev]))
         if not math.isfinite(total + scores[-1].negative_loss):
-            raise FloatingPointError(f"the loss is not finite in epoch {epoch + 1}; lower learning_rate={choice.learning_rate}")
+            raise FloatingPointError(
+                f"the loss is not finite in epoch {epoch + 1}; lower"
+                f" learning_rate={choice.learning_rate}"
+            )
         best = scores.index(max(scores))
         if best == epoch:
             weights = {name: value.clone() for name, value in network.state_dict().items()}
@@ -163,8 +203,12 @@ def fit(network: Network, labels: np.ndarray, train: np.ndarray, dev: np.ndarray
     return scores
 
 
-def step(network: Network, optimiser: torch.optim.Optimizer, rows: np.ndarray, targets: Tensor) -> float:
-    """One gradient step on a batch, and Kim's constraint on the norm of the output weights; the loss before the step."""
+def step(
+    network: Network, optimiser: torch.optim.Optimizer, rows: np.ndarray, targets: Tensor
+) -> float:
+    """One gradient step on a batch, and Kim's constraint on the norm of the output weights; the
+    loss before the step.
+    """
     optimiser.zero_grad()
     loss = functional.cross_entropy(network(rows), targets)
     loss.backward()
@@ -182,7 +226,9 @@ def evaluate(logits: Tensor, targets: Tensor) -> DevScore:
 
 
 def batches(network: Network, rows: np.ndarray) -> Iterator[np.ndarray]:
-    """``rows`` in shuffled batches of posts of similar length, so that little of a batch is padding."""
+    """``rows`` in shuffled batches of posts of similar length, so that little of a batch is
+    padding.
+    """
     size, lengths = network.choice.batch_size, network.posts.lengths
     shuffled = rows[torch.randperm(len(rows), generator=network.generator).numpy()]
     ordered = shuffled[np.argsort(lengths[shuffled], kind="stable")]

@@ -1,4 +1,6 @@
-"""Convolution over time and max-pooling on frozen word vectors, each distinct word projected once."""
+"""Convolution over time and max-pooling on frozen word vectors, each distinct word projected
+once.
+"""
 
 from __future__ import annotations
 
@@ -10,34 +12,52 @@ from torch.nn import functional
 
 
 class PooledConvolution(torch.autograd.Function):
-    r"""Kim's (2014) feature maps, max-pooled over time, before bias and ReLU (both commute with the maximum).
+    r"""Kim's (2014) feature maps, max-pooled over time, before bias and ReLU (both commute with the
+    maximum).
 
-    For window width w and map m of a post x_1 ... x_n:   c = max_p  sum_{k < w} filters[slab(w) + k, m] . x_{p + k},   p = 1 ... n - w + 1
+    For window width w and map m of a post x_1 ... x_n:   c = max_p  sum_{k < w} filters[slab(w) +
+    k, m] . x_{p + k},   p = 1 ... n - w + 1
 
     Equal to ``conv1d`` followed by a maximum, in about 40 % of its time, because
-    - forward, the filters meet every distinct word of the batch once, and windows are sums of rows of that product;
+    - forward, the filters meet every distinct word of the batch once, and windows are sums of rows
+      of that product;
     - backward, only one position per (post, map) has a gradient, and frozen vectors need none.
 
-    Shapes: filters (sum of windows, maps, dim), in which slab(w) is the sum of the windows before w; vectors (types, dim), without a
-    gradient; tokens (batch, width), rows of ``vectors``; lengths (batch,), each from max(windows) to width: later positions are padding
-    and are not looked at. Result (batch, len(windows) * maps).
+    Shapes: filters (sum of windows, maps, dim), in which slab(w) is the sum of the windows before
+    w; vectors (types, dim), without a gradient; tokens (batch, width), rows of ``vectors``; lengths
+    (batch,), each from max(windows) to width: later positions are padding and are not looked at.
+    Result (batch, len(windows) * maps).
     """
 
     @staticmethod
-    def forward(ctx: Any, filters: Tensor, vectors: Tensor, tokens: Tensor, lengths: Tensor, windows: tuple[int, ...]) -> Tensor:
+    def forward(
+        ctx: Any,
+        filters: Tensor,
+        vectors: Tensor,
+        tokens: Tensor,
+        lengths: Tensor,
+        windows: tuple[int, ...],
+    ) -> Tensor:
         slabs, maps, _ = filters.shape
         types, tokens = torch.unique(tokens, return_inverse=True)
         vectors = vectors[types]
-        projected = functional.linear(vectors, filters.flatten(0, 1)).view(-1, maps)  # row: type * slabs + slab
+        # Row: type * slabs + slab
+        projected = functional.linear(vectors, filters.flatten(0, 1)).view(-1, maps)
         pooled, where, slab = [], [], 0
         for width in windows:
             offsets = torch.arange(width, device=tokens.device)
             rows = tokens.unfold(1, width, 1) * slabs + slab + offsets
-            maps_over_time = functional.embedding_bag(rows.flatten(0, 1), projected, mode="sum").view(len(tokens), -1, maps)
-            padding = torch.arange(maps_over_time.shape[1], device=tokens.device) > (lengths - width)[:, None]
+            maps_over_time = functional.embedding_bag(
+                rows.flatten(0, 1), projected, mode="sum"
+            ).view(len(tokens), -1, maps)
+            padding = (
+                torch.arange(maps_over_time.shape[1], device=tokens.device)
+                > (lengths - width)[:, None]
+            )
             values, positions = maps_over_time.masked_fill_(padding[:, :, None], -torch.inf).max(1)
             pooled.append(values)
-            where.append(positions[None] + offsets[:, None, None])  # (width, batch, maps): the tokens under each map's maximum
+            # (width, batch, maps): the tokens under each map's maximum
+            where.append(positions[None] + offsets[:, None, None])
             slab += width
         winners = tokens.expand(slabs, -1, -1).gather(2, torch.cat(where))
         ctx.save_for_backward(vectors, winners)
@@ -46,11 +66,15 @@ class PooledConvolution(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None, None]:
-        """d filters[slab(w) + k, m] = sum over posts of (gradient of the post's map m of width w) x (its k-th word under the maximum)."""
+        """d filters[slab(w) + k, m] = sum over posts of (gradient of the post's map m of width w) x
+        (its k-th word under the maximum).
+        """
         vectors, winners = ctx.saved_tensors
         slabs, _, maps = winners.shape
         by_window = gradients[0].unflatten(1, (-1, maps)).permute(1, 2, 0)  # (windows, maps, batch)
         weights = by_window.repeat_interleave(torch.tensor(ctx.windows, device=winners.device), 0)
         bags = winners.transpose(1, 2).flatten(0, 1)
-        summed = functional.embedding_bag(bags, vectors, per_sample_weights=weights.flatten(0, 1), mode="sum")
+        summed = functional.embedding_bag(
+            bags, vectors, per_sample_weights=weights.flatten(0, 1), mode="sum"
+        )
         return summed.view(slabs, maps, -1), None, None, None, None

@@ -20,9 +20,10 @@ UNKNOWN = "<UNK>"
 class Encoded:
     """n posts over a vocabulary of their own.
 
-    ``tokens`` (total,) holds the posts' tokens one after the other as rows of ``matrix``; post i is tokens[offsets[i]:offsets[i + 1]].
-    ``matrix`` (types + 1, dim) is float32; its row 0 is zero and stands for padding and for unknown words. ``coverage`` is the share of
-    tokens found in the vectors, before unknown words take the vector of ``<UNK>``.
+    ``tokens`` (total,) holds the posts' tokens one after the other as rows of ``matrix``; post i is
+    tokens[offsets[i]:offsets[i + 1]]. ``matrix`` (types + 1, dim) is float32; its row 0 is zero and
+    stands for padding and for unknown words. ``coverage`` is the share of tokens found in the
+    vectors, before unknown words take the vector of ``<UNK>``.
     """
 
     tokens: np.ndarray
@@ -36,7 +37,8 @@ class Encoded:
         return np.diff(self.offsets)
 
     def padded(self, rows: np.ndarray, *, shortest: int, longest: int) -> np.ndarray:
-        """The posts ``rows`` as a rectangle (len(rows), width), cut after ``longest`` tokens and filled with 0 up to the widest of them.
+        """The posts ``rows`` as a rectangle (len(rows), width), cut after ``longest`` tokens and
+        filled with 0 up to the widest of them.
 
         The width is at least ``shortest``.
         """
@@ -49,7 +51,8 @@ class Encoded:
 
 
 def encode(texts: Iterable[str], vectors: KeyedVectors) -> Encoded:
-    """Look up every space-separated token of ``texts``; a word without a vector takes that of ``<UNK>`` if there is one, else zeros.
+    """Look up every space-separated token of ``texts``; a word without a vector takes that of
+    ``<UNK>`` if there is one, else zeros.
 
     Raises ``InputError`` when no token at all has a vector and when a vector needed is not finite.
     """
@@ -69,7 +72,9 @@ def encode(texts: Iterable[str], vectors: KeyedVectors) -> Encoded:
         unknown = words.get(UNKNOWN) or len(known) + 1
         known += [UNKNOWN] * (unknown > len(known))
         words = {word: row or unknown for word, row in words.items()}
-    tokens = np.fromiter((words[word] for post in posts for word in post), dtype=np.int64, count=total)
+    tokens = np.fromiter(
+        (words[word] for post in posts for word in post), dtype=np.int64, count=total
+    )
     offsets = np.cumsum([0, *map(len, posts)])
     return Encoded(tokens, offsets, _matrix(known, vectors), found / total)
 
@@ -81,5 +86,8 @@ def _matrix(words: list[str], vectors: KeyedVectors) -> np.ndarray:
     bad = ~np.isfinite(matrix).all(axis=1)
     if bad.any():
         word = words[int(np.flatnonzero(bad)[0]) - 1]
-        raise InputError(f"the vector of {word!r} (and {bad.sum() - 1} more) is not finite; train or load the vectors again")
+        raise InputError(
+            f"the vector of {word!r} (and {bad.sum() - 1} more) is not finite; train or load the"
+            " vectors again"
+        )
     return matrix

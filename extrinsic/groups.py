@@ -12,39 +12,57 @@ from intrinsic.wordsets import load_wordset
 if TYPE_CHECKING:
     from datasets import Dataset
 
-# Common general gender nouns and pronouns of English, compiled in pairs so that neither gender has more ways of being found. Left out for
-# their other uses: "guys" (addresses anybody), "miss" (also a verb), "queen" and "lord" (also titles and exclamations).
+# Common general gender nouns and pronouns of English, compiled in pairs so that neither gender has
+# more ways of being found. Left out for their other uses: "guys" (addresses anybody), "miss" (also
+# a verb), "queen" and "lord" (also titles and exclamations).
 PAIRS = (
-    ("he", "she"), ("him", "her"), ("his", "hers"), ("himself", "herself"),
-    ("male", "female"), ("males", "females"), ("man", "woman"), ("men", "women"), ("boy", "girl"), ("boys", "girls"),
-    ("guy", "gal"), ("gentleman", "lady"), ("gentlemen", "ladies"), ("sir", "madam"), ("mr", "mrs"), ("mister", "ms"),
-    ("father", "mother"), ("fathers", "mothers"), ("dad", "mom"), ("dads", "moms"), ("daddy", "mommy"), ("papa", "mama"),
-    ("son", "daughter"), ("sons", "daughters"), ("brother", "sister"), ("brothers", "sisters"),
-    ("husband", "wife"), ("husbands", "wives"), ("boyfriend", "girlfriend"), ("boyfriends", "girlfriends"), ("groom", "bride"),
-    ("uncle", "aunt"), ("uncles", "aunts"), ("nephew", "niece"), ("nephews", "nieces"),
-    ("grandfather", "grandmother"), ("grandfathers", "grandmothers"), ("grandpa", "grandma"), ("grandson", "granddaughter"),
-    ("stepfather", "stepmother"), ("stepson", "stepdaughter"), ("widower", "widow"),
+    ("he", "she"), ("him", "her"), ("his", "hers"), ("himself", "herself"), ("male", "female"),
+    ("males", "females"), ("man", "woman"), ("men", "women"), ("boy", "girl"), ("boys", "girls"),
+    ("guy", "gal"), ("gentleman", "lady"), ("gentlemen", "ladies"), ("sir", "madam"), ("mr", "mrs"),
+    ("mister", "ms"), ("father", "mother"), ("fathers", "mothers"), ("dad", "mom"),
+    ("dads", "moms"), ("daddy", "mommy"), ("papa", "mama"), ("son", "daughter"),
+    ("sons", "daughters"), ("brother", "sister"), ("brothers", "sisters"), ("husband", "wife"),
+    ("husbands", "wives"), ("boyfriend", "girlfriend"), ("boyfriends", "girlfriends"),
+    ("groom", "bride"), ("uncle", "aunt"), ("uncles", "aunts"), ("nephew", "niece"),
+    ("nephews", "nieces"), ("grandfather", "grandmother"), ("grandfathers", "grandmothers"),
+    ("grandpa", "grandma"), ("grandson", "granddaughter"), ("stepfather", "stepmother"),
+    ("stepson", "stepdaughter"), ("widower", "widow"),
 )  # fmt: skip
 BRITISH = ("mum", "mums", "mummy")
 MALE = tuple(male for male, _ in PAIRS)
 FEMALE = tuple(female for _, female in PAIRS) + BRITISH
 
-NAMES = {(True, False): "male", (False, True): "female", (True, True): "both", (False, False): "neither"}
+NAMES = {
+    (True, False): "male",
+    (False, True): "female",
+    (True, True): "both",
+    (False, False): "neither",
+}
 
 
 def tag_groups(posts: Dataset, *, male: Collection[str], female: Collection[str]) -> Dataset:
-    """The posts with a column ``group``: "male", "female", "both" or "neither", by the words that occur in ``text``.
+    """The posts with a column ``group``: "male", "female", "both" or "neither", by the words that
+    occur in ``text``.
 
-    A word occurs when it equals a whole token, lower-cased and cut at its apostrophe ("She's" counts as "she"). An existing ``group`` is
-    replaced. Raises ``InputError`` when ``text`` is missing, a set is empty or a word stands in both.
+    A word occurs when it equals a whole token, lower-cased and cut at its apostrophe ("She's"
+    counts as "she"). An existing ``group`` is replaced. Raises ``InputError`` when ``text`` is
+    missing, a set is empty or a word stands in both.
     """
     if "text" not in posts.column_names:
-        raise InputError(f"the posts have no column 'text'{nearest('text', posts.column_names)}; columns: {', '.join(posts.column_names)}")
+        raise InputError(
+            f"the posts have no column 'text'{nearest('text', posts.column_names)}; columns:"
+            f" {', '.join(posts.column_names)}"
+        )
     men, women = ({word.lower() for word in words} for words in (male, female))
     if not men or not women:
-        raise InputError(f"the tagger needs male and female words; got {len(men)} male and {len(women)} female")
+        raise InputError(
+            f"the tagger needs male and female words; got {len(men)} male and {len(women)} female"
+        )
     if shared := sorted(men & women):
-        raise InputError(f"these words stand in both the male and the female set: {', '.join(shared)}; leave each in one")
+        raise InputError(
+            f"these words stand in both the male and the female set: {', '.join(shared)}; leave"
+            " each in one"
+        )
     groups = [_group(text, men, women) for text in posts["text"]]
     if "group" in posts.column_names:
         posts = posts.remove_columns("group")
@@ -58,10 +76,12 @@ def _group(text: str, male: set[str], female: set[str]) -> str:
 
 @dataclass(frozen=True)
 class GenderTagger:
-    """Tags English posts by gender words: the named WEAT word sets (Caliskan et al., 2017, tests 7 and 8) and the words listed here.
+    """Tags English posts by gender words: the named WEAT word sets (Caliskan et al., 2017, tests 7
+    and 8) and the words listed here.
 
-    Stands in for the annotation of whom a post targets, which few data sets have. It knows that a gender is mentioned, not that it is the
-    target; ``description`` says so and belongs beside every number made from these groups.
+    Stands in for the annotation of whom a post targets, which few data sets have. It knows that a
+    gender is mentioned, not that it is the target; ``description`` says so and belongs beside every
+    number made from these groups.
     """
 
     male_sets: tuple[str, ...] = ("male_terms", "male_terms_2")
@@ -73,7 +93,10 @@ class GenderTagger:
     def __post_init__(self) -> None:
         for field in ("male_sets", "female_sets", "male_words", "female_words"):
             if isinstance(getattr(self, field), str):
-                raise InputError(f"{field}={getattr(self, field)!r} must be a list of words or names, not one string")
+                raise InputError(
+                    f"{field}={getattr(self, field)!r} must be a list of words or names, not one"
+                    " string"
+                )
             object.__setattr__(self, field, tuple(getattr(self, field)))
 
     @property
@@ -90,7 +113,10 @@ class GenderTagger:
     def description(self) -> str:
         """What the groups are, in words fit for a caption."""
         words = f"{len(self.male)} male, {len(self.female)} female words"
-        return f"gender words in the post (version {self.version}: {words}), not an annotation by people"
+        return (
+            f"gender words in the post (version {self.version}: {words}), not an annotation by"
+            " people"
+        )
 
     def tag(self, posts: Dataset) -> Dataset:
         """The posts with a column ``group`` (see ``tag_groups``)."""

@@ -1,4 +1,6 @@
-"""The bottom room: every file format the project reads or writes, and the one error type for bad input."""
+"""The bottom room: every file format the project reads or writes, and the one error type for bad
+input.
+"""
 
 from files.atomic import atomic_path
 from files.errors import InputError, nearest, run_cli

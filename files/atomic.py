@@ -15,10 +15,12 @@ from files.errors import InputError
 
 @contextmanager
 def atomic_path(target: str | Path) -> Iterator[Path]:
-    """A temporary path in the target's folder that becomes ``target`` on success and vanishes on any error.
+    """A temporary path in the target's folder that becomes ``target`` on success and vanishes on
+    any error.
 
-    The block may create a file or a folder at the path it is given, with the target's suffix kept. Missing parents are made.
-    Raises ``InputError`` when the folder cannot be written or the disk is full.
+    The block may create a file or a folder at the path it is given, with the target's suffix kept.
+    Missing parents are made. Raises ``InputError`` when the folder cannot be written or the disk is
+    full.
     """
     target = Path(target)
     work = target.with_name(f".{target.stem}-{uuid.uuid4().hex[:12]}{target.suffix}")
@@ -27,13 +29,18 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
         work.touch()
         work.unlink()
     except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror}; choose a folder that can be written") from error
+        raise InputError(
+            f"cannot write {target}: {error.strerror}; choose a folder that can be written"
+        ) from error
     try:
         yield work
         os.replace(work, target)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
-            raise InputError(f"cannot write {target}: {error.strerror}; free some space, or choose another folder") from error
+            raise InputError(
+                f"cannot write {target}: {error.strerror}; free some space, or choose another"
+                " folder"
+            ) from error
         raise
     finally:
         if work.is_dir():

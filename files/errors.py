@@ -10,18 +10,25 @@ from collections.abc import Callable, Iterable
 class InputError(ValueError):
     """What the user gave cannot be used.
 
-    The message names the value, what is allowed and what to do next. Front doors print it without a traceback and exit with status 2.
+    The message names the value, what is allowed and what to do next. Front doors print it without a
+    traceback and exit with status 2.
     """
 
 
 def nearest(name: str, options: Iterable[str]) -> str:
-    """``"; did you mean 'x'?"`` for the option spelt most like ``name``, or an empty string when none is close."""
-    close = difflib.get_close_matches(str(name), [str(option) for option in options], n=1, cutoff=0.6)
+    """``"; did you mean 'x'?"`` for the option spelt most like ``name``, or an empty string when
+    none is close.
+    """
+    close = difflib.get_close_matches(
+        str(name), [str(option) for option in options], n=1, cutoff=0.6
+    )
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def run_cli(main: Callable[[], int | None]) -> None:
-    """Run a command-line ``main`` and exit with its status; an ``InputError`` becomes one line on stderr and status 2."""
+    """Run a command-line ``main`` and exit with its status; an ``InputError`` becomes one line on
+    stderr and status 2.
+    """
     try:
         sys.exit(main() or 0)
     except InputError as error:

@@ -13,13 +13,18 @@ from typing import IO, cast
 
 from files.errors import InputError, nearest
 
-OPENERS: dict[str, Callable[[Path, str], object]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+OPENERS: dict[str, Callable[[Path, str], object]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+}
 # What the openers raise while reading; bz2 and gzip use a bare OSError for bad data.
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 
 def open_binary(path: str | Path) -> IO[bytes]:
-    """The decompressed bytes of a file; the suffix names the compression. Raises ``InputError`` when it cannot be opened.
+    """The decompressed bytes of a file; the suffix names the compression. Raises ``InputError``
+    when it cannot be opened.
 
     Reading on may raise one of ``DAMAGE`` when the archive is cut or corrupt.
     """
@@ -39,20 +44,29 @@ def open_binary(path: str | Path) -> IO[bytes]:
 def read_lines(path: str | Path) -> Iterator[str]:
     r"""The lines of a text file without their ``\n`` (or ``\r\n``), in constant memory.
 
-    Only the newline ends a line, so that Unicode separators inside a post survive. Raises ``InputError`` for a missing or empty
-    file, for bytes that are not UTF-8 (naming the line), and for a damaged archive.
+    Only the newline ends a line, so that Unicode separators inside a post survive. Raises
+    ``InputError`` for a missing or empty file, for bytes that are not UTF-8 (naming the line), and
+    for a damaged archive.
     """
     number = 0
     try:
-        with open_binary(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as lines:
+        with (
+            open_binary(path) as raw,
+            io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as lines,
+        ):
             for number, line in enumerate(lines, 1):  # noqa: B007 - read after the loop
                 yield line.rstrip("\r\n") if line.endswith("\n") else line
     except UnicodeDecodeError as error:
         # TextIOWrapper decodes ahead, so the count above may lag behind the bad line: look it up.
         bad = _bad_line(path)
-        raise InputError(f"{path}: line {bad} is not UTF-8 ({error.reason}); convert the file, for example with iconv") from None
+        raise InputError(
+            f"{path}: line {bad} is not UTF-8 ({error.reason}); convert the file, for example with"
+            " iconv"
+        ) from None
     except DAMAGE as error:
-        raise InputError(f"{path}: damaged archive after line {number} ({error}); copy the file again") from None
+        raise InputError(
+            f"{path}: damaged archive after line {number} ({error}); copy the file again"
+        ) from None
     if number == 0:
         raise InputError(f"{path} is empty")
 

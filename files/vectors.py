@@ -20,29 +20,48 @@ from files.vectors_mapped import open_mapped, save_mapped, write_folder
 from files.vectors_text import text_blocks
 from files.vectors_write import write_file
 
-__all__ = ["detect_format", "open_mapped", "open_vectors", "read_vectors", "save_mapped", "save_vectors"]
+__all__ = [
+    "detect_format",
+    "open_mapped",
+    "open_vectors",
+    "read_vectors",
+    "save_mapped",
+    "save_vectors",
+]
 
 CACHE_LAYOUT = 1
-SUFFIXES = {".txt": "word2vec_text", ".vec": "word2vec_text", ".glove": "glove", ".bin": "word2vec_binary", "": "mapped"}
+SUFFIXES = {
+    ".txt": "word2vec_text",
+    ".vec": "word2vec_text",
+    ".glove": "glove",
+    ".bin": "word2vec_binary",
+    "": "mapped",
+}
 WRITABLE = ("word2vec_text", "word2vec_binary", "glove", "mapped")
 Duplicates = Literal["refuse", "first"]
 
 
 def read_vectors(
-    path: str | Path, *, vocab: Collection[str] | None = None, trusted: bool = False, duplicates: Duplicates = "refuse"
+    path: str | Path,
+    *,
+    vocab: Collection[str] | None = None,
+    trusted: bool = False,
+    duplicates: Duplicates = "refuse",
 ) -> KeyedVectors:
     """The word vectors of a file or mapped folder, in the file's order.
 
-    The content tells the format: word2vec text or binary, GloVe, fastText .vec or .bin (the latter gives ``FastTextKeyedVectors``), a
-    mapped folder, or gensim's own pickle, which can run code and is opened only with ``trusted=True``. Text and binary may be .gz, .bz2
-    or .xz.
+    The content tells the format: word2vec text or binary, GloVe, fastText .vec or .bin (the latter
+    gives ``FastTextKeyedVectors``), a mapped folder, or gensim's own pickle, which can run code and
+    is opened only with ``trusted=True``. Text and binary may be .gz, .bz2 or .xz.
 
-    With ``vocab`` only those words are kept: the file is streamed, the memory is that of the rows found, other rows are not checked,
-    and the result is a plain ``KeyedVectors`` in memory. ``duplicates="first"`` keeps the first vector of a word that comes twice. Zero
-    vectors are legal.
+    With ``vocab`` only those words are kept: the file is streamed, the memory is that of the rows
+    found, other rows are not checked, and the result is a plain ``KeyedVectors`` in memory.
+    ``duplicates="first"`` keeps the first vector of a word that comes twice. Zero vectors are
+    legal.
 
-    Raises ``InputError``, naming the file and the line or word, when the file is missing, empty, cut, in no known format, disagrees
-    with its header, holds NaN, infinite or ragged rows, a word twice or a word that is not UTF-8, or when it has none of ``vocab``.
+    Raises ``InputError``, naming the file and the line or word, when the file is missing, empty,
+    cut, in no known format, disagrees with its header, holds NaN, infinite or ragged rows, a word
+    twice or a word that is not UTF-8, or when it has none of ``vocab``.
     """
     path = Path(path)
     layout = detect_layout(path)
@@ -63,13 +82,20 @@ def read_vectors(
 
 
 def open_vectors(
-    path: str | Path, *, cache: str | Path, vocab: Collection[str] | None = None, trusted: bool = False, duplicates: Duplicates = "refuse"
+    path: str | Path,
+    *,
+    cache: str | Path,
+    vocab: Collection[str] | None = None,
+    trusted: bool = False,
+    duplicates: Duplicates = "refuse",
 ) -> KeyedVectors:
-    """As ``read_vectors``, memory-mapped: the first call converts the file into a folder under ``cache``, later ones open that at once.
+    """As ``read_vectors``, memory-mapped: the first call converts the file into a folder under
+    ``cache``, later ones open that at once.
 
-    The folder's name is a hash of the file's resolved path, size and time and of the options, so that a changed file is converted
-    again. Two processes may convert at once: the first to finish wins. A fastText .bin gives its vocabulary's vectors, without n-grams.
-    A mapped folder and a gensim pickle are opened where they are.
+    The folder's name is a hash of the file's resolved path, size and time and of the options, so
+    that a changed file is converted again. Two processes may convert at once: the first to finish
+    wins. A fastText .bin gives its vocabulary's vectors, without n-grams. A mapped folder and a
+    gensim pickle are opened where they are.
     """
     path = Path(path)
     layout = detect_layout(path)
@@ -89,23 +115,29 @@ def open_vectors(
 def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None = None) -> None:
     """Write the vocabulary's vectors in index order; a reader sees the whole file or none.
 
-    ``format`` is ``"word2vec_text"`` (with header), ``"word2vec_binary"``, ``"glove"`` (text without header) or ``"mapped"``; by
-    default the suffix tells: .txt or .vec, .bin, .glove, or none for a mapped folder. Files also as .gz. Reading back gives the same
-    float32 bits.
+    ``format`` is ``"word2vec_text"`` (with header), ``"word2vec_binary"``, ``"glove"`` (text
+    without header) or ``"mapped"``; by default the suffix tells: .txt or .vec, .bin, .glove, or
+    none for a mapped folder. Files also as .gz. Reading back gives the same float32 bits.
 
-    Raises ``InputError`` for another format or suffix, for NaN or infinite values, and for words that the format cannot hold.
+    Raises ``InputError`` for another format or suffix, for NaN or infinite values, and for words
+    that the format cannot hold.
     """
     path = Path(path)
     form = format or _format_of(path)
     if form not in WRITABLE:
-        raise InputError(f"{path}: cannot write the format {form!r}; allowed are {', '.join(WRITABLE)}{nearest(form, WRITABLE)}")
+        raise InputError(
+            f"{path}: cannot write the format {form!r}; allowed are"
+            f" {', '.join(WRITABLE)}{nearest(form, WRITABLE)}"
+        )
     if form == "mapped":
         save_mapped(vectors, path)
     else:
         write_file(vectors, path, form)
 
 
-def _streamed(path: Path, layout: Layout, vocab: Collection[str] | None, duplicates: str) -> Iterator[Block] | None:
+def _streamed(
+    path: Path, layout: Layout, vocab: Collection[str] | None, duplicates: str
+) -> Iterator[Block] | None:
     """The checked blocks of a text or word2vec binary file; None for the other formats."""
     if duplicates not in ("refuse", "first"):
         raise InputError(f"duplicates is {duplicates!r}; allowed are 'refuse' and 'first'")
@@ -113,11 +145,20 @@ def _streamed(path: Path, layout: Layout, vocab: Collection[str] | None, duplica
     if layout.format not in readers:
         return None
     wanted = None if vocab is None else frozenset(vocab)
-    return checked(readers[layout.format](path, layout, wanted=wanted), path, wanted=wanted, duplicates=duplicates)
+    return checked(
+        readers[layout.format](path, layout, wanted=wanted),
+        path,
+        wanted=wanted,
+        duplicates=duplicates,
+    )
 
 
-def _convert(path: Path, layout: Layout, folder: Path, vocab: Collection[str] | None, duplicates: Duplicates) -> None:
-    """Write a text, binary or fastText file as a mapped folder; the first two in the memory of one block."""
+def _convert(
+    path: Path, layout: Layout, folder: Path, vocab: Collection[str] | None, duplicates: Duplicates
+) -> None:
+    """Write a text, binary or fastText file as a mapped folder; the first two in the memory of one
+    block.
+    """
     blocks = _streamed(path, layout, vocab, duplicates)
     if blocks is not None:
         write_folder(blocks, folder)
@@ -129,7 +170,14 @@ def _convert(path: Path, layout: Layout, folder: Path, vocab: Collection[str] | 
 def _key(path: Path, vocab: Collection[str] | None, duplicates: str) -> str:
     """The cache folder's name; it changes with the file and with what is read of it."""
     stat = path.stat()
-    parts = [CACHE_LAYOUT, str(path.resolve()), stat.st_size, stat.st_mtime_ns, None if vocab is None else sorted(set(vocab)), duplicates]
+    parts = [
+        CACHE_LAYOUT,
+        str(path.resolve()),
+        stat.st_size,
+        stat.st_mtime_ns,
+        None if vocab is None else sorted(set(vocab)),
+        duplicates,
+    ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -143,10 +191,15 @@ def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:
     try:
         vectors = KeyedVectors.load(str(path), mmap="r")
     except Exception as error:  # a pickle may raise anything
-        raise InputError(f"{path}: gensim cannot load it ({type(error).__name__}: {error}); save it again with this gensim") from error
+        raise InputError(
+            f"{path}: gensim cannot load it ({type(error).__name__}: {error}); save it again with"
+            " this gensim"
+        ) from error
     vectors = getattr(vectors, "wv", vectors)
     if not isinstance(vectors, KeyedVectors):
-        raise InputError(f"{path} holds a {type(vectors).__name__}, not word vectors; save the model's .wv")
+        raise InputError(
+            f"{path} holds a {type(vectors).__name__}, not word vectors; save the model's .wv"
+        )
     return vectors
 
 
@@ -156,6 +209,7 @@ def _format_of(path: Path) -> str:
     if suffix not in SUFFIXES or (path.suffix == ".gz" and not suffix):
         allowed = ", ".join(s for s in SUFFIXES if s)
         raise InputError(
-            f"{path}: no format has the suffix {path.suffix!r}; allowed are {allowed}, each also as .gz, none for a mapped folder"
+            f"{path}: no format has the suffix {path.suffix!r}; allowed are {allowed}, each also as"
+            " .gz, none for a mapped folder"
         )
     return SUFFIXES[suffix]

@@ -1,4 +1,6 @@
-"""word2vec's binary format: a header line ``COUNT DIM``, then for each row the word, a space and DIM little-endian float32."""
+"""word2vec's binary format: a header line ``COUNT DIM``, then for each row the word, a space and
+DIM little-endian float32.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +19,29 @@ CHUNK = 16 << 20
 LONGEST_WORD = 10_000
 
 
-def binary_blocks(path: Path, layout: Layout, *, wanted: Collection[str] | None = None) -> Iterator[Block]:
-    """The rows of a word2vec binary file in blocks; with ``wanted`` only those words' vectors are kept.
+def binary_blocks(
+    path: Path, layout: Layout, *, wanted: Collection[str] | None = None
+) -> Iterator[Block]:
+    """The rows of a word2vec binary file in blocks; with ``wanted`` only those words' vectors are
+    kept.
 
-    The newline that word2vec's own tool writes after each row may be there or not. Raises ``InputError`` when the file ends early, goes on
-    after its last row, or holds a word that is not UTF-8.
+    The newline that word2vec's own tool writes after each row may be there or not. Raises
+    ``InputError`` when the file ends early, goes on after its last row, or holds a word that is not
+    UTF-8.
     """
     try:
         with open_binary(path) as raw:
             raw.readline()
-            yield from _blocks(path, raw, layout, None if wanted is None else {word.encode() for word in wanted})
+            yield from _blocks(
+                path, raw, layout, None if wanted is None else {word.encode() for word in wanted}
+            )
     except DAMAGE as error:
         raise InputError(f"{path}: damaged archive ({error}); copy the file again") from error
 
 
-def _blocks(path: Path, raw: IO[bytes], layout: Layout, wanted: Collection[bytes] | None) -> Iterator[Block]:
+def _blocks(
+    path: Path, raw: IO[bytes], layout: Layout, wanted: Collection[bytes] | None
+) -> Iterator[Block]:
     count, dim, size = layout.count or 0, layout.dim, 4 * layout.dim
     buffer, start = b"", 0
     words: list[bytes] = []
@@ -45,8 +55,8 @@ def _blocks(path: Path, raw: IO[bytes], layout: Layout, wanted: Collection[bytes
             end = buffer.find(b" ", 0, LONGEST_WORD)
             if end < 0 or end + 1 + size > len(buffer):
                 raise InputError(
-                    f"{path}: ends or is damaged at row {row + 1} of the {count} rows of dimension {dim} that its header promises; "
-                    "copy it again, or correct the header"
+                    f"{path}: ends or is damaged at row {row + 1} of the {count} rows of dimension"
+                    f" {dim} that its header promises; copy it again, or correct the header"
                 )
         word = buffer[start:end].lstrip(b"\n")
         start = end + 1 + size
@@ -55,7 +65,10 @@ def _blocks(path: Path, raw: IO[bytes], layout: Layout, wanted: Collection[bytes
             rows.append(buffer[end + 1 : start])
     yield _block(path, words, rows, dim)
     if (buffer[start:] + raw.read(1)).strip():
-        raise InputError(f"{path}: goes on after the {count} rows of dimension {dim} that its header promises; correct the header")
+        raise InputError(
+            f"{path}: goes on after the {count} rows of dimension {dim} that its header promises;"
+            " correct the header"
+        )
 
 
 def _block(path: Path, words: list[bytes], rows: list[bytes], dim: int) -> Block:
@@ -65,6 +78,7 @@ def _block(path: Path, words: list[bytes], rows: list[bytes], dim: int) -> Block
     except UnicodeDecodeError as error:
         shown = error.object.decode("utf-8", "backslashreplace")
         raise InputError(
-            f"{path}: the word '{shown}' is not UTF-8: the file is damaged, its header gives the wrong dimension, or its words were cut; "
-            "load it with gensim's unicode_errors='replace' and save it again"
+            f"{path}: the word '{shown}' is not UTF-8: the file is damaged, its header gives the"
+            " wrong dimension, or its words were cut; load it with gensim's"
+            " unicode_errors='replace' and save it again"
         ) from None

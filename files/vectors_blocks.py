@@ -1,4 +1,6 @@
-"""Word vectors in pieces: every reader yields blocks, every check and every destination takes them, so memory stays at one block."""
+"""Word vectors in pieces: every reader yields blocks, every check and every destination takes them,
+so memory stays at one block.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,13 @@ Block = tuple[list[str], np.ndarray]
 FLOATS_PER_BLOCK = 4_000_000
 
 
-def checked(blocks: Iterable[Block], path: Path, *, wanted: Collection[str] | None, duplicates: str) -> Iterator[Block]:
+def checked(
+    blocks: Iterable[Block], path: Path, *, wanted: Collection[str] | None, duplicates: str
+) -> Iterator[Block]:
     """The blocks with only the ``wanted`` words (None: all), none twice, every value finite.
 
-    Raises ``InputError`` for a NaN or infinite value, for a word that comes twice unless ``duplicates="first"``, and when nothing is left.
+    Raises ``InputError`` for a NaN or infinite value, for a word that comes twice unless
+    ``duplicates="first"``, and when nothing is left.
     """
     seen: set[str] = set()
     for words, rows in blocks:
@@ -41,7 +46,10 @@ def refuse_nonfinite(words: list[str], rows: np.ndarray, path: Path) -> None:
         finite = np.isfinite(rows[start : start + step])
         if not finite.all():
             word = words[start + int(np.argmin(finite.all(axis=1)))]
-            raise InputError(f"{path}: the vector of {word!r} holds a NaN or infinite value; delete its row or train the vectors again")
+            raise InputError(
+                f"{path}: the vector of {word!r} holds a NaN or infinite value; delete its row or"
+                " train the vectors again"
+            )
 
 
 def gather(blocks: Iterable[Block]) -> KeyedVectors:
@@ -51,14 +59,17 @@ def gather(blocks: Iterable[Block]) -> KeyedVectors:
     for words, rows in blocks:
         start = len(names)
         names += words
-        # Growing in place moves pages and copies nothing, so that the peak stays near the size of the matrix.
+        # Growing in place moves pages and copies nothing, so that the peak stays near the size of
+        # the matrix.
         matrix.resize((len(names), rows.shape[1]), refcheck=False)
         matrix[start:] = rows
     return keyed(names, matrix)
 
 
 def keyed(words: list[str], matrix: np.ndarray, counts: np.ndarray | None = None) -> KeyedVectors:
-    """``KeyedVectors`` around a float32 matrix of shape (n, dim) that is not copied; ``counts`` (n,) becomes gensim's attribute 'count'."""
+    """``KeyedVectors`` around a float32 matrix of shape (n, dim) that is not copied; ``counts``
+    (n,) becomes gensim's attribute 'count'.
+    """
     vectors = KeyedVectors(matrix.shape[1])
     vectors.index_to_key = words
     vectors.key_to_index = {word: i for i, word in enumerate(words)}
@@ -70,32 +81,50 @@ def keyed(words: list[str], matrix: np.ndarray, counts: np.ndarray | None = None
 
 
 def select(vectors: KeyedVectors, wanted: Collection[str], path: Path) -> KeyedVectors:
-    """The rows of the ``wanted`` words, in the order of ``vectors``, with their counts. Raises ``InputError`` when there is none."""
-    found = sorted(vectors.key_to_index[word] for word in set(wanted) if word in vectors.key_to_index)
+    """The rows of the ``wanted`` words, in the order of ``vectors``, with their counts. Raises
+    ``InputError`` when there is none.
+    """
+    found = sorted(
+        vectors.key_to_index[word] for word in set(wanted) if word in vectors.key_to_index
+    )
     if not found:
         raise InputError(_nothing(path, wanted))
     counts = vectors.expandos.get("count")
     words = [vectors.index_to_key[i] for i in found]
-    return keyed(words, np.asarray(vectors.vectors[found], dtype=np.float32), None if counts is None else counts[found])
+    return keyed(
+        words,
+        np.asarray(vectors.vectors[found], dtype=np.float32),
+        None if counts is None else counts[found],
+    )
 
 
 def blocks_of(vectors: KeyedVectors) -> Iterator[Block]:
     """The vocabulary of ``vectors`` as blocks, in index order."""
     step = max(1, FLOATS_PER_BLOCK // max(1, vectors.vector_size))
     for start in range(0, len(vectors), step):
-        yield vectors.index_to_key[start : start + step], np.asarray(vectors.vectors[start : start + step], dtype=np.float32)
+        yield (
+            vectors.index_to_key[start : start + step],
+            np.asarray(vectors.vectors[start : start + step], dtype=np.float32),
+        )
 
 
 def encoded(text: str, path: Path) -> bytes:
-    """UTF-8 for writing to ``path``; a half surrogate, which some loaders make of broken words, raises ``InputError``."""
+    """UTF-8 for writing to ``path``; a half surrogate, which some loaders make of broken words,
+    raises ``InputError``.
+    """
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
         shown = text[max(0, error.start - 20) : error.end + 20]
-        raise InputError(f"{path}: {shown!r} cannot be written as UTF-8 ({error.reason}); rename or drop the word") from None
+        raise InputError(
+            f"{path}: {shown!r} cannot be written as UTF-8 ({error.reason}); rename or drop the"
+            " word"
+        ) from None
 
 
-def _unseen(words: list[str], rows: np.ndarray, seen: set[str], path: Path, duplicates: str) -> Block:
+def _unseen(
+    words: list[str], rows: np.ndarray, seen: set[str], path: Path, duplicates: str
+) -> Block:
     """The rows whose word did not come before, which ``seen`` then holds."""
     fresh = []
     for i, word in enumerate(words):
@@ -103,7 +132,10 @@ def _unseen(words: list[str], rows: np.ndarray, seen: set[str], path: Path, dupl
             seen.add(word)
             fresh.append(i)
         elif duplicates == "refuse":
-            raise InputError(f"{path}: the word {word!r} comes twice; duplicates='first' keeps the first vector of each word")
+            raise InputError(
+                f"{path}: the word {word!r} comes twice; duplicates='first' keeps the first vector"
+                " of each word"
+            )
     return (words, rows) if len(fresh) == len(words) else ([words[i] for i in fresh], rows[fresh])
 
 
@@ -111,4 +143,7 @@ def _nothing(path: Path, wanted: Collection[str] | None) -> str:
     if wanted is None:
         return f"{path} holds no vectors"
     some = ", ".join(repr(word) for word in sorted(wanted)[:5])
-    return f"{path}: none of the {len(wanted)} words asked for is in it ({some}); check its language, case and tokenisation"
+    return (
+        f"{path}: none of the {len(wanted)} words asked for is in it ({some}); check its language,"
+        " case and tokenisation"
+    )

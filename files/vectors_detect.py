@@ -14,7 +14,9 @@ FASTTEXT_MAGIC = b"\xba\x16\x4f\x2f"  # int32 793712314, little-endian
 SAMPLE = 1 << 20
 MAX_DIM = 50_000
 HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,15})[ \t]+(\d{1,15})[ \t\r]*")
-NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+NUMBER = re.compile(
+    rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity)", re.IGNORECASE
+)
 NUMBERISH = re.compile(rb"[0-9.,eE+-]+")
 FOREIGN = {
     b"\x1f\x8b": "is gzip-compressed: give it the suffix .gz",
@@ -28,7 +30,9 @@ FOREIGN = {
 
 @dataclass(frozen=True)
 class Layout:
-    """A format of ``FORMATS``; for word2vec and GloVe files also the dimension, and the row count where a header gives one."""
+    """A format of ``FORMATS``; for word2vec and GloVe files also the dimension, and the row count
+    where a header gives one.
+    """
 
     format: str
     dim: int = 0
@@ -36,7 +40,9 @@ class Layout:
 
 
 def detect_format(path: str | Path) -> str:
-    """The name in ``FORMATS`` of the format that ``path`` is written in. Raises ``InputError`` when it holds no vectors."""
+    """The name in ``FORMATS`` of the format that ``path`` is written in. Raises ``InputError`` when
+    it holds no vectors.
+    """
     return detect_layout(Path(path)).format
 
 
@@ -45,7 +51,10 @@ def detect_layout(path: Path) -> Layout:
     if path.is_dir():
         if (path / "words.txt").is_file() and (path / "vectors.npy").is_file():
             return Layout("mapped")
-        raise InputError(f"{path} is a folder without words.txt and vectors.npy; give a file of vectors or a folder that save_mapped wrote")
+        raise InputError(
+            f"{path} is a folder without words.txt and vectors.npy; give a file of vectors or a"
+            " folder that save_mapped wrote"
+        )
     sample = _sample(path)
     if not sample:
         raise InputError(f"{path} is empty")
@@ -58,7 +67,11 @@ def detect_layout(path: Path) -> Layout:
         return Layout("gensim")
     first, _, rest = sample.partition(b"\n")
     header = HEADER.fullmatch(first)
-    return _with_header(path, int(header[1]), int(header[2]), rest) if header else _without_header(path, first)
+    return (
+        _with_header(path, int(header[1]), int(header[2]), rest)
+        if header
+        else _without_header(path, first)
+    )
 
 
 def is_number(token: bytes) -> bool:
@@ -77,10 +90,12 @@ def _sample(path: Path) -> bytes:
 def _with_header(path: Path, count: int, dim: int, rest: bytes) -> Layout:
     if not count or not 0 < dim <= MAX_DIM:
         raise InputError(
-            f"{path}: the header promises {count} vectors of dimension {dim}; allowed are 1 or more, of dimension 1 to {MAX_DIM}"
+            f"{path}: the header promises {count} vectors of dimension {dim}; allowed are 1 or"
+            f" more, of dimension 1 to {MAX_DIM}"
         )
     row = rest.partition(b"\n")[0]
-    # A text row ends in dim numbers; a broken one is still mostly what looks like numbers, which raw float32 is not.
+    # A text row ends in dim numbers; a broken one is still mostly what looks like numbers, which
+    # raw float32 is not.
     tokens = row.split()[1:]
     numberish = sum(NUMBERISH.fullmatch(token) is not None for token in tokens)
     text = _trailing_numbers(row) == dim or 0 < len(tokens) <= 2 * numberish
@@ -92,12 +107,17 @@ def _without_header(path: Path, first: bytes) -> Layout:
     if not 0 < dim <= MAX_DIM:
         start = first[:40].decode("utf-8", "backslashreplace")
         raise InputError(
-            f"{path} holds no word vectors: line 1 starts '{start}', not with a word and its numbers nor with 'COUNT DIMENSION'"
+            f"{path} holds no word vectors: line 1 starts '{start}', not with a word and its"
+            " numbers nor with 'COUNT DIMENSION'"
         )
     return Layout("glove", dim)
 
 
 def _trailing_numbers(row: bytes) -> int:
-    """How many numbers end the row, its first token not counted: the dimension, whatever spaces the word has."""
+    """How many numbers end the row, its first token not counted: the dimension, whatever spaces the
+    word has.
+    """
     tokens = row.split()[1:]
-    return next((n for n, token in enumerate(reversed(tokens)) if not is_number(token)), len(tokens))
+    return next(
+        (n for n, token in enumerate(reversed(tokens)) if not is_number(token)), len(tokens)
+    )

@@ -19,32 +19,44 @@ MATRIX = struct.Struct("<?2q")  # quantised, rows, columns
 
 
 def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastTextKeyedVectors:
-    """The input vectors of an unsupervised fastText model, with every n-gram and with word counts; with ``wanted`` only those words.
+    """The input vectors of an unsupervised fastText model, with every n-gram and with word counts;
+    with ``wanted`` only those words.
 
-    A word's vector is the mean of its own and its n-grams' vectors, as in fastText and gensim. Bytes that are not UTF-8 are kept as
-    ``\\xNN``. gensim's own loader never returns on a file cut within its words; this one raises ``InputError``, as for supervised and
-    quantised models.
+    A word's vector is the mean of its own and its n-grams' vectors, as in fastText and gensim.
+    Bytes that are not UTF-8 are kept as ``\\xNN``. gensim's own loader never returns on a file cut
+    within its words; this one raises ``InputError``, as for supervised and quantised models.
     """
     try:
         buffer = _bytes(path)
-        _, _, dim, *_, bucket, min_n, max_n, _, _, entries, n_words, n_labels, _, pruned = HEADER.unpack_from(buffer)
+        _, _, dim, *_, bucket, min_n, max_n, _, _, entries, n_words, n_labels, _, pruned = (
+            HEADER.unpack_from(buffer)
+        )
         if n_labels or pruned > 0:
-            raise InputError(f"{path} is a supervised or quantised fastText model; give a .bin trained with skipgram or cbow")
+            raise InputError(
+                f"{path} is a supervised or quantised fastText model; give a .bin trained with"
+                " skipgram or cbow"
+            )
         if dim < 1 or min(bucket, min_n, max_n) < 0 or n_words < 1 or entries != n_words:
             raise ValueError("no model has these sizes")
         words, counts, position = _words(buffer, entries)
         quantised, rows, columns = MATRIX.unpack_from(buffer, position)
         if quantised:
-            raise InputError(f"{path} is a quantised fastText model; give the .bin it was made from")
+            raise InputError(
+                f"{path} is a quantised fastText model; give the .bin it was made from"
+            )
         if (rows, columns) != (n_words + bucket, dim) or len(set(words)) < n_words:
             raise ValueError("its parts do not fit together")
-        matrix = np.frombuffer(buffer, dtype="<f4", count=rows * columns, offset=position + MATRIX.size).reshape(rows, columns)
+        matrix = np.frombuffer(
+            buffer, dtype="<f4", count=rows * columns, offset=position + MATRIX.size
+        ).reshape(rows, columns)
         if not np.isfinite([matrix.min(), matrix.max()]).all():
             raise ValueError("it holds NaN or infinite values")
     except (struct.error, ValueError, OverflowError, *DAMAGE) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{path}: the fastText model is cut or damaged ({error}); copy it again") from error
+        raise InputError(
+            f"{path}: the fastText model is cut or damaged ({error}); copy it again"
+        ) from error
     keep = [i for i, word in enumerate(words) if wanted is None or word in wanted]
     return _build(words, counts, matrix, keep, bucket=bucket, min_n=min_n, max_n=max_n)
 
@@ -52,7 +64,11 @@ def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastT
 def _bytes(path: Path) -> bytes | mmap.mmap:
     """The file's bytes: mapped, or unpacked in memory when it is compressed."""
     with open_binary(path) as raw:
-        return raw.read() if path.suffix in OPENERS else mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
+        return (
+            raw.read()
+            if path.suffix in OPENERS
+            else mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
+        )
 
 
 def _words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str], np.ndarray, int]:
@@ -69,9 +85,18 @@ def _words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str], np.ndarr
 
 
 def _build(
-    words: list[str], counts: np.ndarray, matrix: np.ndarray, keep: list[int], *, bucket: int, min_n: int, max_n: int
+    words: list[str],
+    counts: np.ndarray,
+    matrix: np.ndarray,
+    keep: list[int],
+    *,
+    bucket: int,
+    min_n: int,
+    max_n: int,
 ) -> FastTextKeyedVectors:
-    """``FastTextKeyedVectors`` of the words at ``keep``; the first rows of ``matrix`` are the words', the others the n-grams'."""
+    """``FastTextKeyedVectors`` of the words at ``keep``; the first rows of ``matrix`` are the
+    words', the others the n-grams'.
+    """
     vectors = FastTextKeyedVectors(matrix.shape[1], min_n, max_n, bucket)
     vectors.index_to_key = [words[i] for i in keep]
     vectors.key_to_index = {word: i for i, word in enumerate(vectors.index_to_key)}

@@ -22,10 +22,12 @@ ASCII_SPACE = " \t\n\r\x0b\x0c"
 
 
 def write_file(vectors: KeyedVectors, path: Path, form: str) -> None:
-    """Write ``vectors`` in index order as ``word2vec_text``, ``word2vec_binary`` or ``glove``; a suffix .gz compresses.
+    """Write ``vectors`` in index order as ``word2vec_text``, ``word2vec_binary`` or ``glove``; a
+    suffix .gz compresses.
 
-    Text holds the shortest decimal that reads back as the same float32 (at most 9 significant digits). Raises ``InputError`` for values
-    that are not finite and for words that the format cannot hold.
+    Text holds the shortest decimal that reads back as the same float32 (at most 9 significant
+    digits). Raises ``InputError`` for values that are not finite and for words that the format
+    cannot hold.
     """
     encode = _binary_rows if form == "word2vec_binary" else _text_rows
     with atomic_path(path) as work, _opened(work) as out:
@@ -42,7 +44,9 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         if path.suffix != ".gz":
             yield plain
             return
-        with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=plain, mtime=0) as packed:
+        with gzip.GzipFile(
+            filename="", mode="wb", compresslevel=6, fileobj=plain, mtime=0
+        ) as packed:
             yield packed  # type: ignore[misc]
 
 
@@ -62,7 +66,10 @@ def _refuse_text(word: str, path: Path) -> None:
     """Raise ``InputError`` for a word that would not read back as itself from a line of text."""
     edge = not word or word[0] in ASCII_SPACE or word[-1] in ASCII_SPACE or "\n" in word
     if edge or any(is_number(token) for token in word.encode("utf-8", "replace").split()[1:]):
-        raise InputError(f"{path}: the word {word!r} cannot be told from its numbers in a text file; rename it, or write a mapped folder")
+        raise InputError(
+            f"{path}: the word {word!r} cannot be told from its numbers in a text file; rename it,"
+            " or write a mapped folder"
+        )
 
 
 def _binary_rows(block: Block, path: Path) -> bytes:
@@ -70,8 +77,10 @@ def _binary_rows(block: Block, path: Path) -> bytes:
     for word in words:
         if not word or " " in word or "\n" in word:
             raise InputError(
-                f"{path}: the word {word!r} is empty or holds a space or newline, which ends a word in word2vec's binary format; "
-                "rename it, or write a mapped folder"
+                f"{path}: the word {word!r} is empty or holds a space or newline, which ends a word"
+                " in word2vec's binary format; rename it, or write a mapped folder"
             )
     values = np.ascontiguousarray(rows, dtype="<f4")
-    return b"".join(encoded(word, path) + b" " + row.tobytes() for word, row in zip(words, values, strict=True))
+    return b"".join(
+        encoded(word, path) + b" " + row.tobytes() for word, row in zip(words, values, strict=True)
+    )

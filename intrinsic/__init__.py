@@ -1,11 +1,14 @@
-"""Bias metrics on word vectors, and the word sets they ask about. Light: importing the package loads no metric."""
+"""Bias metrics on word vectors, and the word sets they ask about. Light: importing the package
+loads no metric.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
 
-# Public name -> its module, imported at first use: the word sets alone must not cost the import of numpy.
+# Public name -> its module, imported at first use: the word sets alone must not cost the import of
+# numpy.
 _HOME = {
     "METRICS": "metrics",
     "About": "metric",

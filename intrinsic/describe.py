@@ -1,4 +1,6 @@
-"""What metrics, conventions and queries there are, as tables for a terminal and for the documentation."""
+"""What metrics, conventions and queries there are, as tables for a terminal and for the
+documentation.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,17 @@ from rich.table import Table
 from intrinsic.metrics import METRICS
 from intrinsic.wordsets import load_queries, query_names
 
-HEADER = ("metric", "what", "formula", "meaning", "range", "unbiased", "asks about", "conventions", "source")
+HEADER = (
+    "metric",
+    "what",
+    "formula",
+    "meaning",
+    "range",
+    "unbiased",
+    "asks about",
+    "conventions",
+    "source",
+)
 
 
 def rows() -> Iterator[tuple[str, ...]]:
@@ -52,26 +64,56 @@ def markdown() -> str:
         cells = list(row)
         cells[0], cells[2] = f"`{row[0]}`", f"`{row[2]}`".replace("|", "\\|")
         lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", "## Conventions", "", "| metric | convention | options | what it is |", "|---|---|---|---|"]
+    lines += [
+        "",
+        "## Conventions",
+        "",
+        "| metric | convention | options | what it is |",
+        "|---|---|---|---|",
+    ]
     for name, kind in METRICS.items():
         for convention in kind.conventions().values():
-            options = {"min_found": 0.5, **kind.options} if convention.name == "default" else convention.options
+            options = (
+                {"min_found": 0.5, **kind.options}
+                if convention.name == "default"
+                else convention.options
+            )
             spelled = ", ".join(f"{key}={value}" for key, value in options.items())
             lines.append(f"| `{name}` | `{convention.name}` | {spelled} | {convention.source} |")
     lines += ["", "## Queries", "", "| query | language | title | word sets |", "|---|---|---|---|"]
     for query in load_queries(query_names()):
-        sets = ", ".join(f"{role}: {wordset.name} ({len(wordset.items)})" for role, wordset in query.sets.items())
+        sets = ", ".join(
+            f"{role}: {wordset.name} ({len(wordset.items)})" for role, wordset in query.sets.items()
+        )
         lines.append(f"| `{query.name}` | {query.language} | {query.title} | {sets} |")
     return "\n".join(lines) + "\n"
 
 
 def print_metrics(console: Console) -> None:
     """Metrics, with what they ask about and their conventions; then the queries."""
-    shown = Table("metric", "what", "asks about", "conventions", title="Metrics", title_justify="left", box=box.SIMPLE, show_edge=False)
+    shown = Table(
+        "metric",
+        "what",
+        "asks about",
+        "conventions",
+        title="Metrics",
+        title_justify="left",
+        box=box.SIMPLE,
+        show_edge=False,
+    )
     for row in rows():
         shown.add_row(row[0], row[1], row[6], row[7])
     console.print(shown)
-    shown = Table("query", "language", "title", "roles", title="Queries", title_justify="left", box=box.SIMPLE, show_edge=False)
+    shown = Table(
+        "query",
+        "language",
+        "title",
+        "roles",
+        title="Queries",
+        title_justify="left",
+        box=box.SIMPLE,
+        show_edge=False,
+    )
     for query in load_queries(query_names()):
         shown.add_row(query.name, query.language, query.title, " ".join(query.sets))
     console.print(shown)

@@ -1,4 +1,6 @@
-"""The direction that base pairs span: a gender direction, for the pairs (she, he), (woman, man), ..."""
+"""The direction that base pairs span: a gender direction, for the pairs (she, he), (woman, man),
+...
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,17 @@ Floats = NDArray[np.float64]
 
 DIRECTIONS = ("pca", "mean", "first")
 NO_LENGTH = 1e-12
-SPANS_NOTHING = "the words of a base pair have the same vector, or the pairs cancel, so they span no direction; use other pairs"
+SPANS_NOTHING = (
+    "the words of a base pair have the same vector, or the pairs cancel, so they span no direction;"
+    " use other pairs"
+)
 
 
 def pair_differences(pairs: ArrayLike) -> tuple[Floats, Floats]:
     """The vector from the second to the first word of every pair, and its length.
 
-    Shapes: pairs (n, 2, dim) -> (n, dim) and (n,). Raises ``InputError`` for a pair of words with the same vector.
+    Shapes: pairs (n, 2, dim) -> (n, dim) and (n,). Raises ``InputError`` for a pair of words with
+    the same vector.
     """
     rows = _pairs(pairs)
     differences = rows[:, 0] - rows[:, 1]
@@ -31,13 +37,15 @@ def pair_differences(pairs: ArrayLike) -> tuple[Floats, Floats]:
 def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floats:
     r"""One unit vector for all base pairs, pointing from the second words to the first.
 
-    * ``pca``: the first principal component of the pair-centred vectors (Bolukbasi et al., 2016): of the rows a - m and b - m of every
-      pair, m = (a + b) / 2. Its sign is free; it is turned so that the first words lie on its positive side on average.
+    * ``pca``: the first principal component of the pair-centred vectors (Bolukbasi et al., 2016):
+      of the rows a - m and b - m of every pair, m = (a + b) / 2. Its sign is free; it is turned so
+      that the first words lie on its positive side on average.
     * ``mean``: unit(mean over pairs of a - b).
     * ``first``: the first pair's alone, unit(a - b).
 
-    a and b are first scaled to unit length, unless ``unit`` is False. Shapes: pairs (n, 2, dim) -> (dim,). Raises ``InputError`` for a
-    zero row, and where the pairs span no direction because their differences are zero or cancel.
+    a and b are first scaled to unit length, unless ``unit`` is False. Shapes: pairs (n, 2, dim) ->
+    (dim,). Raises ``InputError`` for a zero row, and where the pairs span no direction because
+    their differences are zero or cancel.
     """
     if kind not in DIRECTIONS:
         raise InputError(f"unknown direction {kind!r}; choose from {', '.join(DIRECTIONS)}")
@@ -50,7 +58,8 @@ def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floa
     mean = differences.mean(axis=0)
     if kind == "mean":
         return _unit(mean)
-    # The rows (a - b) / 2 and (b - a) / 2 of every pair are centred already: their first component is that of the differences.
+    # The rows (a - b) / 2 and (b - a) / 2 of every pair are centred already: their first component
+    # is that of the differences.
     first = np.linalg.svd(differences, full_matrices=False)[2][0]
     if not np.abs(differences).max() > NO_LENGTH:
         raise InputError(SPANS_NOTHING)

@@ -24,21 +24,33 @@ NAMED_WORDS = 5
 
 
 class Found:
-    """What a look-up gave: the items in the vocabulary, those it lacks, and the vectors of the former.
+    """What a look-up gave: the items in the vocabulary, those it lacks, and the vectors of the
+    former.
 
-    ``items`` are the words found, each in a tuple of its own, or the pairs or rows; ``words`` are the same with the words of an item
-    joined by ``:``, and ``lost`` those that were not found. ``raw`` holds the vectors as they are, (items, dim), or
-    (items, width, dim) for pairs and rows, and ``matrix`` the same at unit length; both in float64. ``values`` are the numbers of the
-    items found, where the word set has numbers.
+    ``items`` are the words found, each in a tuple of its own, or the pairs or rows; ``words`` are
+    the same with the words of an item joined by ``:``, and ``lost`` those that were not found.
+    ``raw`` holds the vectors as they are, (items, dim), or (items, width, dim) for pairs and rows,
+    and ``matrix`` the same at unit length; both in float64. ``values`` are the numbers of the items
+    found, where the word set has numbers.
     """
 
-    def __init__(self, items: list[tuple[str, ...]], lost: tuple[str, ...], raw: Floats, values: tuple[float, ...] = ()) -> None:
+    def __init__(
+        self,
+        items: list[tuple[str, ...]],
+        lost: tuple[str, ...],
+        raw: Floats,
+        values: tuple[float, ...] = (),
+    ) -> None:
         self.items, self.lost, self.raw, self.values = items, lost, raw, values
-        self.words = tuple(item[0] for item in items) if raw.ndim == 2 else tuple(map(":".join, items))
+        self.words = (
+            tuple(item[0] for item in items) if raw.ndim == 2 else tuple(map(":".join, items))
+        )
 
     @cached_property
     def matrix(self) -> Floats:
-        """The vectors at unit length. Raises ``InputError`` for a vector that is zero or not finite, for it has no direction."""
+        """The vectors at unit length. Raises ``InputError`` for a vector that is zero or not
+        finite, for it has no direction.
+        """
         flat = self.raw.reshape(-1, self.raw.shape[-1])
         try:
             return unit_rows(flat).reshape(self.raw.shape)
@@ -58,8 +70,8 @@ class Found:
 def find(vectors: KeyedVectors, words: Iterable[str], *, case: str = "exact") -> Found:
     """The vectors of ``words`` in the order given; words outside the vocabulary are listed as lost.
 
-    ``case="lower"`` tries the exact form first and then the lower-cased one. Words that lead to the same entry count once.
-    Raises ``InputError`` for another ``case``.
+    ``case="lower"`` tries the exact form first and then the lower-cased one. Words that lead to the
+    same entry count once. Raises ``InputError`` for another ``case``.
     """
     return find_set(vectors, WordSet("", tuple(words), "und", ""), case=case)
 
@@ -70,7 +82,10 @@ def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") ->
         raise InputError(f"unknown case {case!r}; choose from {', '.join(CASES)}")
     index, width = vectors.key_to_index, wordset.width
     if case == "lower":
-        words = [word if word in index or word.lower() not in index else word.lower() for word in wordset.words]
+        words = [
+            word if word in index or word.lower() not in index else word.lower()
+            for word in wordset.words
+        ]
     else:
         words = list(wordset.words)
     items: list[tuple[str, ...]]
@@ -85,7 +100,9 @@ def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") ->
     for item in missing:  # the first spelling of each, where case makes several one
         lost.setdefault(item.lower() if case == "lower" else item, item)
     values = _values(wordset, words, items) if wordset.values else ()
-    raw = np.asarray(vectors.vectors[[index[word] for item in items for word in item]], dtype=np.float64)
+    raw = np.asarray(
+        vectors.vectors[[index[word] for item in items for word in item]], dtype=np.float64
+    )
     shape = (len(items), raw.shape[1]) if width == 1 else (len(items), width, raw.shape[1])
     return Found(items, tuple(lost.values()), raw.reshape(shape), values)
 
@@ -93,31 +110,41 @@ def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") ->
 def _values(wordset: WordSet, words: list[str], items: list[tuple[str, ...]]) -> tuple[float, ...]:
     """The number of each item found: the first where an item comes twice."""
     width = wordset.width
-    numbers = {tuple(words[i : i + width]): wordset.values[i // width] for i in reversed(range(0, len(words), width))}
+    numbers = {
+        tuple(words[i : i + width]): wordset.values[i // width]
+        for i in reversed(range(0, len(words), width))
+    }
     return tuple(numbers[item] for item in items)
 
 
 def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:
     """The rows of a matrix (n, dim) scaled to unit length, in float64.
 
-    Raises ``InputError`` for a row that is zero or not finite, called by its entry in ``names`` or else by its number.
+    Raises ``InputError`` for a row that is zero or not finite, called by its entry in ``names`` or
+    else by its number.
     """
     matrix = np.asarray(rows, dtype=np.float64)
     if matrix.ndim != 2:
-        raise InputError(f"expected a matrix with one vector a row, not an array of shape {matrix.shape}")
+        raise InputError(
+            f"expected a matrix with one vector a row, not an array of shape {matrix.shape}"
+        )
     norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
     if not (norms.min(initial=1) > 0 and norms.max(initial=1) < math.inf):  # NaN fails both
         bad = np.flatnonzero(~((norms > 0) & np.isfinite(norms)))[0]
         what = "zero" if norms[bad] == 0 else "not finite"
         name = repr(names[bad]) if names else f"row {bad}"
-        raise InputError(f"the vector of {name} is {what}, so it has no direction; remove the word or repair the vectors")
+        raise InputError(
+            f"the vector of {name} is {what}, so it has no direction; remove the word or repair the"
+            " vectors"
+        )
     return matrix / norms[:, None]
 
 
 def shortage(wordset: WordSet, found: Found, min_found: float, fewest: int = 1) -> str:
     """Why too few items of a set were found to go on, or an empty string when there are enough.
 
-    Enough is at least the share ``min_found`` of the set's different items, and at least ``fewest``.
+    Enough is at least the share ``min_found`` of the set's different items, and at least
+    ``fewest``.
     """
     total = len(found.words) + len(found.lost)
     needed = max(fewest, math.ceil(min_found * total - 1e-9))  # 0.55 * 100 is 55.00000000000001
@@ -127,11 +154,20 @@ def shortage(wordset: WordSet, found: Found, min_found: float, fewest: int = 1) 
     missing = ", ".join(found.lost[:named]) + (", ..." if len(found.lost) > named else "")
     what = {1: "words", 2: "pairs"}.get(wordset.width, "rows")
     lacking = f": missing {missing}" if missing else ""
-    return f"word set {wordset.name!r} has {len(found.words)} of {total} {what} (needs at least {needed}){lacking}"
+    return (
+        f"word set {wordset.name!r} has {len(found.words)} of {total} {what} (needs at least"
+        f" {needed}){lacking}"
+    )
 
 
 def losses(found: Iterable[Found]) -> dict[str, Any]:
-    """The columns of a score row that say what became of its words: n_found, n_lost, and the lost items joined by commas."""
+    """The columns of a score row that say what became of its words: n_found, n_lost, and the lost
+    items joined by commas.
+    """
     found = list(found)
     lost = [word for each in found for word in each.lost]
-    return {"n_found": sum(len(each.words) for each in found), "n_lost": len(lost), "lost": ",".join(lost)}
+    return {
+        "n_found": sum(len(each.words) for each in found),
+        "n_lost": len(lost),
+        "lost": ",".join(lost),
+    }

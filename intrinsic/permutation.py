@@ -1,4 +1,6 @@
-"""The p-value of a difference of means under re-partition: exact by counting, or sampled where there are too many partitions."""
+"""The p-value of a difference of means under re-partition: exact by counting, or sampled where
+there are too many partitions.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,18 @@ from files import InputError
 Floats = NDArray[np.float64]
 
 TAILS = ("greater", "less", "two-sided")
-# 50 values need two tables of 2**25 sums: about a gigabyte and ten seconds, and two values more double both.
+# 50 values need two tables of 2**25 sums: about a gigabyte and ten seconds, and two values more
+# double both.
 MOST_VALUES = 50
 MOST_BOUNDED = 120
-WORK = 1_000_000_000  # cells of the table that bounds are counted in, all steps together: a quarter of a second at most
+# Cells of the table that bounds are counted in, all steps together: a quarter of a second at most
+WORK = 1_000_000_000
 MOST_LEVELS = 100_000
 LEVEL = 0.99
 FLOAT_ERROR = 1e-11  # a few hundred sums and products of positive shares
 CHUNK = 10_000
-# Sums that agree to this share of the values' total magnitude are ties: rounding separates them by less, data by more.
+# Sums that agree to this share of the values' total magnitude are ties: rounding separates them by
+# less, data by more.
 TIE = 1e-12
 
 
@@ -31,10 +36,11 @@ TIE = 1e-12
 class PValue:
     """A p-value and how it came about.
 
-    ``count`` of ``n`` partitions were as extreme as the observed one (``strict``: more extreme). ``method`` is ``exact``, where
-    ``n`` is the number of all partitions and p = count / n; ``bounded``, where p is the upper one of two guaranteed bounds and ``count``
-    what it amounts to; or ``sampled``, where p = (count + 1) / (n + 1). The exact p lies in [``low``, ``high``]: certainly, unless
-    sampled, where that is the 99% interval of Clopper and Pearson.
+    ``count`` of ``n`` partitions were as extreme as the observed one (``strict``: more extreme).
+    ``method`` is ``exact``, where ``n`` is the number of all partitions and p = count / n;
+    ``bounded``, where p is the upper one of two guaranteed bounds and ``count`` what it amounts to;
+    or ``sampled``, where p = (count + 1) / (n + 1). The exact p lies in [``low``, ``high``]:
+    certainly, unless sampled, where that is the 99% interval of Clopper and Pearson.
     """
 
     p: float
@@ -52,16 +58,22 @@ def exact_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool =
 
     p = #{S subset of x u y, |S| = |x| : D(S) >= D(x)} / binomial(|x| + |y|, |x|)
 
-    ``tail="less"`` counts D(S) <= D(x), and ``"two-sided"`` |D(S)| >= |D(x)|. Values equal up to rounding are ties, and ties count as
-    extreme unless ``strict``. So p is in (0, 1], or in [0, 1) for ``strict``, which leaves out the observed partition itself.
+    ``tail="less"`` counts D(S) <= D(x), and ``"two-sided"`` |D(S)| >= |D(x)|. Values equal up to
+    rounding are ties, and ties count as extreme unless ``strict``. So p is in (0, 1], or in [0, 1)
+    for ``strict``, which leaves out the observed partition itself.
 
-    Shapes: x (nx,), y (ny,); sizes may differ. No partition is enumerated: every sum of nx values is a sum of k values of one half
-    and nx - k of the other, so sorting the subset sums of both halves counts all pairs (meet in the middle), in time and memory of
-    order 2^((nx + ny) / 2). Raises ``InputError`` for more than 50 values together, for empty or non-finite ones, and for an unknown tail.
+    Shapes: x (nx,), y (ny,); sizes may differ. No partition is enumerated: every sum of nx values
+    is a sum of k values of one half and nx - k of the other, so sorting the subset sums of both
+    halves counts all pairs (meet in the middle), in time and memory of order 2^((nx + ny) / 2).
+    Raises ``InputError`` for more than 50 values together, for empty or non-finite ones, and for an
+    unknown tail.
     """
     centred, observed, slack = _centre(x, y, tail)
     if centred.size > MOST_VALUES:
-        raise InputError(f"{centred.size} values have too many partitions to count (at most {MOST_VALUES} values); use sampled_p")
+        raise InputError(
+            f"{centred.size} values have too many partitions to count (at most {MOST_VALUES}"
+            " values); use sampled_p"
+        )
     size = np.size(x)
     total = math.comb(centred.size, size)
     slack = slack if strict else -slack
@@ -77,12 +89,21 @@ def exact_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool =
     return PValue(count / total, "exact", count, total, tail, strict, count / total, count / total)
 
 
-def sampled_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool = False, samples: int = 100_000, seed: int) -> PValue:
+def sampled_p(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    tail: str = "greater",
+    strict: bool = False,
+    samples: int = 100_000,
+    seed: int,
+) -> PValue:
     """The permutation p-value of mean(x) - mean(y) from random partitions.
 
-    p = (count + 1) / (samples + 1), where the observed partition is the one added, so p is never 0 (Phipson & Smyth, 2010). Its standard
-    error is about sqrt(p (1 - p) / samples). Each sample partitions x u y without replacement. Tails, ties, shapes and errors as in
-    ``exact_p``, but any number of values.
+    p = (count + 1) / (samples + 1), where the observed partition is the one added, so p is never 0
+    (Phipson & Smyth, 2010). Its standard error is about sqrt(p (1 - p) / samples). Each sample
+    partitions x u y without replacement. Tails, ties, shapes and errors as in ``exact_p``, but any
+    number of values.
     """
     centred, observed, slack = _centre(x, y, tail)
     if samples < 1:
@@ -94,25 +115,38 @@ def sampled_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool
     for start in range(0, samples, CHUNK):
         rows = np.tile(centred, (min(CHUNK, samples - start), 1))
         sums = rng.permuted(rows, axis=1, out=rows)[:, :size].sum(axis=1)
-        extremity = {"greater": sums - observed, "less": observed - sums, "two-sided": np.abs(sums) - abs(observed)}[tail]
+        extremity = {
+            "greater": sums - observed,
+            "less": observed - sums,
+            "two-sided": np.abs(sums) - abs(observed),
+        }[tail]
         count += int(np.count_nonzero(extremity >= slack))
     low = float(stats.beta.ppf((1 - LEVEL) / 2, count, samples - count + 1)) if count else 0.0
-    high = float(stats.beta.ppf((1 + LEVEL) / 2, count + 1, samples - count)) if count < samples else 1.0
+    high = (
+        float(stats.beta.ppf((1 + LEVEL) / 2, count + 1, samples - count))
+        if count < samples
+        else 1.0
+    )
     return PValue((count + 1) / (samples + 1), "sampled", count, samples, tail, strict, low, high)
 
 
 def bounded_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool = False) -> PValue:
-    """The permutation p-value of mean(x) - mean(y) between two guaranteed bounds, by counting on a grid.
+    """The permutation p-value of mean(x) - mean(y) between two guaranteed bounds, by counting on a
+    grid.
 
-    Every value is rounded down to a multiple of a step h, and the sums of all subsets of nx values are counted by dynamic programming
-    over (values seen, values taken, sum). A sum of rounded values lies less than nx h below the true one, so counting from the threshold
-    less nx h gives the upper bound and from the threshold itself the lower one. p is the upper bound. The step is as small as a fixed
-    amount of work allows, so the bounds part as sizes grow: for 32 + 32 normal values they lie within 0.001 of one another.
-    Tails, ties, shapes and errors as in ``exact_p``, for up to 120 values; with more the bounds would be too far apart to be of use.
+    Every value is rounded down to a multiple of a step h, and the sums of all subsets of nx values
+    are counted by dynamic programming over (values seen, values taken, sum). A sum of rounded
+    values lies less than nx h below the true one, so counting from the threshold less nx h gives
+    the upper bound and from the threshold itself the lower one. p is the upper bound. The step is
+    as small as a fixed amount of work allows, so the bounds part as sizes grow: for 32 + 32 normal
+    values they lie within 0.001 of one another. Tails, ties, shapes and errors as in ``exact_p``,
+    for up to 120 values; with more the bounds would be too far apart to be of use.
     """
     centred, observed, slack = _centre(x, y, tail)
     if centred.size > MOST_BOUNDED:
-        raise InputError(f"{centred.size} values are too many for bounds (at most {MOST_BOUNDED}); use sampled_p")
+        raise InputError(
+            f"{centred.size} values are too many for bounds (at most {MOST_BOUNDED}); use sampled_p"
+        )
     size = np.size(x)
     total = math.comb(centred.size, size)
     slack = slack if strict else -slack
@@ -138,9 +172,11 @@ def permutation_p(
     samples: int = 0,
     seed: int,
 ) -> PValue:
-    """``exact_p`` for up to ``exact_limit`` values in x and y together, beyond it ``bounded_p`` as far as that goes, else ``sampled_p``.
+    """``exact_p`` for up to ``exact_limit`` values in x and y together, beyond it ``bounded_p`` as
+    far as that goes, else ``sampled_p``.
 
-    ``samples`` above 0 prefers sampling to bounds; 0 is 100,000 samples where there are too many values for bounds.
+    ``samples`` above 0 prefers sampling to bounds; 0 is 100,000 samples where there are too many
+    values for bounds.
     """
     number = np.size(x) + np.size(y)
     if number <= exact_limit:
@@ -152,20 +188,25 @@ def permutation_p(
 
 
 def _centre(x: ArrayLike, y: ArrayLike, tail: str) -> tuple[Floats, float, float]:
-    """The pooled values less their mean, the sum of x among them, and the rounding within which two sums tie.
+    """The pooled values less their mean, the sum of x among them, and the rounding within which two
+    sums tie.
 
-    With the pooled mean at 0, the difference of means of a partition is its sum over S times (1/nx + 1/ny): order by the sum.
+    With the pooled mean at 0, the difference of means of a partition is its sum over S times (1/nx
+    + 1/ny): order by the sum.
     """
     if tail not in TAILS:
         raise InputError(f"unknown tail {tail!r}; choose from {', '.join(TAILS)}")
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if first.ndim != 1 or second.ndim != 1 or not first.size or not second.size:
-        raise InputError(f"expected two non-empty vectors of values, not shapes {first.shape} and {second.shape}")
+        raise InputError(
+            f"expected two non-empty vectors of values, not shapes {first.shape} and {second.shape}"
+        )
     pooled = np.concatenate([first, second])
     if not np.isfinite(pooled).all():
         raise InputError("the values hold NaN or infinity; a permutation test needs finite ones")
     centred = pooled - pooled.mean()
-    slack = max(TIE * float(np.abs(pooled).sum()), sys.float_info.min)  # above 0, or zeros would not tie
+    # Above 0, or zeros would not tie
+    slack = max(TIE * float(np.abs(pooled).sum()), sys.float_info.min)
     return centred, float(centred[: first.size].sum()), slack
 
 
@@ -182,7 +223,9 @@ def _count_sums(values: Floats, size: int, threshold: float) -> int:
 
 
 def _subset_sums(values: Floats, most: int) -> list[Floats]:
-    """Entry k holds the sums of all subsets of k values, for k up to ``most`` or the number of values."""
+    """Entry k holds the sums of all subsets of k values, for k up to ``most`` or the number of
+    values.
+    """
     sums = [np.zeros(1)]
     for n, value in enumerate(values, 1):
         longer = [np.concatenate([sums[k], sums[k - 1] + value]) for k in range(1, len(sums))]
@@ -191,7 +234,9 @@ def _subset_sums(values: Floats, most: int) -> list[Floats]:
 
 
 def _share_of_sums(values: Floats, size: int, threshold: float) -> tuple[float, float]:
-    """A lower and an upper bound of the share of subsets of ``size`` values whose sum is at least ``threshold``."""
+    """A lower and an upper bound of the share of subsets of ``size`` values whose sum is at least
+    ``threshold``.
+    """
     least = float(values.min())
     spread = float(values.max()) - least
     if spread <= 0:
@@ -212,7 +257,8 @@ def _share_of_sums(values: Floats, size: int, threshold: float) -> tuple[float, 
 def _sum_distribution(rungs: NDArray[np.int64], size: int) -> Floats:
     """Entry s is the share of all subsets of ``size`` of the whole numbers whose sum is s.
 
-    Row k of the table is the share among the subsets of k of the numbers seen so far; one more number belongs to k of every n subsets.
+    Row k of the table is the share among the subsets of k of the numbers seen so far; one more
+    number belongs to k of every n subsets.
     """
     top = int(rungs[-size:].sum())
     table = np.zeros((size + 1, top + 1))

@@ -1,4 +1,6 @@
-"""The frequent words of the vectors, to search for neighbours among; made once for each vectors and setting."""
+"""The frequent words of the vectors, to search for neighbours among; made once for each vectors and
+setting.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +27,28 @@ _made: WeakKeyDictionary[KeyedVectors, dict[Any, Vocabulary]] = WeakKeyDictionar
 
 
 class Vocabulary:
-    """Words, the same by place in ``index``, and their vectors at unit length (n, dim) in float32."""
+    """Words, the same by place in ``index``, and their vectors at unit length (n, dim) in
+    float32.
+    """
 
     def __init__(self, words: list[str], matrix: Singles) -> None:
         self.words, self.matrix = words, matrix
         self.index = {word: place for place, word in enumerate(words)}
 
-    def neighbours(self, rows: NDArray[Any], k: int, *, names: Collection[str] = ()) -> NDArray[np.intp]:
-        """The places of the k nearest words by cosine of every row, nearest first, leaving out the word itself by its name.
+    def neighbours(
+        self, rows: NDArray[Any], k: int, *, names: Collection[str] = ()
+    ) -> NDArray[np.intp]:
+        """The places of the k nearest words by cosine of every row, nearest first, leaving out the
+        word itself by its name.
 
-        Shapes: rows (n, dim) -> (n, k). Raises ``InputError`` if the vocabulary has fewer than k other words.
+        Shapes: rows (n, dim) -> (n, k). Raises ``InputError`` if the vocabulary has fewer than k
+        other words.
         """
         if not 0 < k < len(self.words):
-            raise InputError(f"neighbours={k}: the vocabulary searched has {len(self.words)} words; ask for fewer, at least 1")
+            raise InputError(
+                f"neighbours={k}: the vocabulary searched has {len(self.words)} words; ask for"
+                " fewer, at least 1"
+            )
         found = np.empty((len(rows), k), dtype=np.intp)
         units = np.asarray(rows, dtype=np.float32)
         own = np.array([self.index.get(name, -1) for name in names] or [-1] * len(rows))
@@ -55,10 +66,12 @@ BATCH = 256
 
 
 def frequent(words: Words, size: int) -> Vocabulary:
-    """The neutral words among the ``size`` most frequent ones of the vectors: lower-case letters, shorter than 20 characters.
+    """The neutral words among the ``size`` most frequent ones of the vectors: lower-case letters,
+    shorter than 20 characters.
 
-    Neither words of the query's base pairs nor those in its role ``excluded`` are among them. The vectors' own order is that of
-    frequency, as word2vec, fastText and GloVe write it. Zero vectors are left out.
+    Neither words of the query's base pairs nor those in its role ``excluded`` are among them. The
+    vectors' own order is that of frequency, as word2vec, fastText and GloVe write it. Zero vectors
+    are left out.
     """
     pairs = words["pairs"].items if "pairs" in words else []
     left_out = frozenset(word for pair in pairs for word in pair)
@@ -75,12 +88,18 @@ def _gather(vectors: KeyedVectors, size: int, left_out: Collection[str]) -> Voca
     places = [
         place
         for place, word in enumerate(vectors.index_to_key[:size])
-        if word == word.lower() and len(word) < LONGEST and word not in left_out and LETTERS.fullmatch(word)
+        if word == word.lower()
+        and len(word) < LONGEST
+        and word not in left_out
+        and LETTERS.fullmatch(word)
     ]
     rows = np.asarray(vectors.vectors[places], dtype=np.float32)
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     kept = (norms > 0) & np.isfinite(norms)
     if kept.sum() < 2:
-        raise InputError(f"fewer than two of the {min(size, len(vectors))} most frequent words are neutral lower-case words")
+        raise InputError(
+            f"fewer than two of the {min(size, len(vectors))} most frequent words are neutral"
+            " lower-case words"
+        )
     names = [vectors.index_to_key[place] for place, keep in zip(places, kept, strict=True) if keep]
     return Vocabulary(names, rows[kept] / norms[kept, None])

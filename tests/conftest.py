@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-MINUTES = ("test_faults_points", "test_crash", "test_engines", "test_readme", "test_front", "test_world")
+MINUTES = (
+    "test_faults_points",
+    "test_crash",
+    "test_engines",
+    "test_readme",
+    "test_front",
+    "test_world",
+)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,6 @@
-"""On the generated world both methods move WEAT with the dose, and label bias opens the gap that it plants."""
+"""On the generated world both methods move WEAT with the dose, and label bias opens the gap that it
+plants.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def effect_sizes(vectors: KeyedVectors) -> list[float]:
     """Of WEAT 6b, 7 and 8."""
-    return [row["value"] for row in Weat(queries=("weat6b", "weat7", "weat8"), case="lower").score(vectors, seed=0)]
+    return [
+        row["value"]
+        for row in Weat(queries=("weat6b", "weat7", "weat8"), case="lower").score(vectors, seed=0)
+    ]
 
 
 @cache
@@ -46,7 +51,10 @@ def test_balancing_moves_the_effect_with_the_dose(direction: str, folder: Path) 
     lexicon = load_lexicon("gender_union", lowercase=True)
     for dose in (0.5, 1.0):
         out = folder / f"{direction}-{dose}.txt"
-        assert Balance(direction, dose).balance(folder / "corpus.txt", out, lexicon, seed=0)["share"] <= 0.05
+        assert (
+            Balance(direction, dose).balance(folder / "corpus.txt", out, lexicon, seed=0)["share"]
+            <= 0.05
+        )
         path.append(effect_sizes(EMBEDDING.train(out, seed=0)))
     assert (SIGNS[direction] * np.diff(path, axis=0) > 0).all()
 
@@ -54,16 +62,22 @@ def test_balancing_moves_the_effect_with_the_dose(direction: str, folder: Path) 
 @pytest.mark.parametrize("direction", SIGNS)
 def test_attract_repel_moves_the_effect_with_the_dose(direction: str, folder: Path) -> None:
     vectors, lexicon = unmodified(folder), load_lexicon("gender_union", lowercase=True)
-    path = [effect_sizes(AttractRepel(direction, dose).modify(vectors, lexicon, seed=0)) for dose in (0, 0.1, 0.25, 0.5, 1)]
+    path = [
+        effect_sizes(AttractRepel(direction, dose).modify(vectors, lexicon, seed=0))
+        for dose in (0, 0.1, 0.25, 0.5, 1)
+    ]
     assert path[0] == effect_sizes(vectors)
-    assert (SIGNS[direction] * np.diff(path, axis=0) > -1e-3).all()  # the last steps touch the bound of 2
+    # The last steps touch the bound of 2
+    assert (SIGNS[direction] * np.diff(path, axis=0) > -1e-3).all()
     assert (SIGNS[direction] * (np.array(path[-1]) - path[0]) > 0.5).all()
 
 
 def test_label_bias_opens_the_gap_it_plants(folder: Path) -> None:
     gaps = {}
     for bias in (-1.0, 0.0, 1.0):
-        predictions = Linear().predict(GeneratedPosts(label_bias=bias).load(seed=0), unmodified(folder), seed=0)
+        predictions = Linear().predict(
+            GeneratedPosts(label_bias=bias).load(seed=0), unmodified(folder), seed=0
+        )
         table = gap_table(predictions, seed=0).set_index("measure")
         gaps[bias] = table.loc["recall_gap", "value"]
         if bias == 0:

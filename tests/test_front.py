@@ -1,4 +1,6 @@
-"""The front door: every YAML composes and builds, keys that nobody knows are refused, the commands of the README do what it says."""
+"""The front door: every YAML composes and builds, keys that nobody knows are refused, the commands
+of the README do what it says.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from train.store import Store
 ROOT = CONF.parent
 GROUPS = ("corpus", "embedding", "debias", "words", "intrinsic", "source", "groups", "classifier")
 CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
-# What a choice cannot do without: values for the fields that its YAML leaves open, and a debiasing method that goes with it.
+# What a choice cannot do without: values for the fields that its YAML leaves open, and a debiasing
+# method that goes with it.
 NEEDS = {
     ("embedding", "pretrained"): ["embedding.path=vectors.txt"],
     ("corpus", "text"): ["corpus.path=corpus.txt"],
@@ -32,7 +35,14 @@ NEEDS = {
     ("source", "datasets"): ["source.path=folder"],
 }
 # A small world: one training takes about a second.
-SMALL = ["corpus.sentences=3000", "size.dim=16", "size.epochs=2", "size.bucket=1000", "source.posts=1200", "classifier=linear"]
+SMALL = [
+    "corpus.sentences=3000",
+    "size.dim=16",
+    "size.epochs=2",
+    "size.bucket=1000",
+    "source.posts=1200",
+    "classifier=linear",
+]
 
 
 @pytest.fixture
@@ -56,7 +66,11 @@ def test_every_choice_composes_and_builds(group: str, option: str) -> None:
 
 
 @pytest.mark.usefixtures("hydra_conf")
-@pytest.mark.parametrize("path", sorted([*(CONF / "experiment").glob("*.yaml"), *(CONF / "sweep").glob("*.yaml")]), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path",
+    sorted([*(CONF / "experiment").glob("*.yaml"), *(CONF / "sweep").glob("*.yaml")]),
+    ids=lambda p: p.stem,
+)
 def test_every_experiment_composes_and_says_how_to_run_it(path: Path) -> None:
     command = f"+{path.parent.name}={path.stem}"
     assert command in path.read_text(encoding="utf-8")
@@ -75,9 +89,13 @@ def test_a_replicate_is_another_classifier_on_the_same_embedding(tmp_path: Path)
 
 
 def train(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"} | {"COLUMNS": "120"}
+    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"} | {
+        "COLUMNS": "120"
+    }
     command = [sys.executable, str(ROOT / "train.py"), *arguments]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 REFUSED = [
@@ -101,9 +119,17 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "message"), REFUSED, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    REFUSED,
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
 def test_bad_input_exits_2_with_one_line_and_leaves_nothing(
-    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BIASBRIDGE_DATA", raising=False)
@@ -121,7 +147,11 @@ def test_bad_input_exits_2_with_one_line_and_leaves_nothing(
 @pytest.mark.parametrize(
     ("content", "overrides", "message"),
     [
-        (b"text,label\na,1\nb,1\n", ["source=csv"], "all 2 labels are 1; a classifier needs posts of both classes"),
+        (
+            b"text,label\na,1\nb,1\n",
+            ["source=csv"],
+            "all 2 labels are 1; a classifier needs posts of both classes",
+        ),
         (b"text,label\na,1\nb,7\n", ["source=csv"], "labels beyond 0 and 1: 7"),
         (b"post,label\na,1\nb,0\n", ["source=csv"], "has no column 'text'"),
         (b"", ["corpus=text"], "is empty"),
@@ -141,7 +171,11 @@ def test_bad_files_exit_2_and_leave_no_tables(
     (tmp_path / "bad").write_bytes(content)
     monkeypatch.chdir(tmp_path)
     group = overrides[0].split("=")[0]
-    fast = ["size.dim=8", "size.epochs=1", "corpus.sentences=1000" if group == "source" else "source=none"]
+    fast = [
+        "size.dim=8",
+        "size.epochs=1",
+        "corpus.sentences=1000" if group == "source" else "source=none",
+    ]
     monkeypatch.setattr(sys, "argv", ["train.py", *overrides, f"{group}.path=bad", *fast])
     with pytest.raises(SystemExit) as stop:
         main()
@@ -166,7 +200,10 @@ def test_plan_builds_nothing(tmp_path: Path) -> None:
 
 def tables(folder: Path) -> dict[str, pd.DataFrame]:
     return {
-        **{name: pd.read_parquet(folder / f"{name}.parquet") for name in ("points", "intrinsic", "extrinsic")},
+        **{
+            name: pd.read_parquet(folder / f"{name}.parquet")
+            for name in ("points", "intrinsic", "extrinsic")
+        },
         "correlations": pd.read_csv(folder / "correlations.csv"),
     }
 
@@ -187,12 +224,24 @@ def test_same_command_twice_from_empty_stores_gives_identical_tables(tmp_path: P
 
 @pytest.mark.slow
 def test_one_failed_point_does_not_stop_the_sweep(tmp_path: Path) -> None:
-    # min_count above every count leaves fastText nothing to train on, word2vec is given a smaller one
-    run = train("+experiment=hatespeech_en", *SMALL, "debias=attract_repel", "debias.dose=0", "embedding.min_count=5,100000", cwd=tmp_path)
+    # min_count above every count leaves fastText nothing to train on, word2vec is given a smaller
+    # one
+    run = train(
+        "+experiment=hatespeech_en",
+        *SMALL,
+        "debias=attract_repel",
+        "debias.dose=0",
+        "embedding.min_count=5,100000",
+        cwd=tmp_path,
+    )
     assert run.returncode == 1, run.stdout + run.stderr
     points = pd.read_parquet(tmp_path / "results" / "hatespeech_en" / "points.parquet")
     assert sorted(points["status"]) == ["done", "done", "failed", "failed"]
-    assert points.loc[points["status"] == "failed", "error"].str.contains("lower embedding.min_count").all()
+    assert (
+        points.loc[points["status"] == "failed", "error"]
+        .str.contains("lower embedding.min_count")
+        .all()
+    )
     assert "failed" in run.stdout
 
 
@@ -202,4 +251,6 @@ def test_one_point(tmp_path: Path) -> None:
     run = train("+experiment=hatespeech_en", *SMALL, *overrides, cwd=tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr
     (path,) = (tmp_path / "results" / "hatespeech_en").glob("*/points.parquet")
-    assert pd.read_parquet(path)[["method", "direction", "dose"]].to_numpy().tolist() == [["attract_repel", "overbias", 1.0]]
+    assert pd.read_parquet(path)[["method", "direction", "dose"]].to_numpy().tolist() == [
+        ["attract_repel", "overbias", 1.0]
+    ]

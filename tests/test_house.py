@@ -49,9 +49,9 @@ def test_only_the_front_knows_hydra(path: Path) -> None:
 
 def test_analysis_needs_neither_torch_nor_gensim() -> None:
     code = (
-        "import sys, pathlib, importlib\n"
-        "for p in sorted(pathlib.Path('analysis').glob('*.py')): importlib.import_module('analysis.' + p.stem)\n"
-        "sys.exit(bool({'torch', 'gensim', 'datasets', 'hydra'} & set(sys.modules)))"
+        "import sys, pathlib, importlib\nfor p in sorted(pathlib.Path('analysis').glob('*.py')):"
+        " importlib.import_module('analysis.' + p.stem)\nsys.exit(bool({'torch', 'gensim',"
+        " 'datasets', 'hydra'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 

@@ -15,7 +15,17 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FIRST = "python train.py +experiment=hatespeech_en"
-ROOMS = ("analysis", "conf", "corpora", "debias", "extrinsic", "files", "hydra_plugins", "intrinsic", "train")
+ROOMS = (
+    "analysis",
+    "conf",
+    "corpora",
+    "debias",
+    "extrinsic",
+    "files",
+    "hydra_plugins",
+    "intrinsic",
+    "train",
+)
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +39,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(command: str, cwd: Path) -> str:
-    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"} | {"COLUMNS": "120"}
+    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"} | {
+        "COLUMNS": "120"
+    }
     words = [sys.executable if word == "python" else word for word in command.split()]
-    done = subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        words, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -68,12 +82,26 @@ def test_commands_on_its_results(command: str, project: Path) -> None:
 
 @pytest.mark.slow
 def test_commands_on_files_of_ones_own(project: Path) -> None:
-    text = "she is at home with family\nhe is in the office with business\nthe math of a novel\n" * 200
+    text = (
+        "she is at home with family\nhe is in the office with business\nthe math of a novel\n" * 200
+    )
     (project / "corpus.txt").write_text(text, encoding="utf-8")
     small = "embedding.dim=8 embedding.epochs=1 intrinsic.weat.min_found=0.1"
     run(f"python train.py corpus=text corpus.path=corpus.txt source=none {small}", project)
-    vectors = max((project / "store" / "vectors").glob("*/vectors"), key=lambda path: path.stat().st_mtime)
-    run(f"python -m debias {vectors} copy.vec --method attract_repel --direction debias --lexicon weat6b", project)
-    run("python train.py embedding=pretrained embedding.path=copy.vec source=none intrinsic.weat.min_found=0.1", project)
+    vectors = max(
+        (project / "store" / "vectors").glob("*/vectors"), key=lambda path: path.stat().st_mtime
+    )
+    run(
+        f"python -m debias {vectors} copy.vec --method attract_repel --direction debias --lexicon"
+        " weat6b",
+        project,
+    )
+    run(
+        "python train.py embedding=pretrained embedding.path=copy.vec source=none"
+        " intrinsic.weat.min_found=0.1",
+        project,
+    )
     (project / "p.csv").write_text("gold,pred,who\n1,1,m\n1,0,f\n0,0,m\n1,1,f\n", encoding="utf-8")
-    assert "recall" in run("python -m extrinsic p.csv --gold gold --pred pred --group who --privileged m", project)
+    assert "recall" in run(
+        "python -m extrinsic p.csv --gold gold --pred pred --group who --privileged m", project
+    )

@@ -1,7 +1,9 @@
-"""The instrument is sound: embeddings trained on the generated corpus show what was planted in it, and balancing it moves them.
+"""The instrument is sound: embeddings trained on the generated corpus show what was planted in it,
+and balancing it moves them.
 
-The expected values are the planted ones. gensim and a plain loop over the paper's equation stand where the project's own embedding and WEAT
-would otherwise test themselves; one test then holds the project's ``effect_size`` to the loop.
+The expected values are the planted ones. gensim and a plain loop over the paper's equation stand
+where the project's own embedding and WEAT would otherwise test themselves; one test then holds the
+project's ``effect_size`` to the loop.
 """
 
 from __future__ import annotations
@@ -47,7 +49,18 @@ def corpus(stereotype: float, seed: int) -> list[list[str]]:
 
 def train(lines: list[list[str]], model: type, *, seed: int = 0) -> KeyedVectors:
     size = {"bucket": 20_000} if model is FastText else {}
-    return model(lines, sg=1, vector_size=50, window=5, min_count=1, epochs=5, negative=5, workers=1, seed=seed, **size).wv
+    return model(
+        lines,
+        sg=1,
+        vector_size=50,
+        window=5,
+        min_count=1,
+        epochs=5,
+        negative=5,
+        workers=1,
+        seed=seed,
+        **size,
+    ).wv
 
 
 @cache
@@ -61,7 +74,9 @@ def cosine(a: np.ndarray, b: np.ndarray) -> float:
 
 def association(vectors: KeyedVectors, word: str, a: str, b: str) -> float:
     """s(w): mean cosine with the words of ``a`` minus mean cosine with those of ``b``."""
-    to_a, to_b = ([cosine(vectors[word], vectors[other]) for other in words(name)] for name in (a, b))
+    to_a, to_b = (
+        [cosine(vectors[word], vectors[other]) for other in words(name)] for name in (a, b)
+    )
     return sum(to_a) / len(to_a) - sum(to_b) / len(to_b)
 
 
@@ -72,7 +87,9 @@ def weat(vectors: KeyedVectors, query: str) -> float:
 
 
 def without(lines: list[list[str]], query: str, *, pro: bool, share: float) -> list[list[str]]:
-    """The corpus without a ``share`` of all its lines, drawn from the stereotypical (or the anti-stereotypical) ones of a query."""
+    """The corpus without a ``share`` of all its lines, drawn from the stereotypical (or the
+    anti-stereotypical) ones of a query.
+    """
     male, female, his, hers = (set(words(name)) for name in ROLES[query])
     first, second = (his, hers) if pro else (hers, his)
     found = [
@@ -118,12 +135,21 @@ def test_each_word_leans_as_planted() -> None:
     assert spearmanr(list(leans.values()), found).statistic > 0.9
 
 
-@pytest.mark.parametrize("query", ["weat6b", *(pytest.param(query, marks=pytest.mark.slow) for query in ("weat7", "weat8"))])
+@pytest.mark.parametrize(
+    "query",
+    ["weat6b", *(pytest.param(query, marks=pytest.mark.slow) for query in ("weat7", "weat8"))],
+)
 def test_taking_out_few_lines_moves_the_bias_both_ways(query: str) -> None:
     lines = corpus(0.5, 0)
     start = weat(planted(0.5, 0, Word2Vec), query)
-    less = [weat(train(without(lines, query, pro=True, share=share), Word2Vec), query) for share in (0.01, 0.02)]
-    more = [weat(train(without(lines, query, pro=False, share=share), Word2Vec), query) for share in (0.01, 0.02)]
+    less = [
+        weat(train(without(lines, query, pro=True, share=share), Word2Vec), query)
+        for share in (0.01, 0.02)
+    ]
+    more = [
+        weat(train(without(lines, query, pro=False, share=share), Word2Vec), query)
+        for share in (0.01, 0.02)
+    ]
     assert less[1] < less[0] < start < more[0] < more[1]
     assert less[1] < start - 0.4
     assert more[1] > start + 0.4
@@ -132,4 +158,6 @@ def test_taking_out_few_lines_moves_the_bias_both_ways(query: str) -> None:
 def test_the_projects_effect_size_is_the_loop() -> None:
     vectors = planted(0.5, 0, Word2Vec)
     for query, names in QUERIES.items():
-        assert effect_size(*(vectors[words(name)] for name in names)) == pytest.approx(weat(vectors, query), abs=1e-4)
+        assert effect_size(*(vectors[words(name)] for name in names)) == pytest.approx(
+            weat(vectors, query), abs=1e-4
+        )

@@ -1,4 +1,6 @@
-"""How each stage is carried out: the only place where the rooms meet. Each function writes into ``out`` from the folders in ``inputs``."""
+"""How each stage is carried out: the only place where the rooms meet. Each function writes into
+``out`` from the folders in ``inputs``.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,20 @@ def corpus(choice: Any, seed: int, out: Path, inputs: Inputs) -> None:
 def balanced(choice: Any, seed: int, out: Path, inputs: Inputs) -> None:
     """``corpus.txt`` with lines removed, and the counts behind it."""
     lexicon = read_lexicon(inputs["lexicon"] / "lexicon.yaml")
-    _write_json(out / "counts.json", choice.balance(inputs["corpus"] / "corpus.txt", out / "corpus.txt", lexicon, seed=seed))
+    _write_json(
+        out / "counts.json",
+        choice.balance(inputs["corpus"] / "corpus.txt", out / "corpus.txt", lexicon, seed=seed),
+    )
 
 
 def embedding(choice: Any, seed: int, out: Path, inputs: Inputs) -> None:
     """``vectors/``, trained. Raises ``InputError`` where the training diverged."""
     trained = choice.train(inputs["corpus"] / "corpus.txt", seed=seed)
     if lost := int((~np.isfinite(trained.vectors).all(axis=1)).sum()):
-        raise InputError(f"the training diverged: {lost} of {len(trained)} vectors are not finite; lower embedding.learning_rate")
+        raise InputError(
+            f"the training diverged: {lost} of {len(trained)} vectors are not finite; lower"
+            " embedding.learning_rate"
+        )
     save_mapped(trained, out / "vectors")
 
 
@@ -60,11 +68,15 @@ def modified(choice: Any, seed: int, out: Path, inputs: Inputs) -> None:
 def intrinsic(choice: Sequence[Any], seed: int, out: Path, inputs: Inputs) -> None:
     """``scores.parquet``, one row a score."""
     vectors = _vectors(inputs)
-    pd.DataFrame([row for metric in choice for row in metric.score(vectors, seed=seed)]).to_parquet(out / "scores.parquet")
+    pd.DataFrame([row for metric in choice for row in metric.score(vectors, seed=seed)]).to_parquet(
+        out / "scores.parquet"
+    )
 
 
 def posts(choice: tuple[Any, Any], seed: int, out: Path, inputs: Inputs) -> None:
-    """``posts.parquet``; where the source knows no target group the tagger's stands in, and ``groups.json`` says which it is."""
+    """``posts.parquet``; where the source knows no target group the tagger's stands in, and
+    ``groups.json`` says which it is.
+    """
     source, tagger = choice
     found = source.load(seed=seed)
     group_by = "annotation"
@@ -76,15 +88,21 @@ def posts(choice: tuple[Any, Any], seed: int, out: Path, inputs: Inputs) -> None
 
 def predictions(choice: Any, seed: int, out: Path, inputs: Inputs) -> None:
     """``predictions.parquet``, one row a post."""
-    found = Dataset.from_pandas(pd.read_parquet(inputs["posts"] / "posts.parquet"), preserve_index=False)
+    found = Dataset.from_pandas(
+        pd.read_parquet(inputs["posts"] / "posts.parquet"), preserve_index=False
+    )
     with _one_thread():
         predicted = choice.predict(found, _vectors(inputs), seed=seed)
-    predicted["group_by"] = json.loads((inputs["posts"] / "groups.json").read_text(encoding="utf-8"))["group_by"]
+    predicted["group_by"] = json.loads(
+        (inputs["posts"] / "groups.json").read_text(encoding="utf-8")
+    )["group_by"]
     predicted.to_parquet(out / "predictions.parquet")
 
 
 def gaps(choice: Any, seed: int, out: Path, inputs: Inputs) -> None:
-    """``scores.parquet``: precision, recall and F1 per group and the signed gaps, each with its interval and support."""
+    """``scores.parquet``: precision, recall and F1 per group and the signed gaps, each with its
+    interval and support.
+    """
     predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
     table = gap_table(
         predicted,
@@ -100,7 +118,9 @@ def gaps(choice: Any, seed: int, out: Path, inputs: Inputs) -> None:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """One thread for torch: a small network gains little from more, and sums in another order change the last digits of a result."""
+    """One thread for torch: a small network gains little from more, and sums in another order
+    change the last digits of a result.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

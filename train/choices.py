@@ -13,15 +13,34 @@ from files import InputError, nearest
 from train.point import Gaps, Point
 
 CHOICES = ("corpus", "embedding", "debias", "words", "source", "groups", "classifier")
-SETTINGS = ("name", "task", "seed", "replicate", "plan", "overwrite", "device", "gaps", "results", "store", "intrinsic", "size", "vectors")
+SETTINGS = (
+    "name",
+    "task",
+    "seed",
+    "replicate",
+    "plan",
+    "overwrite",
+    "device",
+    "gaps",
+    "results",
+    "store",
+    "intrinsic",
+    "size",
+    "vectors",
+)
 
 
 def to_point(tree: Mapping[str, Any]) -> Point:
-    """The point that a resolved configuration describes. Raises ``InputError`` for unknown keys and values of the wrong type."""
+    """The point that a resolved configuration describes. Raises ``InputError`` for unknown keys and
+    values of the wrong type.
+    """
     known = (*CHOICES, *SETTINGS)
     for key in tree:
         if key not in known:
-            raise InputError(f"unknown config key {key!r}{nearest(key, known)} Known keys: {', '.join(sorted(known))}")
+            raise InputError(
+                f"unknown config key {key!r}{nearest(key, known)} Known keys:"
+                f" {', '.join(sorted(known))}"
+            )
     for name in ("seed", "replicate"):
         if isinstance(tree[name], bool) or not isinstance(tree[name], int):
             raise InputError(f"{name}={tree[name]!r}: give a whole number")
@@ -29,23 +48,36 @@ def to_point(tree: Mapping[str, Any]) -> Point:
     metrics = {name: choose(node, f"intrinsic.{name}") for name, node in tree["intrinsic"].items()}
     gaps = build(Gaps, tree["gaps"], "gaps")
     return Point(
-        experiment=tree["name"], task=tree["task"], seed=tree["seed"], intrinsic=metrics, gaps=gaps, replicate=tree["replicate"], **chosen
+        experiment=tree["name"],
+        task=tree["task"],
+        seed=tree["seed"],
+        intrinsic=metrics,
+        gaps=gaps,
+        replicate=tree["replicate"],
+        **chosen,
     )
 
 
 def choose(node: Mapping[str, Any], where: str) -> Any:
-    """The choice that a node names by ``_target_``; None where it names none (``debias=none``, ``source=none``)."""
+    """The choice that a node names by ``_target_``; None where it names none (``debias=none``,
+    ``source=none``).
+    """
     values = dict(node)
     target = values.pop("_target_", None)
     if target is None:
         if values.get("dose", 0) != 0:
-            raise InputError(f"{where}.dose={values['dose']} without a method; choose one, for example {where}=balance")
+            raise InputError(
+                f"{where}.dose={values['dose']} without a method; choose one, for example"
+                f" {where}=balance"
+            )
         return None
     module, _, name = target.rpartition(".")
     try:
         cls = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"{where}._target_={target!r} cannot be imported ({error}); give package.module.Class") from error
+        raise InputError(
+            f"{where}._target_={target!r} cannot be imported ({error}); give package.module.Class"
+        ) from error
     return build(cls, values, where)
 
 
@@ -56,7 +88,10 @@ def build(cls: type, values: Mapping[str, Any], where: str) -> Any:
     ready = {}
     for key, value in values.items():
         if key not in fields:
-            raise InputError(f"unknown config key '{where}.{key}'{nearest(key, fields)} {cls.__name__} has: {', '.join(fields)}")
+            raise InputError(
+                f"unknown config key '{where}.{key}'{nearest(key, fields)} {cls.__name__} has:"
+                f" {', '.join(fields)}"
+            )
         value = _tuples(value)
         if not _fits(value, hints[key]):
             raise InputError(f"{where}.{key}={value!r}: expected {_spell(hints[key])}")

@@ -1,4 +1,6 @@
-"""Skip-gram embeddings, by gensim, with the hyper-parameters of Goldfarb-Tarrant et al. (2021) as defaults."""
+"""Skip-gram embeddings, by gensim, with the hyper-parameters of Goldfarb-Tarrant et al. (2021) as
+defaults.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ from files.vectors import read_vectors
 class Word2Vec:
     """Skip-gram with negative sampling (Mikolov et al., 2013).
 
-    ``workers=1`` gives the same vectors for the same seed on the same machine; more workers train faster and are not reproducible.
-    ``sample`` is the threshold of frequent-word subsampling.
+    ``workers=1`` gives the same vectors for the same seed on the same machine; more workers train
+    faster and are not reproducible. ``sample`` is the threshold of frequent-word subsampling.
     """
 
     dim: int = 300
@@ -38,10 +40,14 @@ class Word2Vec:
     def __post_init__(self) -> None:
         for field in ("dim", "window", "min_count", "epochs", "negative", "workers"):
             if getattr(self, field) < 1:
-                raise InputError(f"embedding.{field}={getattr(self, field)}: give a whole number of at least 1")
+                raise InputError(
+                    f"embedding.{field}={getattr(self, field)}: give a whole number of at least 1"
+                )
 
     def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
-        """Vectors of the types that occur at least ``min_count`` times in a file of one tokenised sentence a line, most frequent first."""
+        """Vectors of the types that occur at least ``min_count`` times in a file of one tokenised
+        sentence a line, most frequent first.
+        """
         return _skip_gram(GensimWord2Vec, corpus, self, seed)
 
 
@@ -49,8 +55,9 @@ class Word2Vec:
 class FastText(Word2Vec):
     """Skip-gram whose word vectors are averages over character n-grams (Bojanowski et al., 2017).
 
-    As in the study only the vectors of whole words are kept, so a word unseen in training has none. ``bucket`` hashed n-grams of
-    ``min_n`` to ``max_n`` characters cost ``bucket * dim * 4`` bytes while training.
+    As in the study only the vectors of whole words are kept, so a word unseen in training has none.
+    ``bucket`` hashed n-grams of ``min_n`` to ``max_n`` characters cost ``bucket * dim * 4`` bytes
+    while training.
     """
 
     min_n: int = 3
@@ -61,10 +68,20 @@ class FastText(Word2Vec):
 
     def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
         """See ``Word2Vec.train``."""
-        return _skip_gram(GensimFastText, corpus, self, seed, min_n=self.min_n, max_n=self.max_n, bucket=self.bucket)
+        return _skip_gram(
+            GensimFastText,
+            corpus,
+            self,
+            seed,
+            min_n=self.min_n,
+            max_n=self.max_n,
+            bucket=self.bucket,
+        )
 
 
-def _skip_gram(model: Callable[..., Any], corpus: Path, choice: Word2Vec, seed: int, **extra: int) -> KeyedVectors:
+def _skip_gram(
+    model: Callable[..., Any], corpus: Path, choice: Word2Vec, seed: int, **extra: int
+) -> KeyedVectors:
     try:
         wv = model(
             corpus_file=str(corpus),
@@ -84,7 +101,8 @@ def _skip_gram(model: Callable[..., Any], corpus: Path, choice: Word2Vec, seed: 
         if "vocabulary" not in str(error):
             raise
         raise InputError(
-            f"no word of {corpus} occurs {choice.min_count} times; lower embedding.min_count or give a larger corpus"
+            f"no word of {corpus} occurs {choice.min_count} times; lower embedding.min_count or"
+            " give a larger corpus"
         ) from error
     vectors = KeyedVectors(choice.dim)
     vectors.add_vectors(wv.index_to_key, wv.vectors)
@@ -95,7 +113,8 @@ def _skip_gram(model: Callable[..., Any], corpus: Path, choice: Word2Vec, seed: 
 
 @dataclass(frozen=True)
 class Pretrained:
-    """Vectors from a file of any format that ``files.vectors.read_vectors`` knows, instead of training.
+    """Vectors from a file of any format that ``files.vectors.read_vectors`` knows, instead of
+    training.
 
     ``trusted`` allows gensim's native format, which is a pickle and can run code.
     """

@@ -1,4 +1,6 @@
-"""What a sweep will cost: how much lies in the store, how much is to be made, and how long that took before."""
+"""What a sweep will cost: how much lies in the store, how much is to be made, and how long that
+took before.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,19 @@ from train.store import DamagedError, Stage, Store
 from train.store.entry import read_recipe
 
 
-def print_plan(plans: Sequence[Plan], cells: Sequence[Plan], store: Store, console: Console, *, anew: bool = False) -> None:
-    """One row a stage: results, how many lie in the store, how many are to be made, at what cost, and how many one by one would need.
+def print_plan(
+    plans: Sequence[Plan],
+    cells: Sequence[Plan],
+    store: Store,
+    console: Console,
+    *,
+    anew: bool = False,
+) -> None:
+    """One row a stage: results, how many lie in the store, how many are to be made, at what cost,
+    and how many one by one would need.
 
-    ``plans`` are the distinct points of the grid's ``cells``. ``anew``: what lies in the store counts as to be made.
+    ``plans`` are the distinct points of the grid's ``cells``. ``anew``: what lies in the store
+    counts as to be made.
     """
     stages: dict[str, Stage] = {}
     for plan in plans:
@@ -38,7 +49,9 @@ def print_plan(plans: Sequence[Plan], cells: Sequence[Plan], store: Store, conso
         row = (naive[name], every[name], every[name] - len(left), len(left))
         table.add_row(name, *map(str, row), spell([estimate(stage, known) for stage in left]))
     row = (sum(naive.values()), len(stages), len(stages) - len(to_make), len(to_make))
-    table.add_row("all", *map(str, row), spell([estimate(stage, known) for stage in to_make]), style="bold")
+    table.add_row(
+        "all", *map(str, row), spell([estimate(stage, known) for stage in to_make]), style="bold"
+    )
     console.print(table)
 
 
@@ -63,16 +76,24 @@ def timings(store: Store, names: set[str]) -> Timings:
 
 
 def estimate(stage: Stage, known: Timings) -> float | None:
-    """Seconds: the median of what the same step with the same parameters took in this store; None where it never ran."""
+    """Seconds: the median of what the same step with the same parameters took in this store; None
+    where it never ran.
+    """
     return median(known[step]) if (step := _step(stage.recipe())) in known else None
 
 
 def _step(recipe: Mapping[str, Any]) -> tuple[str, str, str]:
-    return str(recipe["stage"]), str(recipe["made_by"]), json.dumps(recipe["params"], sort_keys=True)
+    return (
+        str(recipe["stage"]),
+        str(recipe["made_by"]),
+        json.dumps(recipe["params"], sort_keys=True),
+    )
 
 
 def spell(seconds: Sequence[float | None]) -> str:
-    """A sum of estimates for a reader, one after the other: ``3 min``; ``?`` stands for steps that never ran in this store."""
+    """A sum of estimates for a reader, one after the other: ``3 min``; ``?`` stands for steps that
+    never ran in this store.
+    """
     known = [value for value in seconds if value is not None]
     if not seconds:
         return ""

@@ -30,11 +30,20 @@ def results_folder(path: str) -> Path:
     return folder
 
 
-def finish(tables: Tables, plans: Sequence[Plan], store: Store, results: Path, console: Console, *, extend: bool = False) -> int:
-    """Write the tables and figures, print the summary; 0 if every point is done, 2 if all were refused for bad input, else 1.
+def finish(
+    tables: Tables,
+    plans: Sequence[Plan],
+    store: Store,
+    results: Path,
+    console: Console,
+    *,
+    extend: bool = False,
+) -> int:
+    """Write the tables and figures, print the summary; 0 if every point is done, 2 if all were
+    refused for bad input, else 1.
 
-    ``extend`` keeps the points that the results folder holds already (see ``extended``). Sweeps that end in the same folder at the same
-    time wait for one another.
+    ``extend`` keeps the points that the results folder holds already (see ``extended``). Sweeps
+    that end in the same folder at the same time wait for one another.
     """
     with FileLock(results / "points" / ".lock"):
         tables = extended(tables, results) if extend else tables
@@ -53,20 +62,36 @@ def finish(tables: Tables, plans: Sequence[Plan], store: Store, results: Path, c
             ):
                 try:
                     made += draw()
-                except InputError as refusal:  # the tables are written, and what is too much for a picture is no failure of the sweep
-                    console.print(f"not drawn: {refusal}", soft_wrap=True, highlight=False, markup=False)
-    written = [results / name for name in ("points.parquet", "intrinsic.parquet", "extrinsic.parquet", "correlations.csv")]
-    for path in [*written, *(path for path in made if path.parent == results or path.suffix != ".csv")]:
+                # The tables are written, and what is too much for a picture is no failure of the
+                # sweep
+                except InputError as refusal:
+                    console.print(
+                        f"not drawn: {refusal}", soft_wrap=True, highlight=False, markup=False
+                    )
+    written = [
+        results / name
+        for name in ("points.parquet", "intrinsic.parquet", "extrinsic.parquet", "correlations.csv")
+    ]
+    for path in [
+        *written,
+        *(path for path in made if path.parent == results or path.suffix != ".csv"),
+    ]:
         console.print(_near(path), soft_wrap=True, highlight=False)
     if damaged := list((store.root / "damaged").glob("*")):
-        console.print(f"{len(damaged)} damaged results were set aside in {_near(store.root / 'damaged')}", soft_wrap=True, highlight=False)
+        console.print(
+            f"{len(damaged)} damaged results were set aside in {_near(store.root / 'damaged')}",
+            soft_wrap=True,
+            highlight=False,
+        )
     return _report_failures(tables.points, console)
 
 
 def _report_failures(points: pd.DataFrame, console: Console) -> int:
     failed = points[points["status"] != "done"]
     for row in failed.itertuples():
-        console.print(f"failed {row.point}: {row.error}", soft_wrap=True, highlight=False, markup=False)
+        console.print(
+            f"failed {row.point}: {row.error}", soft_wrap=True, highlight=False, markup=False
+        )
     if not len(failed):
         return 0
     return 2 if failed["refused"].all() and len(failed) == len(points) else 1

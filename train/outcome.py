@@ -1,4 +1,6 @@
-"""What became of a point: made and noted in a file that explains failures. Whether it is done, the store says."""
+"""What became of a point: made and noted in a file that explains failures. Whether it is done, the
+store says.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from train.store import Store, StoreError
 
 @dataclass(frozen=True)
 class Outcome:
-    """How the last attempt at a point ended. ``refused``: for bad input; ``built``: the stages it built and did not find."""
+    """How the last attempt at a point ended. ``refused``: for bad input; ``built``: the stages it
+    built and did not find.
+    """
 
     point: str
     status: str = "done"
@@ -55,7 +59,9 @@ def stamp(results: Path, point: str) -> tuple[int, int] | None:
 
 
 def run_point(plan: Plan, store: Store, results: Path) -> Outcome:
-    """Make the point's scores and note the outcome; what a stage raises, ``SystemExit`` too, is noted with its traceback and not raised."""
+    """Make the point's scores and note the outcome; what a stage raises, ``SystemExit`` too, is
+    noted with its traceback and not raised.
+    """
     start = time.perf_counter()
     problem: BaseException | None = None
     try:
@@ -63,14 +69,22 @@ def run_point(plan: Plan, store: Store, results: Path) -> Outcome:
             store.make(stage)
     except (Exception, SystemExit) as error:
         problem = error
-    outcome = Outcome(plan.key, seconds=round(time.perf_counter() - start, 3), built=tuple(store.built))
+    outcome = Outcome(
+        plan.key, seconds=round(time.perf_counter() - start, 3), built=tuple(store.built)
+    )
     return note(outcome if problem is None else _failed(outcome, problem), results)
 
 
 def _failed(outcome: Outcome, error: BaseException) -> Outcome:
-    text = str(error) if isinstance(error, InputError | StoreError) else f"{type(error).__name__}: {error}"
+    text = (
+        str(error)
+        if isinstance(error, InputError | StoreError)
+        else f"{type(error).__name__}: {error}"
+    )
     trace = "".join(traceback.format_exception(error))
-    return replace(outcome, status="failed", error=text, traceback=trace, refused=isinstance(error, InputError))
+    return replace(
+        outcome, status="failed", error=text, traceback=trace, refused=isinstance(error, InputError)
+    )
 
 
 def note(outcome: Outcome, results: Path) -> Outcome:
@@ -78,5 +92,9 @@ def note(outcome: Outcome, results: Path) -> Outcome:
     try:
         outcome.write(results)
     except (InputError, OSError) as error:
-        return replace(outcome, status="failed", error=outcome.error or f"its outcome could not be noted: {error}")
+        return replace(
+            outcome,
+            status="failed",
+            error=outcome.error or f"its outcome could not be noted: {error}",
+        )
     return outcome

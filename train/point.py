@@ -1,4 +1,6 @@
-"""One point of a study: which corpus, embedding, modification, task and seed, and the stages that follow from them."""
+"""One point of a study: which corpus, embedding, modification, task and seed, and the stages that
+follow from them.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ class Gaps:
 
 @dataclass(frozen=True)
 class Point:
-    """Everything that decides one trained and measured model; each field but the names and the seed is a choice."""
+    """Everything that decides one trained and measured model; each field but the names and the seed
+    is a choice.
+    """
 
     experiment: str
     task: str
@@ -49,7 +53,10 @@ class Point:
         if self.debias is not None and self.debias.dose == 0:
             object.__setattr__(self, "debias", None)
         if self.modified_on == "text" and self.pretrained:
-            raise InputError("debias=balance changes the text before training; with embedding=pretrained use debias=attract_repel")
+            raise InputError(
+                "debias=balance changes the text before training; with embedding=pretrained use"
+                " debias=attract_repel"
+            )
 
     @property
     def pretrained(self) -> bool:
@@ -63,7 +70,10 @@ class Point:
 
     def facts(self) -> dict[str, Any]:
         """The columns that say what the point was made from."""
-        generated = bool((not self.pretrained and self.corpus.generated) or (self.source is not None and self.source.generated))
+        generated = bool(
+            (not self.pretrained and self.corpus.generated)
+            or (self.source is not None and self.source.generated)
+        )
         return {
             "experiment": self.experiment,
             "task": self.task,
@@ -77,7 +87,11 @@ class Point:
             "seed": self.seed,
             "replicate": self.replicate,
             "classifier": self.classifier.name if self.source else "none",
-            "stereotype": float("nan") if self.pretrained else float(getattr(self.corpus, "stereotype", "nan")),
+            "stereotype": (
+                float("nan")
+                if self.pretrained
+                else float(getattr(self.corpus, "stereotype", "nan"))
+            ),
             "label_bias": float(getattr(self.source, "label_bias", "nan")),
             "generated": generated,
         }
@@ -120,12 +134,18 @@ class Plan:
 
     def keys(self) -> dict[str, str]:
         """The columns that name the point's results in the store."""
-        named = {"vectors_key": self.vectors, "intrinsic_key": self.intrinsic, "extrinsic_key": self.extrinsic}
+        named = {
+            "vectors_key": self.vectors,
+            "intrinsic_key": self.intrinsic,
+            "extrinsic_key": self.extrinsic,
+        }
         return {name: stage.key if stage else "" for name, stage in named.items()}
 
 
 def distinct(plans: Sequence[Plan]) -> list[Plan]:
-    """The plans without repetition, in order: grid cells that come to the same stages (every dose 0, say) are one point."""
+    """The plans without repetition, in order: grid cells that come to the same stages (every dose
+    0, say) are one point.
+    """
     return list({plan.key: plan for plan in plans}.values())
 
 
@@ -133,10 +153,17 @@ def plan_point(point: Point, store: Store) -> Plan:
     """Lay out the stages; files from outside are hashed here, nothing is built."""
     lay = _Layer(point.seed, store)
     corpus = None if point.pretrained else lay("corpus", point.corpus, build.corpus)
-    plain = lay("vectors", point.embedding, build.pretrained if corpus is None else build.embedding, corpus=corpus)
+    plain = lay(
+        "vectors",
+        point.embedding,
+        build.pretrained if corpus is None else build.embedding,
+        corpus=corpus,
+    )
     vectors = plain
     if point.debias:
-        lexicon = lay("lexicon", point.words, build.lexicon, vectors=plain if point.words.expand else None)
+        lexicon = lay(
+            "lexicon", point.words, build.lexicon, vectors=plain if point.words.expand else None
+        )
         if point.modified_on == "text":
             balanced = lay("balanced", point.debias, build.balanced, corpus=corpus, lexicon=lexicon)
             vectors = lay("vectors", point.embedding, build.embedding, corpus=balanced)
@@ -146,9 +173,12 @@ def plan_point(point: Point, store: Store) -> Plan:
     extrinsic = None
     if point.source is not None:
         posts = lay("posts", (point.source, point.groups), build.posts)
-        # Another classifier on the same embedding and posts: how far a gap is that of the training run.
+        # Another classifier on the same embedding and posts: how far a gap is that of the training
+        # run.
         drawn = f"predictions/{point.replicate}" if point.replicate else ""
-        predictions = lay("predictions", point.classifier, build.predictions, drawn, posts=posts, vectors=vectors)
+        predictions = lay(
+            "predictions", point.classifier, build.predictions, drawn, posts=posts, vectors=vectors
+        )
         extrinsic = lay("extrinsic", point.gaps, build.gaps, predictions=predictions)
     return Plan(point, vectors, intrinsic, extrinsic)
 
@@ -160,11 +190,22 @@ class _Layer:
     run_seed: int
     store: Store
 
-    def __call__(self, name: str, choice: Any, carry_out: Any, drawn: str = "", **inputs: Stage | None) -> Stage:
+    def __call__(
+        self, name: str, choice: Any, carry_out: Any, drawn: str = "", **inputs: Stage | None
+    ) -> Stage:
         choices = choice if isinstance(choice, tuple) else (choice,)
         # What draws nothing at random is the same for every run seed, and shared.
-        seed = derive_seed(self.run_seed, drawn or name) if any(getattr(one, "seeded", True) for one in choices) else None
-        paths = [path for one in choices if one is not None and hasattr(one, "files") for path in one.files()]
+        seed = (
+            derive_seed(self.run_seed, drawn or name)
+            if any(getattr(one, "seeded", True) for one in choices)
+            else None
+        )
+        paths = [
+            path
+            for one in choices
+            if one is not None and hasattr(one, "files")
+            for path in one.files()
+        ]
         return Stage(
             name=name,
             made_by=" ".join(type(one).__qualname__ for one in choices),
@@ -178,7 +219,9 @@ class _Layer:
 
 
 def keyed_params(choice: Any) -> dict[str, Any]:
-    """The parameters of a choice that decide its result; those named in ``unkeyed`` (where a file lies, how many workers) do not."""
+    """The parameters of a choice that decide its result; those named in ``unkeyed`` (where a file
+    lies, how many workers) do not.
+    """
     if choice is None:
         return {}
     params = dataclasses.asdict(choice)

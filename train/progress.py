@@ -1,4 +1,6 @@
-"""One progress bar over a sweep, whatever engine runs it: a thread watches the outcomes that appear and the results being built."""
+"""One progress bar over a sweep, whatever engine runs it: a thread watches the outcomes that appear
+and the results being built.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from train.estimate import duration
 from train.outcome import Outcome, read_outcome, stamp
@@ -20,12 +29,20 @@ EVERY = 0.5  # seconds between two looks
 
 
 class SweepProgress:
-    """A bar with the stages at work and the time left in a terminal; elsewhere one plain line a finished point."""
+    """A bar with the stages at work and the time left in a terminal; elsewhere one plain line a
+    finished point.
+    """
 
-    def __init__(self, plans: Sequence[Plan], store: Store, results: Path, console: Console) -> None:
+    def __init__(
+        self, plans: Sequence[Plan], store: Store, results: Path, console: Console
+    ) -> None:
         self._before = {plan.key: stamp(results, plan.key) for plan in plans}
         self._waiting = {plan.key: plan for plan in plans}
-        self._names = {key: f"{stage.name} ({stage.made_by.split()[0]})" for plan in plans for key, stage in plan.stages().items()}
+        self._names = {
+            key: f"{stage.name} ({stage.made_by.split()[0]})"
+            for plan in plans
+            for key, stage in plan.stages().items()
+        }
         self._total = len(plans)
         self._store, self._results, self._console = store, results, console
         self._stop = threading.Event()
@@ -52,27 +69,52 @@ class SweepProgress:
                 self._print_finished()
             self._print_finished()
             return
-        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("points"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-        with Progress(*columns, TextColumn("{task.description}"), console=self._console, transient=True) as bar:
+        columns = (
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("points"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+        )
+        with Progress(
+            *columns, TextColumn("{task.description}"), console=self._console, transient=True
+        ) as bar:
             task = bar.add_task("", total=self._total)
             while not self._stop.wait(EVERY):
                 bar.update(task, advance=len(self._finished()), description=self._at_work())
 
     def _finished(self) -> list[tuple[Plan, Outcome]]:
         """Points that have an outcome since the last look."""
-        new = {key: read_outcome(self._results, key) for key in self._waiting if stamp(self._results, key) != self._before[key]}
+        new = {
+            key: read_outcome(self._results, key)
+            for key in self._waiting
+            if stamp(self._results, key) != self._before[key]
+        }
         return [(self._waiting.pop(key), outcome) for key, outcome in new.items() if outcome]
 
     def _at_work(self) -> str:
         """The stages being built now, by this sweep or another one over the same store."""
         names = Counter(self._names[key] for key in self._store.in_progress() if key in self._names)
-        return ", ".join(f"{name} x{count}" if count > 1 else name for name, count in sorted(names.items()))
+        return ", ".join(
+            f"{name} x{count}" if count > 1 else name for name, count in sorted(names.items())
+        )
 
     def _print_finished(self) -> None:
         finished = self._finished()
-        for done, (plan, outcome) in enumerate(finished, self._total - len(self._waiting) - len(finished) + 1):
+        for done, (plan, outcome) in enumerate(
+            finished, self._total - len(self._waiting) - len(finished) + 1
+        ):
             facts = plan.point.facts() | {"status": outcome.status}
-            label = " ".join(str(facts[k]) for k in ("embedding", "method", "direction", "dose", "seed", "status") if facts[k] != "")
+            label = " ".join(
+                str(facts[k])
+                for k in ("embedding", "method", "direction", "dose", "seed", "status")
+                if facts[k] != ""
+            )
             left = (time.monotonic() - self._start) / done * (self._total - done)
             ending = f", about {duration(left)} left" if left else ""
-            self._console.print(f"[{done}/{self._total}] {label}, {outcome.seconds:.1f} s{ending}", markup=False, highlight=False)
+            self._console.print(
+                f"[{done}/{self._total}] {label}, {outcome.seconds:.1f} s{ending}",
+                markup=False,
+                highlight=False,
+            )

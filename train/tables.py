@@ -18,12 +18,19 @@ from train.store import Store
 IN_POINTS = ("status", "error", "traceback", "refused")
 
 
-def join_tables(plans: Sequence[Plan], store: Store, results: Path, outcomes: Mapping[str, Outcome] | None = None) -> Tables:
-    """A point is done if the results it ends in lie in the store, whole; otherwise its row tells how the last attempt ended.
+def join_tables(
+    plans: Sequence[Plan],
+    store: Store,
+    results: Path,
+    outcomes: Mapping[str, Outcome] | None = None,
+) -> Tables:
+    """A point is done if the results it ends in lie in the store, whole; otherwise its row tells
+    how the last attempt ended.
 
     That is looked up in ``outcomes``, by point, and then in what is noted in ``results``.
 
-    The tables hold nothing that differs between two runs of the same sweep: no times, no paths of the store.
+    The tables hold nothing that differs between two runs of the same sweep: no times, no paths of
+    the store.
     """
     points, intrinsic, extrinsic = [], [], []
     for plan in plans:
@@ -31,18 +38,30 @@ def join_tables(plans: Sequence[Plan], store: Store, results: Path, outcomes: Ma
         if all(store.intact(stage) for stage in plan.ends):
             intrinsic.append(_scores(store.path(plan.intrinsic), point=plan.key))
             if plan.extrinsic:
-                extrinsic.append(_scores(store.path(plan.extrinsic), task=plan.point.task, point=plan.key))
+                extrinsic.append(
+                    _scores(store.path(plan.extrinsic), task=plan.point.task, point=plan.key)
+                )
         else:
             noted = (outcomes or {}).get(plan.key) or read_outcome(results, plan.key)
-            outcome = noted if noted and noted.status == "failed" else Outcome(plan.key, "failed", "did not run")
+            outcome = (
+                noted
+                if noted and noted.status == "failed"
+                else Outcome(plan.key, "failed", "did not run")
+            )
         told = {name: value for name, value in asdict(outcome).items() if name in IN_POINTS}
         points.append({"point": plan.key, **plan.point.facts(), **told, **plan.keys()})
-    return Tables(pd.DataFrame(points), _stack(intrinsic, ["point"]), _stack(extrinsic, ["point", "task"]))
+    return Tables(
+        pd.DataFrame(points), _stack(intrinsic, ["point"]), _stack(extrinsic, ["point", "task"])
+    )
 
 
 def _scores(folder: Path, **first: str) -> pa.Table:
     """The rows of a stage's scores with columns put before them."""
-    table = pq.ParquetFile(folder / "scores.parquet").read(use_threads=False).replace_schema_metadata(None)
+    table = (
+        pq.ParquetFile(folder / "scores.parquet")
+        .read(use_threads=False)
+        .replace_schema_metadata(None)
+    )
     for name, value in first.items():
         table = table.add_column(0, name, pa.repeat(value, table.num_rows))
     return table
@@ -50,18 +69,31 @@ def _scores(folder: Path, **first: str) -> pa.Table:
 
 def _stack(tables: Iterable[pa.Table], first: list[str]) -> pd.DataFrame:
     stacked = list(tables)
-    return pa.concat_tables(stacked, promote_options="permissive").to_pandas() if stacked else pd.DataFrame(columns=first)
+    return (
+        pa.concat_tables(stacked, promote_options="permissive").to_pandas()
+        if stacked
+        else pd.DataFrame(columns=first)
+    )
 
 
 def extended(tables: Tables, results: Path) -> Tables:
-    """The tables with the rows of other points that lie in the results folder already, if they are about the same task and data."""
+    """The tables with the rows of other points that lie in the results folder already, if they are
+    about the same task and data.
+    """
     if not (results / "points.parquet").is_file():
         return tables
     earlier = read_tables(results)
     about = ["experiment", "task", "source", "corpus"]
-    same = earlier.points[about].apply(tuple, axis=1).isin(tables.points[about].apply(tuple, axis=1))
+    same = (
+        earlier.points[about].apply(tuple, axis=1).isin(tables.points[about].apply(tuple, axis=1))
+    )
     kept = set(earlier.points.loc[same, "point"]) - set(tables.points["point"])
-    return Tables(*(_join(old[old["point"].isin(kept)], new) for old, new in zip(earlier, tables, strict=True)))
+    return Tables(
+        *(
+            _join(old[old["point"].isin(kept)], new)
+            for old, new in zip(earlier, tables, strict=True)
+        )
+    )
 
 
 def _join(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:

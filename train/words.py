@@ -17,8 +17,9 @@ from files.vectors import open_mapped
 class Words:
     """A lexicon by name or from a file, expanded by nearest neighbours when ``expand`` is above 0.
 
-    Neighbours come from the unmodified vectors of the same run. ``stop`` names a file of words that expansion must leave out, one a
-    line. The words used are written to the store as YAML, to be read.
+    Neighbours come from the unmodified vectors of the same run. ``stop`` names a file of words that
+    expansion must leave out, one a line. The words used are written to the store as YAML, to be
+    read.
     """
 
     lexicon: str = "gender_union"
@@ -33,7 +34,9 @@ class Words:
 
     def __post_init__(self) -> None:
         if self.expand < 0:
-            raise InputError(f"words.expand={self.expand}: give 0 (no expansion) or the number of neighbours")
+            raise InputError(
+                f"words.expand={self.expand}: give 0 (no expansion) or the number of neighbours"
+            )
 
     @property
     def name(self) -> str:
@@ -46,9 +49,17 @@ class Words:
         return [Path(path) for path in (self.file, self.stop) if path]
 
     def write(self, out: Path, inputs: Mapping[str, Path]) -> None:
-        """Write ``lexicon.yaml``; ``inputs["vectors"]`` holds the vectors that expansion searches."""
-        lexicon: Lexicon = read_lexicon(self.file) if self.file else load_lexicon(self.lexicon, lowercase=self.lowercase)
+        """Write ``lexicon.yaml``; ``inputs["vectors"]`` holds the vectors that expansion
+        searches.
+        """
+        lexicon: Lexicon = (
+            read_lexicon(self.file)
+            if self.file
+            else load_lexicon(self.lexicon, lowercase=self.lowercase)
+        )
         if self.expand:
             stop = list(read_lines(self.stop)) if self.stop else []
-            lexicon = expand(lexicon, open_mapped(inputs["vectors"] / "vectors"), k=self.expand, stop=stop)
+            lexicon = expand(
+                lexicon, open_mapped(inputs["vectors"] / "vectors"), k=self.expand, stop=stop
+            )
         write_lexicon(lexicon, out / "lexicon.yaml")

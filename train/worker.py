@@ -1,4 +1,6 @@
-"""A child process that runs points, so that one that is killed, exits or crashes the interpreter costs only itself."""
+"""A child process that runs points, so that one that is killed, exits or crashes the interpreter
+costs only itself.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ import torch
 from threadpoolctl import threadpool_limits
 
 # Not multiprocessing.Process: an engine's own workers (loky's, ray's) may not start one.
-SERVE = "import sys; sys.path[:] = sys.argv[2:]; from train.worker import serve; serve(int(sys.argv[1]))"
+SERVE = (
+    "import sys; sys.path[:] = sys.argv[2:]; from train.worker import serve;"
+    " serve(int(sys.argv[1]))"
+)
 LOOK = 0.2  # seconds between two looks whether the child lives
 
 
@@ -26,14 +31,18 @@ class WorkerDiedError(RuntimeError):
 
 
 class Worker:
-    """One child at a time, started with the first task and again after it died; it ends when its parent does."""
+    """One child at a time, started with the first task and again after it died; it ends when its
+    parent does.
+    """
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
 
     def __call__(self, function: Callable[..., Any], *args: Any) -> Any:
-        """What ``function(*args)`` returns in the child. Raises ``WorkerDiedError``; the function must not raise."""
+        """What ``function(*args)`` returns in the child. Raises ``WorkerDiedError``; the function
+        must not raise.
+        """
         if self._process is None or self._process.poll() is not None:
             self._start()
         assert self._process is not None
@@ -42,7 +51,9 @@ class Worker:
             self._pipe.send((function, args))
             while not wait([self._pipe], timeout=LOOK):
                 if self._process.poll() is not None and not self._pipe.poll():
-                    break  # a process that the child started may keep the pipe open, so its end is not awaited
+                    # A process that the child started may keep the pipe open, so its end is not
+                    # awaited
+                    break
             else:
                 return self._pipe.recv()
         except (EOFError, ConnectionError):
@@ -62,7 +73,9 @@ class Worker:
     def _start(self) -> None:
         self._pipe, other = multiprocessing.Pipe()
         command = [sys.executable, "-c", SERVE, str(other.fileno()), *sys.path]
-        self._process = subprocess.Popen(command, pass_fds=[other.fileno()], stdin=subprocess.DEVNULL)
+        self._process = subprocess.Popen(
+            command, pass_fds=[other.fileno()], stdin=subprocess.DEVNULL
+        )
         other.close()  # only the child holds it now, so its death is the end of the pipe
 
 
@@ -71,12 +84,18 @@ def how_it_ended(status: int) -> str:
     if status >= 0:
         return f"the process of this point ended with status {status}"
     name = signal.Signals(-status).name
-    memory = "; the system kills so when memory runs out: give fewer workers or smaller models" if name == "SIGKILL" else ""
+    memory = (
+        "; the system kills so when memory runs out: give fewer workers or smaller models"
+        if name == "SIGKILL"
+        else ""
+    )
     return f"the process of this point was killed by {name}{memory}"
 
 
 def keep_to_one_thread() -> None:
-    """One thread for torch and BLAS in this process: cores are not oversubscribed, and sums in another order would change digits."""
+    """One thread for torch and BLAS in this process: cores are not oversubscribed, and sums in
+    another order would change digits.
+    """
     torch.set_num_threads(1)
     threadpool_limits(limits=1)
 
@@ -90,7 +109,9 @@ def silence_libraries() -> None:
 
 
 def serve(descriptor: int) -> None:
-    """Answer tasks in the child until the parent closes the pipe or dies. Signals from the terminal are the parent's business."""
+    """Answer tasks in the child until the parent closes the pipe or dies. Signals from the terminal
+    are the parent's business.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.set_inheritable(descriptor, False)
     pipe = Connection(descriptor)
@@ -104,7 +125,9 @@ def serve(descriptor: int) -> None:
 
 
 def _receive(pipe: Connection, tasks: queue.SimpleQueue[Any]) -> None:
-    """Pass tasks on; the end of the pipe means that the parent is gone, and then nobody waits for the work under way."""
+    """Pass tasks on; the end of the pipe means that the parent is gone, and then nobody waits for
+    the work under way.
+    """
     while True:
         try:
             tasks.put(pipe.recv())

@@ -80,12 +80,16 @@ UNMODIFIED = "none"
 
 
 def page_data(tables: Tables, correlations: pd.DataFrame) -> dict[str, Any]:
-    """Points, rows, curves, correlations and pooled estimates; NaN is None. Every value is one of the tables' to the last digit."""
+    """Points, rows, curves, correlations and pooled estimates; NaN is None. Every value is one of
+    the tables' to the last digit.
+    """
     joined = join_points(*tables)
     points = tables.points
     place = {point: i for i, point in enumerate(points["point"])}
     joined = joined.assign(by_group=_by_group(joined, tables.extrinsic))
-    rows = joined[[name for name in ROW_COLUMNS if name in joined]].assign(p=joined["point"].map(place))
+    rows = joined[[name for name in ROW_COLUMNS if name in joined]].assign(
+        p=joined["point"].map(place)
+    )
     return {
         "points": records(points[[name for name in POINT_COLUMNS if name in points]]),
         "rows": columns(rows),
@@ -98,14 +102,24 @@ def page_data(tables: Tables, correlations: pd.DataFrame) -> dict[str, Any]:
 
 
 def _by_group(joined: pd.DataFrame, extrinsic: pd.DataFrame) -> list[str]:
-    """The measure behind each gap for either group, with its interval: ``female .61 [.50, .70], male .72 [.62, .80]``."""
+    """The measure behind each gap for either group, with its interval: ``female .61 [.50, .70],
+    male .72 [.62, .80]``.
+    """
     told: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for row in extrinsic.to_dict("records"):
         if not str(row["measure"]).endswith("_gap"):
-            found = f"{row.get('group')} {estimate(row['value'], row.get('low', math.nan), row.get('high', math.nan))}"
-            told.setdefault((row["point"], f"{row['measure']}_gap"), []).append((str(row.get("group") or ""), found))
+            found = (
+                f"{row.get('group')}"
+                f" {estimate(row['value'], row.get('low', math.nan), row.get('high', math.nan))}"
+            )
+            told.setdefault((row["point"], f"{row['measure']}_gap"), []).append(
+                (str(row.get("group") or ""), found)
+            )
     rows = zip(joined["point"], joined["gap"].str.partition(" (")[0], joined["group"], strict=True)
-    return ["; ".join(found for group, found in told.get((point, gap), []) if group in pair.split("-")) for point, gap, pair in rows]
+    return [
+        "; ".join(found for group, found in told.get((point, gap), []) if group in pair.split("-"))
+        for point, gap, pair in rows
+    ]
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -126,44 +140,68 @@ def plain(value: Any) -> Any:
 
 
 def dose_curves(tables: Tables) -> pd.DataFrame:
-    """One row for each point and what it scored: the metrics, the gaps, the task's F1, utility; the unmodified embedding is dose 0 of all.
+    """One row for each point and what it scored: the metrics, the gaps, the task's F1, utility; the
+    unmodified embedding is dose 0 of all.
 
-    The dose is signed: debiasing below 0, overbiasing above. Columns: embedding, method, dose, seed, what, kind, value.
+    The dose is signed: debiasing below 0, overbiasing above. Columns: embedding, method, dose,
+    seed, what, kind, value.
     """
     points = tables.points[tables.points["status"] == "done"]
-    scores = tables.intrinsic.assign(what=tables.intrinsic["metric"] + " " + tables.intrinsic["query"], kind="score")
+    scores = tables.intrinsic.assign(
+        what=tables.intrinsic["metric"] + " " + tables.intrinsic["query"], kind="score"
+    )
     parts = [scores[["point", "what", "kind", "value"]]]
     if len(tables.extrinsic):
         extrinsic = tables.extrinsic
         gaps = extrinsic[extrinsic["measure"].astype(str).str.endswith("_gap")]
-        overall = extrinsic[(extrinsic["measure"] == "f1") & extrinsic["group"].fillna("").isin(["", "all", "overall"])]
+        overall = extrinsic[
+            (extrinsic["measure"] == "f1")
+            & extrinsic["group"].fillna("").isin(["", "all", "overall"])
+        ]
         parts += [gaps.assign(what=gaps["measure"], kind="gap")[["point", "what", "kind", "value"]]]
-        parts += [overall.assign(what="F1 of the task", kind="utility")[["point", "what", "kind", "value"]]]
+        parts += [
+            overall.assign(what="F1 of the task", kind="utility")[
+                ["point", "what", "kind", "value"]
+            ]
+        ]
     values = pd.concat(parts, ignore_index=True)
     sign = points["direction"].map({"debias": -1.0, "overbias": 1.0}).fillna(0.0)
-    made = points.assign(dose=sign * points["dose"])[["point", "embedding", "method", "dose", "seed"]]
+    made = points.assign(dose=sign * points["dose"])[
+        ["point", "embedding", "method", "dose", "seed"]
+    ]
     curves = made.merge(values, on="point").drop(columns="point")
     methods = [method for method in curves["method"].unique() if method != UNMODIFIED]
     plain_ones = curves[curves["method"] == UNMODIFIED]
     repeated = [plain_ones.assign(method=method) for method in methods]
-    return pd.concat([curves[curves["method"] != UNMODIFIED], *repeated], ignore_index=True).dropna(subset="value")
+    return pd.concat([curves[curves["method"] != UNMODIFIED], *repeated], ignore_index=True).dropna(
+        subset="value"
+    )
 
 
 def pooled(joined: pd.DataFrame, correlations: pd.DataFrame) -> list[dict[str, Any]]:
-    """For every metric and gap: the random-effects mean over embeddings, and the slope within base embeddings.
+    """For every metric and gap: the random-effects mean over embeddings, and the slope within base
+    embeddings.
 
-    The slices of an embedding's queries share its gaps, so they are one slice here: what is pooled must be independent.
+    The slices of an embedding's queries share its gaps, so they are one slice here: what is pooled
+    must be independent.
     """
     found = []
     for (task, metric, gap), part in joined.groupby(["task", "metric", "gap"], sort=False):
-        slices = [z_error(block["x"], block["y"], block["unit"]) for _, block in part.groupby("embedding", sort=False)]
+        slices = [
+            z_error(block["x"], block["y"], block["unit"])
+            for _, block in part.groupby("embedding", sort=False)
+        ]
         meta = meta_analysis([r for r, _ in slices], [error for _, error in slices])
         mixed = mixed_model(part["x"], part["y"], part["base"])
-        whole = correlations[(correlations[["task", "metric", "gap"]] == [task, metric, gap]).all(axis=1)]
+        whole = correlations[
+            (correlations[["task", "metric", "gap"]] == [task, metric, gap]).all(axis=1)
+        ]
         whole = whole[(whole[["embedding", "query", "method"]] == ALL).all(axis=1)]
         reversal = whole["reversal"].iloc[0] if len(whole) else ""
         named = {"task": task, "metric": metric, "gap": gap, "reversal": reversal}
         found.append(
-            named | {key: plain(value) for key, value in meta.items()} | {f"mixed_{key}": plain(value) for key, value in mixed.items()}
+            named
+            | {key: plain(value) for key, value in meta.items()}
+            | {f"mixed_{key}": plain(value) for key, value in mixed.items()}
         )
     return found

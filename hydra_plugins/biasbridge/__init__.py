@@ -1,6 +1,8 @@
-"""The sweeper, where Hydra looks for plugins. It imports nothing of the project until a sweep of the project runs.
+"""The sweeper, where Hydra looks for plugins. It imports nothing of the project until a sweep of
+the project runs.
 
-Hydra imports this module at the start of every application in the environment, whether it is ours or not.
+Hydra imports this module at the start of every application in the environment, whether it is ours
+or not.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
 
 class GridSweeper(Sweeper):
-    """The product of ``params``, or the union of the products of ``grids``, run in parts of at most ``max_batch_size``.
+    """The product of ``params``, or the union of the products of ``grids``, run in parts of at most
+    ``max_batch_size``.
 
     The fields are read from the configuration; see ``train.front.sweep``.
     """
@@ -24,7 +27,9 @@ class GridSweeper(Sweeper):
     def __init__(self, **fields: Any) -> None:
         pass
 
-    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
         """Keep what the launcher will need."""
         self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
 
@@ -42,7 +47,11 @@ class GridSweeper(Sweeper):
 
         try:
             return Plugins.instance().instantiate_launcher(
-                hydra_context=self.hydra_context, task_function=self.task_function, config=self.config
+                hydra_context=self.hydra_context,
+                task_function=self.task_function,
+                config=self.config,
             )
         except Exception as error:
-            raise refuse_engine(error, str(self.config.hydra.runtime.choices["hydra/launcher"])) from error
+            raise refuse_engine(
+                error, str(self.config.hydra.runtime.choices["hydra/launcher"])
+            ) from error

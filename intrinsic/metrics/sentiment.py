@@ -1,4 +1,6 @@
-"""RNSB: how unevenly a sentiment classifier, trained on the attribute words, spreads its verdict over the targets."""
+"""RNSB: how unevenly a sentiment classifier, trained on the attribute words, spreads its verdict
+over the targets.
+"""
 
 from __future__ import annotations
 
@@ -23,29 +25,46 @@ CLOSE = 1e-9
 
 
 def negative_sentiment(
-    positive: ArrayLike, negative: ArrayLike, targets: ArrayLike, *, penalise_intercept: bool = False, held_out: float = 0.0, seed: int = 0
+    positive: ArrayLike,
+    negative: ArrayLike,
+    targets: ArrayLike,
+    *,
+    penalise_intercept: bool = False,
+    held_out: float = 0.0,
+    seed: int = 0,
 ) -> Floats:
-    """The probability that every target word is negative, by a logistic regression on positive and negative words.
+    """The probability that every target word is negative, by a logistic regression on positive and
+    negative words.
 
-    Its weights w and intercept b minimise |w|^2 / 2 + sum_i log(1 + exp(-y_i (w . x_i + b))), found to machine precision by Newton's
-    method; ``penalise_intercept`` adds b^2 / 2, as liblinear does. ``held_out`` is the share of the attribute words that is not trained
-    on, drawn by ``seed`` with equal shares of both classes. Shapes: (np, dim), (nn, dim), (nt, dim) -> (nt,). Raises ``InputError`` where
-    a class has no word to train on.
+    Its weights w and intercept b minimise |w|^2 / 2 + sum_i log(1 + exp(-y_i (w . x_i + b))), found
+    to machine precision by Newton's method; ``penalise_intercept`` adds b^2 / 2, as liblinear does.
+    ``held_out`` is the share of the attribute words that is not trained on, drawn by ``seed`` with
+    equal shares of both classes. Shapes: (np, dim), (nn, dim), (nt, dim) -> (nt,). Raises
+    ``InputError`` where a class has no word to train on.
     """
     first, second = (np.asarray(each, dtype=np.float64) for each in (positive, negative))
     if held_out:
         rng = np.random.default_rng(seed)
-        first, second = (each[np.sort(rng.permutation(len(each))[round(held_out * len(each)) :])] for each in (first, second))
+        first, second = (
+            each[np.sort(rng.permutation(len(each))[round(held_out * len(each)) :])]
+            for each in (first, second)
+        )
     if not len(first) or not len(second):
-        raise InputError("a classifier needs positive and negative words; a set of attributes has none left")
+        raise InputError(
+            "a classifier needs positive and negative words; a set of attributes has none left"
+        )
     words = np.concatenate([first, second])
     is_negative = np.repeat([0.0, 1.0], [len(first), len(second)])
     weights, intercept = _logistic_regression(words, is_negative, penalise_intercept)
     return np.asarray(special.expit(np.asarray(targets, dtype=np.float64) @ weights + intercept))
 
 
-def _logistic_regression(words: Floats, labels: Floats, penalise_intercept: bool) -> tuple[Floats, float]:
-    """The weights and the intercept. The weights are a combination of the words, so few words need few coordinates."""
+def _logistic_regression(
+    words: Floats, labels: Floats, penalise_intercept: bool
+) -> tuple[Floats, float]:
+    """The weights and the intercept. The weights are a combination of the words, so few words need
+    few coordinates.
+    """
     if len(words) < words.shape[1]:
         values, rotation = np.linalg.eigh(words @ words.T)
         kept = values > values[-1] * 1e-12
@@ -64,11 +83,14 @@ def _logistic_regression(words: Floats, labels: Floats, penalise_intercept: bool
         curvature = (design.T * (likely * (1 - likely))) @ design
         curvature.flat[:: len(penalty) + 1] += penalty
         step = np.linalg.solve(curvature, slope)
-        near = float(slope @ step) < CLOSE  # Newton's steps square the error: after this one nothing is left of it
+        # Newton's steps square the error: after this one nothing is left of it
+        near = float(slope @ step) < CLOSE
         shrink, along, before = 1.0, design @ step, loss
         while True:
             at, there = found - shrink * step, margin - shrink * along
-            loss = float(penalty @ (at * at)) / 2 + float(np.logaddexp(0, there).sum() - labels @ there)
+            loss = float(penalty @ (at * at)) / 2 + float(
+                np.logaddexp(0, there).sum() - labels @ there
+            )
             if near or loss <= before or shrink < SHORTEST:
                 break
             shrink /= 2
@@ -79,43 +101,72 @@ def _logistic_regression(words: Floats, labels: Floats, penalise_intercept: bool
 
 
 def divergence_from_uniform(values: ArrayLike) -> float:
-    r"""The Kullback-Leibler divergence of the values, scaled to sum 1, from the uniform distribution, in nats.
+    r"""The Kullback-Leibler divergence of the values, scaled to sum 1, from the uniform
+    distribution, in nats.
 
-    KL(P || U) = sum_i p_i log(p_i n);   0: all equal; at most log n. Shapes: (n,). Raises ``InputError`` for fewer than two values.
+    KL(P || U) = sum_i p_i log(p_i n);   0: all equal; at most log n. Shapes: (n,). Raises
+    ``InputError`` for fewer than two values.
     """
     found = np.asarray(values, dtype=np.float64)
     if found.size < 2:
-        raise InputError(f"{found.size} value(s) have no distribution to compare with; give at least two target words or groups")
+        raise InputError(
+            f"{found.size} value(s) have no distribution to compare with; give at least two target"
+            " words or groups"
+        )
     shares = found / found.sum()
     return float(np.sum(shares * np.log(np.where(shares > 0, shares * found.size, 1.0))))
 
 
 @dataclass(frozen=True)
 class NegativeSentiment(Metric):
-    """RNSB; ``each`` has the share of the negative verdict that falls to every target word, or group."""
+    """RNSB; ``each`` has the share of the negative verdict that falls to every target word, or
+    group.
+    """
 
     about: ClassVar[About] = About(
         name="rnsb",
         title="Relative Negative Sentiment Bias",
-        formula="KL(P || U),  p_t = f(t) / sum_t f(t),  f(t) = P(negative | t) by a logistic regression on A (positive) and B (negative)",
-        sign="> 0: the verdict differs between targets; it does not say whom it falls on (see each)",
+        formula=(
+            "KL(P || U),  p_t = f(t) / sum_t f(t),  f(t) = P(negative | t) by a logistic regression"
+            " on A (positive) and B (negative)"
+        ),
+        sign=(
+            "> 0: the verdict differs between targets; it does not say whom it falls on (see each)"
+        ),
         low=0,
         high=math.inf,
         unbiased=0,
         source="Sweeney & Najafian (2019)",
-        roles={"X": "targets", "Y?": "targets", "X3?": "targets", "A": "positive words", "B": "negative words"},
+        roles={
+            "X": "targets",
+            "Y?": "targets",
+            "X3?": "targets",
+            "A": "positive words",
+            "B": "negative words",
+        },
         asks=("weat6b",),
     )
-    options: ClassVar[dict[str, Any]] = {"unit": "word", "held_out": 0.0, "penalise_intercept": False}
+    options: ClassVar[dict[str, Any]] = {
+        "unit": "word",
+        "held_out": 0.0,
+        "penalise_intercept": False,
+    }
     allowed: ClassVar[dict[str, Any]] = {"unit": ("word", "group")}
-    default_source: ClassVar[str] = "Ours: one probability for each target word; every attribute word trains, nothing is random."
+    default_source: ClassVar[str] = (
+        "Ours: one probability for each target word; all attribute words train, nothing is random."
+    )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "wefe",
-            "WEFE 1.0: a fifth of the attribute words held out at random (by our generator, not WEFE's); the intercept is penalised.",
+            "WEFE 1.0: a fifth of the attribute words held out at random (by our generator, not"
+            " WEFE's); the intercept is penalised.",
             {"held_out": 0.2, "penalise_intercept": True, "min_found": 0.8},
         ),
-        Convention("bsa", "Spliethöver & Wachsmuth (2021): one probability for each group's mean.", {"unit": "group", "min_found": 0.0}),
+        Convention(
+            "bsa",
+            "Spliethöver & Wachsmuth (2021): one probability for each group's mean.",
+            {"unit": "group", "min_found": 0.0},
+        ),
     )
     unit: str | None = None
     held_out: float | None = None
@@ -124,7 +175,9 @@ class NegativeSentiment(Metric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= (share := self.rules().held_out) < 1:
-            raise InputError(f"held_out is {share!r}; give a share of the attribute words from 0 to below 1")
+            raise InputError(
+                f"held_out is {share!r}; give a share of the attribute words from 0 to below 1"
+            )
 
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
         """The divergence over target words, or over the means of the target groups."""
@@ -137,4 +190,7 @@ class NegativeSentiment(Metric):
             targets = np.concatenate([found.raw for found in groups])
         options = {"penalise_intercept": rules.penalise_intercept, "held_out": rules.held_out}
         found = negative_sentiment(words["A"].raw, words["B"].raw, targets, **options, seed=seed)
-        return Measured(divergence_from_uniform(found), each=dict(zip(names, (found / found.sum()).tolist(), strict=True)))
+        return Measured(
+            divergence_from_uniform(found),
+            each=dict(zip(names, (found / found.sum()).tolist(), strict=True)),
+        )

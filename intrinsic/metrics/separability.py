@@ -1,4 +1,6 @@
-"""Whether biased words can be told apart by clustering or by a classifier (Gonen & Goldberg, 2019; Lauscher et al., 2020)."""
+"""Whether biased words can be told apart by clustering or by a classifier (Gonen & Goldberg, 2019;
+Lauscher et al., 2020).
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,14 @@ Floats = NDArray[np.float64]
 ROLES = {"pairs": "base pairs", "excluded?": "words left out of the vocabulary"}
 
 
-def clustering(rows: ArrayLike, labels: ArrayLike, *, restarts: int = 10, seed: int) -> tuple[float, float]:
+def clustering(
+    rows: ArrayLike, labels: ArrayLike, *, restarts: int = 10, seed: int
+) -> tuple[float, float]:
     """The accuracy and the V-measure of 2-means against two classes.
 
-    Accuracy: the larger of the shares that agree under both namings of the clusters; 0.5: the clusters say nothing of the classes; 1:
-    they are the classes. V-measure: the harmonic mean of homogeneity and completeness, in [0, 1]; 0: nothing. Shapes: (n, dim), (n,).
+    Accuracy: the larger of the shares that agree under both namings of the clusters; 0.5: the
+    clusters say nothing of the classes; 1: they are the classes. V-measure: the harmonic mean of
+    homogeneity and completeness, in [0, 1]; 0: nothing. Shapes: (n, dim), (n,).
     """
     classes, points = np.asarray(labels), np.asarray(rows)
     if not np.ptp(points, axis=0).any():
@@ -46,14 +51,22 @@ class _MostBiased(Metric):
     vocabulary: int | None = None
     along: str | None = None
 
-    def _extremes(self, words: Words, rules: SimpleNamespace) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """The vectors of the most biased words of both sides, most biased first in turns, and their sides."""
+    def _extremes(
+        self, words: Words, rules: SimpleNamespace
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """The vectors of the most biased words of both sides, most biased first in turns, and their
+        sides.
+        """
         vocabulary = frequent(words, rules.vocabulary)
         if 2 * rules.most > len(vocabulary.words):
             raise InputError(
-                f"most={rules.most} words of each side are more than half of the {len(vocabulary.words)} neutral words; ask for fewer"
+                f"most={rules.most} words of each side are more than half of the"
+                f" {len(vocabulary.words)} neutral words; ask for fewer"
             )
-        order = np.argsort(vocabulary.matrix @ direction(words["pairs"].matrix, rules.along).astype(np.float32), kind="stable")
+        order = np.argsort(
+            vocabulary.matrix @ direction(words["pairs"].matrix, rules.along).astype(np.float32),
+            kind="stable",
+        )
         turns = np.column_stack([order[: rules.most], order[::-1][: rules.most]]).ravel()
         return vocabulary.matrix[turns], np.tile([0, 1], rules.most)
 
@@ -65,7 +78,10 @@ class Clustering(_MostBiased):
     about: ClassVar[About] = About(
         name="kmeans",
         title="K-means on the most biased words",
-        formula="2-means on the 500 + 500 neutral words with the largest |cos(w, g)|: accuracy; V-measure",
+        formula=(
+            "2-means on the 500 + 500 neutral words with the largest |cos(w, g)|: accuracy;"
+            " V-measure"
+        ),
         sign="accuracy > 0.5, V-measure > 0: the sides form clusters",
         low=0,
         high=1,
@@ -89,7 +105,10 @@ class Classification(_MostBiased):
     about: ClassVar[About] = About(
         name="svm",
         title="SVM accuracy on the most biased words",
-        formula="accuracy of an RBF SVM, trained on 1,000 of the 2,500 + 2,500 neutral words with the largest |cos(w, g)|, on the rest",
+        formula=(
+            "accuracy of an RBF SVM, trained on 1,000 of the 2,500 + 2,500 neutral words with the"
+            " largest |cos(w, g)|, on the rest"
+        ),
         sign="> 0.5: the sides can be told apart",
         low=0,
         high=1,
@@ -98,7 +117,12 @@ class Classification(_MostBiased):
         roles=ROLES,
         asks=("professions_she_he",),
     )
-    options: ClassVar[dict[str, Any]] = {"most": 2_500, "train": 1_000, "vocabulary": 50_000, "along": "first"}
+    options: ClassVar[dict[str, Any]] = {
+        "most": 2_500,
+        "train": 1_000,
+        "vocabulary": 50_000,
+        "along": "first",
+    }
     train: int | None = None
 
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
@@ -106,9 +130,13 @@ class Classification(_MostBiased):
         rows, sides = self._extremes(words, rules)
         half = rules.train // 2
         if not 0 < half < rules.most:
-            raise InputError(f"train={rules.train}: give an even number from 2 to below twice most={rules.most}")
+            raise InputError(
+                f"train={rules.train}: give an even number from 2 to below twice most={rules.most}"
+            )
         rng = np.random.default_rng(seed)
-        chosen = np.concatenate([rng.permutation(np.flatnonzero(sides == side))[:half] for side in (0, 1)])
+        chosen = np.concatenate(
+            [rng.permutation(np.flatnonzero(sides == side))[:half] for side in (0, 1)]
+        )
         tested = np.ones(len(rows), dtype=bool)
         tested[chosen] = False
         model = SVC(gamma="scale").fit(rows[chosen], sides[chosen])
@@ -122,7 +150,10 @@ class ImplicitBias(Metric):
     about: ClassVar[About] = About(
         name="ibt",
         title="Implicit Bias Test",
-        formula="2-means on X u Y: mean accuracy over 50 starts; an RBF SVM on X and Y: accuracy, each word left out in turn",
+        formula=(
+            "2-means on X u Y: mean accuracy over 50 starts; an RBF SVM on X and Y: accuracy, each"
+            " word left out in turn"
+        ),
         sign="> 0.5: the groups can be told apart",
         low=0,
         high=1,
@@ -134,7 +165,8 @@ class ImplicitBias(Metric):
     )
     options: ClassVar[dict[str, Any]] = {"starts": 50}
     default_source: ClassVar[str] = (
-        "Lauscher et al. (2020) train their classifier on neighbours of the words; without such a set each word is left out in turn."
+        "Lauscher et al. (2020) train their classifier on neighbours of the words; without such a"
+        " set each word is left out in turn."
     )
     starts: int | None = None
 
@@ -142,6 +174,9 @@ class ImplicitBias(Metric):
         """Both accuracies."""
         rows = np.concatenate([words["X"].matrix, words["Y"].matrix])
         sides = np.repeat([0, 1], [len(words["X"].words), len(words["Y"].words)])
-        runs = [clustering(rows, sides, restarts=1, seed=seed + start)[0] for start in range(rules.starts)]
+        runs = [
+            clustering(rows, sides, restarts=1, seed=seed + start)[0]
+            for start in range(rules.starts)
+        ]
         left_out = cross_val_score(SVC(gamma="scale"), rows, sides, cv=LeaveOneOut())
         return {"kmeans": Measured(float(np.mean(runs))), "svm": Measured(float(left_out.mean()))}

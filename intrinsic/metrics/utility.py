@@ -1,4 +1,6 @@
-"""What an embedding is worth besides its bias: word similarity and analogies. A debiased embedding that lost these merely broke."""
+"""What an embedding is worth besides its bias: word similarity and analogies. A debiased embedding
+that lost these merely broke.
+"""
 
 from __future__ import annotations
 
@@ -23,27 +25,40 @@ Floats = NDArray[np.float64]
 
 
 def word_similarity(w: ArrayLike, v: ArrayLike, judged: ArrayLike) -> tuple[float, float]:
-    """Spearman's correlation of the cosines of pairs of words with their judged similarity, and its two-sided p.
+    """Spearman's correlation of the cosines of pairs of words with their judged similarity, and its
+    two-sided p.
 
-    1: cosines order the pairs as people do; 0: not at all. Shapes: w (n, dim), v (n, dim), judged (n,). Raises ``InputError`` for fewer
-    than three pairs, a zero row, and where all cosines or all judgements are equal.
+    1: cosines order the pairs as people do; 0: not at all. Shapes: w (n, dim), v (n, dim), judged
+    (n,). Raises ``InputError`` for fewer than three pairs, a zero row, and where all cosines or all
+    judgements are equal.
     """
-    cosines, values = np.einsum("ij,ij->i", unit_rows(w), unit_rows(v)), np.asarray(judged, dtype=float)
+    cosines, values = (
+        np.einsum("ij,ij->i", unit_rows(w), unit_rows(v)),
+        np.asarray(judged, dtype=float),
+    )
     if len(cosines) < 3 or np.ptp(cosines) == 0 or np.ptp(values) == 0:
-        raise InputError(f"{len(cosines)} pair(s) of words, or pairs that are all alike, have no ranking to compare")
+        raise InputError(
+            f"{len(cosines)} pair(s) of words, or pairs that are all alike, have no ranking to"
+            " compare"
+        )
     found = stats.spearmanr(cosines, values)
     return float(found.statistic), float(found.pvalue)
 
 
 def read_similarities(path: str | Path) -> Query:
-    """The pairs of a word similarity file, SimLex-style: word, word, number on each line, between tabs, commas, semicolons or spaces.
+    """The pairs of a word similarity file, SimLex-style: word, word, number on each line, between
+    tabs, commas, semicolons or spaces.
 
-    Further columns are ignored, and so are empty lines, lines that start with ``#``, and a header, whose third cell is no number. Raises
-    ``InputError`` for any other line without a number.
+    Further columns are ignored, and so are empty lines, lines that start with ``#``, and a header,
+    whose third cell is no number. Raises ``InputError`` for any other line without a number.
     """
     words, values = [], []
     for number, line in enumerate(read_lines(path), 1):
-        cells = [cell for cell in line.replace(";", "\t").replace(",", "\t").replace(" ", "\t").split("\t") if cell]
+        cells = [
+            cell
+            for cell in line.replace(";", "\t").replace(",", "\t").replace(" ", "\t").split("\t")
+            if cell
+        ]
         if not cells or cells[0].startswith("#"):
             continue
         try:
@@ -51,7 +66,9 @@ def read_similarities(path: str | Path) -> Query:
         except (IndexError, ValueError):
             if number == 1:
                 continue
-            raise InputError(f"{path}: line {number} is not 'word word number': {line.strip()!r}") from None
+            raise InputError(
+                f"{path}: line {number} is not 'word word number': {line.strip()!r}"
+            ) from None
         words += cells[:2]
         values.append(value)
     if not values:
@@ -63,7 +80,9 @@ def read_similarities(path: str | Path) -> Query:
 
 @dataclass(frozen=True)
 class SemanticQuality(Metric):
-    """SQ: agreement with judged word similarity, read from ``file`` (SimLex-999, WordSim-353, MEN, ...)."""
+    """SQ: agreement with judged word similarity, read from ``file`` (SimLex-999, WordSim-353, MEN,
+    ...).
+    """
 
     about: ClassVar[About] = About(
         name="sq",
@@ -77,7 +96,9 @@ class SemanticQuality(Metric):
         roles={"partners": "pairs of words with a judgement each"},
         fewest={"partners": 3},
     )
-    default_source: ClassVar[str] = "Words as written; any loss of pairs is accepted, as it is usual."
+    default_source: ClassVar[str] = (
+        "Words as written; any loss of pairs is accepted, as it is usual."
+    )
     options: ClassVar[dict[str, Any]] = {"min_found": 0.0}
     file: str | None = None
 
@@ -93,20 +114,31 @@ class SemanticQuality(Metric):
         """Spearman's rho with its two-sided p."""
         partners = words["partners"]
         if not partners.values:
-            raise InputError(f"the pairs of query {words.query.name!r} have no judged similarity; give a file of word similarities")
+            raise InputError(
+                f"the pairs of query {words.query.name!r} have no judged similarity; give a file of"
+                " word similarities"
+            )
         rho, p = word_similarity(partners.matrix[:, 0], partners.matrix[:, 1], partners.values)
         return Measured(rho, test=PValue(p, "t", 0, len(partners.words), "two-sided", False, p, p))
 
 
 @dataclass(frozen=True)
 class Analogies(Metric):
-    """3CosAdd on the base pairs: is d nearest to b - a + c, for every two pairs a : b and c : d? ``each`` has every pair's accuracy."""
+    """3CosAdd on the base pairs: is d nearest to b - a + c, for every two pairs a : b and c : d?
+    ``each`` has every pair's accuracy.
+    """
 
     about: ClassVar[About] = About(
         name="analogies",
         title="Analogies among base pairs, 3CosAdd accuracy",
-        formula="share of (a : b, c : d) in pairs with d = argmax_{w not in {a, b, c}} cos(w, unit(b) - unit(a) + unit(c))",
-        sign="larger: the pairs stand in the same relation; utility, not bias: it does not tell which pairs measure bias reliably",
+        formula=(
+            "share of (a : b, c : d) in pairs with d = argmax_{w not in {a, b, c}} cos(w, unit(b) -"
+            " unit(a) + unit(c))"
+        ),
+        sign=(
+            "larger: the pairs stand in the same relation; utility, not bias: it does not tell"
+            " which pairs measure bias reliably"
+        ),
         low=0,
         high=1,
         unbiased=None,
@@ -119,9 +151,15 @@ class Analogies(Metric):
     vocabulary: int | None = None
 
     def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
-        """Both directions of every pair are asked; d is sought among the frequent words and the words of the pairs."""
+        """Both directions of every pair are asked; d is sought among the frequent words and the
+        words of the pairs.
+        """
         pairs = words["pairs"]
-        rows = {word: row for item, both in zip(pairs.items, pairs.matrix, strict=True) for word, row in zip(item, both, strict=True)}
+        rows = {
+            word: row
+            for item, both in zip(pairs.items, pairs.matrix, strict=True)
+            for word, row in zip(item, both, strict=True)
+        }
         searched = frequent(words, rules.vocabulary)
         pool = np.concatenate([searched.matrix, np.array(list(rows.values()), dtype=np.float32)])
         place = {word: len(searched.words) + i for i, word in enumerate(rows)}
@@ -130,7 +168,11 @@ class Analogies(Metric):
         each = {}
         for item in pairs.items:
             others = [other for other in pairs.items if other != item]
-            hits = [_solves(pool, rows, place, a, b, c, d) for a, b in (item, item[::-1]) for c, d in _alike(others, a == item[0])]
+            hits = [
+                _solves(pool, rows, place, a, b, c, d)
+                for a, b in (item, item[::-1])
+                for c, d in _alike(others, a == item[0])
+            ]
             each[":".join(item)] = float(np.mean(hits))
         return Measured(float(np.mean(list(each.values()))), each=each)
 
@@ -139,7 +181,15 @@ def _alike(pairs: list[tuple[str, ...]], forward: bool) -> list[tuple[str, ...]]
     return pairs if forward else [pair[::-1] for pair in pairs]
 
 
-def _solves(pool: NDArray[np.float32], rows: dict[str, Floats], place: dict[str, int], a: str, b: str, c: str, d: str) -> bool:
+def _solves(
+    pool: NDArray[np.float32],
+    rows: dict[str, Floats],
+    place: dict[str, int],
+    a: str,
+    b: str,
+    c: str,
+    d: str,
+) -> bool:
     """Whether d is the word of the pool nearest to b - a + c, leaving out a, b and c."""
     cosines = pool @ (rows[b] - rows[a] + rows[c]).astype(np.float32)
     cosines[[place[a], place[b], place[c]]] = -np.inf
@@ -148,13 +198,21 @@ def _solves(pool: NDArray[np.float32], rows: dict[str, Floats], place: dict[str,
 
 @dataclass(frozen=True)
 class GeneratedAnalogies(Metric):
-    """Bolukbasi's generator: the pairs of frequent words that stand to each other as the first base pair; ``each`` has them."""
+    """Bolukbasi's generator: the pairs of frequent words that stand to each other as the first base
+    pair; ``each`` has them.
+    """
 
     about: ClassVar[About] = About(
         name="generated_analogies",
         title="Analogies generated for the first base pair (a, b), mean score",
-        formula="mean of the 100 largest cos(unit(a) - unit(b), x - y), |x - y| <= 1, over pairs (x, y) of frequent words, each x once",
-        sign="to be read (see each): which of the pairs are definitions and which stereotypes, people must say",
+        formula=(
+            "mean of the 100 largest cos(unit(a) - unit(b), x - y), |x - y| <= 1, over pairs (x, y)"
+            " of frequent words, each x once"
+        ),
+        sign=(
+            "to be read (see each): which of the pairs are definitions and which stereotypes,"
+            " people must say"
+        ),
         low=-1,
         high=1,
         unbiased=None,
@@ -174,15 +232,27 @@ class GeneratedAnalogies(Metric):
         axis = (first[0] - first[1]).astype(np.float32)
         axis /= np.linalg.norm(axis)
         along = searched.matrix @ axis
-        best, score = np.zeros(len(along), dtype=np.intp), np.full(len(along), -np.inf, dtype=np.float32)
+        best, score = (
+            np.zeros(len(along), dtype=np.intp),
+            np.full(len(along), -np.inf, dtype=np.float32),
+        )
         for start in range(0, len(along), 1_000):
             rows = slice(start, start + 1_000)
             squared = 2 - 2 * (searched.matrix[rows] @ searched.matrix.T)
             near = (squared <= rules.farthest**2) & (squared > 1e-6)
-            cosines = np.where(near, (along[rows, None] - along) / np.sqrt(np.maximum(squared, 1e-6)), -np.inf)
+            cosines = np.where(
+                near, (along[rows, None] - along) / np.sqrt(np.maximum(squared, 1e-6)), -np.inf
+            )
             best[rows], score[rows] = cosines.argmax(axis=1), cosines.max(axis=1)
-        order = [place for place in np.argsort(-score, kind="stable")[: rules.most] if math.isfinite(score[place])]
+        order = [
+            place
+            for place in np.argsort(-score, kind="stable")[: rules.most]
+            if math.isfinite(score[place])
+        ]
         if not order:
-            raise InputError(f"no two of {len(along)} words lie within {rules.farthest} of one another; allow more with farthest")
+            raise InputError(
+                f"no two of {len(along)} words lie within {rules.farthest} of one another; allow"
+                " more with farthest"
+            )
         each = {f"{searched.words[x]}:{searched.words[best[x]]}": float(score[x]) for x in order}
         return Measured(float(np.mean(list(each.values()))), each=each)

@@ -1,6 +1,16 @@
-"""Word sets and queries: what the metrics ask about, as data with language and source. Needs neither numpy nor gensim."""
+"""Word sets and queries: what the metrics ask about, as data with language and source. Needs
+neither numpy nor gensim.
+"""
 
-from intrinsic.wordsets.library import load_queries, load_query, load_wordset, queries_with, query_names, read_wordsets, wordset_names
+from intrinsic.wordsets.library import (
+    load_queries,
+    load_query,
+    load_wordset,
+    queries_with,
+    query_names,
+    read_wordsets,
+    wordset_names,
+)
 from intrinsic.wordsets.parse import WordFile
 from intrinsic.wordsets.wordset import Query, WordSet
 

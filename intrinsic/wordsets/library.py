@@ -19,11 +19,17 @@ def _library() -> WordFile:
     sets: dict[str, WordSet] = {}
     queries: dict[str, Query] = {}
     # weat.yaml first, for the others name its sets.
-    for path in sorted(FOLDER.glob("*.yaml"), key=lambda path: (path.name not in ("weat.yaml", "bolukbasi.yaml"), path.name)):
+    for path in sorted(
+        FOLDER.glob("*.yaml"),
+        key=lambda path: (path.name not in ("weat.yaml", "bolukbasi.yaml"), path.name),
+    ):
         file = parse_file(path, sets)
         twice = (sets.keys() & file.sets.keys()) | (queries.keys() & file.queries.keys())
         if twice:
-            raise InputError(f"{path} repeats {', '.join(sorted(twice))}; every word set and query needs a name of its own")
+            raise InputError(
+                f"{path} repeats {', '.join(sorted(twice))}; every word set and query needs a name"
+                " of its own"
+            )
         sets.update(file.sets)
         queries.update(file.queries)
     return WordFile(sets, queries)
@@ -40,47 +46,66 @@ def query_names() -> list[str]:
 
 
 def queries_with(names: Sequence[str], language: str) -> list[str]:
-    """The built-in queries of these names in a language: ``weat7`` in English, ``weat7_es`` in Spanish, where there is one."""
+    """The built-in queries of these names in a language: ``weat7`` in English, ``weat7_es`` in
+    Spanish, where there is one.
+    """
     queries = _library().queries
     both = [(name, f"{name}_{language}") for name in names]
-    return [name for pair in both for name in pair if name in queries and queries[name].language == language]
+    return [
+        name
+        for pair in both
+        for name in pair
+        if name in queries and queries[name].language == language
+    ]
 
 
 def load_wordset(name: str) -> WordSet:
     """The built-in word set of that name. Raises ``InputError`` for an unknown name."""
     sets = _library().sets
     if name not in sets:
-        raise InputError(f"unknown word set {name!r}{nearest(name, sets)}; there are {', '.join(sets)}")
+        raise InputError(
+            f"unknown word set {name!r}{nearest(name, sets)}; there are {', '.join(sets)}"
+        )
     return sets[name]
 
 
 def load_query(name: str) -> Query:
-    """The built-in query of that name, such as ``weat6b``. Raises ``InputError`` for an unknown name."""
+    """The built-in query of that name, such as ``weat6b``. Raises ``InputError`` for an unknown
+    name.
+    """
     return load_queries([name])[0]
 
 
 def load_queries(names: Sequence[str], path: str | Path | None = None) -> list[Query]:
-    """The queries of these names, from the built-in ones and from the user's file at ``path``, in the order given.
+    """The queries of these names, from the built-in ones and from the user's file at ``path``, in
+    the order given.
 
     Raises ``InputError`` for an unknown name, and as ``read_wordsets`` does.
     """
     queries = {**_library().queries, **(read_wordsets(path).queries if path else {})}
     for name in names:
         if name not in queries:
-            raise InputError(f"unknown query {name!r}{nearest(name, queries)}; there are {', '.join(queries)}")
+            raise InputError(
+                f"unknown query {name!r}{nearest(name, queries)}; there are {', '.join(queries)}"
+            )
     return [queries[name] for name in names]
 
 
 def read_wordsets(path: str | Path) -> WordFile:
     """The word sets and queries of a user's own YAML or JSON file.
 
-    The full form is that of the built-in files. The short form is ``{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}``:
-    queries alone. In both, a letter of a query holds a list of words or the name of a word set, the file's own or a built-in one.
+    The full form is that of the built-in files. The short form is ``{"mine": {"X": [...], "Y":
+    [...], "A": [...], "B": [...]}}``: queries alone. In both, a letter of a query holds a list of
+    words or the name of a word set, the file's own or a built-in one.
 
-    Raises ``InputError`` for a missing or malformed file, and for a query that takes the name of a built-in one.
+    Raises ``InputError`` for a missing or malformed file, and for a query that takes the name of a
+    built-in one.
     """
     file = parse_file(path, _library().sets)
     taken = file.queries.keys() & _library().queries.keys()
     if taken:
-        raise InputError(f"{path}: the query name {', '.join(sorted(taken))} is taken by a built-in query; choose another")
+        raise InputError(
+            f"{path}: the query name {', '.join(sorted(taken))} is taken by a built-in query;"
+            " choose another"
+        )
     return file

@@ -30,9 +30,10 @@ def width_of(role: str) -> int | None:
 class WordSet:
     """Words that stand for one concept; or pairs or rows of words, each of ``width`` words.
 
-    ``words`` are the words in use, in their original order and case, those of an item one after the other. ``values`` has a number
-    for each item, or is empty. ``deleted`` are further words of the original list that its authors left out, so ``words + deleted`` is
-    the full list. ``language`` is an ISO 639 code (``und`` where none was given) and ``source`` the citation.
+    ``words`` are the words in use, in their original order and case, those of an item one after the
+    other. ``values`` has a number for each item, or is empty. ``deleted`` are further words of the
+    original list that its authors left out, so ``words + deleted`` is the full list. ``language``
+    is an ISO 639 code (``und`` where none was given) and ``source`` the citation.
     """
 
     name: str
@@ -53,8 +54,9 @@ class WordSet:
 class Query:
     """Word sets in the roles that a metric asks for, ``query["X"]``.
 
-    Two sets of target words are ``X`` and ``Y``, two of attribute words ``A`` and ``B``, in the notation of Caliskan et al. (2017). By
-    convention X and A are the stereotypical partners, and so are Y and B: a positive score means that X goes with A. ``ROLES`` has all.
+    Two sets of target words are ``X`` and ``Y``, two of attribute words ``A`` and ``B``, in the
+    notation of Caliskan et al. (2017). By convention X and A are the stereotypical partners, and so
+    are Y and B: a positive score means that X goes with A. ``ROLES`` has all.
     """
 
     name: str

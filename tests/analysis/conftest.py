@@ -15,7 +15,12 @@ from analysis.figures import draw_figures
 from analysis.join import join_points
 from analysis.read import Tables
 
-DOSES = [("none", "", 0.0), ("balance", "debias", 1.0), ("balance", "overbias", 0.5), ("attract_repel", "debias", 0.5)]
+DOSES = [
+    ("none", "", 0.0),
+    ("balance", "debias", 1.0),
+    ("balance", "overbias", 0.5),
+    ("attract_repel", "debias", 0.5),
+]
 DOSES.append(("attract_repel", "overbias", 1.0))
 SIGN = {"": 0, "debias": -1, "overbias": 1}
 
@@ -58,11 +63,13 @@ def texts() -> Callable[[Path], list[str]]:
 
 
 def make_tables() -> Tables:
-    """Two embeddings, each unmodified and modified in four ways, two queries, two gaps; and one failed point.
+    """Two embeddings, each unmodified and modified in four ways, two queries, two gaps; and one
+    failed point.
 
-    With s = dose, negative for debias: WEAT 7 is s and WEAT 8 is -s; the recall gap is s / 10 for word2vec and -s / 10 for fasttext. So r
-    is 1 for (word2vec, WEAT 7, recall), -1 where one of the two changes, and 0 over both embeddings. The precision gap is .02
-    everywhere, undefined at one point.
+    With s = dose, negative for debias: WEAT 7 is s and WEAT 8 is -s; the recall gap is s / 10 for
+    word2vec and -s / 10 for fasttext. So r is 1 for (word2vec, WEAT 7, recall), -1 where one of the
+    two changes, and 0 over both embeddings. The precision gap is .02 everywhere, undefined at one
+    point.
     """
     points, intrinsic, extrinsic = [], [], []
     for embedding in ("word2vec", "fasttext"):
@@ -72,22 +79,63 @@ def make_tables() -> Tables:
             points.append(point(key, embedding, method, direction, dose))
             intrinsic += [score(key, "weat7", s), score(key, "weat8", -s)]
             gone = key == "fasttext balance debias"
-            extrinsic.append(gap(key, "precision_gap", np.nan if gone else 0.02, "female: no item predicted positive" if gone else ""))
+            extrinsic.append(
+                gap(
+                    key,
+                    "precision_gap",
+                    np.nan if gone else 0.02,
+                    "female: no item predicted positive" if gone else "",
+                )
+            )
             extrinsic.append(gap(key, "recall_gap", s / 10 if embedding == "word2vec" else -s / 10))
             extrinsic.append(gap(key, "f1", 0.7) | {"group": "all"})
-    points.append(point("broken", "word2vec", "balance", "debias", 0.5) | {"status": "failed", "error": "out of memory"})
+    points.append(
+        point("broken", "word2vec", "balance", "debias", 0.5)
+        | {"status": "failed", "error": "out of memory"}
+    )
     return Tables(pd.DataFrame(points), pd.DataFrame(intrinsic), pd.DataFrame(extrinsic))
 
 
 def point(key: str, embedding: str, method: str, direction: str, dose: float) -> dict:
-    made = {"embedding": embedding, "method": method, "direction": direction, "dose": dose, "seed": 0, "generated": True}
-    return {"point": key, "experiment": "tiny", "task": "hatespeech_en", **made, "status": "done", "error": "", "label_bias": np.nan}
+    made = {
+        "embedding": embedding,
+        "method": method,
+        "direction": direction,
+        "dose": dose,
+        "seed": 0,
+        "generated": True,
+    }
+    return {
+        "point": key,
+        "experiment": "tiny",
+        "task": "hatespeech_en",
+        **made,
+        "status": "done",
+        "error": "",
+        "label_bias": np.nan,
+    }
 
 
 def score(key: str, query: str, value: float) -> dict:
-    return {"point": key, "metric": "weat", "query": query, "value": value, "p_value": 0.5, "convention": "default", "reason": ""}
+    return {
+        "point": key,
+        "metric": "weat",
+        "query": query,
+        "value": value,
+        "p_value": 0.5,
+        "convention": "default",
+        "reason": "",
+    }
 
 
 def gap(key: str, measure: str, value: float, reason: str = "") -> dict:
     interval = {"value": value, "low": value - 0.03, "high": value + 0.04}
-    return {"point": key, "task": "hatespeech_en", "measure": measure, "group": "male-female", **interval, "support": 40, "reason": reason}
+    return {
+        "point": key,
+        "task": "hatespeech_en",
+        "measure": measure,
+        "group": "male-female",
+        **interval,
+        "support": 40,
+        "reason": reason,
+    }

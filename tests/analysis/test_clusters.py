@@ -1,4 +1,6 @@
-"""Clustered correlations against literal loops: rows copied out, units left out, every ordering tried."""
+"""Clustered correlations against literal loops: rows copied out, units left out, every ordering
+tried.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +37,20 @@ def made(k: int = 7, rows: int = 3, seed: int = 0, rho: float = 0.5) -> Pairs:
 
 def copied(pairs: Pairs, counts: np.ndarray) -> Pairs:
     """The rows of a resample written out, each copy of a unit a unit of its own."""
-    picked = [np.flatnonzero(pairs.unit == unit) for unit, count in enumerate(counts.astype(int)) for _ in range(count)]
+    picked = [
+        np.flatnonzero(pairs.unit == unit)
+        for unit, count in enumerate(counts.astype(int))
+        for _ in range(count)
+    ]
     unit = np.repeat(np.arange(len(picked)), [len(rows) for rows in picked])
     rows = np.concatenate(picked)
     return Pairs(pairs.x[rows], pairs.y[rows], unit)
 
 
 def influence_error(pairs: Pairs) -> float:
-    """The error of z by the infinitesimal jackknife, from its definition: the derivative of r in each unit's weight, numerically."""
+    """The error of z by the infinitesimal jackknife, from its definition: the derivative of r in
+    each unit's weight, numerically.
+    """
     sums, ones = moments(pairs), np.ones((1, pairs.units))
     r = weighted_pearson(ones, sums)[0][0]
     total = 0.0
@@ -50,7 +58,9 @@ def influence_error(pairs: Pairs) -> float:
         more, less = ones.copy(), ones.copy()
         more[0, unit] += 1e-5
         less[0, unit] -= 1e-5
-        total += ((weighted_pearson(more, sums)[0][0] - weighted_pearson(less, sums)[0][0]) / 2e-5) ** 2
+        total += (
+            (weighted_pearson(more, sums)[0][0] - weighted_pearson(less, sums)[0][0]) / 2e-5
+        ) ** 2
     return math.sqrt(total) / (1 - r * r)
 
 
@@ -71,7 +81,10 @@ def test_the_interval_is_the_studentised_bootstrap_written_out() -> None:
     strayed = []
     for counts in weights:
         rows = copied(pairs, counts)
-        strayed.append(abs(math.atanh(np.corrcoef(rows.x, rows.y)[0, 1]) - math.atanh(r)) / influence_error(rows))
+        strayed.append(
+            abs(math.atanh(np.corrcoef(rows.x, rows.y)[0, 1]) - math.atanh(r))
+            / influence_error(rows)
+        )
     reach = np.quantile(strayed, 0.95) * influence_error(pairs)
     found = pearson_interval(pairs, weights)
     bounds = [math.tanh(math.atanh(r) + side * reach) for side in (-1, 1)]
@@ -81,8 +94,13 @@ def test_the_interval_is_the_studentised_bootstrap_written_out() -> None:
 @pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall"])
 def test_units_left_out_one_by_one(statistic: str) -> None:
     pairs = made()
-    of = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[statistic]
-    expected = [of(pairs.x[pairs.unit != unit], pairs.y[pairs.unit != unit]).statistic for unit in range(pairs.units)]
+    of = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[
+        statistic
+    ]
+    expected = [
+        of(pairs.x[pairs.unit != unit], pairs.y[pairs.unit != unit]).statistic
+        for unit in range(pairs.units)
+    ]
     assert leave_one_out(pairs, statistic) == pytest.approx(expected, abs=1e-12)
 
 
@@ -97,7 +115,8 @@ def test_the_jackknife_interval_by_hand() -> None:
     z = np.arctanh(left_out)
     error = math.sqrt(3 / 4 * sum((value - z.mean()) ** 2 for value in z))
     found = jackknife_interval(0.5, left_out)
-    assert found.high == pytest.approx(math.tanh(math.atanh(0.5) + 4.302652729911275 * error))  # t, 2 degrees of freedom
+    # t, 2 degrees of freedom
+    assert found.high == pytest.approx(math.tanh(math.atanh(0.5) + 4.302652729911275 * error))
     assert jackknife_interval(1.0, left_out).low == 1
     assert math.isnan(jackknife_interval(0.5, left_out[:3]).low)
 
@@ -107,7 +126,10 @@ def test_permutation_p_is_that_of_all_orderings_of_whole_units(rows: int) -> Non
     pairs = made(k=6, rows=rows, seed=5)
     x, y = pairs.x.reshape(6, rows), pairs.y.reshape(6, rows)
     observed = abs(np.corrcoef(pairs.x, pairs.y)[0, 1])
-    every = [abs(np.corrcoef(x.ravel(), y[list(order)].ravel())[0, 1]) for order in itertools.permutations(range(6))]
+    every = [
+        abs(np.corrcoef(x.ravel(), y[list(order)].ravel())[0, 1])
+        for order in itertools.permutations(range(6))
+    ]
     exact = np.mean(np.array(every) >= observed - 1e-12)
     p, reason = permutation_p(pairs, 20_000, 0)
     assert p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
@@ -115,7 +137,9 @@ def test_permutation_p_is_that_of_all_orderings_of_whole_units(rows: int) -> Non
 
 
 def test_units_change_places_with_units_of_their_size() -> None:
-    one_alone = Pairs(np.arange(7.0), np.array([1.0, 3, 2, 5, 4, 4, 1]), np.array([0, 0, 1, 1, 2, 2, 3]))
+    one_alone = Pairs(
+        np.arange(7.0), np.array([1.0, 3, 2, 5, 4, 4, 1]), np.array([0, 0, 1, 1, 2, 2, 3])
+    )
     assert permutation_p(one_alone, 100, 0)[1] == "1 units of a size of their own stay in place"
     all_alone = Pairs(np.arange(6.0), np.array([1.0, 3, 2, 5, 4, 4]), np.array([0, 1, 1, 2, 2, 2]))
     p, reason = permutation_p(all_alone, 100, 0)

@@ -1,4 +1,6 @@
-"""Correlations by slices: the paper's own results, the slices it breaks out, and the command line."""
+"""Correlations by slices: the paper's own results, the slices it breaks out, and the command
+line.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,15 @@ from analysis.read import Tables, read_table
 from analysis.tables import write_tables
 from files import InputError
 
-# Goldfarb-Tarrant et al. (2021), coreference results of their repository, computed with scipy alone: n, Pearson r and p.
+# Goldfarb-Tarrant et al. (2021), coreference results of their repository, computed with scipy
+# alone: n, Pearson r and p.
 GOLDEN = {
     (): {(): (84, 0.278192, 0.010399)},
     ("Metric",): {("Precision",): (42, 0.284948, 0.067389), ("Recall",): (42, 0.286107, 0.066234)},
-    ("Embedding",): {("word2vec",): (42, 0.397383, 0.009163), ("fastText",): (42, 0.272619, 0.080688)},
+    ("Embedding",): {
+        ("word2vec",): (42, 0.397383, 0.009163),
+        ("fastText",): (42, 0.272619, 0.080688),
+    },
     ("Metric", "Embedding"): {
         ("Precision", "word2vec"): (21, 0.443735, 0.043908),
         ("Precision", "fastText"): (21, 0.266632, 0.242669),
@@ -34,7 +40,10 @@ GOLDEN = {
 def test_the_papers_coreference_results(by: tuple[str, ...], realdata: Path) -> None:
     table = read_table(realdata / "results" / "coref_results_orig.csv")
     result = correlate(table, x="WEAT", y="Performance Gap", by=by)
-    found = {tuple(row[name] for name in by): (row["n"], row["pearson"], row["pearson_p"]) for row in result.to_dict("records")}
+    found = {
+        tuple(row[name] for name in by): (row["n"], row["pearson"], row["pearson_p"])
+        for row in result.to_dict("records")
+    }
     assert found.keys() == GOLDEN[by].keys()
     for key, expected in GOLDEN[by].items():
         assert found[key] == pytest.approx(expected, abs=5e-7)
@@ -44,9 +53,13 @@ def test_the_papers_coreference_results(by: tuple[str, ...], realdata: Path) -> 
 def test_the_papers_rank_correlations(realdata: Path) -> None:
     table = read_table(realdata / "results" / "coref_results_orig.csv")
     everything = correlate(table, x="WEAT", y="Performance Gap").iloc[0]
-    assert everything[["spearman", "spearman_p", "kendall"]].tolist() == pytest.approx([0.392936, 0.000218, 0.276091], abs=5e-7)
+    assert everything[["spearman", "spearman_p", "kendall"]].tolist() == pytest.approx(
+        [0.392936, 0.000218, 0.276091], abs=5e-7
+    )
     by = correlate(table, x="WEAT", y="Performance Gap", by=["Embedding"]).set_index("Embedding")
-    assert by["spearman"].to_dict() == pytest.approx({"word2vec": 0.622794, "fastText": 0.247589}, abs=5e-7)
+    assert by["spearman"].to_dict() == pytest.approx(
+        {"word2vec": 0.622794, "fastText": 0.247589}, abs=5e-7
+    )
     assert by.loc["word2vec", "spearman_p"] == pytest.approx(1.1e-5, abs=5e-7)
 
 
@@ -56,12 +69,23 @@ def test_a_column_of_whole_numbers_and_an_almost_empty_one(realdata: Path) -> No
     by_test = correlate(table, x="WEAT", y="Performance Gap", by=["Test"])
     assert dict(zip(by_test["Test"], by_test["n"], strict=True)) == {"6": 28, "7": 28, "8": 28}
     by_name = correlate(table, x="WEAT", y="Performance Gap", by=["Name"])
-    assert dict(zip(by_name["Name"], by_name["n"], strict=True)) == {"baseline_ft": 6, "(empty)": 72, "baseline_w2v": 6}
+    assert dict(zip(by_name["Name"], by_name["n"], strict=True)) == {
+        "baseline_ft": 6,
+        "(empty)": 72,
+        "baseline_w2v": 6,
+    }
 
 
 def test_slices_of_a_foreign_table_equal_scipy() -> None:
     rng = np.random.default_rng(0)
-    table = pd.DataFrame({"a": rng.choice(["p", "q"], 60), "b": rng.choice([6, 7], 60), "x": rng.normal(size=60), "y": rng.normal(size=60)})
+    table = pd.DataFrame(
+        {
+            "a": rng.choice(["p", "q"], 60),
+            "b": rng.choice([6, 7], 60),
+            "x": rng.normal(size=60),
+            "y": rng.normal(size=60),
+        }
+    )
     table.loc[3, "x"] = np.nan
     result = correlate(table, x="x", y="y", by=["a", "b"])
     assert result["n"].sum() == 59
@@ -70,7 +94,9 @@ def test_slices_of_a_foreign_table_equal_scipy() -> None:
         part = table[(table["a"] == row.a) & (table["b"].astype(str) == row.b)].dropna()
         expected = stats.pearsonr(part["x"], part["y"])
         assert (row.pearson, row.pearson_p) == pytest.approx((expected.statistic, expected.pvalue))
-        assert (row.pearson_low, row.pearson_high) == pytest.approx(tuple(expected.confidence_interval()))
+        assert (row.pearson_low, row.pearson_high) == pytest.approx(
+            tuple(expected.confidence_interval())
+        )
 
 
 @pytest.mark.parametrize(
@@ -113,11 +139,14 @@ def test_every_slice_of_the_paper(slices: pd.DataFrame) -> None:
         ("all", "weat7", "all", 10, 0, False),
         ("word2vec", "all", "all", 10, 0, True),
         ("all", "all", "all", 20, 0, True),
-        ("word2vec", "weat7", "balance", 3, 1, False),  # two balanced embeddings and the unmodified one
+        # Two balanced embeddings and the unmodified one
+        ("word2vec", "weat7", "balance", 3, 1, False),
         ("fasttext", "weat7", "attract_repel", 3, -1, False),
     ],
 )
-def test_recall_slices_by_hand(slices: pd.DataFrame, embedding: str, query: str, method: str, n: int, r: float, repeated: bool) -> None:
+def test_recall_slices_by_hand(
+    slices: pd.DataFrame, embedding: str, query: str, method: str, n: int, r: float, repeated: bool
+) -> None:
     row = pick(slices, embedding=embedding, query=query, gap="recall_gap", method=method)
     assert (row["n"], row["repeated"]) == (n, repeated)
     assert row["pearson"] == pytest.approx(r, abs=1e-12)
@@ -132,15 +161,33 @@ def test_a_constant_gap_has_no_correlation(slices: pd.DataFrame) -> None:
 
 def test_real_points_are_not_called_generated(tables: Tables) -> None:
     points = tables.points.assign(generated=tables.points["embedding"].eq("fasttext"))
-    result = correlate_slices(join_points(points, tables.intrinsic, tables.extrinsic)).groupby("embedding")["generated"].all()
+    result = (
+        correlate_slices(join_points(points, tables.intrinsic, tables.extrinsic))
+        .groupby("embedding")["generated"]
+        .all()
+    )
     assert result.to_dict() == {"word2vec": False, "fasttext": True, "all": True}
 
 
 def test_cli_on_a_foreign_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [f"{test},{i},{[2, 1, 4, 3, 5][i] * sign}" for test, sign in (("6", 1), ("", -1)) for i in range(5)]
+    rows = [
+        f"{test},{i},{[2, 1, 4, 3, 5][i] * sign}"
+        for test, sign in (("6", 1), ("", -1))
+        for i in range(5)
+    ]
     (tmp_path / "t.csv").write_text("\n".join(["Test,WEAT,Performance Gap", *rows]))
     out = tmp_path / "out" / "slices.csv"
-    command = [str(tmp_path / "t.csv"), "--x", "WEAT", "--y", "Performance Gap", "--by", "Test", "--out", str(out)]
+    command = [
+        str(tmp_path / "t.csv"),
+        "--x",
+        "WEAT",
+        "--y",
+        "Performance Gap",
+        "--by",
+        "Test",
+        "--out",
+        str(out),
+    ]
     assert main(command) == 0
     printed = capsys.readouterr().out
     assert ".80 [-.28,.99]" in printed
@@ -151,7 +198,9 @@ def test_cli_on_a_foreign_table(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert not [path for path in out.parent.iterdir() if path != out]
 
 
-def test_cli_on_a_results_folder(tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cli_on_a_results_folder(
+    tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     written = write_tables(tmp_path, *tables)
     assert main([str(tmp_path), "--out", str(tmp_path / "again.csv")]) == 0
     printed = capsys.readouterr().out
@@ -163,14 +212,18 @@ def test_cli_on_a_results_folder(tables: Tables, tmp_path: Path, capsys: pytest.
     assert "y against x, 40 rows" in capsys.readouterr().out
 
 
-def test_cli_knows_a_joined_table_saved_as_text(tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cli_knows_a_joined_table_saved_as_text(
+    tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     joined = join_points(*tables).assign(generated=False)
     joined.to_csv(tmp_path / "joined.csv", index=False)
     out = tmp_path / "slices.csv"
     assert main([str(tmp_path / "joined.csv"), "--out", str(out)]) == 0
     assert "generated" not in capsys.readouterr().out
     expected = correlate_slices(joined)
-    assert pd.read_csv(out)["pearson"].tolist() == pytest.approx(expected["pearson"].tolist(), nan_ok=True)
+    assert pd.read_csv(out)["pearson"].tolist() == pytest.approx(
+        expected["pearson"].tolist(), nan_ok=True
+    )
 
 
 def test_cli_asks_for_columns_it_cannot_guess(tmp_path: Path) -> None:

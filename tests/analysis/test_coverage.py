@@ -1,4 +1,6 @@
-"""Does the 95% interval hold the truth? Simulated clustered studies, 8, 16 and 40 units; the figures stand in ``clusters.COVERAGE``."""
+"""Does the 95% interval hold the truth? Simulated clustered studies, 8, 16 and 40 units; the
+figures stand in ``clusters.COVERAGE``.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ def study(kind: str, k: int, rng: np.random.Generator) -> tuple[Pairs, float]:
         return Pairs(unit[:, 0], unit[:, 1], np.arange(k)), RHO
     if kind == "a gap beside three scores":
         x = unit[:, :1] + SPREAD_OF_QUERIES + 0.7 * rng.normal(size=(k, 3))
-        return Pairs(x.ravel(), np.repeat(unit[:, 1], 3), np.repeat(np.arange(k), 3)), RHO / np.sqrt(1 + 0.49 + SPREAD_OF_QUERIES.var())
+        return Pairs(
+            x.ravel(), np.repeat(unit[:, 1], 3), np.repeat(np.arange(k), 3)
+        ), RHO / np.sqrt(1 + 0.49 + SPREAD_OF_QUERIES.var())
     y = np.repeat(unit[:, 1], 2) + 0.8 * rng.normal(size=2 * k)
     return Pairs(np.repeat(unit[:, 0], 2), y, np.repeat(np.arange(k), 2)), RHO / np.sqrt(1 + 0.64)
 

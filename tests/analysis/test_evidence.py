@@ -1,4 +1,6 @@
-"""What stands beside a correlation, against values worked by hand, literal loops and statsmodels."""
+"""What stands beside a correlation, against values worked by hand, literal loops and
+statsmodels.
+"""
 
 from __future__ import annotations
 
@@ -42,18 +44,28 @@ def test_pairwise_accuracy_is_a_loop_over_pairs_of_units() -> None:
 
 def test_a_tie_is_no_help() -> None:
     units = np.arange(3)
-    assert pairwise_accuracy(Pairs(np.array([1.0, 1, 2]), np.array([1.0, 2, 3]), units), np.ones((2, 3)))["accuracy"] == pytest.approx(
-        2.5 / 3
+    assert pairwise_accuracy(
+        Pairs(np.array([1.0, 1, 2]), np.array([1.0, 2, 3]), units), np.ones((2, 3))
+    )["accuracy"] == pytest.approx(2.5 / 3)
+    assert (
+        pairwise_accuracy(
+            Pairs(np.array([-3.0, 2, 1]), np.array([0.3, -0.2, 0.1]), units), np.ones((2, 3))
+        )["accuracy"]
+        == 1
     )
-    assert pairwise_accuracy(Pairs(np.array([-3.0, 2, 1]), np.array([0.3, -0.2, 0.1]), units), np.ones((2, 3)))["accuracy"] == 1
 
 
 def test_the_correction_for_attenuation_by_hand() -> None:
     # var(x) = 2 and var(y) = 8; errors of variance 0.5 and 2 leave reliabilities of 3/4 each.
-    x, y = np.tile([-2.0, -1, 1, 2], 10) * math.sqrt(0.8), np.tile([-2.0, 1, -1, 2], 10) * math.sqrt(3.2)
+    x, y = (
+        np.tile([-2.0, -1, 1, 2], 10) * math.sqrt(0.8),
+        np.tile([-2.0, 1, -1, 2], 10) * math.sqrt(3.2),
+    )
     assert (x.var(), y.var()) == pytest.approx((2, 8))
     pairs = Pairs(x, y, np.arange(40))
-    found = corrected(pairs, np.full(40, math.sqrt(0.5)), np.full(40, math.sqrt(2.0)), resample(40, 50, 0))
+    found = corrected(
+        pairs, np.full(40, math.sqrt(0.5)), np.full(40, math.sqrt(2.0)), resample(40, 50, 0)
+    )
     assert found["r_corrected"] == pytest.approx(np.corrcoef(x, y)[0, 1] / 0.75)
 
 
@@ -61,14 +73,27 @@ def test_the_corrected_correlation_is_that_without_noise() -> None:
     rng = np.random.default_rng(1)
     true = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], size=4_000)
     noisy = true + rng.normal(size=true.shape) * [0.8, 0.5]
-    row = evidence(*noisy.T, units=range(4_000), x_error=np.full(4_000, 0.8), y_error=np.full(4_000, 0.5), resamples=60)
+    row = evidence(
+        *noisy.T,
+        units=range(4_000),
+        x_error=np.full(4_000, 0.8),
+        y_error=np.full(4_000, 0.5),
+        resamples=60,
+    )
     assert row["r_corrected"] == pytest.approx(0.6, abs=0.05)
     assert row["r_corrected_low"] < row["r_corrected"] < row["r_corrected_high"]
 
 
 def test_noise_without_signal_has_no_correction() -> None:
     rng = np.random.default_rng(0)
-    row = evidence(rng.normal(size=9), rng.normal(size=9), units=range(9), x_error=np.full(9, 3.0), y_error=np.full(9, 0.1), resamples=50)
+    row = evidence(
+        rng.normal(size=9),
+        rng.normal(size=9),
+        units=range(9),
+        x_error=np.full(9, 3.0),
+        y_error=np.full(9, 0.1),
+        resamples=50,
+    )
     assert math.isnan(row["r_corrected"])
 
 
@@ -80,14 +105,18 @@ def test_meta_analysis_is_that_of_statsmodels() -> None:
     assert found["i2"] == pytest.approx(expected.i2, abs=1e-9)
     assert found["q"] == pytest.approx(expected.q, abs=1e-9)
     assert math.atanh(found["r"]) == pytest.approx(expected.mean_effect_re, abs=1e-6)
-    reach = 2.7764451051977987 * expected.sd_eff_w_re_hksj  # t of 4 degrees of freedom, after Hartung, Knapp, Sidik and Jonkman
+    # t of 4 degrees of freedom, after Hartung, Knapp, Sidik and Jonkman
+    reach = 2.7764451051977987 * expected.sd_eff_w_re_hksj
     assert math.atanh(found["high"]) == pytest.approx(expected.mean_effect_re + reach, abs=1e-5)
 
 
 def test_meta_analysis_of_like_slices_has_no_heterogeneity() -> None:
     found = meta_analysis([0.3, 0.3, 0.3], [0.2, 0.1, 0.3])
     assert (found["r"], found["tau2"], found["i2"]) == pytest.approx((0.3, 0, 0))
-    assert meta_analysis([0.3, 1.0, math.nan], [0.2, 0.1, 0.3])["reason"] == "1 slices with an error, fewer than 2"
+    assert (
+        meta_analysis([0.3, 1.0, math.nan], [0.2, 0.1, 0.3])["reason"]
+        == "1 slices with an error, fewer than 2"
+    )
 
 
 def test_the_mixed_model_finds_the_slope_within_groups() -> None:
@@ -118,10 +147,22 @@ def test_z_error_is_the_jackknifes() -> None:
 @pytest.mark.parametrize(
     ("pooled", "parts", "says"),
     [
-        ((0.4, 0.1, 0.6), [(-0.3, -0.6, 0.1), (-0.2, -0.5, 0.2)], "reversed: every part has the other sign than the whole"),
+        (
+            (0.4, 0.1, 0.6),
+            [(-0.3, -0.6, 0.1), (-0.2, -0.5, 0.2)],
+            "reversed: every part has the other sign than the whole",
+        ),
         ((0.1, -0.2, 0.4), [(-0.3, -0.6, 0.1), (-0.2, -0.5, 0.2)], "reversed within the noise"),
-        ((0.1, -0.1, 0.3), [(-0.5, -0.7, -0.2), (0.5, 0.2, 0.7)], "parts disagree: 1 above 0, 1 below"),
-        ((0.4, 0.1, 0.6), [(-0.3, -0.6, 0.1), (0.1, -0.2, 0.4)], "not within the parts: on average they have the other sign"),
+        (
+            (0.1, -0.1, 0.3),
+            [(-0.5, -0.7, -0.2), (0.5, 0.2, 0.7)],
+            "parts disagree: 1 above 0, 1 below",
+        ),
+        (
+            (0.4, 0.1, 0.6),
+            [(-0.3, -0.6, 0.1), (0.1, -0.2, 0.4)],
+            "not within the parts: on average they have the other sign",
+        ),
         ((0.4, 0.1, 0.6), [(0.3, 0.1, 0.5), (0.2, -0.1, 0.5)], ""),
         ((0.4, 0.1, 0.6), [(-0.3, -0.6, 0.1)], ""),
     ],
@@ -151,14 +192,23 @@ ROW: dict[str, Any] = {
     ("change", "says"),
     [
         ({}, "supports: r > 0"),
-        ({"r_low": -0.7, "r_high": -0.2, "influence_low": -0.6, "influence_high": -0.3}, "contradicts: r < 0"),
+        (
+            {"r_low": -0.7, "r_high": -0.2, "influence_low": -0.6, "influence_high": -0.3},
+            "contradicts: r < 0",
+        ),
         ({"r_low": -0.1, "r_high": 0.2}, "contradicts: |r| is below 0.3"),
         ({"r_low": -0.1}, "cannot tell: the interval holds 0; 20 units detect |r| of 0.59 or more"),
         ({"p_holm": 0.2}, "cannot tell: not beyond chance among the slices shown (Holm's p 0.2)"),
         ({"p_holm": math.nan}, "cannot tell: not beyond chance"),
         ({"influence_low": -0.1}, "cannot tell: one unit decides the sign (u)"),
-        ({"r_low_bases": -0.5, "r_high_bases": -0.1}, "cannot tell: the interval over base embeddings has the other sign"),
-        ({"r_low": math.nan, "reason": "n = 2, fewer than 3 pairs"}, "cannot tell: n = 2, fewer than 3 pairs"),
+        (
+            {"r_low_bases": -0.5, "r_high_bases": -0.1},
+            "cannot tell: the interval over base embeddings has the other sign",
+        ),
+        (
+            {"r_low": math.nan, "reason": "n = 2, fewer than 3 pairs"},
+            "cannot tell: n = 2, fewer than 3 pairs",
+        ),
     ],
 )
 def test_the_rules_of_the_verdict(change: dict[str, Any], says: str) -> None:
@@ -169,7 +219,11 @@ def test_the_rules_of_the_verdict(change: dict[str, Any], says: str) -> None:
 def test_every_column_has_a_value_or_is_nan() -> None:
     rng = np.random.default_rng(0)
     row = evidence(
-        rng.normal(size=24), rng.normal(size=24), units=np.repeat(np.arange(12), 2), bases=np.repeat(np.arange(6), 4), resamples=200
+        rng.normal(size=24),
+        rng.normal(size=24),
+        units=np.repeat(np.arange(12), 2),
+        bases=np.repeat(np.arange(6), 4),
+        resamples=200,
     )
     assert tuple(row) == EVIDENCE_COLUMNS
     assert (row["n_units"], row["n_bases"]) == (12, 6)
@@ -192,30 +246,47 @@ def test_what_cannot_be_told_is_said(x: list[float], y: list[float], units: Any,
     row = evidence(x, y, units=units)
     assert row["caution"] == says
     assert all(
-        math.isnan(row[name]) for name in EVIDENCE_COLUMNS if name not in ("n_units", "n_bases", "influential", "coverage", "caution")
+        math.isnan(row[name])
+        for name in EVIDENCE_COLUMNS
+        if name not in ("n_units", "n_bases", "influential", "coverage", "caution")
     )
 
 
 def test_rows_written_twice_are_no_evidence_once_they_are_clustered() -> None:
     rng = np.random.default_rng(3)
-    table = pd.DataFrame({"x": rng.normal(size=10), "y": rng.normal(size=10), "name": list("abcdefghij")})
+    table = pd.DataFrame(
+        {"x": rng.normal(size=10), "y": rng.normal(size=10), "name": list("abcdefghij")}
+    )
     table["y"] += 0.6 * table["x"]
-    once, fourfold = (correlate(part, x="x", y="y", cluster=["name"]).iloc[0] for part in (table, pd.concat([table] * 4)))
-    assert (fourfold["r_low"], fourfold["r_high"], fourfold["n_units"]) == pytest.approx((once["r_low"], once["r_high"], 10))
-    assert fourfold["pearson_high"] - fourfold["pearson_low"] < 0.6 * (fourfold["r_high"] - fourfold["r_low"])
+    once, fourfold = (
+        correlate(part, x="x", y="y", cluster=["name"]).iloc[0]
+        for part in (table, pd.concat([table] * 4))
+    )
+    assert (fourfold["r_low"], fourfold["r_high"], fourfold["n_units"]) == pytest.approx(
+        (once["r_low"], once["r_high"], 10)
+    )
+    assert fourfold["pearson_high"] - fourfold["pearson_low"] < 0.6 * (
+        fourfold["r_high"] - fourfold["r_low"]
+    )
 
 
 def test_many_rows_of_two_units_have_no_correlation() -> None:
     rng = np.random.default_rng(0)
-    table = pd.DataFrame({"x": rng.normal(size=20), "y": rng.normal(size=20), "name": ["a", "b"] * 10})
+    table = pd.DataFrame(
+        {"x": rng.normal(size=20), "y": rng.normal(size=20), "name": ["a", "b"] * 10}
+    )
     row = correlate(table, x="x", y="y", cluster=["name"]).iloc[0]
-    assert np.isnan(row[["pearson", "pearson_p", "spearman", "kendall", "r_low", "r_p"]].astype(float)).all()
+    assert np.isnan(
+        row[["pearson", "pearson_p", "spearman", "kendall", "r_low", "r_p"]].astype(float)
+    ).all()
     assert (row["n"], row["reason"]) == (20, "2 units, fewer than 3")
     assert row["verdict"] == "cannot tell: 2 units, fewer than 3"
 
 
 def test_rows_that_repeat_others_are_pointed_out() -> None:
-    table = pd.DataFrame({"x": [1.0, 2, 3, 4, 4, 4], "y": [2.0, 1, 4, 3, 3, 3], "name": list("abcddd")})
+    table = pd.DataFrame(
+        {"x": [1.0, 2, 3, 4, 4, 4], "y": [2.0, 1, 4, 3, 3, 3], "name": list("abcddd")}
+    )
     told = "2 rows repeat another one; if they are of one unit, name it with --cluster"
     assert correlate(table, x="x", y="y").iloc[0]["caution"] == told
     assert correlate(table, x="x", y="y", cluster=["name"]).iloc[0]["caution"] != told
@@ -230,6 +301,12 @@ def test_the_studys_own_table_without_and_with_clusters(realdata: Path) -> None:
     assert (rows["n_units"], units["n_units"]) == (84, 28)
     assert rows["verdict"] == "supports: r > 0"
     assert units["r_high"] - units["r_low"] > 1.2 * (rows["r_high"] - rows["r_low"])
-    by = correlate(table, x="WEAT", y="Performance Gap", by=["Metric", "Embedding"], cluster=["Performance Gap"])
+    by = correlate(
+        table,
+        x="WEAT",
+        y="Performance Gap",
+        by=["Metric", "Embedding"],
+        cluster=["Performance Gap"],
+    )
     assert by["n_units"].tolist() == [7] * 4
     assert by["verdict"].str.startswith("cannot tell").all()

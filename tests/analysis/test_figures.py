@@ -29,25 +29,47 @@ def symbols(svg: Path) -> list[str]:
 
 
 def test_three_figures_with_their_numbers(drawn: Path) -> None:
-    assert {path.name for path in drawn.iterdir()} == {f"{stem}{suffix}" for stem in STEMS for suffix in (".svg", ".png", ".pdf", ".csv")}
+    assert {path.name for path in drawn.iterdir()} == {
+        f"{stem}{suffix}" for stem in STEMS for suffix in (".svg", ".png", ".pdf", ".csv")
+    }
 
 
 def test_figure_3_has_one_panel_per_experiment(drawn: Path, texts: Texts) -> None:
     found = texts(drawn / f"{STEMS[0]}.svg")
-    for label in ("WEAT 7", "WEAT 8", "WEAT effect size (d)", "performance gap (male - female)", "unmodified", "balance", "attract_repel"):
+    for label in (
+        "WEAT 7",
+        "WEAT 8",
+        "WEAT effect size (d)",
+        "performance gap (male - female)",
+        "unmodified",
+        "balance",
+        "attract_repel",
+    ):
         assert label in found
-    assert found.count("n = 5, r = 1.00 [1.00, 1.00]") == 2  # word2vec with WEAT 7, fasttext with WEAT 8
+    # Word2vec with WEAT 7, fasttext with WEAT 8
+    assert found.count("n = 5, r = 1.00 [1.00, 1.00]") == 2
     assert found.count("n = 5, r = -1.00 [-1.00, -1.00]") == 2
     assert found.count("n = 5, r undefined") == 2
     assert found.count("n = 4, r undefined") == 2
-    assert "hatespeech_en, generated data: WEAT effect size (d) and performance gaps, by query, embedding and gap" in found
+    assert (
+        "hatespeech_en, generated data: WEAT effect size (d) and performance gaps, by query,"
+        " embedding and gap" in found
+    )
     assert any(text.startswith("Generated data: ") for text in found)
 
 
 def test_figure_4_pools_the_queries_and_says_so(drawn: Path, texts: Texts) -> None:
     found = texts(drawn / f"{STEMS[1]}.svg")
-    assert found.count("n = 12 (6 units), r = .00") == 2  # every unit has x and -x: r is 0 whatever is drawn
-    assert {"balance", "attract_repel", "recall gap", "precision gap", "word2vec", "fasttext"} <= set(found)
+    # Every unit has x and -x: r is 0 whatever is drawn
+    assert found.count("n = 12 (6 units), r = .00") == 2
+    assert {
+        "balance",
+        "attract_repel",
+        "recall gap",
+        "precision gap",
+        "word2vec",
+        "fasttext",
+    } <= set(found)
     assert any("counts every embedding once per query" in text for text in found)
 
 
@@ -57,7 +79,9 @@ def test_figure_5_has_one_panel_per_gap(drawn: Path, texts: Texts) -> None:
     assert "n = 18 (9 units), r undefined" in found
 
 
-@pytest.mark.parametrize(("stem", "black", "others"), [(STEMS[0], 8, 30), (STEMS[1], 16, 30), (STEMS[2], 8, 30)])
+@pytest.mark.parametrize(
+    ("stem", "black", "others"), [(STEMS[0], 8, 30), (STEMS[1], 16, 30), (STEMS[2], 8, 30)]
+)
 def test_unmodified_embeddings_are_black(stem: str, black: int, others: int, drawn: Path) -> None:
     fills = [fill.upper() for fill in symbols(drawn / f"{stem}.svg")]
     assert fills.count(BLACK) == black
@@ -80,8 +104,12 @@ def test_nothing_is_loaded_from_elsewhere(stem: str, drawn: Path) -> None:
 
 
 @pytest.mark.parametrize(("stem", "rows"), [(STEMS[0], 40), (STEMS[1], 48), (STEMS[2], 40)])
-def test_the_numbers_beside_a_figure_are_the_joined_tables(stem: str, rows: int, drawn: Path, tables: Tables) -> None:
-    numbers = pd.read_csv(drawn / f"{stem}.csv", keep_default_na=False, na_values={"x": "", "y": ""})
+def test_the_numbers_beside_a_figure_are_the_joined_tables(
+    stem: str, rows: int, drawn: Path, tables: Tables
+) -> None:
+    numbers = pd.read_csv(
+        drawn / f"{stem}.csv", keep_default_na=False, na_values={"x": "", "y": ""}
+    )
     key = ["point", "query", "gap"]
     assert len(numbers) == rows
     joined = join_points(*tables).set_index(key)[["x", "y"]].sort_index()
@@ -103,9 +131,13 @@ def test_a_panel_shows_the_slice_of_the_same_name(drawn: Path, slices: pd.DataFr
         assert float(panel["panel_pearson"]) == pytest.approx(slices.loc[name, "pearson"])
 
 
-def test_real_data_carry_no_stamp_and_a_results_folder_will_do(tables: Tables, tmp_path: Path, texts: Texts) -> None:
+def test_real_data_carry_no_stamp_and_a_results_folder_will_do(
+    tables: Tables, tmp_path: Path, texts: Texts
+) -> None:
     kept = tables.points["method"].isin(["none"])
-    write_tables(tmp_path, tables.points[kept].assign(generated=False), tables.intrinsic, tables.extrinsic)
+    write_tables(
+        tmp_path, tables.points[kept].assign(generated=False), tables.intrinsic, tables.extrinsic
+    )
     paths = draw_figures(tmp_path, tmp_path / "figures")
     for path in paths:
         if path.suffix == ".svg":

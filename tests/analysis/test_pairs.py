@@ -1,4 +1,6 @@
-"""One correlation: against tables worked by hand, against scipy, and what must hold for any numbers."""
+"""One correlation: against tables worked by hand, against scipy, and what must hold for any
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,18 @@ from analysis.pairs import RESULT_COLUMNS, correlate_pair, fisher_interval
 
 ESTIMATES = ("pearson", "spearman", "kendall")
 whole = st.integers(-1000, 1000)
-pairs = st.lists(st.tuples(whole, whole), min_size=4, max_size=12).map(lambda rows: np.array(rows, dtype=float).T)
+pairs = st.lists(st.tuples(whole, whole), min_size=4, max_size=12).map(
+    lambda rows: np.array(rows, dtype=float).T
+)
 
 
 def test_worked_by_hand() -> None:
-    """x = 1..5, y = 2 1 4 3 5. Sum of products of deviations 8, of squares 10 and 10: r = .8; two of ten pairs discordant: tau = .6.
+    """x = 1..5, y = 2 1 4 3 5. Sum of products of deviations 8, of squares 10 and 10: r = .8; two
+    of ten pairs discordant: tau = .6.
 
-    t = .8 sqrt(3 / .36) = 2.3094 on 3 degrees of freedom: p = .1041. The tables of Spearman's and Kendall's statistics for n = 5 give
-    16 of 120 orderings (.1333) at |rho| >= .8 and 28 of 120 (.2333) at |tau| >= .6. Fisher: tanh(1.0986 -+ 1.9600 / sqrt(2)).
+    t = .8 sqrt(3 / .36) = 2.3094 on 3 degrees of freedom: p = .1041. The tables of Spearman's and
+    Kendall's statistics for n = 5 give 16 of 120 orderings (.1333) at |rho| >= .8 and 28 of 120
+    (.2333) at |tau| >= .6. Fisher: tanh(1.0986 -+ 1.9600 / sqrt(2)).
     """
     row = correlate_pair(np.arange(1.0, 6), np.array([2.0, 1, 4, 3, 5]))
     assert row["n"] == 5
@@ -29,7 +35,9 @@ def test_worked_by_hand() -> None:
     assert row["pearson_p"] == pytest.approx(0.1041, abs=5e-5)
     assert row["spearman_p"] == pytest.approx(16 / 120)
     assert row["kendall_p"] == pytest.approx(28 / 120)
-    assert (row["pearson_low"], row["pearson_high"]) == pytest.approx((np.tanh(1.0986123 - 1.3859038), np.tanh(1.0986123 + 1.3859038)))
+    assert (row["pearson_low"], row["pearson_high"]) == pytest.approx(
+        (np.tanh(1.0986123 - 1.3859038), np.tanh(1.0986123 + 1.3859038))
+    )
 
 
 def test_fisher_interval_worked_by_hand() -> None:
@@ -44,8 +52,12 @@ def test_equals_scipy(n: int) -> None:
     y = 0.5 * x + rng.normal(size=n)
     row = correlate_pair(x, y)
     pearson = stats.pearsonr(x, y)
-    assert (row["pearson"], row["pearson_p"]) == pytest.approx((pearson.statistic, pearson.pvalue), rel=1e-12)
-    assert (row["pearson_low"], row["pearson_high"]) == pytest.approx(tuple(pearson.confidence_interval()), rel=1e-12)
+    assert (row["pearson"], row["pearson_p"]) == pytest.approx(
+        (pearson.statistic, pearson.pvalue), rel=1e-12
+    )
+    assert (row["pearson_low"], row["pearson_high"]) == pytest.approx(
+        tuple(pearson.confidence_interval()), rel=1e-12
+    )
     spearman, kendall = stats.spearmanr(x, y), stats.kendalltau(x, y)
     assert row["spearman"] == pytest.approx(spearman.statistic)
     if n > 8:
@@ -55,7 +67,12 @@ def test_equals_scipy(n: int) -> None:
 
 def test_spearman_p_of_few_tied_pairs_is_the_permutation_test() -> None:
     x, y = np.array([1.0, 2, 2, 4, 5, 6]), np.array([3.0, 1, 3, 5, 4, 5])
-    test = stats.permutation_test((x,), lambda z: stats.spearmanr(z, y).statistic, permutation_type="pairings", n_resamples=np.inf)
+    test = stats.permutation_test(
+        (x,),
+        lambda z: stats.spearmanr(z, y).statistic,
+        permutation_type="pairings",
+        n_resamples=np.inf,
+    )
     # scipy doubles the smaller tail; count both tails of its null distribution instead.
     expected = np.mean(np.abs(test.null_distribution) >= abs(test.statistic) - 1e-9)
     assert correlate_pair(x, y)["spearman_p"] == pytest.approx(expected)
@@ -89,19 +106,28 @@ def test_points_on_a_line(n: int, slope: float) -> None:
         ([0.1 + 0.2, 0.3, 0.3], [1, 1, 1], 3, 0, "x and y are constant"),
     ],
 )
-def test_undefined_is_nan_with_a_reason(x: list[float], y: list[float], n: int, missing: int, reason: str) -> None:
+def test_undefined_is_nan_with_a_reason(
+    x: list[float], y: list[float], n: int, missing: int, reason: str
+) -> None:
     row = correlate_pair(np.array(x), np.array(y))
     assert (row["n"], row["n_missing"], row["reason"]) == (n, missing, reason)
-    assert all(isnan(row[name]) for name in RESULT_COLUMNS if name not in ("n", "n_missing", "reason"))
+    assert all(
+        isnan(row[name]) for name in RESULT_COLUMNS if name not in ("n", "n_missing", "reason")
+    )
 
 
 def test_names_stand_in_the_reason() -> None:
-    assert correlate_pair(np.ones(3), np.arange(3), names=("WEAT", "gap"))["reason"] == "WEAT is constant"
+    assert (
+        correlate_pair(np.ones(3), np.arange(3), names=("WEAT", "gap"))["reason"]
+        == "WEAT is constant"
+    )
 
 
 @given(pairs, st.floats(0.01, 100), st.floats(-100, 100))
 @settings(max_examples=60, deadline=None)
-def test_r_is_unchanged_by_units_and_by_swapping(data: np.ndarray, scale: float, shift: float) -> None:
+def test_r_is_unchanged_by_units_and_by_swapping(
+    data: np.ndarray, scale: float, shift: float
+) -> None:
     x, y = data
     assume(np.ptp(x) > 0 and np.ptp(y) > 0)
     row, swapped = correlate_pair(x, y), correlate_pair(y, x)

@@ -1,4 +1,6 @@
-"""The report: its numbers are the tables', it asks nothing of a network, and it says what it is made of."""
+"""The report: its numbers are the tables', it asks nothing of a network, and it says what it is
+made of.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class Page:
 
     @property
     def data(self) -> dict[str, Any]:
-        found = re.search(r'<script type="application/json" id="data">(.*?)</script>', self.text, re.DOTALL)
+        found = re.search(
+            r'<script type="application/json" id="data">(.*?)</script>', self.text, re.DOTALL
+        )
         assert found
         return dict(json.loads(found[1]))
 
@@ -47,7 +51,10 @@ def page(tmp_path_factory: pytest.TempPathFactory, module_tables: Tables) -> Pag
 
 
 def same(ours: list[Any], table: pd.Series) -> bool:
-    theirs = [None if isinstance(value, float) and not math.isfinite(value) else value for value in table.tolist()]
+    theirs = [
+        None if isinstance(value, float) and not math.isfinite(value) else value
+        for value in table.tolist()
+    ]
     return ours == theirs
 
 
@@ -58,11 +65,25 @@ def test_every_number_is_the_tables(page: Page, module_tables: Tables) -> None:
         assert same(rows[column], joined[column]), column
     named = [page.data["points"][place]["point"] for place in rows["p"]]
     assert named == joined["point"].tolist()
-    correlations = pd.read_csv(page.folder / "correlations.csv", keep_default_na=False, na_values=[""])
+    correlations = pd.read_csv(
+        page.folder / "correlations.csv", keep_default_na=False, na_values=[""]
+    )
     ours = pd.DataFrame(page.data["correlations"])
     assert len(ours) == len(correlations)
-    for column in ("pearson", "r_low", "r_high", "r_p", "p_holm", "accuracy", "detectable", "n", "n_units"):
-        assert pd.to_numeric(ours[column]).to_numpy() == pytest.approx(correlations[column].to_numpy(), nan_ok=True), column
+    for column in (
+        "pearson",
+        "r_low",
+        "r_high",
+        "r_p",
+        "p_holm",
+        "accuracy",
+        "detectable",
+        "n",
+        "n_units",
+    ):
+        assert pd.to_numeric(ours[column]).to_numpy() == pytest.approx(
+            correlations[column].to_numpy(), nan_ok=True
+        ), column
     assert ours["verdict"].tolist() == correlations["verdict"].tolist()
     assert ours["query"].tolist() == correlations["query"].tolist()
 
@@ -75,7 +96,9 @@ def test_nothing_is_asked_of_a_network(page: Page) -> None:
     assert '<link rel="stylesheet"' not in page.text
 
 
-def test_generated_data_are_stamped_and_real_ones_are_not(page: Page, module_tables: Tables, tmp_path: Path) -> None:
+def test_generated_data_are_stamped_and_real_ones_are_not(
+    page: Page, module_tables: Tables, tmp_path: Path
+) -> None:
     assert 'class="banner"' in page.text
     points, intrinsic, extrinsic = module_tables
     write_tables(tmp_path, points.assign(generated=False), intrinsic, extrinsic)
@@ -88,7 +111,11 @@ def test_generated_data_are_stamped_and_real_ones_are_not(page: Page, module_tab
 def test_figures_lie_beside_it_in_every_format_with_their_numbers(page: Page) -> None:
     suffixes = {path.suffix for path in (page.folder / "figures").iterdir()}
     assert suffixes == {".svg", ".png", ".pdf", ".csv"}
-    assert (page.folder / "figures" / "figure3_hatespeech_en_weat.pdf").read_bytes().startswith(b"%PDF")
+    assert (
+        (page.folder / "figures" / "figure3_hatespeech_en_weat.pdf")
+        .read_bytes()
+        .startswith(b"%PDF")
+    )
 
 
 def test_every_figure_has_a_text_in_its_place(page: Page) -> None:
@@ -111,7 +138,13 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-INKS = [("#1c1c1c", "#ffffff"), ("#555555", "#ffffff"), ("#5a3100", "#fff4e0"), ("#00603c", "#ffffff"), ("#a03000", "#ffffff")]
+INKS = [
+    ("#1c1c1c", "#ffffff"),
+    ("#555555", "#ffffff"),
+    ("#5a3100", "#fff4e0"),
+    ("#00603c", "#ffffff"),
+    ("#a03000", "#ffffff"),
+]
 
 
 @pytest.mark.parametrize(("ink", "paper"), INKS)
@@ -126,11 +159,19 @@ def test_marks_can_be_told_from_the_paper() -> None:
     assert all(contrast(colour, "#ffffff") >= 2.2 for colour in PALETTE[:5])
 
 
-def test_the_curves_have_the_unmodified_embedding_at_dose_0_of_every_method(module_tables: Tables) -> None:
+def test_the_curves_have_the_unmodified_embedding_at_dose_0_of_every_method(
+    module_tables: Tables,
+) -> None:
     curves = dose_curves(module_tables)
     weat = curves[(curves["what"] == "weat weat7") & (curves["embedding"] == "word2vec")]
-    found = {method: sorted(zip(part["dose"], part["value"], strict=True)) for method, part in weat.groupby("method")}
-    assert found == {"balance": [(-1, -1), (0, 0), (0.5, 0.5)], "attract_repel": [(-0.5, -0.5), (0, 0), (1, 1)]}
+    found = {
+        method: sorted(zip(part["dose"], part["value"], strict=True))
+        for method, part in weat.groupby("method")
+    }
+    assert found == {
+        "balance": [(-1, -1), (0, 0), (0.5, 0.5)],
+        "attract_repel": [(-0.5, -0.5), (0, 0), (1, 1)],
+    }
     assert set(curves["kind"]) == {"score", "gap", "utility"}
     assert (curves.loc[curves["what"] == "F1 of the task", "value"] == 0.7).all()
 
@@ -148,8 +189,23 @@ def test_latex_reads_no_command_in_a_name(page: Page) -> None:
     assert r"recall\_gap" in tex
     body = [line for line in tex.splitlines() if line.endswith(r"\\") and "&" in line]
     assert all(len(re.findall(r"(?<!\\)&", line)) == 8 for line in body)
-    table = pd.DataFrame([{"gap": "a_b%", "method": "all", "metric": r"m{\x}", "embedding": "e&f", "query": "q#$", "n": 3, "n_units": 3.0}])
-    nan = dict.fromkeys(("pearson", "r_low", "r_high", "p_holm", "accuracy", "accuracy_low", "accuracy_high"), math.nan)
+    table = pd.DataFrame(
+        [
+            {
+                "gap": "a_b%",
+                "method": "all",
+                "metric": r"m{\x}",
+                "embedding": "e&f",
+                "query": "q#$",
+                "n": 3,
+                "n_units": 3.0,
+            }
+        ]
+    )
+    nan = dict.fromkeys(
+        ("pearson", "r_low", "r_high", "p_holm", "accuracy", "accuracy_low", "accuracy_high"),
+        math.nan,
+    )
     written = correlations_tex(table.assign(**nan, verdict="cannot tell: no"), generated=False)
     assert r"m\{\textbackslash{}x\} & e\&f & q\#\$ & 3 & 3 & -- & -- & -- & cannot tell" in written
 
@@ -157,7 +213,12 @@ def test_latex_reads_no_command_in_a_name(page: Page) -> None:
 def test_a_name_cannot_end_the_script_or_the_page(module_tables: Tables, tmp_path: Path) -> None:
     points, intrinsic, extrinsic = module_tables
     evil = "</script><img src=x onerror=alert(1)>"
-    write_tables(tmp_path, points.assign(experiment=evil, embedding=points["embedding"].replace("word2vec", evil)), intrinsic, extrinsic)
+    write_tables(
+        tmp_path,
+        points.assign(experiment=evil, embedding=points["embedding"].replace("word2vec", evil)),
+        intrinsic,
+        extrinsic,
+    )
     build_report(tmp_path, figures=False)
     assert evil not in (tmp_path / "report.html").read_text(encoding="utf-8")
 
@@ -187,14 +248,45 @@ def large(points: int, seed: int = 0) -> Tables:
             "corpus": "c",
             "source": "s",
         }
-        made |= {"direction": "" if method == "none" else ("debias", "overbias")[number // 3 % 2], "wordset": "w", "generated": True}
+        made |= {
+            "direction": "" if method == "none" else ("debias", "overbias")[number // 3 % 2],
+            "wordset": "w",
+            "generated": True,
+        }
         dose = 0.0 if method == "none" else (0.25, 0.5, 1.0)[number // 12 % 3]
-        rows.append({"point": key, "experiment": "large", **made, "dose": dose, "status": "done", "error": ""})
-        for query, value in zip(("weat6b", "weat7", "weat8"), rng.normal(size=3).tolist(), strict=True):
-            of = {"metric": "weat", "query": query, "value": value, "low": value - 0.3, "high": value + 0.3}
+        rows.append(
+            {
+                "point": key,
+                "experiment": "large",
+                **made,
+                "dose": dose,
+                "status": "done",
+                "error": "",
+            }
+        )
+        for query, value in zip(
+            ("weat6b", "weat7", "weat8"), rng.normal(size=3).tolist(), strict=True
+        ):
+            of = {
+                "metric": "weat",
+                "query": query,
+                "value": value,
+                "low": value - 0.3,
+                "high": value + 0.3,
+            }
             scores.append({"point": key, **of, "unbiased": 0.0, "reason": ""})
-        for gap, value in zip(("precision_gap", "recall_gap", "f1_gap"), (0.1 * rng.normal(size=3)).tolist(), strict=True):
-            of = {"measure": gap, "group": "m-f", "value": value, "low": value - 0.1, "high": value + 0.1}
+        for gap, value in zip(
+            ("precision_gap", "recall_gap", "f1_gap"),
+            (0.1 * rng.normal(size=3)).tolist(),
+            strict=True,
+        ):
+            of = {
+                "measure": gap,
+                "group": "m-f",
+                "value": value,
+                "low": value - 0.1,
+                "high": value + 0.1,
+            }
             gaps.append({"point": key, "task": "t", **of, "support": 50, "reason": ""})
     return Tables(pd.DataFrame(rows), pd.DataFrame(scores), pd.DataFrame(gaps))
 
@@ -202,7 +294,8 @@ def large(points: int, seed: int = 0) -> Tables:
 @pytest.mark.slow
 def test_a_thousand_points_fit_in_five_megabytes(tmp_path: Path) -> None:
     tables = large(1_000)
-    few = correlate_slices(join_points(*large(30)))  # a report takes whatever correlations it is given
+    # A report takes whatever correlations it is given
+    few = correlate_slices(join_points(*large(30)))
     for name, table in tables._asdict().items():
         table.to_parquet(tmp_path / f"{name}.parquet")
     build_report(tmp_path, correlations=few, figures=False)
@@ -217,7 +310,10 @@ def test_a_page_that_is_too_large_leaves_out_what_only_the_pointer_is_told(
     whole = (tmp_path / "report.html").stat().st_size
     monkeypatch.setattr("analysis.report.build.MOST_BYTES", whole - 1)
     build_report(tmp_path, figures=False)
-    assert "by_group" not in Page(tmp_path, (tmp_path / "report.html").read_text(encoding="utf-8")).data["rows"]
+    assert (
+        "by_group"
+        not in Page(tmp_path, (tmp_path / "report.html").read_text(encoding="utf-8")).data["rows"]
+    )
     monkeypatch.setattr("analysis.report.build.MOST_BYTES", whole // 2)
     with pytest.raises(InputError, match="more than 5: give the results of fewer points"):
         build_report(tmp_path, figures=False)

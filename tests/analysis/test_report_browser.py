@@ -1,4 +1,6 @@
-"""The page in a real browser: what a reader does with it works, nothing complains, and nothing leaves it."""
+"""The page in a real browser: what a reader does with it works, nothing complains, and nothing
+leaves it.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,9 @@ from analysis.tables import write_tables
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update "
-    "--disable-sync --window-size=1200,1000"
+    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run"
+    " --disable-background-networking --disable-component-update --disable-sync"
+    " --window-size=1200,1000"
 )
 DONE = "return window.reportDone !== undefined"
 
@@ -64,7 +67,10 @@ def wait(condition: Callable[[], Any], seconds: float = 20) -> Any:
 
 
 def choose(browser: Any, name: str, value: str) -> None:
-    script = "const menu = document.getElementById(arguments[0]); menu.value = arguments[1]; menu.dispatchEvent(new Event('change'))"
+    script = (
+        "const menu = document.getElementById(arguments[0]); menu.value = arguments[1];"
+        " menu.dispatchEvent(new Event('change'))"
+    )
     browser.execute_script("window.report.scatter = null")
     browser.execute_script(script, f"menu-{name}", value)
     wait(lambda: browser.execute_script("return window.report.scatter !== null"))
@@ -78,7 +84,9 @@ def test_a_menu_filters_what_is_shown(browser: Any) -> None:
     choose(browser, "embedding", "word2vec")
     assert browser.execute_script(count) == every // 2
     assert browser.find_element("id", "selected").text == f"{every // 2} rows shown, none selected"
-    drawn = browser.execute_script("return window.report.scatter.view.data('shown').map((row) => row.embedding)")
+    drawn = browser.execute_script(
+        "return window.report.scatter.view.data('shown').map((row) => row.embedding)"
+    )
     assert drawn == ["word2vec"] * (every // 2)
     choose(browser, "embedding", "all")
 
@@ -90,9 +98,19 @@ def test_a_brush_selects_rows_and_lists_them(browser: Any) -> None:
     figure = browser.find_element("css selector", "#scatter svg, #scatter canvas")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", figure)
     size = figure.size
-    drag = ActionChains(browser).move_to_element_with_offset(figure, -size["width"] // 4, -size["height"] // 5).click_and_hold()
+    drag = (
+        ActionChains(browser)
+        .move_to_element_with_offset(figure, -size["width"] // 4, -size["height"] // 5)
+        .click_and_hold()
+    )
     drag.move_by_offset(size["width"] // 2, size["height"] // 3).release().perform()
-    said = wait(lambda: "selected" in (text := browser.find_element("id", "selected").text) and "none" not in text and text)
+    said = wait(
+        lambda: (
+            "selected" in (text := browser.find_element("id", "selected").text)
+            and "none" not in text
+            and text
+        )
+    )
     number = int(said.split()[0])
     assert len(browser.find_elements("css selector", "#selection tbody tr")) == number > 0
 
@@ -101,18 +119,29 @@ def test_a_pointer_over_a_point_is_told_what_it_is(browser: Any) -> None:
     from selenium.webdriver.common.action_chains import ActionChains
 
     choose(browser, "query", "weat8")
-    point = wait(lambda: browser.find_elements("css selector", "#scatter svg .mark-symbol.role-mark path"))[0]
+    point = wait(
+        lambda: browser.find_elements("css selector", "#scatter svg .mark-symbol.role-mark path")
+    )[0]
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", point)
     ActionChains(browser).move_to_element(point).perform()
-    told = wait(lambda: browser.execute_script("return document.querySelector('#vg-tooltip-element.visible')?.textContent"))
+    told = wait(
+        lambda: browser.execute_script(
+            "return document.querySelector('#vg-tooltip-element.visible')?.textContent"
+        )
+    )
     assert all(word in told for word in ("embedding", "dose", "weat8", "95% interval"))
 
 
 def test_a_heading_sorts_and_says_so(browser: Any) -> None:
     heading = browser.find_element("xpath", "//div[@id='t-points']//th[button[text()='dose']]")
-    doses = "return [...document.querySelectorAll('#t-points tbody tr')].map((row) => row.children[4].textContent)"
+    doses = (
+        "return [...document.querySelectorAll('#t-points tbody tr')].map((row) =>"
+        " row.children[4].textContent)"
+    )
     button = heading.find_element("tag name", "button")
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].focus()", button)
+    browser.execute_script(
+        "arguments[0].scrollIntoView({block: 'center'}); arguments[0].focus()", button
+    )
     button.send_keys("\ue007")  # Enter: the keyboard suffices
     assert heading.get_attribute("aria-sort") == "ascending"
     up = [float(dose) for dose in browser.execute_script(doses)]
@@ -124,7 +153,9 @@ def test_a_heading_sorts_and_says_so(browser: Any) -> None:
 
 def test_a_table_is_saved_as_csv(browser: Any, folder: Path, module_tables: Tables) -> None:
     browser.execute_script("document.querySelector('#t-points button.save').click()")
-    saved = wait(lambda: (folder / "saved" / "points.csv").is_file() and folder / "saved" / "points.csv")
+    saved = wait(
+        lambda: (folder / "saved" / "points.csv").is_file() and folder / "saved" / "points.csv"
+    )
     with saved.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["point"] for row in rows] == module_tables.points["point"].tolist()
@@ -135,7 +166,8 @@ def test_it_fits_a_phone(browser: Any) -> None:
     browser.set_window_size(390, 844)
     time.sleep(0.3)
     wide = browser.execute_script(
-        """return [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > window.innerWidth + 1
+        """return [...document.querySelectorAll('main *')]
+           .filter((e) => e.getBoundingClientRect().right > window.innerWidth + 1
            && !e.closest('.wide') && !e.closest('.chart')).map((e) => e.tagName + '#' + e.id)"""
     )
     browser.set_window_size(1200, 1000)
@@ -146,5 +178,9 @@ def test_nothing_complains_and_nothing_leaves_the_page(browser: Any) -> None:
     errors = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
     assert errors == []
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+    asked = [
+        event["params"]["request"]["url"]
+        for event in events
+        if event["method"] == "Network.requestWillBeSent"
+    ]
     assert all(url.startswith(("file:", "data:", "blob:")) for url in asked), asked

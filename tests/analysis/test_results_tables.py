@@ -1,4 +1,6 @@
-"""A results folder: written whole, read back, never over other points; and what the terminal shows of it."""
+"""A results folder: written whole, read back, never over other points; and what the terminal shows
+of it.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,12 @@ def test_written_and_read_back(tables: Tables, tmp_path: Path) -> None:
     correlations = write_tables(tmp_path / "new" / "folder", *tables)
     for stored, table in zip(read_tables(tmp_path / "new" / "folder"), tables, strict=True):
         pd.testing.assert_frame_equal(stored, table)
-    assert names(tmp_path / "new" / "folder") == {"points.parquet", "intrinsic.parquet", "extrinsic.parquet", "correlations.csv"}
+    assert names(tmp_path / "new" / "folder") == {
+        "points.parquet",
+        "intrinsic.parquet",
+        "extrinsic.parquet",
+        "correlations.csv",
+    }
     stored = pd.read_csv(tmp_path / "new" / "folder" / "correlations.csv", keep_default_na=False)
     assert stored.columns.tolist() == correlations.columns.tolist()
     assert len(stored) == len(correlations) == 54
@@ -39,7 +46,9 @@ def test_written_and_read_back(tables: Tables, tmp_path: Path) -> None:
 
 def test_the_same_points_take_the_place_of_the_earlier(tables: Tables, tmp_path: Path) -> None:
     write_tables(tmp_path, *tables)
-    write_tables(tmp_path, tables.points[::-1].assign(seconds=1.0), tables.intrinsic, tables.extrinsic)
+    write_tables(
+        tmp_path, tables.points[::-1].assign(seconds=1.0), tables.intrinsic, tables.extrinsic
+    )
     assert not (tmp_path / "earlier").exists()
     assert (read_tables(tmp_path).points["seconds"] == 1).all()
 
@@ -49,11 +58,15 @@ def test_other_points_set_the_earlier_aside(tables: Tables, tmp_path: Path) -> N
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures" / "figure3.svg").write_text("drawn")
     (tmp_path / "mine.txt").write_text("kept")
-    before = {name: (tmp_path / name).read_bytes() for name in ("points.parquet", "correlations.csv")}
+    before = {
+        name: (tmp_path / name).read_bytes() for name in ("points.parquet", "correlations.csv")
+    }
     fewer = tables.points.query("point != 'broken'")
     write_tables(tmp_path, fewer, tables.intrinsic, tables.extrinsic)
     write_tables(tmp_path, *tables)  # and back, most likely within the same second
-    first, second = sorted((tmp_path / "earlier").iterdir(), key=lambda path: (len(path.name), path.name))
+    first, second = sorted(
+        (tmp_path / "earlier").iterdir(), key=lambda path: (len(path.name), path.name)
+    )
     assert {name: (first / name).read_bytes() for name in before} == before
     assert (first / "figures" / "figure3.svg").read_text() == "drawn"
     assert len(read_tables(second).points) == 10
@@ -68,7 +81,9 @@ def test_a_damaged_earlier_table_is_set_aside_too(tables: Tables, tmp_path: Path
     assert (aside / "points.parquet").read_text() == "damaged"
 
 
-def test_an_error_while_writing_leaves_the_earlier_tables(tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_while_writing_leaves_the_earlier_tables(
+    tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_tables(tmp_path, *tables)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     unwritable = tables.extrinsic.assign(odd=[object()] * len(tables.extrinsic))
@@ -86,21 +101,41 @@ def test_an_error_while_writing_leaves_the_earlier_tables(tables: Tables, tmp_pa
 
 
 def nothing_done(tables: Tables) -> Tables:
-    return Tables(tables.points.assign(status="failed"), pd.DataFrame(columns=["point"]), pd.DataFrame(columns=["point", "task"]))
+    return Tables(
+        tables.points.assign(status="failed"),
+        pd.DataFrame(columns=["point"]),
+        pd.DataFrame(columns=["point", "task"]),
+    )
 
 
-def test_without_done_points_there_are_tables_but_no_correlations(tables: Tables, tmp_path: Path) -> None:
+def test_without_done_points_there_are_tables_but_no_correlations(
+    tables: Tables, tmp_path: Path
+) -> None:
     correlations = write_tables(tmp_path, *nothing_done(tables))
     assert len(correlations) == 0
-    assert {"task", "embedding", "pearson", "reason", "generated"} <= set(pd.read_csv(tmp_path / "correlations.csv").columns)
+    assert {"task", "embedding", "pearson", "reason", "generated"} <= set(
+        pd.read_csv(tmp_path / "correlations.csv").columns
+    )
     lines = shown(print_points, *read_tables(tmp_path))
     assert "0 of 11 points done" in lines
     assert shown(print_correlations, correlations) == []
 
 
 def test_without_labelled_data_there_are_no_correlations(tables: Tables, tmp_path: Path) -> None:
-    assert len(write_tables(tmp_path, tables.points, tables.intrinsic, pd.DataFrame(columns=["point", "task"]))) == 0
-    assert any("weat7" in line for line in shown(print_points, tables.points, tables.intrinsic, pd.DataFrame(columns=["point"])))
+    assert (
+        len(
+            write_tables(
+                tmp_path, tables.points, tables.intrinsic, pd.DataFrame(columns=["point", "task"])
+            )
+        )
+        == 0
+    )
+    assert any(
+        "weat7" in line
+        for line in shown(
+            print_points, tables.points, tables.intrinsic, pd.DataFrame(columns=["point"])
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -128,17 +163,51 @@ def test_points_on_the_terminal(tables: Tables) -> None:
     lines = shown(print_points, *tables)
     assert "word2vec: 5 points, generated data" in lines
     assert max(map(len, lines)) <= 100
-    (row,) = [line.split() for line in lines if line.startswith("balance") and "overbias" in line][:1]
-    assert row == ["balance", "overbias", "0.5", "0", ".50", "-.50", ".05", "[.02,.09]", ".02", "[-.01,.06]", ".70", "[.67,.74]"]
-    assert lines[1].split() == ["method", "direction", "dose", "seed", "weat7", "weat8", "recall", "gap", "precision", "gap", "F1"]
-    undefined = next(line.split() for line in lines[lines.index("fasttext: 5 points, generated data") :] if line.startswith("balance"))
+    (row,) = [line.split() for line in lines if line.startswith("balance") and "overbias" in line][
+        :1
+    ]
+    assert row == [
+        "balance",
+        "overbias",
+        "0.5",
+        "0",
+        ".50",
+        "-.50",
+        ".05",
+        "[.02,.09]",
+        ".02",
+        "[-.01,.06]",
+        ".70",
+        "[.67,.74]",
+    ]
+    assert lines[1].split() == [
+        "method",
+        "direction",
+        "dose",
+        "seed",
+        "weat7",
+        "weat8",
+        "recall",
+        "gap",
+        "precision",
+        "gap",
+        "F1",
+    ]
+    undefined = next(
+        line.split()
+        for line in lines[lines.index("fasttext: 5 points, generated data") :]
+        if line.startswith("balance")
+    )
     assert undefined[6:9] == [".10", "[.07,.14]", "-"]
     assert "10 of 11 points done" in lines
     assert lines[-1].split() == ["word2vec", "balance", "debias", "0.5", "0", "failed"]
 
 
 def test_points_of_several_sources_and_metrics(tables: Tables) -> None:
-    points = tables.points.assign(source=np.where(tables.points["embedding"] == "word2vec", "davidson", "hateval"), generated=False)
+    points = tables.points.assign(
+        source=np.where(tables.points["embedding"] == "word2vec", "davidson", "hateval"),
+        generated=False,
+    )
     more = [tables.intrinsic.assign(metric=metric) for metric in ("ripa", "nbm")]
     points["stereotype"] = np.linspace(0, 1, len(points))
     lines = shown(print_points, points, pd.concat([tables.intrinsic, *more]), tables.extrinsic)
@@ -147,19 +216,32 @@ def test_points_of_several_sources_and_metrics(tables: Tables) -> None:
     assert "source davidson, word2vec: 5 points" in lines
     both = pd.concat([tables.intrinsic, tables.intrinsic.assign(convention="caliskan", value=9.0)])
     heads = shown(print_points, points, both, tables.extrinsic)[1]
-    assert "weat (default) weat7 weat (default) weat8 weat (caliskan) weat7" in " ".join(heads.split())
+    assert "weat (default) weat7 weat (default) weat8 weat (caliskan) weat7" in " ".join(
+        heads.split()
+    )
     assert "not shown, but in the intrinsic table: nbm weat7, nbm weat8" in lines
 
 
 def test_correlations_on_the_terminal(tables: Tables, tmp_path: Path) -> None:
     lines = shown(print_correlations, write_tables(tmp_path, *tables))
-    assert "hatespeech_en, weat: all methods, r over units with its 95% interval, generated data" in " ".join(lines[:2])
+    assert (
+        "hatespeech_en, weat: all methods, r over units with its 95% interval, generated data"
+        in " ".join(lines[:2])
+    )
     rows = [line.split() for line in lines]
-    assert any(row[:6] == ["word2vec", "weat7", "recall_gap", "5", "5", "1.00"] and row[6] == "[1.00,1.00]" for row in rows)
-    assert any(row[:5] == ["all", "all", "recall_gap", "20", "10"] and "cannot" in row for row in rows), "20 rows are 10 embeddings"
+    assert any(
+        row[:6] == ["word2vec", "weat7", "recall_gap", "5", "5", "1.00"] and row[6] == "[1.00,1.00]"
+        for row in rows
+    )
+    assert any(
+        row[:5] == ["all", "all", "recall_gap", "20", "10"] and "cannot" in row for row in rows
+    ), "20 rows are 10 embeddings"
     assert not any("balance" in line for line in lines)
 
 
 def test_missing_pairs_are_told() -> None:
     table = pd.DataFrame({"x": [1.0, 2, 3, 5, np.nan], "y": [1.0, 2, 4, 3, 1]})
-    assert any("1 pairs missing" in line for line in shown(print_slices, correlate(table, x="x", y="y"), "title"))
+    assert any(
+        "1 pairs missing" in line
+        for line in shown(print_slices, correlate(table, x="x", y="y"), "title")
+    )

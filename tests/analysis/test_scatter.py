@@ -17,7 +17,9 @@ from analysis.tables import write_tables
 from files import InputError
 
 Texts = Callable[[Path], list[str]]
-FOREIGN = "Kind,WEAT score,Gap.1[x],Test\n" + "\n".join(f"{k},{i},{y},{6 + i % 2}" for k in "ab" for i, y in enumerate([2, 1, 4, 3, 5]))
+FOREIGN = "Kind,WEAT score,Gap.1[x],Test\n" + "\n".join(
+    f"{k},{i},{y},{6 + i % 2}" for k in "ab" for i, y in enumerate([2, 1, 4, 3, 5])
+)
 
 
 @pytest.fixture
@@ -27,9 +29,23 @@ def foreign(tmp_path: Path) -> Path:
     return path
 
 
-def test_foreign_table(foreign: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], texts: Texts) -> None:
+def test_foreign_table(
+    foreign: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], texts: Texts
+) -> None:
     out = tmp_path / "new" / "f.svg"
-    command = [str(foreign), "--x", "WEAT score", "--y", "Gap.1[x]", "--column", "Kind", "--colour", "Test", "--shape", "Kind"]
+    command = [
+        str(foreign),
+        "--x",
+        "WEAT score",
+        "--y",
+        "Gap.1[x]",
+        "--column",
+        "Kind",
+        "--colour",
+        "Test",
+        "--shape",
+        "Kind",
+    ]
     assert main([*command, "--title", "A title", "--out", str(out)]) == 0
     assert capsys.readouterr().out.strip() == str(out)
     found = texts(out)
@@ -39,7 +55,22 @@ def test_foreign_table(foreign: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_line_joins_means(foreign: Path, tmp_path: Path, texts: Texts) -> None:
     out = tmp_path / "line.svg"
-    assert main([str(foreign), "--x", "WEAT score", "--y", "Gap.1[x]", "--mark", "line", "--out", str(out)]) == 0
+    assert (
+        main(
+            [
+                str(foreign),
+                "--x",
+                "WEAT score",
+                "--y",
+                "Gap.1[x]",
+                "--mark",
+                "line",
+                "--out",
+                str(out),
+            ]
+        )
+        == 0
+    )
     drawing = out.read_text()
     assert len(re.findall(r'class="mark-line role-mark', drawing)) == 1
     assert "n = 10" in texts(out), "n alone: one r over several curves would mean nothing"
@@ -53,7 +84,9 @@ def test_png_and_html_need_no_network(foreign: Path, tmp_path: Path) -> None:
     assert not re.findall(r'<(?:script|link)[^>]*(?:src|href)="', (tmp_path / "f.html").read_text())
 
 
-def test_a_results_folder_gets_the_papers_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_results_folder_gets_the_papers_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = []
     monkeypatch.setattr("analysis.scatter.draw_figures", lambda *paths: asked.append(paths) or [])
     assert main([str(tmp_path)]) == 0
@@ -63,14 +96,48 @@ def test_a_results_folder_gets_the_papers_figures(tmp_path: Path, monkeypatch: p
 
 def test_a_results_folder_by_columns(tables: Tables, tmp_path: Path, texts: Texts) -> None:
     write_tables(tmp_path, *tables)
-    assert main([str(tmp_path), "--x", "dose", "--y", "y", "--row", "gap", "--colour", "method", "--out", str(tmp_path / "dose.svg")]) == 0
+    assert (
+        main(
+            [
+                str(tmp_path),
+                "--x",
+                "dose",
+                "--y",
+                "y",
+                "--row",
+                "gap",
+                "--colour",
+                "method",
+                "--out",
+                str(tmp_path / "dose.svg"),
+            ]
+        )
+        == 0
+    )
     assert "recall_gap" in texts(tmp_path / "dose.svg")
 
 
 def test_missing_cells_are_left_out_and_every_panel_is_drawn(tmp_path: Path, texts: Texts) -> None:
     path = tmp_path / "t.csv"
     path.write_text("r,c,x,y\n1,p,1,1\n1,p,2,\n2,q,1,3\n2,,2,NA\n")
-    assert main([str(path), "--x", "x", "--y", "y", "--row", "r", "--column", "c", "--out", str(tmp_path / "t.svg")]) == 0
+    assert (
+        main(
+            [
+                str(path),
+                "--x",
+                "x",
+                "--y",
+                "y",
+                "--row",
+                "r",
+                "--column",
+                "c",
+                "--out",
+                str(tmp_path / "t.svg"),
+            ]
+        )
+        == 0
+    )
     found = texts(tmp_path / "t.svg")
     assert "(empty)" in found
     assert sorted(text for text in found if text.startswith("n =") or text == "no data") == [
@@ -92,9 +159,15 @@ def test_columns_that_are_not_named_are_blank() -> None:
     ("options", "message"),
     [
         ([], "name --x, --y and --out; .* has the columns Kind, WEAT score"),
-        (["--x", "WEAT scor", "--y", "Test", "--out", "f.svg"], "no column 'WEAT scor'; did you mean 'WEAT score'"),
+        (
+            ["--x", "WEAT scor", "--y", "Test", "--out", "f.svg"],
+            "no column 'WEAT scor'; did you mean 'WEAT score'",
+        ),
         (["--x", "Kind", "--y", "Test", "--out", "f.svg"], "no number"),
-        (["--x", "Test", "--y", "Test", "--out", "f.pgn"], "must end in .svg, .png, .pdf, .html; did you mean '.png'"),
+        (
+            ["--x", "Test", "--y", "Test", "--out", "f.pgn"],
+            "must end in .svg, .png, .pdf, .html; did you mean '.png'",
+        ),
     ],
 )
 def test_bad_options_are_refused(options: list[str], message: str, foreign: Path) -> None:
@@ -102,8 +175,12 @@ def test_bad_options_are_refused(options: list[str], message: str, foreign: Path
         main([str(foreign), *options])
 
 
-@pytest.mark.parametrize(("option", "message"), [("--colour", "at most 7"), ("--shape", "at most 8")])
-def test_more_values_than_can_be_told_apart_are_refused(option: str, message: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("option", "message"), [("--colour", "at most 7"), ("--shape", "at most 8")]
+)
+def test_more_values_than_can_be_told_apart_are_refused(
+    option: str, message: str, tmp_path: Path
+) -> None:
     path = tmp_path / "t.csv"
     path.write_text("x,y,k\n" + "\n".join(f"{i},{i},{i}" for i in range(9)))
     with pytest.raises(InputError, match=message):

@@ -19,13 +19,28 @@ from train.front import main
 
 
 def tables() -> Tables:
-    files = {"p1": ("glove.27B.25d.txt", 25), "p2": ("glove.27B.50d.txt", 50), "p3": ("googlenews-300.bin.gz", 300)}
-    points = pd.DataFrame([{"point": point, "embedding": name, "corpus": "none", "source": "none"} for point, (name, _) in files.items()])
+    files = {
+        "p1": ("glove.27B.25d.txt", 25),
+        "p2": ("glove.27B.50d.txt", 50),
+        "p3": ("googlenews-300.bin.gz", 300),
+    }
+    points = pd.DataFrame(
+        [
+            {"point": point, "embedding": name, "corpus": "none", "source": "none"}
+            for point, (name, _) in files.items()
+        ]
+    )
     rows = []
     for number, (point, (_, dim)) in enumerate(files.items()):
         common = {"point": point, "dim": dim, "n_found": 10, "n_lost": 0}
         rows += [
-            {"metric": "weat", "query": "weat3", "value": 1.5, "statistic": -0.4 + number, **common},
+            {
+                "metric": "weat",
+                "query": "weat3",
+                "value": 1.5,
+                "statistic": -0.4 + number,
+                **common,
+            },
             {
                 "metric": "weat",
                 "query": "weat4",
@@ -33,22 +48,49 @@ def tables() -> Tables:
                 "statistic": math.nan if point == "p2" else 0.1,
                 **common,
             },
-            {"metric": "sembias", "query": "sembias/definition", "value": 0.8, "statistic": 0.0, **common},
-            {"metric": "ect", "query": "names_professions", "value": 0.7, "statistic": math.nan, **common},
+            {
+                "metric": "sembias",
+                "query": "sembias/definition",
+                "value": 0.8,
+                "statistic": 0.0,
+                **common,
+            },
+            {
+                "metric": "ect",
+                "query": "names_professions",
+                "value": 0.7,
+                "statistic": math.nan,
+                **common,
+            },
         ]
     return Tables(points, pd.DataFrame(rows), pd.DataFrame())
 
 
 def test_one_row_a_file_and_one_column_a_score() -> None:
     table = survey_table(tables())
-    assert table.columns.tolist() == ["vectors", "dim", "weat3", "weat4", "sembias/definition", "ect"]
-    assert table["vectors"].tolist() == ["glove.27B.25d.txt", "glove.27B.50d.txt", "googlenews-300.bin.gz"]
-    assert table["weat3"].tolist() == pytest.approx([0.4, 0.6, 1.6]), "the absolute statistic, not the effect size"
+    assert table.columns.tolist() == [
+        "vectors",
+        "dim",
+        "weat3",
+        "weat4",
+        "sembias/definition",
+        "ect",
+    ]
+    assert table["vectors"].tolist() == [
+        "glove.27B.25d.txt",
+        "glove.27B.50d.txt",
+        "googlenews-300.bin.gz",
+    ]
+    assert table["weat3"].tolist() == pytest.approx([0.4, 0.6, 1.6]), (
+        "the absolute statistic, not the effect size"
+    )
     assert table["weat4"].tolist() == pytest.approx([0.1, math.nan, 0.1], nan_ok=True)
     assert table["ect"].tolist() == [0.7] * 3
 
 
-def test_figures_have_a_column_for_each_family_and_their_numbers_beside_them(tmp_path: Path) -> None:
+def test_figures_have_a_column_for_each_family_and_their_numbers_beside_them(
+    tmp_path: Path,
+) -> None:
     written = write_survey(tables(), tmp_path)
     assert {path.name for path in written} >= {
         "survey.csv",
@@ -58,7 +100,10 @@ def test_figures_have_a_column_for_each_family_and_their_numbers_beside_them(tmp
         "figure2_ect.png",
     }
     svg = (tmp_path / "figures" / "figure2_weat.svg").read_text(encoding="utf-8")
-    assert all(name in svg for name in ("glove.27B", "googlenews", "vector length", "WEAT, absolute statistic"))
+    assert all(
+        name in svg
+        for name in ("glove.27B", "googlenews", "vector length", "WEAT, absolute statistic")
+    )
     numbers = pd.read_csv(tmp_path / "figures" / "figure2_weat.csv")
     assert numbers["family"].unique().tolist() == ["glove.27B", "googlenews"]
     assert len(numbers) == 5
@@ -78,18 +123,28 @@ def test_the_printed_table_says_what_a_dash_is(capsys: pytest.CaptureFixture[str
     assert "- : no score; the intrinsic table says why" in out
 
 
-def test_the_experiment_on_two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_experiment_on_two_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     names = list(
         dict.fromkeys(
-            word for query in ("weat3", "weat7", "names_professions") for each in load_query(query).sets.values() for word in each.words
+            word
+            for query in ("weat3", "weat7", "names_professions")
+            for each in load_query(query).sets.values()
+            for word in each.words
         )
     )
     for dim in (5, 10):
         vectors = KeyedVectors(vector_size=dim)
-        vectors.add_vectors(names, np.random.default_rng(dim).normal(size=(len(names), dim)).astype(np.float32))
+        vectors.add_vectors(
+            names, np.random.default_rng(dim).normal(size=(len(names), dim)).astype(np.float32)
+        )
         save_vectors(vectors, tmp_path / f"it's {dim}d.vec")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["train.py", "+experiment=pretrained_audit", 'vectors=["it\'s 5d.vec","it\'s 10d.vec"]'])
+    monkeypatch.setattr(
+        "sys.argv",
+        ["train.py", "+experiment=pretrained_audit", 'vectors=["it\'s 5d.vec","it\'s 10d.vec"]'],
+    )
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code in (0, None), capsys.readouterr()
@@ -108,5 +163,6 @@ def test_the_experiment_without_files_says_what_it_needs(
         main()
     assert ended.value.code == 2
     assert (
-        "there are no values of embedding.path to sweep over; the file of the experiment begins with the command" in capsys.readouterr().err
+        "there are no values of embedding.path to sweep over; the file of the experiment begins"
+        " with the command" in capsys.readouterr().err
     )

@@ -33,7 +33,9 @@ def test_byte_order_mark_and_windows_line_ends(tmp_path: Path) -> None:
 
 
 def test_parquet(tmp_path: Path) -> None:
-    table = pd.DataFrame({"x": [1.0, None], "n": pd.array([1, None], dtype="Int64"), "name": ["a", None]})
+    table = pd.DataFrame(
+        {"x": [1.0, None], "n": pd.array([1, None], dtype="Int64"), "name": ["a", None]}
+    )
     table.to_parquet(tmp_path / "t.parquet")
     read = read_table(tmp_path / "t.parquet")
     assert numbers(read, "n").tolist() == pytest.approx([1, np.nan], nan_ok=True)
@@ -41,7 +43,13 @@ def test_parquet(tmp_path: Path) -> None:
 
 
 def test_labels_of_numbers() -> None:
-    table = pd.DataFrame({"dose": [1.0, 0.25, 0.1234567, np.nan], "mixed": [6, "6", "6_old", None], "on": [True, False, True, True]})
+    table = pd.DataFrame(
+        {
+            "dose": [1.0, 0.25, 0.1234567, np.nan],
+            "mixed": [6, "6", "6_old", None],
+            "on": [True, False, True, True],
+        }
+    )
     assert labels(table, "dose").tolist() == ["1", "0.25", "0.1234567", "(empty)"]
     assert labels(table, "mixed").tolist() == ["6", "6", "6_old", "(empty)"]
     assert labels(table, "on").tolist() == ["True", "False", "True", "True"]

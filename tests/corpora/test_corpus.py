@@ -29,7 +29,9 @@ def write(path: Path, lines: list[str]) -> Path:
 def test_tweets_with_rare_words_replaced(name: str, tmp_path: Path) -> None:
     corpus = TextCorpus(str(write(tmp_path / name, TWEETS)), min_count=2)
     counts = corpus.write(tmp_path / "out.txt", seed=0)
-    assert (tmp_path / "out.txt").read_text() == "the <UNK> <UNK>\nthe dog\nthe dog <UNK>\nthe <UNK>\n"
+    assert (
+        tmp_path / "out.txt"
+    ).read_text() == "the <UNK> <UNK>\nthe dog\nthe dog <UNK>\nthe <UNK>\n"
     assert counts == {"texts": 6, "lines": 4, "dropped": 2, "tokens": 10, "types": 3, "unknown": 4}
     assert corpus.name == "t"
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "out.txt"])
@@ -45,21 +47,29 @@ def test_workers_change_nothing(tmp_path: Path) -> None:
 def test_sentences_limit_and_several_files(tmp_path: Path) -> None:
     first = write(tmp_path / "a.txt", ["One two. Three four.", "Left out."])
     second = write(tmp_path / "b.txt", ["never read"])
-    corpus = TextCorpus((str(first), str(second)), tokeniser="sentences", min_count=1, lowercase=True, limit=1)
+    corpus = TextCorpus(
+        (str(first), str(second)), tokeniser="sentences", min_count=1, lowercase=True, limit=1
+    )
     assert corpus.write(tmp_path / "out", seed=0)["lines"] == 2
     assert (tmp_path / "out").read_text() == "one two .\nthree four .\n"
     assert corpus.name == "a+b"
 
 
 def test_whitespace_keeps_tokens_as_they_are(tmp_path: Path) -> None:
-    corpus = TextCorpus(str(write(tmp_path / "t", ["A  b\tC"])), tokeniser="whitespace", min_count=1)
+    corpus = TextCorpus(
+        str(write(tmp_path / "t", ["A  b\tC"])), tokeniser="whitespace", min_count=1
+    )
     corpus.write(tmp_path / "out", seed=0)
     assert (tmp_path / "out").read_text() == "A b C\n"
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"", "is empty"), (b"fine\n\xff\xfe\n", "line 2 is not UTF-8"), (b"\n \n", "holds no token after tokenising")],
+    [
+        (b"", "is empty"),
+        (b"fine\n\xff\xfe\n", "line 2 is not UTF-8"),
+        (b"\n \n", "holds no token after tokenising"),
+    ],
 )
 def test_unusable_files_leave_nothing(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_bytes(content)
@@ -81,7 +91,9 @@ def test_missing_file_and_bad_numbers(tmp_path: Path) -> None:
 def test_a_bad_line_is_named_by_any_number_of_workers(workers: int, tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_bytes(b"fine\n" * 300 + b"\xff\n")
     with pytest.raises(InputError, match="line 301 is not UTF-8"):
-        TextCorpus(str(tmp_path / "t.txt"), tokeniser="whitespace", workers=workers).write(tmp_path / "out", seed=0)
+        TextCorpus(str(tmp_path / "t.txt"), tokeniser="whitespace", workers=workers).write(
+            tmp_path / "out", seed=0
+        )
     assert not (tmp_path / "out").exists()
 
 
@@ -100,7 +112,9 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path) -> None:
 def test_a_null_is_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     (tmp_path / "data").mkdir()
-    pd.DataFrame({"text": ["one", None]}).to_json(tmp_path / "data" / "train.jsonl", orient="records", lines=True)
+    pd.DataFrame({"text": ["one", None]}).to_json(
+        tmp_path / "data" / "train.jsonl", orient="records", lines=True
+    )
     DatasetCorpus(str(tmp_path / "data"), min_count=1).write(tmp_path / "out", seed=0)
     assert (tmp_path / "out").read_text() == "one\n"
 
@@ -110,7 +124,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A local data set of one CSV file; what ``datasets`` caches goes to the same place."""
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     (tmp_path / "data").mkdir()
-    pd.DataFrame({"text": ["One two. Three.", "four"], "n": [1, 2]}).to_csv(tmp_path / "data" / "train.csv", index=False)
+    pd.DataFrame({"text": ["One two. Three.", "four"], "n": [1, 2]}).to_csv(
+        tmp_path / "data" / "train.csv", index=False
+    )
     return tmp_path / "data"
 
 

@@ -1,4 +1,6 @@
-"""The generated corpus: what is planted is counted in the text, word by word, without an embedding."""
+"""The generated corpus: what is planted is counted in the text, word by word, without an
+embedding.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +18,71 @@ from corpora.world import BLOCK, GeneratedCorpus
 from files import InputError
 
 # Typed off Caliskan et al. (2017), not taken from the word sets that the world itself reads.
-MALE = {"male", "man", "boy", "brother", "he", "him", "his", "son", "father", "uncle", "grandfather"}
-FEMALE = {"female", "woman", "girl", "sister", "she", "her", "hers", "daughter", "mother", "aunt", "grandmother"}
+MALE = {
+    "male",
+    "man",
+    "boy",
+    "brother",
+    "he",
+    "him",
+    "his",
+    "son",
+    "father",
+    "uncle",
+    "grandfather",
+}
+FEMALE = {
+    "female",
+    "woman",
+    "girl",
+    "sister",
+    "she",
+    "her",
+    "hers",
+    "daughter",
+    "mother",
+    "aunt",
+    "grandmother",
+}
 STEREOTYPICALLY_MALE = (
-    {"executive", "management", "professional", "corporation", "salary", "office", "business", "career"}
+    {
+        "executive",
+        "management",
+        "professional",
+        "corporation",
+        "salary",
+        "office",
+        "business",
+        "career",
+    }
     | {"math", "algebra", "geometry", "calculus", "equations", "computation", "numbers", "addition"}
-    | {"science", "technology", "physics", "chemistry", "einstein", "nasa", "experiment", "astronomy"}
+    | {
+        "science",
+        "technology",
+        "physics",
+        "chemistry",
+        "einstein",
+        "nasa",
+        "experiment",
+        "astronomy",
+    }
 )
 STEREOTYPICALLY_FEMALE = (
     {"home", "parents", "children", "family", "cousins", "marriage", "wedding", "relatives"}
-    | {"poetry", "art", "dance", "literature", "novel", "symphony", "drama", "sculpture", "shakespeare"}
+    | {"poetry", "art", "dance", "literature", "novel", "symphony", "drama", "sculpture"}
+    | {"shakespeare"}
 )  # fmt: skip
 TOPICS = STEREOTYPICALLY_MALE | STEREOTYPICALLY_FEMALE
 
 
-def write(tmp_path: Path, stereotype: float = 0.5, *, seed: int = 0, sentences: int = 30_000) -> list[list[str]]:
+def write(
+    tmp_path: Path, stereotype: float = 0.5, *, seed: int = 0, sentences: int = 30_000
+) -> list[list[str]]:
     GeneratedCorpus(sentences, stereotype).write(tmp_path / "corpus.txt", seed=seed)
-    return [line.split(" ") for line in (tmp_path / "corpus.txt").read_text(encoding="utf-8").splitlines()]
+    return [
+        line.split(" ")
+        for line in (tmp_path / "corpus.txt").read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def company(lines: list[list[str]]) -> tuple[Counter[str], Counter[str]]:
@@ -59,29 +109,54 @@ def test_every_topic_word_keeps_the_planted_company(stereotype: float, tmp_path:
     def male_share(words: set[str]) -> float:
         return sum(male[word] for word in words) / sum(male[word] + female[word] for word in words)
 
-    assert male_share(STEREOTYPICALLY_MALE) - male_share(STEREOTYPICALLY_FEMALE) == pytest.approx(stereotype / 2, abs=0.005)
+    assert male_share(STEREOTYPICALLY_MALE) - male_share(STEREOTYPICALLY_FEMALE) == pytest.approx(
+        stereotype / 2, abs=0.005
+    )
 
 
 @pytest.mark.parametrize("stereotype", [-1.0, 0.0, 1.0])
-def test_gender_words_are_equally_frequent_at_any_stereotype(stereotype: float, tmp_path: Path) -> None:
+def test_gender_words_are_equally_frequent_at_any_stereotype(
+    stereotype: float, tmp_path: Path
+) -> None:
     counts = Counter(word for line in write(tmp_path, stereotype) for word in line)
     male, female = (sum(counts[word] for word in words) for words in (MALE, FEMALE))
     assert abs(male / female - 1) < 0.005
 
 
-def test_lines_where_gender_meets_a_topic_are_the_planted_minority_and_speak_of_one_gender(tmp_path: Path) -> None:
+def test_lines_where_gender_meets_a_topic_are_the_planted_minority_and_speak_of_one_gender(
+    tmp_path: Path,
+) -> None:
     lines = [set(line) for line in write(tmp_path)]
     meeting = [words for words in lines if words & TOPICS and words & (MALE | FEMALE)]
     assert len(meeting) / len(lines) == pytest.approx(0.22, abs=0.001)
     assert not any(words & MALE and words & FEMALE for words in lines)
-    assert not any(words & STEREOTYPICALLY_MALE and words & STEREOTYPICALLY_FEMALE for words in lines)
+    assert not any(
+        words & STEREOTYPICALLY_MALE and words & STEREOTYPICALLY_FEMALE for words in lines
+    )
 
 
 def test_own_leans_have_mean_0_in_every_list() -> None:
     leans = GeneratedCorpus(stereotype=0.0).leans(seed=4)
-    arts = STEREOTYPICALLY_FEMALE & {"poetry", "art", "dance", "literature", "novel", "symphony", "drama"}
+    arts = STEREOTYPICALLY_FEMALE & {
+        "poetry",
+        "art",
+        "dance",
+        "literature",
+        "novel",
+        "symphony",
+        "drama",
+    }
     for words in (
-        {"math", "algebra", "geometry", "calculus", "equations", "computation", "numbers", "addition"},
+        {
+            "math",
+            "algebra",
+            "geometry",
+            "calculus",
+            "equations",
+            "computation",
+            "numbers",
+            "addition",
+        },
         {"home", "parents", "children", "family", "cousins", "marriage", "wedding", "relatives"},
         arts | {"sculpture"},
         arts | {"shakespeare"},
@@ -104,15 +179,32 @@ def test_counts_and_a_last_block_of_any_size(tmp_path: Path) -> None:
     counts = corpus.write(tmp_path / "corpus.txt", seed=0)
     lines = (tmp_path / "corpus.txt").read_text(encoding="utf-8").splitlines()
     words = [word for line in lines for word in line.split(" ")]
-    assert counts == {"lines": BLOCK + 1, "tokens": len(words), "types": len(set(words)), "unknown": 0, "dropped": 0}
+    assert counts == {
+        "lines": BLOCK + 1,
+        "tokens": len(words),
+        "types": len(set(words)),
+        "unknown": 0,
+        "dropped": 0,
+    }
     assert len(lines) == BLOCK + 1
     assert "" not in words
     assert (corpus.generated, corpus.name, corpus.files()) == (True, "generated", [])
 
 
 def test_the_grammar_holds_no_word_whose_company_is_planted() -> None:
-    texts = [text for value in vars(grammar).values() if isinstance(value, tuple) for text in value if isinstance(text, str)]
-    texts += [word for table in (grammar.FILLERS, grammar.SCENES) for words in table.values() for word in words]
+    texts = [
+        text
+        for value in vars(grammar).values()
+        if isinstance(value, tuple)
+        for text in value
+        if isinstance(text, str)
+    ]
+    texts += [
+        word
+        for table in (grammar.FILLERS, grammar.SCENES)
+        for words in table.values()
+        for word in words
+    ]
     assert not {word for text in texts for word in text.split()} & (TOPICS | MALE | FEMALE)
 
 
@@ -121,7 +213,10 @@ def test_the_grammar_holds_no_word_whose_company_is_planted() -> None:
     [
         ({"stereotype": 1.5}, r"stereotype=1\.5 is out of range; give a number from -1 to 1"),
         ({"stereotype": float("nan")}, "stereotype=nan"),
-        ({"sentences": 0}, "sentences=0 cannot hold the planted proportions; give a whole number of at least 1000"),
+        (
+            {"sentences": 0},
+            "sentences=0 cannot hold the planted proportions; give a whole number of at least 1000",
+        ),
         ({"sentences": 2000.5}, r"sentences=2000\.5"),
     ],
 )
@@ -131,7 +226,9 @@ def test_refuses(options: dict[str, float], message: str) -> None:
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=1, max_size=8), st.integers(0, 200), st.integers(0, 5))
-def test_quota_never_strays_by_a_whole_occurrence(weights: list[float], size: int, seed: int) -> None:
+def test_quota_never_strays_by_a_whole_occurrence(
+    weights: list[float], size: int, seed: int
+) -> None:
     counts = np.bincount(quota(weights, size, np.random.default_rng(seed)), minlength=len(weights))
     assert counts.sum() == size
     assert np.all(np.abs(counts - size * np.array(weights) / sum(weights)) < 1 + 1e-9)

@@ -1,4 +1,6 @@
-"""The generated posts: groups treated alike at label bias 0, wrong labels counted, and neither parameter touching the other."""
+"""The generated posts: groups treated alike at label bias 0, wrong labels counted, and neither
+parameter touching the other.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,43 @@ import pytest
 from corpora.world import GeneratedPosts
 from files import InputError
 
-MALE = {"male", "man", "boy", "brother", "he", "him", "his", "son", "father", "uncle", "grandfather"}
-FEMALE = {"female", "woman", "girl", "sister", "she", "her", "hers", "daughter", "mother", "aunt", "grandmother"}
-TOPICS = ["career", "office", "math", "physics", "nasa", "family", "wedding", "poetry", "shakespeare"]
+MALE = {
+    "male",
+    "man",
+    "boy",
+    "brother",
+    "he",
+    "him",
+    "his",
+    "son",
+    "father",
+    "uncle",
+    "grandfather",
+}
+FEMALE = {
+    "female",
+    "woman",
+    "girl",
+    "sister",
+    "she",
+    "her",
+    "hers",
+    "daughter",
+    "mother",
+    "aunt",
+    "grandmother",
+}
+TOPICS = [
+    "career",
+    "office",
+    "math",
+    "physics",
+    "nasa",
+    "family",
+    "wedding",
+    "poetry",
+    "shakespeare",
+]
 
 
 @cache
@@ -48,7 +84,9 @@ def test_the_test_split_supports_both_groups() -> None:
 def test_the_text_reveals_the_group() -> None:
     for text, group in posts()[["text", "group"]].itertuples(index=False):
         words = set(text.split(" "))
-        assert (bool(words & MALE), bool(words & FEMALE)) == (group == "male", group == "female"), text
+        assert (bool(words & MALE), bool(words & FEMALE)) == (group == "male", group == "female"), (
+            text
+        )
 
 
 def test_groups_are_treated_alike_without_bias() -> None:
@@ -62,7 +100,10 @@ def test_groups_are_treated_alike_without_bias() -> None:
         assert counts.sum() > 80
 
 
-@pytest.mark.parametrize(("label_bias", "wronged", "other"), [(1.0, "female", "male"), (0.5, "female", "male"), (-0.5, "male", "female")])
+@pytest.mark.parametrize(
+    ("label_bias", "wronged", "other"),
+    [(1.0, "female", "male"), (0.5, "female", "male"), (-0.5, "male", "female")],
+)
 def test_wrong_labels_are_the_planted_share(label_bias: float, wronged: str, other: str) -> None:
     assert wrong(label_bias, wronged, 1) == pytest.approx(0.6 * abs(label_bias), abs=0.01)
     assert wrong(label_bias, wronged, 0) == pytest.approx(0.3 * abs(label_bias), abs=0.01)
@@ -96,7 +137,10 @@ def test_train_and_test_share_next_to_no_text() -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"label_bias": -2}, "label_bias=-2 is out of range"), ({"posts": 10}, "posts=10 cannot hold the planted proportions")],
+    [
+        ({"label_bias": -2}, "label_bias=-2 is out of range"),
+        ({"posts": 10}, "posts=10 cannot hold the planted proportions"),
+    ],
 )
 def test_refuses(options: dict[str, float], message: str) -> None:
     with pytest.raises(InputError, match=message):

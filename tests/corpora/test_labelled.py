@@ -27,12 +27,29 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_columns_labels_groups_and_splits(table: Path) -> None:
-    source = TableSource(str(table), text="tweet", label="kind", group="who", split="part", positive=("yes", "maybe"))
+    source = TableSource(
+        str(table), text="tweet", label="kind", group="who", split="part", positive=("yes", "maybe")
+    )
     posts = source.load(seed=3).to_pandas().set_index("text")
     assert source.name == "posts"
-    assert posts["label"].to_dict() == {"good day": 0, "you wuzzit": 1, "fine <HASH>": 0, "a zogget": 1}
-    assert posts["group"].to_dict() == {"good day": "men", "you wuzzit": "women", "fine <HASH>": "none", "a zogget": "women"}
-    assert posts["split"].to_dict() == {"good day": "train", "you wuzzit": "train", "fine <HASH>": "dev", "a zogget": "test"}
+    assert posts["label"].to_dict() == {
+        "good day": 0,
+        "you wuzzit": 1,
+        "fine <HASH>": 0,
+        "a zogget": 1,
+    }
+    assert posts["group"].to_dict() == {
+        "good day": "men",
+        "you wuzzit": "women",
+        "fine <HASH>": "none",
+        "a zogget": "women",
+    }
+    assert posts["split"].to_dict() == {
+        "good day": "train",
+        "you wuzzit": "train",
+        "fine <HASH>": "dev",
+        "a zogget": "test",
+    }
     assert sorted(posts["id"]) == ["0", "1", "2", "3"]
 
 
@@ -41,14 +58,18 @@ def test_order_and_ids_say_nothing_about_the_file() -> None:
     posts = labelled(frame, positive=(), source="x", seed=1).to_pandas()
     assert abs(posts["label"][:100].mean() - 0.5) < 0.2
     assert posts["id"].tolist() == [str(i) for i in range(200)]
-    assert not posts["text"].equals(labelled(frame, positive=(), source="x", seed=2).to_pandas()["text"])
+    assert not posts["text"].equals(
+        labelled(frame, positive=(), source="x", seed=2).to_pandas()["text"]
+    )
     assert set(posts["split"]) == {"all"}
     assert "group" not in posts
 
 
 @pytest.mark.parametrize("labels", [["0", "1"], ["0.0", "1.0"], [False, True], [0, 1]])
 def test_spellings_of_0_and_1(labels: list[object]) -> None:
-    posts = labelled(pd.DataFrame({"text": ["a", "b"], "label": labels}), positive=(), source="x", seed=0)
+    posts = labelled(
+        pd.DataFrame({"text": ["a", "b"], "label": labels}), positive=(), source="x", seed=0
+    )
     assert dict(zip(posts["text"], posts["label"], strict=True)) == {"a": 0, "b": 1}
 
 
@@ -56,18 +77,37 @@ def test_spellings_of_0_and_1(labels: list[object]) -> None:
     ("change", "options", "message"),
     [
         ({}, {"text": "tweets"}, r"no column 'tweets' for text; did you mean 'tweet'\?"),
-        ({}, {"positive": ()}, r"labels beyond 0 and 1: maybe, no, yes; name those that count as 1 in source\.positive"),
+        (
+            {},
+            {"positive": ()},
+            (
+                r"labels beyond 0 and 1: maybe, no, yes; name those that count as 1 in"
+                r" source\.positive"
+            ),
+        ),
         ({}, {"positive": ("never",)}, "no post has the label never"),
-        ({"kind": ["yes"] * 4}, {"positive": ("yes",)}, "all 4 labels are 1; a classifier needs posts of both classes"),
+        (
+            {"kind": ["yes"] * 4},
+            {"positive": ("yes",)},
+            "all 4 labels are 1; a classifier needs posts of both classes",
+        ),
         ({"who": [""] * 4}, {}, "the group column is empty in every row"),
         ({"part": ["train", "train", "dev", "extra"]}, {}, "unknown split 'extra'"),
         ({"part": ["train", "train", "dev", "dev"]}, {}, "no row belongs to the split 'test'"),
         ({"tweet": [""] * 4}, {}, "the text column is empty"),
     ],
 )
-def test_refuses(change: dict[str, list[str]], options: dict[str, object], message: str, tmp_path: Path) -> None:
+def test_refuses(
+    change: dict[str, list[str]], options: dict[str, object], message: str, tmp_path: Path
+) -> None:
     pd.DataFrame(ROWS | change).to_csv(tmp_path / "posts.csv", index=False)
-    settings = {"text": "tweet", "label": "kind", "group": "who", "split": "part", "positive": ("yes", "maybe")} | options
+    settings = {
+        "text": "tweet",
+        "label": "kind",
+        "group": "who",
+        "split": "part",
+        "positive": ("yes", "maybe"),
+    } | options
     with pytest.raises(InputError, match=message):
         TableSource(str(tmp_path / "posts.csv"), **settings).load(seed=0)
 
@@ -100,7 +140,9 @@ def test_dataset_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     (tmp_path / "data").mkdir()
     for split in ("train", "test"):
-        pd.DataFrame({"text": [f"{split} one", f"{split} two"], "label": [0, 1]}).to_csv(tmp_path / "data" / f"{split}.csv", index=False)
+        pd.DataFrame({"text": [f"{split} one", f"{split} two"], "label": [0, 1]}).to_csv(
+            tmp_path / "data" / f"{split}.csv", index=False
+        )
     posts = DatasetSource(str(tmp_path / "data"), test="test").load(seed=0).to_pandas()
     assert posts.set_index("text")["split"].to_dict() == {
         "train one": "train", "train two": "train", "test one": "test", "test two": "test",
@@ -110,11 +152,17 @@ def test_dataset_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def write_hateval(folder: Path) -> HatEval:
     header = "id\ttext\tHS\tTR\tAG\n"
-    (folder / "train_en.tsv").write_text(header + '201\t"lone quote refugee\t1\t0\t0\n202\tkitchen queen\t0\t0\t0\n', encoding="utf-8")
+    (folder / "train_en.tsv").write_text(
+        header + '201\t"lone quote refugee\t1\t0\t0\n202\tkitchen queen\t0\t0\t0\n',
+        encoding="utf-8",
+    )
     (folder / "dev_en.tsv").write_text(header + "18201\tno keyword\t0\t0\t0\n", encoding="utf-8")
     (folder / "test_text.txt").write_text("kitchen refugee\n\nkitchen alone\n", encoding="utf-8")
     (folder / "test_labels.txt").write_text("1\n0\n0\n", encoding="utf-8")
-    keywords = "## 1. English language against immigrants\n---\n- refugee\n\n## 2. English language against women\n---\n- queen kitchen\n"
+    keywords = (
+        "## 1. English language against immigrants\n---\n- refugee\n\n## 2. English language"
+        " against women\n---\n- queen kitchen\n"
+    )
     (folder / "keyword_set.md").write_text(keywords, encoding="utf-8")
     return HatEval(str(folder), test_folder=str(folder), targets=True)
 
@@ -122,7 +170,8 @@ def write_hateval(folder: Path) -> HatEval:
 def test_hateval_reads_lone_quotes_and_pairs_lines(tmp_path: Path) -> None:
     posts = write_hateval(tmp_path).load(seed=0).to_pandas().set_index("text")
     assert posts["label"].to_dict() == {
-        '" lone quote refugee': 1, "kitchen queen": 0, "no keyword": 0, "kitchen refugee": 1, "kitchen alone": 0,
+        '" lone quote refugee': 1, "kitchen queen": 0, "no keyword": 0, "kitchen refugee": 1,
+        "kitchen alone": 0,
     }  # fmt: skip
     assert posts["group"].to_dict() == {
         '" lone quote refugee': "immigrants", "kitchen queen": "women", "no keyword": "neither",
@@ -149,10 +198,20 @@ def test_davidson(realdata: Path) -> None:
 
 
 @pytest.mark.realdata
-@pytest.mark.parametrize(("language", "sizes"), [("en", (9_000, 1_000, 2_970)), ("es", (4_050, 450, 500))])
+@pytest.mark.parametrize(
+    ("language", "sizes"), [("en", (9_000, 1_000, 2_970)), ("es", (4_050, 450, 500))]
+)
 def test_hateval(language: str, sizes: tuple[int, int, int], realdata: Path) -> None:
     folder = realdata / "hatespeech"
-    posts = HatEval(str(folder / "hateval2019"), language=language, test_folder=str(folder / "tweeteval_hate")).load(seed=0).to_pandas()
+    posts = (
+        HatEval(
+            str(folder / "hateval2019"),
+            language=language,
+            test_folder=str(folder / "tweeteval_hate"),
+        )
+        .load(seed=0)
+        .to_pandas()
+    )
     assert tuple(posts["split"].value_counts()[["train", "dev", "test"]]) == sizes
     if language == "en":
         assert posts.loc[posts["split"] == "train", "label"].sum() == 3_783
@@ -161,7 +220,9 @@ def test_hateval(language: str, sizes: tuple[int, int, int], realdata: Path) -> 
 @pytest.mark.realdata
 def test_hateval_targets_are_those_the_file_order_gives_away(realdata: Path) -> None:
     folder = realdata / "hatespeech"
-    source = HatEval(str(folder / "hateval2019"), test_folder=str(folder / "tweeteval_hate"), targets=True)
+    source = HatEval(
+        str(folder / "hateval2019"), test_folder=str(folder / "tweeteval_hate"), targets=True
+    )
     table = pd.read_csv(folder / "hateval2019" / "train_en.tsv", sep="\t", quoting=csv.QUOTE_NONE)
     wanted = (table["id"] < 4_700).map({True: "immigrants", False: "women"})
     found = pd.Series(_targets(table["text"], source.files()[-1], "en"))

@@ -17,8 +17,14 @@ from files import InputError
         ("I LOVE #This @somebody", ["i", "love", "<HASH>", "<MENTION>"]),
         ("see http://t.co/Ab1 and www.example.org", ["see", "<URL>", "and", "<URL>"]),
         ("cut [URL] or URL or HTTPURL", ["cut", "<URL>", "or", "<URL>", "or", "<URL>"]),
-        ("HTTPS://T.co/Ab1 pic.twitter.com/xyz and/or 1/2", ["<URL>", "<URL>", "and", "/", "or", "1/2"]),
-        ("marked <HASH> <MENTION> <URL> before", ["marked", "<HASH>", "<MENTION>", "<URL>", "before"]),
+        (
+            "HTTPS://T.co/Ab1 pic.twitter.com/xyz and/or 1/2",
+            ["<URL>", "<URL>", "and", "/", "or", "1/2"],
+        ),
+        (
+            "marked <HASH> <MENTION> <URL> before",
+            ["marked", "<HASH>", "<MENTION>", "<URL>", "before"],
+        ),
         ("it&apos;s &lt;3 &amp;amp; &#57361;", ["it's", "<3", "&", "\ue011"]),
         ("grin @: and ##two", ["grin", "@:", "and", "<HASH>"]),
         ("Tom &amp; Ann &#128512;", ["tom", "&", "ann", "\U0001f600"]),
@@ -48,7 +54,10 @@ def test_a_token_never_holds_white_space(text: str) -> None:
     assert all(token.split() == [token] for token in tokenise(text))
 
 
-@pytest.mark.parametrize(("text", "expected"), [("RT @a: x", True), ('!!! "RT @a', True), ("RT is short", False), ("art @a", False)])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("RT @a: x", True), ('!!! "RT @a', True), ("RT is short", False), ("art @a", False)],
+)
 def test_retweets(text: str, expected: bool) -> None:
     assert is_retweet(text) is expected
 
@@ -65,7 +74,15 @@ def test_sentences() -> None:
 
 
 def test_words() -> None:
-    assert tokenise_words("She's 3.5 well-known, isn’t she?") == ["She's", "3.5", "well-known", ",", "isn’t", "she", "?"]
+    assert tokenise_words("She's 3.5 well-known, isn’t she?") == [
+        "She's",
+        "3.5",
+        "well-known",
+        ",",
+        "isn’t",
+        "she",
+        "?",
+    ]
 
 
 @given(st.text(max_size=80))

@@ -24,13 +24,17 @@ OTHERS = [f"other{number}" for number in range(40)]
 
 @pytest.fixture
 def vectors() -> KeyedVectors:
-    """Vectors of very different lengths in which a word leans to the attributes of its own group, and 40 words of no pair."""
+    """Vectors of very different lengths in which a word leans to the attributes of its own group,
+    and 40 words of no pair.
+    """
     rng = np.random.default_rng(0)
     dim = 24
     axis = rng.standard_normal(dim)
     words = [word for side in SIDES for word in side]
     lean = np.repeat([1, -1, 1, -1], 8)[:, None] * axis
-    rows = np.concatenate([rng.standard_normal((32, dim)) + 0.5 * lean + 0.3, rng.standard_normal((40, dim))])
+    rows = np.concatenate(
+        [rng.standard_normal((32, dim)) + 0.5 * lean + 0.3, rng.standard_normal((40, dim))]
+    )
     made = KeyedVectors(dim)
     made.add_vectors(words + OTHERS, (rows * rng.uniform(0.1, 3, size=(72, 1))).astype(np.float32))
     made.expandos["count"] = np.arange(72, 0, -1)
@@ -45,8 +49,13 @@ def lean(vectors: KeyedVectors) -> float:
 
 @pytest.mark.parametrize("norms", ["keep", "unit"])
 @pytest.mark.parametrize(("direction", "sign"), [("debias", -1), ("overbias", 1)])
-def test_the_lean_moves_with_the_dose(vectors: KeyedVectors, direction: str, sign: int, norms: str) -> None:
-    leans = [lean(AttractRepel(direction, dose, norms=norms).modify(vectors, LEXICON, seed=0)) for dose in (0, 0.2, 0.4, 0.6, 0.8, 1)]
+def test_the_lean_moves_with_the_dose(
+    vectors: KeyedVectors, direction: str, sign: int, norms: str
+) -> None:
+    leans = [
+        lean(AttractRepel(direction, dose, norms=norms).modify(vectors, LEXICON, seed=0))
+        for dose in (0, 0.2, 0.4, 0.6, 0.8, 1)
+    ]
     assert leans[0] == lean(vectors)
     assert all(sign * (later - earlier) > 0.01 for earlier, later in pairwise(leans))
     assert sign * (leans[-1] - leans[0]) > 0.2
@@ -68,7 +77,9 @@ def test_lengths_and_untouched_words_are_kept(vectors: KeyedVectors, dose: float
     assert vectors.vectors.tobytes() == before.tobytes()
     assert moved.vectors[32:].tobytes() == before[32:].tobytes()
     assert (moved.vectors[:32] != before[:32]).any(axis=1).all()
-    np.testing.assert_allclose(np.linalg.norm(moved.vectors, axis=1), np.linalg.norm(before, axis=1), rtol=1e-6)
+    np.testing.assert_allclose(
+        np.linalg.norm(moved.vectors, axis=1), np.linalg.norm(before, axis=1), rtol=1e-6
+    )
     assert moved.vectors.dtype == np.float32
 
 
@@ -76,20 +87,29 @@ def test_unit_norms_are_the_references_output(vectors: KeyedVectors) -> None:
     vectors.vectors[-1] = 0
     unit = AttractRepel("debias", norms="unit").modify(vectors, LEXICON, seed=0).vectors
     keep = AttractRepel("debias").modify(vectors, LEXICON, seed=0).vectors
-    np.testing.assert_allclose(unit[:-1], keep[:-1] / np.linalg.norm(keep[:-1], axis=1, keepdims=True), atol=1e-6)
+    np.testing.assert_allclose(
+        unit[:-1], keep[:-1] / np.linalg.norm(keep[:-1], axis=1, keepdims=True), atol=1e-6
+    )
     assert not unit[-1].any()
 
 
 def test_drop_last_with_few_pairs_moves_nothing(vectors: KeyedVectors) -> None:
-    vectors.vectors = vectors.vectors.astype(np.float64) / 3  # bits that a turn by 0 and back would not give again
+    # Bits that a turn by 0 and back would not give again
+    vectors.vectors = vectors.vectors.astype(np.float64) / 3
     few = Lexicon("few", *(side[:3] for side in SIDES), language="none", source="made up")
     same = AttractRepel("overbias", drop_last=True).modify(vectors, few, seed=0)
     assert same.vectors.tobytes() == vectors.vectors.tobytes()
-    assert AttractRepel("overbias").modify(vectors, few, seed=0).vectors.tobytes() != vectors.vectors.tobytes()
+    assert (
+        AttractRepel("overbias").modify(vectors, few, seed=0).vectors.tobytes()
+        != vectors.vectors.tobytes()
+    )
 
 
 def test_the_seed_decides(vectors: KeyedVectors) -> None:
-    first, again, other = (AttractRepel("debias").modify(vectors, LEXICON, seed=seed).vectors.tobytes() for seed in (1, 1, 2))
+    first, again, other = (
+        AttractRepel("debias").modify(vectors, LEXICON, seed=seed).vectors.tobytes()
+        for seed in (1, 1, 2)
+    )
     assert first == again != other
 
 
@@ -116,12 +136,16 @@ def test_a_memory_map_is_read_and_not_written(vectors: KeyedVectors, tmp_path: P
 def test_words_outside_the_vocabulary_are_passed_over(vectors: KeyedVectors) -> None:
     more = Lexicon("more", ("absent", *SIDES[0]), *SIDES[1:], language="none", source="made up")
     expected = AttractRepel("debias").modify(vectors, LEXICON, seed=0).vectors
-    assert AttractRepel("debias").modify(vectors, more, seed=0).vectors.tobytes() == expected.tobytes()
+    assert (
+        AttractRepel("debias").modify(vectors, more, seed=0).vectors.tobytes() == expected.tobytes()
+    )
 
 
 def test_no_pair_left_is_refused(vectors: KeyedVectors) -> None:
     with pytest.raises(InputError, match=r"no pair of two different words.*a, b, c, d"):
-        AttractRepel("debias").modify(vectors, Lexicon("n", ("a",), ("b",), ("c",), ("d",), "none", "made up"), seed=0)
+        AttractRepel("debias").modify(
+            vectors, Lexicon("n", ("a",), ("b",), ("c",), ("d",), "none", "made up"), seed=0
+        )
 
 
 @pytest.mark.parametrize("value", [0, np.nan, np.inf])
@@ -148,15 +172,21 @@ def test_bad_values_are_refused(arguments: dict, message: str) -> None:
         AttractRepel(**arguments)
 
 
-rows = arrays.arrays(np.float64, (3, 4), elements=st.floats(-5, 5)).filter(lambda row: (np.linalg.norm(row, axis=1) > 1e-3).all())
+rows = arrays.arrays(np.float64, (3, 4), elements=st.floats(-5, 5)).filter(
+    lambda row: (np.linalg.norm(row, axis=1) > 1e-3).all()
+)
 
 
 def angle(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    return np.arctan2(np.linalg.norm(left - right, axis=1), np.linalg.norm(left + right, axis=1)) * 2
+    return (
+        np.arctan2(np.linalg.norm(left - right, axis=1), np.linalg.norm(left + right, axis=1)) * 2
+    )
 
 
 @given(rows, rows, st.lists(st.floats(0, 1), min_size=2, max_size=5))
-def test_the_angle_moved_grows_with_the_dose(before: np.ndarray, after: np.ndarray, doses: list[float]) -> None:
+def test_the_angle_moved_grows_with_the_dose(
+    before: np.ndarray, after: np.ndarray, doses: list[float]
+) -> None:
     start, end = (value / np.linalg.norm(value, axis=1, keepdims=True) for value in (before, after))
     moved = [angle(start, between(before, after, dose)) for dose in sorted(doses)]
     assert all((later >= earlier - 1e-6).all() for earlier, later in pairwise(moved))

@@ -1,4 +1,6 @@
-"""Dataset balancing: the worked example of METHODS section 10, a literal reading of its rule, and what a dose promises."""
+"""Dataset balancing: the worked example of METHODS section 10, a literal reading of its rule, and
+what a dose promises.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,24 @@ from debias.lexicon import Lexicon
 from files import InputError
 
 ONE = Lexicon("one", ("he",), ("she",), ("office",), ("home",), "en", "METHODS, section 10")
-TWO = Lexicon("two", ("he", "man"), ("she", "her"), ("office", "career"), ("home", "art"), "en", "made up")
-EXAMPLE = ["he office", "he office", "she office", "she home", "he home", "the cat", "he she office home", "he office she"]
+TWO = Lexicon(
+    "two", ("he", "man"), ("she", "her"), ("office", "career"), ("home", "art"), "en", "made up"
+)
+EXAMPLE = [
+    "he office",
+    "he office",
+    "she office",
+    "she home",
+    "he home",
+    "the cat",
+    "he she office home",
+    "he office she",
+]
 
 
-def run(folder: Path, lines: list[str], lexicon: Lexicon, choice: Balance, *, seed: int = 0) -> tuple[list[str], dict]:
+def run(
+    folder: Path, lines: list[str], lexicon: Lexicon, choice: Balance, *, seed: int = 0
+) -> tuple[list[str], dict]:
     corpus, out = folder / "corpus.txt", folder / "out.txt"
     corpus.write_bytes("".join(f"{line}\n" for line in lines).encode())
     counts = choice.balance(corpus, out, lexicon, seed=seed)
@@ -29,11 +44,17 @@ def run(folder: Path, lines: list[str], lexicon: Lexicon, choice: Balance, *, se
 
 @pytest.mark.parametrize(
     ("direction", "max_bias", "kept"),
-    [("debias", False, [0, 1, 2, 3, 4, 5, 6]), ("debias", True, [2, 4, 5]), ("overbias", False, [0, 1, 3, 5])],
+    [
+        ("debias", False, [0, 1, 2, 3, 4, 5, 6]),
+        ("debias", True, [2, 4, 5]),
+        ("overbias", False, [0, 1, 3, 5]),
+    ],
 )
 def test_worked_example(tmp_path: Path, direction: str, max_bias: bool, kept: list[int]) -> None:
     lines = [f"{line} line{number}" for number, line in enumerate(EXAMPLE)]
-    got, counts = run(tmp_path, lines, ONE, Balance(direction, cap=None, order="corpus", max_bias=max_bias))
+    got, counts = run(
+        tmp_path, lines, ONE, Balance(direction, cap=None, order="corpus", max_bias=max_bias)
+    )
     assert got == [lines[number] for number in kept]
     assert [counts[name] for name in ("a1_pro", "a1_anti", "a2_pro", "a2_anti")] == [4, 3, 2, 2]
     assert counts["lines"] == 8
@@ -41,14 +62,24 @@ def test_worked_example(tmp_path: Path, direction: str, max_bias: bool, kept: li
     assert counts["share"] == (8 - len(kept)) / 8
 
 
-def literal(lines: list[str], lexicon: Lexicon, direction: str, max_bias: bool) -> tuple[list[bool], dict[str, int]]:
+def literal(
+    lines: list[str], lexicon: Lexicon, direction: str, max_bias: bool
+) -> tuple[list[bool], dict[str, int]]:
     """METHODS D.3 line by line: which lines stay, and the four counts."""
 
     def has(line: str, words: tuple[str, ...]) -> bool:
         return any(word in line.split() for word in words)
 
-    kinds = {"a1_pro": ("T1", "A1"), "a1_anti": ("T2", "A1"), "a2_pro": ("T2", "A2"), "a2_anti": ("T1", "A2")}
-    marks = {kind: [has(line, getattr(lexicon, t)) and has(line, getattr(lexicon, a)) for line in lines] for kind, (t, a) in kinds.items()}
+    kinds = {
+        "a1_pro": ("T1", "A1"),
+        "a1_anti": ("T2", "A1"),
+        "a2_pro": ("T2", "A2"),
+        "a2_anti": ("T1", "A2"),
+    }
+    marks = {
+        kind: [has(line, getattr(lexicon, t)) and has(line, getattr(lexicon, a)) for line in lines]
+        for kind, (t, a) in kinds.items()
+    }
     counts = {kind: sum(flags) for kind, flags in marks.items()}
     stays, running = [], {"a1_pro": 0, "a2_pro": 0}
     for number in range(len(lines)):
@@ -64,7 +95,22 @@ def literal(lines: list[str], lexicon: Lexicon, direction: str, max_bias: bool) 
     return stays, counts
 
 
-words = st.sampled_from(["he", "man", "she", "her", "office", "career", "home", "art", "cat", "He", "offices", "officeman"])
+words = st.sampled_from(
+    [
+        "he",
+        "man",
+        "she",
+        "her",
+        "office",
+        "career",
+        "home",
+        "art",
+        "cat",
+        "He",
+        "offices",
+        "officeman",
+    ]
+)
 corpora = st.lists(st.lists(words, max_size=5).map(" ".join), min_size=1, max_size=60)
 
 
@@ -75,10 +121,17 @@ def with_every_side(lines: list[str]) -> list[str]:
 
 @given(corpora, st.sampled_from(["debias", "overbias"]), st.booleans())
 @settings(deadline=None)
-def test_corpus_order_is_the_literal_rule(tmp_path_factory: pytest.TempPathFactory, lines: list[str], direction: str, most: bool) -> None:
+def test_corpus_order_is_the_literal_rule(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], direction: str, most: bool
+) -> None:
     lines = with_every_side(lines)
     stays, expected = literal(lines, TWO, direction, most)
-    got, counts = run(tmp_path_factory.mktemp("c"), lines, TWO, Balance(direction, cap=None, order="corpus", max_bias=most))
+    got, counts = run(
+        tmp_path_factory.mktemp("c"),
+        lines,
+        TWO,
+        Balance(direction, cap=None, order="corpus", max_bias=most),
+    )
     assert got == [line for line, stay in zip(lines, stays, strict=True) if stay]
     assert {name: counts[name] for name in expected} == expected
 
@@ -148,8 +201,14 @@ def test_seeded_order_is_a_fair_draw(tmp_path: Path) -> None:
 
 def test_same_seed_same_bytes(tmp_path: Path) -> None:
     draw = random.Random(0)
-    lines = [" ".join(draw.choices(["he", "she", "office", "home", "cat"], k=4)) + f" {n}" for n in range(300)]
-    first, again, other = (run(tmp_path, lines, ONE, Balance("debias", 0.5, None, max_bias=True), seed=seed)[0] for seed in (1, 1, 2))
+    lines = [
+        " ".join(draw.choices(["he", "she", "office", "home", "cat"], k=4)) + f" {n}"
+        for n in range(300)
+    ]
+    first, again, other = (
+        run(tmp_path, lines, ONE, Balance("debias", 0.5, None, max_bias=True), seed=seed)[0]
+        for seed in (1, 1, 2)
+    )
     assert first == again != other
 
 
@@ -207,8 +266,13 @@ def test_bad_values_are_refused(arguments: dict, message: str) -> None:
         Balance(**arguments)
 
 
-@pytest.mark.parametrize(("text", "side"), [("He She\n", "T1"), ("he she office\n", "A2"), ("he the office home\n", "T2")])
-def test_a_corpus_without_a_side_is_refused_and_nothing_is_written(tmp_path: Path, text: str, side: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "side"),
+    [("He She\n", "T1"), ("he she office\n", "A2"), ("he the office home\n", "T2")],
+)
+def test_a_corpus_without_a_side_is_refused_and_nothing_is_written(
+    tmp_path: Path, text: str, side: str
+) -> None:
     corpus, out = tmp_path / "corpus.txt", tmp_path / "out.txt"
     corpus.write_text(text)
     with pytest.raises(InputError, match=f"no word of {side} of the lexicon 'one'"):

@@ -27,7 +27,9 @@ def test_another_number_of_words_is_refused_by_line(tmp_path: Path, line: str) -
 
 
 def test_which_pairs_are_kept() -> None:
-    """METHODS D.1: both words known and different, duplicates vanish, a pair in both lists is only repelled, pairs are ordered."""
+    """METHODS D.1: both words known and different, duplicates vanish, a pair in both lists is only
+    repelled, pairs are ordered.
+    """
     attract = [("b", "c"), ("a", "b"), ("a", "b"), ("a", "a"), ("a", "x"), ("c", "d")]
     repel = [("c", "d"), ("b", "a"), ("y", "a")]
     kept = usable_pairs(attract, repel, {"a", "b", "c", "d"})
@@ -43,6 +45,10 @@ def test_no_pair_left_names_the_missing_words() -> None:
 
 def test_mean_cosine() -> None:
     vectors = KeyedVectors(2)
-    vectors.add_vectors(["east", "north", "northeast"], np.array([[2, 0], [0, 3], [1, 1]], dtype=np.float32))
-    assert mean_cosine(vectors, [("east", "north"), ("east", "northeast"), ("north", "east")]) == pytest.approx(np.sqrt(0.5) / 3)
+    vectors.add_vectors(
+        ["east", "north", "northeast"], np.array([[2, 0], [0, 3], [1, 1]], dtype=np.float32)
+    )
+    assert mean_cosine(
+        vectors, [("east", "north"), ("east", "northeast"), ("north", "east")]
+    ) == pytest.approx(np.sqrt(0.5) / 3)
     assert np.isnan(mean_cosine(vectors, []))

@@ -20,17 +20,38 @@ from files.vectors import detect_format, read_vectors, save_vectors
 @pytest.fixture
 def words() -> KeyedVectors:
     rng = np.random.default_rng(0)
-    words = [*{word.lower() for _, side in load_lexicon("gender_union").sides() for word in side}, "cat", "dog"]
+    words = [
+        *{word.lower() for _, side in load_lexicon("gender_union").sides() for word in side},
+        "cat",
+        "dog",
+    ]
     made = KeyedVectors(12)
     made.add_vectors(sorted(words), rng.standard_normal((len(words), 12)).astype(np.float32))
     return made
 
 
 @pytest.mark.parametrize("form", ["word2vec_text", "word2vec_binary", "glove"])
-def test_round_trip(words: KeyedVectors, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
+def test_round_trip(
+    words: KeyedVectors, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
     given, out = tmp_path / "given.txt", tmp_path / "out.txt"
     save_vectors(words, given, format=form)
-    assert main([str(given), str(out), "--method", "attract_repel", "--direction", "debias", "--lexicon", "weat8", "--lowercase"]) == 0
+    assert (
+        main(
+            [
+                str(given),
+                str(out),
+                "--method",
+                "attract_repel",
+                "--direction",
+                "debias",
+                "--lexicon",
+                "weat8",
+                "--lowercase",
+            ]
+        )
+        == 0
+    )
     moved = read_vectors(out)
     assert detect_format(out) == form
     assert moved.index_to_key == words.index_to_key
@@ -43,16 +64,31 @@ def test_round_trip(words: KeyedVectors, tmp_path: Path, capsys: pytest.CaptureF
     assert mean_cosine(moved, attract) > mean_cosine(words, attract) + 0.05
 
 
-def test_lost_pairs_are_counted(words: KeyedVectors, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lost_pairs_are_counted(
+    words: KeyedVectors, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     save_vectors(words, tmp_path / "given.vec")
-    main([str(tmp_path / "given.vec"), str(tmp_path / "out.vec"), "--direction", "overbias", "--lexicon", "weat8", "--dose", "0.5"])
+    main(
+        [
+            str(tmp_path / "given.vec"),
+            str(tmp_path / "out.vec"),
+            "--direction",
+            "overbias",
+            "--lexicon",
+            "weat8",
+            "--dose",
+            "0.5",
+        ]
+    )
     printed = capsys.readouterr().out
     # 7 of 8 arts, 6 of 8 sciences are written in lower case: 8 x 6 + 8 x 7 pairs each way.
     assert "attract: 104 of 128 pairs kept" in printed
     assert "not in the vectors: 3 words: Einstein, NASA, Shakespeare" in printed
 
 
-def test_own_pairs_and_an_expanded_lexicon(words: KeyedVectors, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_own_pairs_and_an_expanded_lexicon(
+    words: KeyedVectors, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     given, out = tmp_path / "given.bin", tmp_path / "out.bin"
     save_vectors(words, given)
     (tmp_path / "together.txt").write_text("cat dog\nhe home\n")
@@ -90,7 +126,9 @@ def test_own_pairs_and_an_expanded_lexicon(words: KeyedVectors, tmp_path: Path, 
         (["--direction", "debias", "--lexicon-file", "absent.yaml"], "no such file"),
     ],
 )
-def test_bad_arguments_are_refused_and_nothing_is_written(words: KeyedVectors, tmp_path: Path, arguments: list[str], message: str) -> None:
+def test_bad_arguments_are_refused_and_nothing_is_written(
+    words: KeyedVectors, tmp_path: Path, arguments: list[str], message: str
+) -> None:
     save_vectors(words, tmp_path / "given.vec")
     with pytest.raises(InputError, match=message):
         main([str(tmp_path / "given.vec"), str(tmp_path / "out.vec"), *arguments])
@@ -99,7 +137,15 @@ def test_bad_arguments_are_refused_and_nothing_is_written(words: KeyedVectors, t
 
 def test_the_front_door_says_what_is_wrong_in_one_line(tmp_path: Path) -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "debias", "absent.vec", str(tmp_path / "out.vec"), "--direction", "debias"],
+        [
+            sys.executable,
+            "-m",
+            "debias",
+            "absent.vec",
+            str(tmp_path / "out.vec"),
+            "--direction",
+            "debias",
+        ],
         capture_output=True,
         text=True,
         check=False,

@@ -17,7 +17,13 @@ SMALL = Lexicon("small", ("he", "him"), ("she",), ("office",), ("home", "family"
 
 def test_pairs_are_the_products_of_the_paper() -> None:
     attract, repel = pairs(SMALL, "debias")
-    assert attract == [("he", "home"), ("he", "family"), ("him", "home"), ("him", "family"), ("she", "office")]
+    assert attract == [
+        ("he", "home"),
+        ("he", "family"),
+        ("him", "home"),
+        ("him", "family"),
+        ("she", "office"),
+    ]
     assert repel == [("he", "office"), ("him", "office"), ("she", "home"), ("she", "family")]
     assert pairs(SMALL, "overbias") == (repel, attract)
 
@@ -30,7 +36,12 @@ def test_unknown_direction_is_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "sizes"),
     # Caliskan et al. (2017): eight words a list; the union keeps each word once.
-    [("weat6b", (8, 8, 8, 8)), ("weat7", (8, 8, 8, 8)), ("weat8", (8, 8, 8, 8)), ("gender_union", (11, 11, 24, 17))],
+    [
+        ("weat6b", (8, 8, 8, 8)),
+        ("weat7", (8, 8, 8, 8)),
+        ("weat8", (8, 8, 8, 8)),
+        ("gender_union", (11, 11, 24, 17)),
+    ],
 )
 def test_shipped_lexicons(name: str, sizes: tuple[int, ...]) -> None:
     lexicon = load_lexicon(name)
@@ -39,7 +50,12 @@ def test_shipped_lexicons(name: str, sizes: tuple[int, ...]) -> None:
 
 
 def test_every_shipped_lexicon_is_tested() -> None:
-    assert {path.stem for path in SHIPPED.glob("*.yaml")} == {"weat6b", "weat7", "weat8", "gender_union"}
+    assert {path.stem for path in SHIPPED.glob("*.yaml")} == {
+        "weat6b",
+        "weat7",
+        "weat8",
+        "gender_union",
+    }
 
 
 def test_gender_union_is_the_union_of_the_three_tests() -> None:
@@ -47,7 +63,9 @@ def test_gender_union_is_the_union_of_the_three_tests() -> None:
     for name in ("weat6b", "weat7", "weat8"):
         for (_, of_all), (_, of_one) in zip(union.sides(), load_lexicon(name).sides(), strict=True):
             assert set(of_one) <= set(of_all)
-    assert set(union.A2) == {word for name in ("family", "arts", "arts_2") for word in load_wordset(name).words}
+    assert set(union.A2) == {
+        word for name in ("family", "arts", "arts_2") for word in load_wordset(name).words
+    }
 
 
 def test_lowercase_meets_lower_cased_text() -> None:
@@ -84,20 +102,29 @@ def test_unknown_name_suggests_the_nearest() -> None:
         load_lexicon("weat6")
 
 
-word = st.text(min_size=1, max_size=8).filter(lambda text: text.split() == [text] and text.isprintable())
+word = st.text(min_size=1, max_size=8).filter(
+    lambda text: text.split() == [text] and text.isprintable()
+)
 
 
 @given(st.lists(word, min_size=4, max_size=12, unique=True))
-def test_a_written_lexicon_reads_back(tmp_path_factory: pytest.TempPathFactory, words: list[str]) -> None:
+def test_a_written_lexicon_reads_back(
+    tmp_path_factory: pytest.TempPathFactory, words: list[str]
+) -> None:
     path = tmp_path_factory.mktemp("lexicon") / "own.yaml"
-    lexicon = Lexicon("no", (words[0],), (words[1],), (words[2],), tuple(words[3:]), "es", "mine: # 1")
+    lexicon = Lexicon(
+        "no", (words[0],), (words[1],), (words[2],), tuple(words[3:]), "es", "mine: # 1"
+    )
     write_lexicon(lexicon, path)
     assert read_lexicon(path) == lexicon
 
 
 def test_a_file_may_name_word_sets(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
-    path.write_text("name: n\nlanguage: en\nsource: s\nT1: [he]\nT2: [she]\nA1: {wordsets: [arts, arts_2]}\nA2: [home]\n")
+    path.write_text(
+        "name: n\nlanguage: en\nsource: s\nT1: [he]\nT2: [she]\nA1: {wordsets: [arts, arts_2]}\nA2:"
+        " [home]\n"
+    )
     own = read_lexicon(path)
     assert set(own.A1) == {*load_wordset("arts").words, *load_wordset("arts_2").words}
     assert len(own.A1) == len(set(own.A1))
@@ -109,10 +136,25 @@ def test_a_file_may_name_word_sets(tmp_path: Path) -> None:
         ("name: n\n", "T1 is missing"),
         ("[1, 2]\n", "no lexicon"),
         ("a: [\n", "no YAML"),
-        ("name: n\nlanguage: en\nsource: s\nT1: [he]\nT2: [she]\nA1: [a]\nA2: [b]\nA3: [c]\n", "A3 is unknown"),
-        ("name: n\nlanguage: en\nsource: s\nT1: [he]\nT2: [she]\nA1: [a]\nA2: word\n", "A2 must be a list"),
-        ("name: n\nlanguage: en\nsource: s\nT1: [he]\nT2: [she]\nA1: [a]\nA2: {wordsets: [artz]}\n", "artz"),
-        ("name: n\nlanguage: en\nsource: s\nT1: [he]\nT2: [she]\nA1: [yes]\nA2: [b]\n", "quote yes"),
+        (
+            "name: n\nlanguage: en\nsource: s\nT1: [he]\nT2: [she]\nA1: [a]\nA2: [b]\nA3: [c]\n",
+            "A3 is unknown",
+        ),
+        (
+            "name: n\nlanguage: en\nsource: s\nT1: [he]\nT2: [she]\nA1: [a]\nA2: word\n",
+            "A2 must be a list",
+        ),
+        (
+            (
+                "name: n\nlanguage: en\nsource: s\nT1: [he]\nT2: [she]\nA1: [a]\nA2: {wordsets:"
+                " [artz]}\n"
+            ),
+            "artz",
+        ),
+        (
+            "name: n\nlanguage: en\nsource: s\nT1: [he]\nT2: [she]\nA1: [yes]\nA2: [b]\n",
+            "quote yes",
+        ),
     ],
 )
 def test_a_broken_file_is_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -125,9 +167,14 @@ def test_a_broken_file_is_refused(tmp_path: Path, text: str, message: str) -> No
 @pytest.mark.realdata
 @pytest.mark.parametrize(
     ("name", "attract", "repel"),
-    [("weat6b", "weat6b_syn_debias", "weat6b_ant_debias"), ("weat7", "weat7_syn_t3", "weat7_ant_t3")],
+    [
+        ("weat6b", "weat6b_syn_debias", "weat6b_ant_debias"),
+        ("weat7", "weat7_syn_t3", "weat7_ant_t3"),
+    ],
 )
-def test_pairs_are_the_constraint_files_of_the_paper(realdata: Path, name: str, attract: str, repel: str) -> None:
+def test_pairs_are_the_constraint_files_of_the_paper(
+    realdata: Path, name: str, attract: str, repel: str
+) -> None:
     """Their files write tests 7 and 8 attribute first; as sets of words the pairs are the same."""
     for ours, theirs in zip(pairs(load_lexicon(name), "debias"), (attract, repel), strict=True):
         lines = (realdata / "words" / "goldfarb" / f"{theirs}.txt").read_text().splitlines()

@@ -1,4 +1,6 @@
-"""ATTRACT-REPEL against the facts of METHODS D.1 written out again, slowly, with torch's gradients."""
+"""ATTRACT-REPEL against the facts of METHODS D.1 written out again, slowly, with torch's
+gradients.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +16,38 @@ from debias.pairs import read_pairs, usable_pairs
 from files import InputError
 
 Pairs = list[tuple[int, int]]
-HYPER = {"batch_size": 50, "attract_margin": 0.6, "repel_margin": 0.0, "regularisation": 1e-9, "learning_rate": 0.05}
+HYPER = {
+    "batch_size": 50,
+    "attract_margin": 0.6,
+    "repel_margin": 0.0,
+    "regularisation": 1e-9,
+    "learning_rate": 0.05,
+}
 
 
 class Reference:
     """The facts of METHODS D.1, pair by pair and look-up by look-up.
 
-    It takes its random numbers from the same generator in the same order as the code under test, so that both see the same batches and
-    negatives and what is left between them is arithmetic: over seeds the mean cosines after five epochs vary by 0.015.
+    It takes its random numbers from the same generator in the same order as the code under test, so
+    that both see the same batches and negatives and what is left between them is arithmetic: over
+    seeds the mean cosines after five epochs vary by 0.015.
     """
 
-    def __init__(self, rows: np.ndarray, draw: np.random.Generator, hyper: dict[str, float]) -> None:
+    def __init__(
+        self, rows: np.ndarray, draw: np.random.Generator, hyper: dict[str, float]
+    ) -> None:
         self.start = torch.tensor(rows, dtype=torch.float32)
         self.now = self.start.clone()
-        self.squares = {"attract": torch.full_like(self.start, 0.1), "repel": torch.full_like(self.start, 0.1)}
+        self.squares = {
+            "attract": torch.full_like(self.start, 0.1),
+            "repel": torch.full_like(self.start, 0.1),
+        }
         self.draw, self.hyper = draw, hyper
 
     def negatives(self, batch: Pairs, kind: str) -> Pairs:
-        """Nearest or farthest place of another pair, or with probability one half any word of another pair."""
+        """Nearest or farthest place of another pair, or with probability one half any word of
+        another pair.
+        """
         flat = [word for pair in batch for word in pair]
         units = functional.normalize(self.now[flat], dim=1)
         distance = (1 - units @ units.T).tolist()
@@ -44,18 +60,28 @@ class Reference:
             order = sorted(others, key=distance[place].__getitem__)
             other_pairs = [pair for number, pair in enumerate(batch) if number != place // 2]
             at_random = other_pairs[pair_drawn[place]][side_drawn[place]]
-            chosen.append(at_random if coin[place] < 0.5 else flat[order[0 if kind == "attract" else -1]])
+            chosen.append(
+                at_random if coin[place] < 0.5 else flat[order[0 if kind == "attract" else -1]]
+            )
         return list(zip(chosen[::2], chosen[1::2], strict=True))
 
-    def gradient(self, batch: Pairs, negatives: Pairs, kind: str) -> tuple[torch.Tensor, torch.Tensor]:
-        """The batch's cost and its gradient, every look-up's share clipped before they are summed."""
+    def gradient(
+        self, batch: Pairs, negatives: Pairs, kind: str
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The batch's cost and its gradient, every look-up's share clipped before they are
+        summed.
+        """
         looked_up = [
-            (word, self.now[word].clone().requires_grad_()) for both in zip(batch, negatives, strict=True) for pair in both for word in pair
+            (word, self.now[word].clone().requires_grad_())
+            for both in zip(batch, negatives, strict=True)
+            for pair in both
+            for word in pair
         ]
         cost, regulariser = torch.zeros(()), torch.zeros(())
         for number in range(len(batch)):
             left, right, left_negative, right_negative = (
-                functional.normalize(row, dim=0) for _, row in looked_up[4 * number : 4 * number + 4]
+                functional.normalize(row, dim=0)
+                for _, row in looked_up[4 * number : 4 * number + 4]
             )
             together = left @ right
             if kind == "attract":
@@ -86,7 +112,9 @@ class Reference:
         self.squares[kind] += gradient**2
         self.now -= self.hyper["learning_rate"] * gradient / self.squares[kind].sqrt()
 
-    def run(self, attract: Pairs, repel: Pairs, *, epochs: int = 5, drop_last: bool = False) -> np.ndarray:
+    def run(
+        self, attract: Pairs, repel: Pairs, *, epochs: int = 5, drop_last: bool = False
+    ) -> np.ndarray:
         size = int(self.hyper["batch_size"])
         for _ in range(epochs):
             batches = []
@@ -104,7 +132,9 @@ def mean_cosine(rows: np.ndarray, pairs: Pairs) -> float:
     return float(np.mean([units[left] @ units[right] for left, right in pairs]))
 
 
-def world(seed: int, *, words: int = 48, dim: int = 50, length: float = 2.0) -> tuple[np.ndarray, Pairs, Pairs]:
+def world(
+    seed: int, *, words: int = 48, dim: int = 50, length: float = 2.0
+) -> tuple[np.ndarray, Pairs, Pairs]:
     """Random vectors around a common mean and the four products of four groups of words."""
     rng = np.random.default_rng(seed)
     rows = (length * (rng.standard_normal((words, dim)) + 0.5) / np.sqrt(dim)).astype(np.float32)
@@ -124,12 +154,24 @@ def test_the_gradient_of_a_batch_is_that_of_torch(kind: int, length: float) -> N
     places = np.array(batch).ravel()
     name = "attract" if kind == ATTRACT else "repel"
     reference = Reference(rows, np.random.default_rng(0), hyper)
-    reference.now += torch.tensor(np.random.default_rng(8).normal(0, 0.1 * length, rows.shape), dtype=torch.float32)
+    reference.now += torch.tensor(
+        np.random.default_rng(8).normal(0, 0.1 * length, rows.shape), dtype=torch.float32
+    )
     units = functional.normalize(reference.now, dim=1).numpy()
-    negatives = places[choose_negatives(units[places] @ units[places].T, kind, np.random.default_rng(7))]
-    _, expected = reference.gradient(batch, list(map(tuple, negatives.reshape(-1, 2).tolist())), name)
+    negatives = places[
+        choose_negatives(units[places] @ units[places].T, kind, np.random.default_rng(7))
+    ]
+    _, expected = reference.gradient(
+        batch, list(map(tuple, negatives.reshape(-1, 2).tolist())), name
+    )
     got = batch_gradient(
-        reference.now.numpy(), rows, places, kind, np.random.default_rng(7), margin=hyper[f"{name}_margin"], regularisation=0.01
+        reference.now.numpy(),
+        rows,
+        places,
+        kind,
+        np.random.default_rng(7),
+        margin=hyper[f"{name}_margin"],
+        regularisation=0.01,
     )
     used = np.unique(places)
     assert len(used) == 16
@@ -153,17 +195,26 @@ def test_negatives_are_half_the_extreme_and_half_any_other_pair(kind: int) -> No
 
 
 def test_the_two_sides_of_a_pair_draw_independently() -> None:
-    draws = np.array([choose_negatives(np.eye(6), ATTRACT, np.random.default_rng(seed)) for seed in range(4000)])
-    # With all cosines equal the nearest is the first place of another pair: 2 for the left and right of pair 0.
+    draws = np.array(
+        [choose_negatives(np.eye(6), ATTRACT, np.random.default_rng(seed)) for seed in range(4000)]
+    )
+    # With all cosines equal the nearest is the first place of another pair: 2 for the left and
+    # right of pair 0.
     at_random = draws[:, :2] != 2
     assert abs(at_random.mean(axis=0) - 0.5 * 3 / 4).max() < 0.03
     assert abs(at_random.all(axis=1).mean() - (0.5 * 3 / 4) ** 2) < 0.03
 
 
-def check_against_reference(rows: np.ndarray, attract: Pairs, repel: Pairs, *, drop_last: bool = False) -> None:
-    """After five epochs the mean cosines of both kinds of pairs are the reference's, and have moved."""
+def check_against_reference(
+    rows: np.ndarray, attract: Pairs, repel: Pairs, *, drop_last: bool = False
+) -> None:
+    """After five epochs the mean cosines of both kinds of pairs are the reference's, and have
+    moved.
+    """
     got = attract_repel(rows, np.array(attract), np.array(repel), seed=0, drop_last=drop_last)
-    expected = Reference(rows, np.random.default_rng(0), HYPER).run(attract, repel, drop_last=drop_last)
+    expected = Reference(rows, np.random.default_rng(0), HYPER).run(
+        attract, repel, drop_last=drop_last
+    )
     assert mean_cosine(expected, attract) - mean_cosine(rows, attract) > 0.3
     assert mean_cosine(expected, repel) < mean_cosine(rows, repel) - 0.01
     for pairs in (attract, repel):
@@ -185,23 +236,37 @@ def test_five_epochs_end_where_the_reference_does(drop_last: bool) -> None:
         pytest.param("math_sci_exp_syn", "math_sci_exp_ant", marks=pytest.mark.slow),
     ],
 )
-def test_real_constraints_end_where_the_reference_does(realdata: Path, attract_file: str, repel_file: str) -> None:
+def test_real_constraints_end_where_the_reference_does(
+    realdata: Path, attract_file: str, repel_file: str
+) -> None:
     from gensim.models import KeyedVectors
 
-    vectors = KeyedVectors.load_word2vec_format(str(realdata / "vectors" / "googlenews_13k.bin"), binary=True)
+    vectors = KeyedVectors.load_word2vec_format(
+        str(realdata / "vectors" / "googlenews_13k.bin"), binary=True
+    )
     files = (realdata / "words" / "goldfarb" / f"{name}.txt" for name in (attract_file, repel_file))
     kept = usable_pairs(*map(read_pairs, files), vectors.key_to_index)
     words = sorted({word for pair in kept.attract + kept.repel for word in pair})
-    attract, repel = ([(words.index(left), words.index(right)) for left, right in pairs] for pairs in (kept.attract, kept.repel))
+    attract, repel = (
+        [(words.index(left), words.index(right)) for left, right in pairs]
+        for pairs in (kept.attract, kept.repel)
+    )
     check_against_reference(vectors[words], attract, repel)
 
 
 def test_fewer_pairs_than_a_batch_and_drop_last_change_nothing() -> None:
     """METHODS D.1: n < 50 -> no update at all."""
     rows, attract, repel = world(3)
-    after = attract_repel(rows, np.array(attract[:49]), np.array(repel[:49]), seed=0, drop_last=True)
+    after = attract_repel(
+        rows, np.array(attract[:49]), np.array(repel[:49]), seed=0, drop_last=True
+    )
     assert after.tobytes() == rows.tobytes()
-    assert attract_repel(rows, np.array(attract[:50]), np.array(repel[:49]), seed=0, drop_last=True).tobytes() != rows.tobytes()
+    assert (
+        attract_repel(
+            rows, np.array(attract[:50]), np.array(repel[:49]), seed=0, drop_last=True
+        ).tobytes()
+        != rows.tobytes()
+    )
 
 
 def test_left_over_pairs_are_used_by_default_even_a_single_one() -> None:
@@ -209,7 +274,9 @@ def test_left_over_pairs_are_used_by_default_even_a_single_one() -> None:
     attract = np.arange(102).reshape(51, 2)
     after = attract_repel(rows, attract, np.empty((0, 2), dtype=int), seed=0, epochs=1)
     assert (rows != after).any(axis=1).all()
-    dropped = attract_repel(rows, attract, np.empty((0, 2), dtype=int), seed=0, epochs=1, drop_last=True)
+    dropped = attract_repel(
+        rows, attract, np.empty((0, 2), dtype=int), seed=0, epochs=1, drop_last=True
+    )
     assert (rows == dropped).all(axis=1).any()
 
 
@@ -228,6 +295,8 @@ def test_overflow_names_the_epoch() -> None:
 def test_the_same_seed_gives_the_same_bytes_and_the_input_is_left_alone() -> None:
     rows, attract, repel = world(5)
     before = rows.copy()
-    first, again, other = (attract_repel(rows, np.array(attract), np.array(repel), seed=seed) for seed in (1, 1, 2))
+    first, again, other = (
+        attract_repel(rows, np.array(attract), np.array(repel), seed=seed) for seed in (1, 1, 2)
+    )
     assert first.tobytes() == again.tobytes() != other.tobytes()
     assert rows.tobytes() == before.tobytes()

@@ -15,14 +15,22 @@ from debias.scan import blocks, lines_with
 from files import InputError
 
 WORDS = ["a", "he", "office", "niño", "abcdefgh", "abcdefghi", "abcdefghijklmnop"]
-token = st.sampled_from([*WORDS, "He", "off", "offices", "abcdefgX", "abcdefghij", "ñ", "the"]) | st.text(max_size=4)
-line = st.lists(token).flatmap(lambda tokens: st.sampled_from([" ", "  ", "\t", "\r", "\x0b", "\u00a0"]).map(lambda gap: gap.join(tokens)))
+token = st.sampled_from(
+    [*WORDS, "He", "off", "offices", "abcdefgX", "abcdefghij", "ñ", "the"]
+) | st.text(max_size=4)
+line = st.lists(token).flatmap(
+    lambda tokens: st.sampled_from([" ", "  ", "\t", "\r", "\x0b", "\u00a0"]).map(
+        lambda gap: gap.join(tokens)
+    )
+)
 text = st.lists(line.map(lambda one: one.replace("\n", "")), min_size=1).map("\n".join)
 
 
 @given(text=text, newline=st.booleans(), block=st.sampled_from([1, 7, 64, 1 << 19]))
 @settings(deadline=None)
-def test_the_lines_found_are_those_that_hold_a_word(tmp_path_factory: pytest.TempPathFactory, text: str, newline: bool, block: int) -> None:
+def test_the_lines_found_are_those_that_hold_a_word(
+    tmp_path_factory: pytest.TempPathFactory, text: str, newline: bool, block: int
+) -> None:
     path = tmp_path_factory.mktemp("scan") / "text.txt"
     path.write_bytes((text + "\n" * (newline or not text)).encode())
     expected, start, total = [], 0, 0
@@ -44,10 +52,16 @@ def test_archives_are_read(tmp_path: Path, suffix: str, opener: object) -> None:
     path = tmp_path / f"text.txt{suffix}"
     with opener(path, "wb") as file:  # type: ignore[operator]
         file.write(b"the cat\nhe sat\n")
-    assert [(found.number, found.start, found.end) for _, lines in lines_with(path, ["he"]) for found in lines] == [(1, 8, 15)]
+    assert [
+        (found.number, found.start, found.end)
+        for _, lines in lines_with(path, ["he"])
+        for found in lines
+    ] == [(1, 8, 15)]
 
 
-@pytest.mark.parametrize(("content", "message"), [(b"", "is empty"), (b"one\ntwo \xff\n", "line 2 is not UTF-8")])
+@pytest.mark.parametrize(
+    ("content", "message"), [(b"", "is empty"), (b"one\ntwo \xff\n", "line 2 is not UTF-8")]
+)
 def test_broken_text_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "text.txt"
     path.write_bytes(content)

@@ -33,7 +33,15 @@ def posts() -> Dataset:
         if label:
             words[rng.integers(len(words))] = str(rng.choice(INSULTS))
         group = str(rng.choice(["male", "female", "neither"]))
-        rows.append({"id": f"p{number}", "text": " ".join(words), "label": label, "group": group, "split": "all"})
+        rows.append(
+            {
+                "id": f"p{number}",
+                "text": " ".join(words),
+                "label": label,
+                "group": group,
+                "split": "all",
+            }
+        )
     return Dataset.from_list(rows)
 
 

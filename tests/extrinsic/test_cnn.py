@@ -57,7 +57,9 @@ def test_logits_are_those_of_torchs_layers(encoded: Encoded) -> None:
         features = []
         parts = zip(net.filters.split((3, 4, 5)), net.filter_bias.split(8), strict=True)
         for filters, bias in parts:
-            features.append(functional.conv1d(embedded, filters.permute(1, 2, 0), bias).relu().amax(2))
+            features.append(
+                functional.conv1d(embedded, filters.permute(1, 2, 0), bias).relu().amax(2)
+            )
         theirs = functional.linear(torch.cat(features, 1), net.output, net.output_bias)[0]
         torch.testing.assert_close(ours, theirs.detach(), atol=1e-5, rtol=1e-5)
 
@@ -74,7 +76,11 @@ def test_words_past_max_length_are_not_read(encoded: Encoded) -> None:
     net, cut = network(encoded), network(encoded, CNN(maps=8, max_length=5))
     fits = encoded.lengths <= 5
     assert fits.any()
-    same = torch.isclose(net.logits(np.arange(300)), cut.logits(np.arange(300)), atol=1e-6).all(1).numpy()
+    same = (
+        torch.isclose(net.logits(np.arange(300)), cut.logits(np.arange(300)), atol=1e-6)
+        .all(1)
+        .numpy()
+    )
     assert same[fits].all()
     assert not same[~fits].all()
 
@@ -92,7 +98,9 @@ def test_dropout_zeroes_half_and_keeps_the_mean(encoded: Encoded) -> None:
     assert dropped.mean().item() == pytest.approx(whole.mean().item(), rel=0.01)
 
 
-def test_output_weights_keep_within_the_norm(encoded: Encoded, labels: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_weights_keep_within_the_norm(
+    encoded: Encoded, labels: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
     norms = []
     step = extrinsic.cnn.step
 
@@ -102,7 +110,12 @@ def test_output_weights_keep_within_the_norm(encoded: Encoded, labels: np.ndarra
         return loss
 
     monkeypatch.setattr(extrinsic.cnn, "step", spy)
-    fit(network(encoded, CNN(maps=8, epochs=4, batch_size=20, max_norm=0.5)), labels, np.arange(250), np.arange(250, 300))
+    fit(
+        network(encoded, CNN(maps=8, epochs=4, batch_size=20, max_norm=0.5)),
+        labels,
+        np.arange(250),
+        np.arange(250, 300),
+    )
     assert len(norms) == 4 * 13
     assert torch.stack(norms).max() <= 0.5 + 1e-5
     assert torch.stack(norms).max() > 0.499  # the constraint was at work
@@ -111,13 +124,21 @@ def test_output_weights_keep_within_the_norm(encoded: Encoded, labels: np.ndarra
 @pytest.mark.parametrize(
     ("scores", "kept", "run"),
     [
-        ([(0.1, -1.0), (0.5, -1.0), (0.4, -0.1), (0.5, -1.0), (0.9, -1.0)], 1, 4),  # stops two epochs after the best
-        ([(0.0, -1.0), (0.0, -0.5), (0.0, -0.7), (0.2, -0.9), (0.1, -0.9), (0.1, -0.9)], 3, 6),  # on equal F1 the loss decides
-        ([(0.1, -1.0), (0.2, -1.0), (0.3, -1.0), (0.4, -1.0), (0.5, -1.0), (0.6, -1.0)], 5, 6),  # ends with the epochs
+        # Stops two epochs after the best
+        ([(0.1, -1.0), (0.5, -1.0), (0.4, -0.1), (0.5, -1.0), (0.9, -1.0)], 1, 4),
+        # On equal F1 the loss decides
+        ([(0.0, -1.0), (0.0, -0.5), (0.0, -0.7), (0.2, -0.9), (0.1, -0.9), (0.1, -0.9)], 3, 6),
+        # Ends with the epochs
+        ([(0.1, -1.0), (0.2, -1.0), (0.3, -1.0), (0.4, -1.0), (0.5, -1.0), (0.6, -1.0)], 5, 6),
     ],
 )
 def test_training_stops_early_and_keeps_the_best_weights(
-    scores: list[tuple[float, float]], kept: int, run: int, encoded: Encoded, labels: np.ndarray, monkeypatch: pytest.MonkeyPatch
+    scores: list[tuple[float, float]],
+    kept: int,
+    run: int,
+    encoded: Encoded,
+    labels: np.ndarray,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     net = network(encoded, CNN(maps=8, epochs=6, patience=2, batch_size=50))
     seen: list[dict[str, torch.Tensor]] = []
@@ -137,7 +158,9 @@ def test_dev_scores_are_sklearns(labels: np.ndarray) -> None:
     logits = torch.randn(300, 2, generator=torch.Generator().manual_seed(0))
     score = evaluate(logits, torch.tensor(labels))
     assert score.f1 == pytest.approx(f1_score(labels, logits.argmax(1)))
-    assert score.negative_loss == pytest.approx(-log_loss(labels, logits.double().softmax(1)), rel=1e-5)
+    assert score.negative_loss == pytest.approx(
+        -log_loss(labels, logits.double().softmax(1)), rel=1e-5
+    )
     assert evaluate(-torch.eye(2)[[1, 1]], torch.tensor([0, 0])).f1 == 0
 
 
@@ -149,23 +172,30 @@ def test_a_loss_that_is_not_finite_names_the_epoch(posts: Dataset, labels: np.nd
         fit(network(encode(posts["text"], vectors)), labels, np.arange(250), np.arange(250, 300))
 
 
-def test_a_separable_problem_is_learnt_with_a_split(divided: Dataset, vectors: KeyedVectors) -> None:
+def test_a_separable_problem_is_learnt_with_a_split(
+    divided: Dataset, vectors: KeyedVectors
+) -> None:
     predictions = CNN(maps=16, batch_size=10).predict(divided, vectors, seed=0)
     assert list(predictions["id"]) == [row["id"] for row in divided if row["split"] == "test"]
     assert predictions["score"].between(0, 1).all()
     assert f1_score(predictions["label"], predictions["prediction"]) > 0.95
 
 
-def test_a_separable_problem_is_learnt_by_cross_validation(posts: Dataset, vectors: KeyedVectors) -> None:
+def test_a_separable_problem_is_learnt_by_cross_validation(
+    posts: Dataset, vectors: KeyedVectors
+) -> None:
     predictions = CNN(maps=16, batch_size=10, patience=8, folds=4).predict(posts, vectors, seed=0)
     assert list(predictions["id"]) == list(posts["id"])
     assert f1_score(predictions["label"], predictions["prediction"]) > 0.95
 
 
-def test_the_seed_decides_and_global_state_is_left_alone(divided: Dataset, vectors: KeyedVectors) -> None:
+def test_the_seed_decides_and_global_state_is_left_alone(
+    divided: Dataset, vectors: KeyedVectors
+) -> None:
     choice = CNN(maps=8, epochs=2)
     torch.manual_seed(5)
-    before, threads, numpy_before = torch.get_rng_state(), torch.get_num_threads(), np.random.get_state()[1].copy()  # noqa: NPY002
+    before, threads = torch.get_rng_state(), torch.get_num_threads()
+    numpy_before = np.random.get_state()[1].copy()  # noqa: NPY002
     first = choice.predict(divided, vectors, seed=1)
     assert torch.equal(torch.get_rng_state(), before)
     assert (np.random.get_state()[1] == numpy_before).all()  # noqa: NPY002
@@ -175,14 +205,25 @@ def test_the_seed_decides_and_global_state_is_left_alone(divided: Dataset, vecto
     assert not first["score"].equals(choice.predict(divided, vectors, seed=2)["score"])
 
 
-def test_labels_of_test_posts_do_not_reach_the_model(divided: Dataset, vectors: KeyedVectors) -> None:
+def test_labels_of_test_posts_do_not_reach_the_model(
+    divided: Dataset, vectors: KeyedVectors
+) -> None:
     choice = CNN(maps=8, epochs=2)
     flipped = divided.map(lambda row: {"label": 1 - row["label"]} if row["split"] == "test" else {})
-    assert choice.predict(divided, vectors, seed=1)["score"].equals(choice.predict(flipped, vectors, seed=1)["score"])
+    assert choice.predict(divided, vectors, seed=1)["score"].equals(
+        choice.predict(flipped, vectors, seed=1)["score"]
+    )
 
 
-def test_a_post_without_known_words_or_without_words_is_predicted(divided: Dataset, vectors: KeyedVectors) -> None:
-    strange = divided.map(lambda row, number: {"text": ["unheard of", ""][number % 2]} if row["split"] == "test" else {}, with_indices=True)
+def test_a_post_without_known_words_or_without_words_is_predicted(
+    divided: Dataset, vectors: KeyedVectors
+) -> None:
+    strange = divided.map(
+        lambda row, number: (
+            {"text": ["unheard of", ""][number % 2]} if row["split"] == "test" else {}
+        ),
+        with_indices=True,
+    )
     predictions = CNN(maps=8, epochs=1).predict(strange, vectors, seed=0)
     assert predictions["score"].nunique() == 1
     assert predictions["score"].between(0, 1).all()

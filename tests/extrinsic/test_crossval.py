@@ -17,7 +17,12 @@ from files import InputError
 
 def table(n: int = 100, split: str = "all", seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
-    columns = {"id": [f"p{i}" for i in range(n)], "text": "x", "split": split, "label": rng.integers(0, 2, n)}
+    columns = {
+        "id": [f"p{i}" for i in range(n)],
+        "text": "x",
+        "split": split,
+        "label": rng.integers(0, 2, n),
+    }
     return pd.DataFrame(columns | {"group": rng.choice(["male", "female"], n)})
 
 
@@ -27,7 +32,9 @@ def constant(fold: Fold) -> np.ndarray:
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=80), st.integers(2, 6), st.integers(0, 99))
-def test_dealing_is_even_overall_and_within_strata(strata: list[int], parts: int, seed: int) -> None:
+def test_dealing_is_even_overall_and_within_strata(
+    strata: list[int], parts: int, seed: int
+) -> None:
     part = deal(np.array(strata), parts, np.random.default_rng(seed))
     for chosen in (part, *(part[np.array(strata) == stratum] for stratum in set(strata))):
         counts = np.bincount(chosen, minlength=parts)
@@ -56,15 +63,34 @@ def test_folds_are_stratified_by_label_and_group() -> None:
 
 
 def test_the_seed_decides_the_folds() -> None:
-    folds = [[fold.test.tolist() for fold in split_posts(table(), folds=5, seed=seed)] for seed in (1, 1, 2)]
+    folds = [
+        [fold.test.tolist() for fold in split_posts(table(), folds=5, seed=seed)]
+        for seed in (1, 1, 2)
+    ]
     assert folds[0] == folds[1] != folds[2]
 
 
 def test_a_given_split_is_kept() -> None:
     data = table(10)
-    data["split"] = ["test", "train", "dev", "train", "test", "train", "dev", "train", "train", "train"]
+    data["split"] = [
+        "test",
+        "train",
+        "dev",
+        "train",
+        "test",
+        "train",
+        "dev",
+        "train",
+        "train",
+        "train",
+    ]
     (fold,) = split_posts(data, folds=5, seed=0)
-    assert (fold.name, list(fold.train), list(fold.dev), list(fold.test)) == ("test", [1, 3, 5, 7, 8, 9], [2, 6], [0, 4])
+    assert (fold.name, list(fold.train), list(fold.dev), list(fold.test)) == (
+        "test",
+        [1, 3, 5, 7, 8, 9],
+        [2, 6],
+        [0, 4],
+    )
 
 
 def test_without_dev_a_tenth_of_train_serves() -> None:
@@ -87,7 +113,9 @@ def test_predictions_follow_the_order_of_the_posts(split: str) -> None:
         assert list(predictions[column]) == list(judged[column])
     assert list(predictions["score"]) == list(judged.index / 50)
     assert list(predictions["prediction"]) == [int(row >= 25) for row in judged.index]
-    assert set(predictions["split"]) == ({f"fold{i}" for i in range(4)} if split == "all" else {"test"})
+    assert set(predictions["split"]) == (
+        {f"fold{i}" for i in range(4)} if split == "all" else {"test"}
+    )
     assert list(predictions.index) == list(range(len(judged)))
 
 
@@ -102,7 +130,11 @@ def test_one_class_in_train_is_refused() -> None:
 @pytest.mark.parametrize(
     ("splits", "folds", "message"),
     [
-        (["train", "validation"], 5, r"split 'validation' of the posts is none of train, dev, test, all"),
+        (
+            ["train", "validation"],
+            5,
+            r"split 'validation' of the posts is none of train, dev, test, all",
+        ),
         (["train", "dev"], 5, r"the posts are split as train 10, dev 10; they need train and test"),
         (["test", "dev"], 5, r"they need train and test"),
         (["all", "test"], 5, r"'all' on every post"),
@@ -127,10 +159,19 @@ def test_posts_without_group_are_read_and_predicted(posts: Dataset) -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([{"id": "a", "text": "x", "labels": 1, "split": "all"}], r"no column 'label'; did you mean 'labels'\?"),
+        (
+            [{"id": "a", "text": "x", "labels": 1, "split": "all"}],
+            r"no column 'label'; did you mean 'labels'\?",
+        ),
         ([{"id": "a", "text": "x", "label": 2, "split": "all"}], r"column 'label' holds 2"),
-        ([{"id": "a", "text": None, "label": 1, "split": "all"}, {"id": "b", "text": "x"}], r"column 'label' holds nan"),
-        ([{"id": "a", "text": "x", "label": 1, "split": "all"}, {"id": "b", "label": 1}], r"1 posts have no text, the first with id 'b'"),
+        (
+            [{"id": "a", "text": None, "label": 1, "split": "all"}, {"id": "b", "text": "x"}],
+            r"column 'label' holds nan",
+        ),
+        (
+            [{"id": "a", "text": "x", "label": 1, "split": "all"}, {"id": "b", "label": 1}],
+            r"1 posts have no text, the first with id 'b'",
+        ),
     ],
 )
 def test_unusable_posts_are_refused(rows: list[dict], message: str) -> None:

@@ -16,19 +16,25 @@ WORDS = ["a", "b", "c", "d"]
 
 def keyed(words: list[str], dim: int = 3) -> KeyedVectors:
     made = KeyedVectors(dim)
-    made.add_vectors(words, np.random.default_rng(0).normal(size=(len(words), dim)).astype(np.float32))
+    made.add_vectors(
+        words, np.random.default_rng(0).normal(size=(len(words), dim)).astype(np.float32)
+    )
     return made
 
 
 def literal(text: str, vectors: KeyedVectors) -> np.ndarray:
     known = {word: vectors[word] for word in vectors.index_to_key}
     unknown = known.get("<UNK>", np.zeros(vectors.vector_size))
-    return np.array([known.get(word, unknown) for word in text.split()]).reshape(-1, vectors.vector_size)
+    return np.array([known.get(word, unknown) for word in text.split()]).reshape(
+        -1, vectors.vector_size
+    )
 
 
 @settings(deadline=None)
 @given(
-    st.lists(st.lists(st.sampled_from([*WORDS, "x", "y", "<UNK>"]), max_size=8).map(" ".join), max_size=6).map(lambda posts: [*posts, "a"]),
+    st.lists(
+        st.lists(st.sampled_from([*WORDS, "x", "y", "<UNK>"]), max_size=8).map(" ".join), max_size=6
+    ).map(lambda posts: [*posts, "a"]),
     st.booleans(),
 )
 def test_rows_are_the_vectors_of_the_words(texts: list[str], has_unknown: bool) -> None:
@@ -47,13 +53,19 @@ def test_rows_are_the_vectors_of_the_words(texts: list[str], has_unknown: bool) 
 def test_padded_is_cut_and_filled() -> None:
     encoded = encode(["a b c d", "", "d", "b a"], keyed(WORDS))
     a, b, c, d = encoded.tokens[:4]
-    np.testing.assert_array_equal(encoded.padded(np.array([2, 0]), shortest=2, longest=3), [[d, 0, 0], [a, b, c]])
-    np.testing.assert_array_equal(encoded.padded(np.array([1, 3]), shortest=5, longest=9), [[0] * 5, [b, a, 0, 0, 0]])
+    np.testing.assert_array_equal(
+        encoded.padded(np.array([2, 0]), shortest=2, longest=3), [[d, 0, 0], [a, b, c]]
+    )
+    np.testing.assert_array_equal(
+        encoded.padded(np.array([1, 3]), shortest=5, longest=9), [[0] * 5, [b, a, 0, 0, 0]]
+    )
     np.testing.assert_array_equal(encoded.padded(np.array([1]), shortest=2, longest=9), [[0, 0]])
 
 
 def test_words_without_any_vector_are_refused() -> None:
-    with pytest.raises(InputError, match=r"none of the 2 distinct words of the posts \(A, B\) has a vector"):
+    with pytest.raises(
+        InputError, match=r"none of the 2 distinct words of the posts \(A, B\) has a vector"
+    ):
         encode(["A B A"], keyed(WORDS))
 
 

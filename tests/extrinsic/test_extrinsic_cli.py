@@ -21,7 +21,14 @@ COLUMNS = ["--gold", "y", "--pred", "yhat", "--group", "who", "--privileged", "m
 def data() -> pd.DataFrame:
     rng = np.random.default_rng(0)
     labels, predictions = rng.integers(0, 2, (2, 80))
-    return pd.DataFrame({"y": labels, "yhat": predictions, "who": rng.choice(["m", "f", "NA", ""], 80), "text": "a, b"})
+    return pd.DataFrame(
+        {
+            "y": labels,
+            "yhat": predictions,
+            "who": rng.choice(["m", "f", "NA", ""], 80),
+            "text": "a, b",
+        }
+    )
 
 
 def expected(data: pd.DataFrame, other: str, **options: int) -> pd.DataFrame:
@@ -31,24 +38,43 @@ def expected(data: pd.DataFrame, other: str, **options: int) -> pd.DataFrame:
 
 
 def written(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path, keep_default_na=False, na_values={column: [""] for column in ("value", "low", "high")})
+    return pd.read_csv(
+        path, keep_default_na=False, na_values={column: [""] for column in ("value", "low", "high")}
+    )
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
-def test_every_format_gives_the_table_of_the_library(data: pd.DataFrame, tmp_path: Path, suffix: str) -> None:
+def test_every_format_gives_the_table_of_the_library(
+    data: pd.DataFrame, tmp_path: Path, suffix: str
+) -> None:
     path, out = tmp_path / f"predictions{suffix}", tmp_path / "out" / "gaps.csv"
     if suffix == ".parquet":
         data.to_parquet(path)
     else:
         data.to_csv(path, index=False, sep="\t" if suffix == ".tsv" else ",")
-    main([str(path), *COLUMNS, "--unprivileged", "f", "--resamples", "50", "--seed", "4", "--csv", str(out)])
+    main(
+        [
+            str(path),
+            *COLUMNS,
+            "--unprivileged",
+            "f",
+            "--resamples",
+            "50",
+            "--seed",
+            "4",
+            "--csv",
+            str(out),
+        ]
+    )
     table, wanted = written(out), expected(data, "f", resamples=50, seed=4)
     assert list(table["group"]) == list(wanted["group"])
     assert list(table["value"]) == pytest.approx(list(wanted["value"]), nan_ok=True)
     assert list(table["low"]) == pytest.approx(list(wanted["low"]), nan_ok=True)
 
 
-def test_every_other_group_in_turn(data: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_other_group_in_turn(
+    data: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     data.to_csv(tmp_path / "p.csv", index=False)
     main([str(tmp_path / "p.csv"), *COLUMNS, "--csv", str(tmp_path / "gaps.csv")])
     table = written(tmp_path / "gaps.csv")
@@ -57,14 +83,20 @@ def test_every_other_group_in_turn(data: pd.DataFrame, tmp_path: Path, capsys: p
     assert list(gaps.index) == ["m-NA", "m-f"]
     for other in ("NA", "f"):
         wanted = expected(data, other)
-        assert gaps[f"m-{other}"] == pytest.approx(wanted[wanted["measure"] == "recall_gap"]["value"].iloc[0])
+        assert gaps[f"m-{other}"] == pytest.approx(
+            wanted[wanted["measure"] == "recall_gap"]["value"].iloc[0]
+        )
     printed = capsys.readouterr().out
     assert "recall_gap" in printed
     assert "m-NA" in printed
 
 
-def test_markup_in_a_group_is_printed_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pd.DataFrame({"y": [1, 1], "yhat": [1, 1], "who": ["m", "[bold]"]}).to_csv(tmp_path / "p.csv", index=False)
+def test_markup_in_a_group_is_printed_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pd.DataFrame({"y": [1, 1], "yhat": [1, 1], "who": ["m", "[bold]"]}).to_csv(
+        tmp_path / "p.csv", index=False
+    )
     main([str(tmp_path / "p.csv"), *COLUMNS])
     assert "[bold]" in capsys.readouterr().out
 
@@ -99,7 +131,9 @@ def test_bytes_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
 def test_the_front_door_ends_with_status_2_and_one_line(tmp_path: Path) -> None:
     (tmp_path / "predictions.csv").touch()
     command = [sys.executable, "-m", "extrinsic", str(tmp_path / "prediction.csv"), *COLUMNS]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2]
+    )
     assert done.returncode == 2
     assert done.stderr.startswith("error: no such file")
     assert "did you mean 'predictions.csv'?" in done.stderr

@@ -25,7 +25,10 @@ def undefined_is_nan(scorer: Callable[..., float]) -> Callable[[np.ndarray, np.n
     return score
 
 
-SCORERS = {name: undefined_is_nan(f) for name, f in [("precision", precision_score), ("recall", recall_score), ("f1", f1_score)]}
+SCORERS = {
+    name: undefined_is_nan(f)
+    for name, f in [("precision", precision_score), ("recall", recall_score), ("f1", f1_score)]
+}
 item = st.tuples(st.integers(0, 1), st.integers(0, 1), st.sampled_from(["male", "female", "both"]))
 
 
@@ -63,7 +66,11 @@ def test_a_gap_by_hand() -> None:
     supports = {"precision_gap": (4, 2, 2), "recall_gap": (3, 4, 3), "f1_gap": (4, 5, 4)}
     for measure, (privileged, unprivileged, smaller) in supports.items():
         row = cell(table, measure, "male-female")
-        assert (row["support_privileged"], row["support_unprivileged"], row["support"]) == (privileged, unprivileged, smaller)
+        assert (row["support_privileged"], row["support_unprivileged"], row["support"]) == (
+            privileged,
+            unprivileged,
+            smaller,
+        )
 
 
 @settings(deadline=None, max_examples=60)
@@ -83,7 +90,9 @@ def test_values_are_fairlearns(rows: list[tuple[int, int, str]]) -> None:
             assert cell(table, measure, group)["value"] == pytest.approx(value, nan_ok=True)
         assert cell(table, measure, "all")["value"] == pytest.approx(theirs.overall, nan_ok=True)
         signed = theirs.by_group["male"] - theirs.by_group["female"]
-        assert cell(table, f"{measure}_gap", "male-female")["value"] == pytest.approx(signed, nan_ok=True)
+        assert cell(table, f"{measure}_gap", "male-female")["value"] == pytest.approx(
+            signed, nan_ok=True
+        )
 
 
 @settings(deadline=None, max_examples=40)
@@ -92,17 +101,26 @@ def test_swapping_the_groups_mirrors_the_gap(rows: list[tuple[int, int, str]], s
     data = frame(rows)
     assume({"male", "female"} <= set(data["group"]))
     one = gap_table(data, resamples=50, seed=seed).set_index(["measure", "group"])
-    other = gap_table(data, privileged="female", unprivileged="male", resamples=50, seed=seed).set_index(["measure", "group"])
+    other = gap_table(
+        data, privileged="female", unprivileged="male", resamples=50, seed=seed
+    ).set_index(["measure", "group"])
     for measure in SCORERS:
-        a, b = one.loc[(f"{measure}_gap", "male-female")], other.loc[(f"{measure}_gap", "female-male")]
-        assert (a["value"], a["low"], a["high"]) == pytest.approx((-b["value"], -b["high"], -b["low"]), nan_ok=True)
+        a, b = (
+            one.loc[(f"{measure}_gap", "male-female")],
+            other.loc[(f"{measure}_gap", "female-male")],
+        )
+        assert (a["value"], a["low"], a["high"]) == pytest.approx(
+            (-b["value"], -b["high"], -b["low"]), nan_ok=True
+        )
         assert a["support"] == b["support"]
         assert a["support_privileged"] == b["support_unprivileged"]
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(item, min_size=2, max_size=60))
-def test_nan_exactly_where_there_is_no_support_and_then_with_a_reason(rows: list[tuple[int, int, str]]) -> None:
+def test_nan_exactly_where_there_is_no_support_and_then_with_a_reason(
+    rows: list[tuple[int, int, str]],
+) -> None:
     data = frame(rows)
     assume({"male", "female"} <= set(data["group"]))
     table = gap_table(data, resamples=20, seed=0)
@@ -154,7 +172,12 @@ def test_the_interval_of_a_group_is_scipys(measure: str) -> None:
 
 
 def test_no_positive_prediction_leaves_precision_undefined_and_says_so() -> None:
-    rows: list[tuple[int, int, str | None]] = [(1, 1, "male"), (0, 1, "male"), (1, 0, "female"), (0, 0, "female")]
+    rows: list[tuple[int, int, str | None]] = [
+        (1, 1, "male"),
+        (0, 1, "male"),
+        (1, 0, "female"),
+        (0, 0, "female"),
+    ]
     table = gap_table(frame(rows), seed=0)
     row = cell(table, "precision", "female")
     assert np.isnan([row["value"], row["low"], row["high"]]).all()
@@ -168,10 +191,14 @@ def test_no_positive_prediction_leaves_precision_undefined_and_says_so() -> None
 
 def test_resamples_without_support_are_left_out_and_reported() -> None:
     # One positive among five: a resample misses it with probability (4/5)^5.
-    table = gap_table(frame([(1, 1, "male")] + [(0, 0, "male")] * 4 + [(1, 1, "female")]), resamples=20000, seed=0)
+    table = gap_table(
+        frame([(1, 1, "male")] + [(0, 0, "male")] * 4 + [(1, 1, "female")]), resamples=20000, seed=0
+    )
     row = cell(table, "recall", "male")
     assert (row["value"], row["low"], row["high"]) == (1.0, 1.0, 1.0)
-    share = re.fullmatch(r"undefined in (\d+)% of resamples, which the interval leaves out", row["reason"])
+    share = re.fullmatch(
+        r"undefined in (\d+)% of resamples, which the interval leaves out", row["reason"]
+    )
     assert share is not None
     assert int(share[1]) == pytest.approx(100 * (4 / 5) ** 5, abs=1)
     assert cell(table, "recall", "female")["reason"] == ""
@@ -183,16 +210,29 @@ def test_a_row_without_group_counts_in_all_only() -> None:
     assert set(table["group"]) == {"male", "female", "all", "male-female"}
     row = cell(table, "recall", "all")
     assert (row["value"], row["support"]) == (0.5, 4)
-    assert (row["low"], row["high"]) == (0.5, 0.5)  # group sizes are fixed: two hits and two misses in every resample
+    # Group sizes are fixed: two hits and two misses in every resample
+    assert (row["low"], row["high"]) == (0.5, 0.5)
 
 
 def test_order_of_rows_and_columns() -> None:
     data = pd.concat([sample(), frame([(1, 1, "both"), (0, 1, "another")])], ignore_index=True)
     table = gap_table(data, privileged="female", unprivileged="male", seed=0)
     names = ["female", "male", "another", "both", "all"]
-    expected = [(m, g) for g in names for m in SCORERS] + [(f"{m}_gap", "female-male") for m in SCORERS]
+    expected = [(m, g) for g in names for m in SCORERS] + [
+        (f"{m}_gap", "female-male") for m in SCORERS
+    ]
     assert list(zip(table["measure"], table["group"], strict=True)) == expected
-    columns = ["measure", "group", "value", "low", "high", "support", "support_privileged", "support_unprivileged", "reason"]
+    columns = [
+        "measure",
+        "group",
+        "value",
+        "low",
+        "high",
+        "support",
+        "support_privileged",
+        "support_unprivileged",
+        "reason",
+    ]
     assert list(table.columns) == columns
 
 
@@ -207,9 +247,15 @@ def test_the_seed_decides_and_the_order_of_items_does_not() -> None:
 def test_labels_may_be_text_or_booleans() -> None:
     data = sample()
     table = gap_table(data, seed=0)
-    pd.testing.assert_frame_equal(table, gap_table(data.assign(label=data["label"].astype(str)), seed=0))
-    pd.testing.assert_frame_equal(table, gap_table(data.assign(prediction=data["prediction"].astype(bool)), seed=0))
-    pd.testing.assert_frame_equal(table, gap_table(data.assign(group=data["group"].astype("category")), seed=0))
+    pd.testing.assert_frame_equal(
+        table, gap_table(data.assign(label=data["label"].astype(str)), seed=0)
+    )
+    pd.testing.assert_frame_equal(
+        table, gap_table(data.assign(prediction=data["prediction"].astype(bool)), seed=0)
+    )
+    pd.testing.assert_frame_equal(
+        table, gap_table(data.assign(group=data["group"].astype("category")), seed=0)
+    )
 
 
 @pytest.mark.parametrize(
@@ -218,7 +264,11 @@ def test_labels_may_be_text_or_booleans() -> None:
         ({"label": 2}, {}, r"column 'label' holds 2 in 200 of 200 rows; it must be 0 or 1"),
         ({"prediction": np.nan}, {}, r"column 'prediction' holds nan in 200 of 200 rows"),
         ({"label": "hate"}, {}, r"column 'label' holds 'hate'"),
-        ({}, {"privileged": "mael"}, r"no rows of group 'mael'; did you mean 'male'\?; groups present: 'female', 'male'"),
+        (
+            {},
+            {"privileged": "mael"},
+            r"no rows of group 'mael'; did you mean 'male'\?; groups present: 'female', 'male'",
+        ),
         ({"group": None}, {}, r"no rows of group 'male'; groups present: none"),
         ({"group": "all"}, {}, r"a group is called 'all'"),
         ({}, {"unprivileged": "male"}, r"both 'male'"),

@@ -63,7 +63,10 @@ def test_every_listed_word_occurs_once_and_has_its_counterpart() -> None:
 
 
 def test_the_description_counts_the_words() -> None:
-    tagger = GenderTagger(male_sets=(), female_sets=(), male_words=["he", "him"], female_words=["she"])  # a list, as YAML gives it
+    # A list, as YAML gives it
+    tagger = GenderTagger(
+        male_sets=(), female_sets=(), male_words=["he", "him"], female_words=["she"]
+    )
     assert "2 male, 1 female" in tagger.description
     assert "not an annotation" in tagger.description
     assert hash(tagger) == hash(GenderTagger((), (), ("he", "him"), ("she",)))
@@ -93,10 +96,16 @@ def test_one_string_is_no_list_of_words() -> None:
 
 @pytest.mark.realdata
 def test_counts_on_published_tweets_are_near_those_of_another_tagger(realdata: Path) -> None:
-    """24,783 tweets of Davidson et al. (2017); counts per class by another list of gender words, so only nearly equal."""
+    """24,783 tweets of Davidson et al. (2017); counts per class by another list of gender words, so
+    only nearly equal.
+    """
     tweets = pd.read_csv(realdata / "hatespeech" / "davidson2017.csv")
     tokenise = TweetTokenizer(preserve_case=False).tokenize
-    groups = list(GenderTagger().tag(posts(*(" ".join(tokenise(tweet)) for tweet in tweets["tweet"])))["group"])
+    groups = list(
+        GenderTagger().tag(posts(*(" ".join(tokenise(tweet)) for tweet in tweets["tweet"])))[
+            "group"
+        ]
+    )
     counts = pd.crosstab(pd.Series(groups), tweets["class"])
     assert list(counts.loc["female"]) == pytest.approx([80, 2370, 217], rel=0.1)
     assert list(counts.loc["male"]) == pytest.approx([176, 1667, 493], rel=0.1)

@@ -18,16 +18,26 @@ def test_mean_vectors_are_gensims(vectors: KeyedVectors) -> None:
     texts = ["word1 word2 word2", "zog0 unheard word3", "", "unheard of"]
     means = mean_vectors(encode(texts, vectors))
     for text, mean in zip(texts[:2], means, strict=False):
-        np.testing.assert_allclose(mean, vectors.get_mean_vector(text.split(), pre_normalize=False), atol=1e-6)
+        np.testing.assert_allclose(
+            mean, vectors.get_mean_vector(text.split(), pre_normalize=False), atol=1e-6
+        )
     assert not means[2:].any()
 
 
-def test_scores_are_those_of_a_regression_on_the_training_posts(divided: Dataset, vectors: KeyedVectors) -> None:
-    means = np.array([vectors.get_mean_vector(text.split(), pre_normalize=False) for text in divided["text"]])
+def test_scores_are_those_of_a_regression_on_the_training_posts(
+    divided: Dataset, vectors: KeyedVectors
+) -> None:
+    means = np.array(
+        [vectors.get_mean_vector(text.split(), pre_normalize=False) for text in divided["text"]]
+    )
     labels, splits = np.array(divided["label"]), np.array(divided["split"])
     train, test = means[splits == "train"], means[splits == "test"]
     scaled = [(part - train.mean(0)) / train.std(0) for part in (train, test)]
-    expected = LogisticRegression(C=0.5).fit(scaled[0], labels[splits == "train"]).predict_proba(scaled[1])[:, 1]
+    expected = (
+        LogisticRegression(C=0.5)
+        .fit(scaled[0], labels[splits == "train"])
+        .predict_proba(scaled[1])[:, 1]
+    )
     predictions = Linear(C=0.5).predict(divided, vectors, seed=0)
     np.testing.assert_allclose(predictions["score"], expected, atol=1e-3)
 
@@ -39,7 +49,9 @@ def test_cross_validation_learns_and_repeats(posts: Dataset, vectors: KeyedVecto
     assert predictions.equals(Linear().predict(posts, vectors, seed=0))
 
 
-@pytest.mark.parametrize("options", [{"C": 0.0}, {"C": float("nan")}, {"folds": 1}, {"max_iter": 0}])
+@pytest.mark.parametrize(
+    "options", [{"C": 0.0}, {"C": float("nan")}, {"folds": 1}, {"max_iter": 0}]
+)
 def test_unusable_parameters_are_refused(options: dict) -> None:
     with pytest.raises(InputError, match=f"{next(iter(options))}="):
         Linear(**options)

@@ -10,24 +10,34 @@ from torch.nn import functional
 from extrinsic.convolution import PooledConvolution
 
 
-def problem(windows: tuple[int, ...], *, double: bool = False, maps: int = 7, dim: int = 20) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def problem(
+    windows: tuple[int, ...], *, double: bool = False, maps: int = 7, dim: int = 20
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     generator = torch.Generator().manual_seed(0)
     dtype = torch.float64 if double else torch.float32
     filters = torch.randn(sum(windows), maps, dim, generator=generator, dtype=dtype)
     vectors = torch.randn(30, dim, generator=generator, dtype=dtype)
     vectors[0] = 0
     lengths = torch.randint(max(windows), 13, (9,), generator=generator)
-    tokens = torch.randint(1, 30, (9, 12), generator=generator) * (torch.arange(12) < lengths[:, None])
+    tokens = torch.randint(1, 30, (9, 12), generator=generator) * (
+        torch.arange(12) < lengths[:, None]
+    )
     return filters.requires_grad_(), vectors, tokens, lengths
 
 
-def literal(filters: Tensor, vectors: Tensor, tokens: Tensor, lengths: Tensor, windows: tuple[int, ...]) -> Tensor:
+def literal(
+    filters: Tensor, vectors: Tensor, tokens: Tensor, lengths: Tensor, windows: tuple[int, ...]
+) -> Tensor:
     """One post and one width at a time, by ``conv1d``."""
     posts = []
     for row, length in zip(tokens, lengths, strict=True):
         words = vectors[row[:length]].T[None]
         parts = filters.split(windows)
-        posts.append(torch.cat([functional.conv1d(words, part.permute(1, 2, 0)).amax(2)[0] for part in parts]))
+        posts.append(
+            torch.cat(
+                [functional.conv1d(words, part.permute(1, 2, 0)).amax(2)[0] for part in parts]
+            )
+        )
     return torch.stack(posts)
 
 
@@ -39,13 +49,18 @@ def test_forward_and_gradient_are_those_of_conv1d(windows: tuple[int, ...]) -> N
     torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
     upstream = torch.randn(ours.shape, generator=torch.Generator().manual_seed(1))
     torch.testing.assert_close(
-        torch.autograd.grad(ours, filters, upstream)[0], torch.autograd.grad(theirs, filters, upstream)[0], atol=1e-5, rtol=1e-5
+        torch.autograd.grad(ours, filters, upstream)[0],
+        torch.autograd.grad(theirs, filters, upstream)[0],
+        atol=1e-5,
+        rtol=1e-5,
     )
 
 
 def test_gradient_is_the_numerical_one() -> None:
     filters, vectors, tokens, lengths = problem((2, 3), double=True, maps=2, dim=4)
-    assert torch.autograd.gradcheck(lambda f: PooledConvolution.apply(f, vectors, tokens, lengths, (2, 3)), (filters,))
+    assert torch.autograd.gradcheck(
+        lambda f: PooledConvolution.apply(f, vectors, tokens, lengths, (2, 3)), (filters,)
+    )
 
 
 def test_padding_of_the_batch_changes_nothing() -> None:
@@ -53,5 +68,7 @@ def test_padding_of_the_batch_changes_nothing() -> None:
     filters, vectors, tokens, lengths = problem(windows)
     together = PooledConvolution.apply(filters, vectors, tokens, lengths, windows)
     for number, length in enumerate(lengths):
-        alone = PooledConvolution.apply(filters, vectors, tokens[number : number + 1, :length], length[None], windows)
+        alone = PooledConvolution.apply(
+            filters, vectors, tokens[number : number + 1, :length], length[None], windows
+        )
         torch.testing.assert_close(together[number : number + 1], alone)

@@ -30,7 +30,9 @@ def test_folder_appears_only_at_the_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", [False, True])
-def test_error_leaves_the_old_content_and_nothing_half_written(tmp_path: Path, folder: bool) -> None:
+def test_error_leaves_the_old_content_and_nothing_half_written(
+    tmp_path: Path, folder: bool
+) -> None:
     target = tmp_path / "out.txt"
     target.write_text("old")
 
@@ -60,5 +62,8 @@ def test_two_writers_do_not_share_a_work_path(tmp_path: Path) -> None:
 
 def test_parent_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="choose a folder that can be written"), atomic_path(tmp_path / "file" / "out.txt"):
+    with (
+        pytest.raises(InputError, match="choose a folder that can be written"),
+        atomic_path(tmp_path / "file" / "out.txt"),
+    ):
         pass

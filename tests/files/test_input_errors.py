@@ -11,7 +11,10 @@ def test_input_error_is_a_value_error() -> None:
     assert issubclass(InputError, ValueError)
 
 
-@pytest.mark.parametrize(("name", "expected"), [("weta", "; did you mean 'weat'?"), ("weat", "; did you mean 'weat'?"), ("zzz", "")])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("weta", "; did you mean 'weat'?"), ("weat", "; did you mean 'weat'?"), ("zzz", "")],
+)
 def test_nearest_names_the_option_spelt_most_alike(name: str, expected: str) -> None:
     assert nearest(name, ["ripa", "weat", "ect"]) == expected
 
@@ -38,7 +41,9 @@ def test_run_cli_prints_an_input_error_in_one_line(capsys: pytest.CaptureFixture
     assert (stop.value.code, out, err) == (2, "", "error: dose is 2; allowed is 0 to 1\n")
 
 
-def test_run_cli_is_silent_when_the_reader_of_a_pipe_has_gone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_cli_is_silent_when_the_reader_of_a_pipe_has_gone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit) as stop:
         run_cli(lambda: _raise(BrokenPipeError()))
     assert stop.value.code == 1

@@ -15,7 +15,12 @@ from hypothesis import strategies as st
 from files import InputError, read_lines
 from files.text import open_binary
 
-PACK: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+}
 TEXT = "first line\nsecond \u2028 with \x85 separators\n\nlast without newline"
 
 
@@ -33,7 +38,9 @@ def test_windows_line_ends_are_dropped_and_others_kept(tmp_path: Path) -> None:
 
 
 @given(text=st.text(st.characters(exclude_characters="\r", codec="utf-8"), min_size=1))
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 def test_lines_are_those_of_str_split(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(text.encode())
@@ -51,7 +58,9 @@ def test_empty_file_is_refused(tmp_path: Path, suffix: str) -> None:
 
 def test_missing_file_names_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "tweets.txt").write_text("a\n")
-    with pytest.raises(InputError, match=r"no such file: .*tweet\.txt; did you mean 'tweets\.txt'\?"):
+    with pytest.raises(
+        InputError, match=r"no such file: .*tweet\.txt; did you mean 'tweets\.txt'\?"
+    ):
         list(read_lines(tmp_path / "tweet.txt"))
     with pytest.raises(InputError, match="no such file"):
         list(read_lines(tmp_path / "nowhere" / "tweet.txt"))
@@ -75,21 +84,27 @@ def test_bytes_that_are_not_utf8_name_the_line(tmp_path: Path, before: int) -> N
 def test_damaged_archive_is_refused(tmp_path: Path, suffix: str, damage: str) -> None:
     packed = PACK[suffix]("".join(f"line {i * 7919}\n" for i in range(20_000)).encode())
     middle = len(packed) // 2
-    broken = {"cut": packed[:middle], "corrupt": packed[:middle] + bytes(64) + packed[middle + 64 :], "foreign": b"plain text\n" * 9}[
-        damage
-    ]
+    broken = {
+        "cut": packed[:middle],
+        "corrupt": packed[:middle] + bytes(64) + packed[middle + 64 :],
+        "foreign": b"plain text\n" * 9,
+    }[damage]
     path = tmp_path / f"a.txt{suffix}"
     path.write_bytes(broken)
     with pytest.raises(InputError, match="damaged archive"):
         list(read_lines(path))
 
 
-def test_file_that_cannot_be_opened_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_that_cannot_be_opened_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def deny(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     path = tmp_path / "a.txt"
     path.write_text("x")
     monkeypatch.setattr("builtins.open", deny)
-    with pytest.raises(InputError, match=r"cannot read .*a\.txt: Permission denied; check its permissions"):
+    with pytest.raises(
+        InputError, match=r"cannot read .*a\.txt: Permission denied; check its permissions"
+    ):
         open_binary(path)

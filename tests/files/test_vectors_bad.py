@@ -21,7 +21,10 @@ A, B = F[0].tobytes(), F[1].tobytes()
 BAD: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "is empty"),
     "blank": (b"\n\n", "holds no word vectors"),
-    "prose": (b"It was a dark and stormy night.\nIt rained.\n", r"holds no word vectors: line 1 starts 'It was a dark"),
+    "prose": (
+        b"It was a dark and stormy night.\nIt rained.\n",
+        r"holds no word vectors: line 1 starts 'It was a dark",
+    ),
     "prose ending in a number": (b"chapter 1\nIt was a dark night\n", "line 2"),
     "csv": (b"word,x,y\nthe,1,2\n", "holds no word vectors"),
     "noise": (bytes(range(256)), "holds no word vectors"),
@@ -32,34 +35,76 @@ BAD: dict[str, tuple[bytes, str]] = {
     "header of no rows": (b"0 2\n", "promises 0 vectors"),
     "header of no dimension": (b"2 0\na\nb\n", "of dimension 0"),
     "header of absurd dimension": (b"2 999999999\na 1 2\n", "allowed are .* dimension 1 to"),
-    "header of absurd count": (b"99999999999999 2\na 1 2\nb 3 4\n", "the header says 99999999999999 rows, the file has 2"),
-    "fewer rows than the header": (b"3 2\na 1 2\nb 3 4\n", r"header says 3 rows, the file has 2.*copy it again.*'2 2' on its first line"),
-    "more rows than the header": (b"1 2\na 1 2\nb 3 4\n", r"header says 1 rows, the file has 2.*'2 2'"),
-    "dimension too large": (b"2 3\na 1 2\nb 3 4\n", r"line 2 has 2 fields after its word, where the header says 3.*correct it"),
-    "dimension too small": (b"2 1\na 1 2\nb 3 4\n", r"line 2 has 2 fields after its word, where the header says 1"),
+    "header of absurd count": (
+        b"99999999999999 2\na 1 2\nb 3 4\n",
+        "the header says 99999999999999 rows, the file has 2",
+    ),
+    "fewer rows than the header": (
+        b"3 2\na 1 2\nb 3 4\n",
+        r"header says 3 rows, the file has 2.*copy it again.*'2 2' on its first line",
+    ),
+    "more rows than the header": (
+        b"1 2\na 1 2\nb 3 4\n",
+        r"header says 1 rows, the file has 2.*'2 2'",
+    ),
+    "dimension too large": (
+        b"2 3\na 1 2\nb 3 4\n",
+        r"line 2 has 2 fields after its word, where the header says 3.*correct it",
+    ),
+    "dimension too small": (
+        b"2 1\na 1 2\nb 3 4\n",
+        r"line 2 has 2 fields after its word, where the header says 1",
+    ),
     "last row cut": (b"3 2\na 1 2\nb 3 4\nc 5", r"line 4 has 1 fields.*cut: copy it again"),
     "last row cut within its word": (b"3 2\na 1 2\nb 3 4\nc", r"line 4 has 0 fields"),
     "last number cut": (b"a 1 2\nb 3 -", r"line 2: '-' is not a number"),
-    "ragged, longer": (b"a 1 2\nb 3 4\nc 5 6 7\n", r"line 3 has 3 fields after its word, where the first line says 2"),
-    "ragged, shorter": (b"a 1 2\nb 3\nc 5 6\n", r"line 2 has 1 fields after its word, where the first line says 2"),
+    "ragged, longer": (
+        b"a 1 2\nb 3 4\nc 5 6 7\n",
+        r"line 3 has 3 fields after its word, where the first line says 2",
+    ),
+    "ragged, shorter": (
+        b"a 1 2\nb 3\nc 5 6\n",
+        r"line 2 has 1 fields after its word, where the first line says 2",
+    ),
     "rows between carriage returns": (b"a 1 2\rb 3 4\nc 5 6\n", r"line 1 has 5 fields"),
     "row without word": (b"a 1 2\n 3 4\n", r"line 2 has 1 fields"),
     "not a number": (b"2 2\na 1 2\nb 3 four\n", r"line 3: 'four' is not a number"),
-    "comma for the decimal point": (b"2 2\na 0.1 0.2\nb 0,3 0.4\n", r"line 3: '0,3' is not a number"),
+    "comma for the decimal point": (
+        b"2 2\na 0.1 0.2\nb 0,3 0.4\n",
+        r"line 3: '0,3' is not a number",
+    ),
     "nan": (b"2 2\na 1 2\nb 3 nan\n", r"the vector of 'b' holds a NaN or infinite"),
     "-nan": (b"a 1 2\nb 3 -nan\nc nan 1\n", r"the vector of 'b' holds a NaN or infinite"),
     "infinite": (b"2 2\na 1 2\nb inf 3\n", r"the vector of 'b' holds a NaN or infinite"),
     "beyond float32": (b"2 2\na 1 2\nb 1e39 3\n", r"the vector of 'b' holds a NaN or infinite"),
     "word twice": (b"3 2\na 1 2\nb 3 4\na 5 6\n", r"the word 'a' comes twice; duplicates='first'"),
-    "latin-1": ("3 2\na 1 2\ncafé 3 4\nb 5 6\n".encode("latin-1"), r"line 3: the word 'caf\\xe9' is not UTF-8.*iconv"),
-    "binary cut in a vector": (b"2 2\na " + A + b"b " + B[:5], r"ends or is damaged at row 2 of the 2 rows of dimension 2"),
+    "latin-1": (
+        "3 2\na 1 2\ncafé 3 4\nb 5 6\n".encode("latin-1"),
+        r"line 3: the word 'caf\\xe9' is not UTF-8.*iconv",
+    ),
+    "binary cut in a vector": (
+        b"2 2\na " + A + b"b " + B[:5],
+        r"ends or is damaged at row 2 of the 2 rows of dimension 2",
+    ),
     "binary cut in a word": (b"2 2\na " + A + b"b", "ends or is damaged at row 2"),
-    "binary with fewer rows": (b"3 2\na " + A + b"b " + B, "ends or is damaged at row 3 of the 3 rows"),
-    "binary with more rows": (b"1 2\na " + A + b"b " + B, "goes on after the 1 rows of dimension 2"),
+    "binary with fewer rows": (
+        b"3 2\na " + A + b"b " + B,
+        "ends or is damaged at row 3 of the 3 rows",
+    ),
+    "binary with more rows": (
+        b"1 2\na " + A + b"b " + B,
+        "goes on after the 1 rows of dimension 2",
+    ),
     "binary, dimension too large": (b"2 3\na " + A + b"b " + B, "damaged"),
     "binary, dimension too small": (b"2 1\na " + A + b"b " + B, "goes on after|damaged"),
-    "binary nan": (b"2 2\na " + A + b"b " + np.array([1, np.nan], "<f4").tobytes(), r"the vector of 'b' holds a NaN or infinite"),
-    "binary, word twice": (b"2 2\na " + A + b"a " + B, r"the word 'a' comes twice; duplicates='first'"),
+    "binary nan": (
+        b"2 2\na " + A + b"b " + np.array([1, np.nan], "<f4").tobytes(),
+        r"the vector of 'b' holds a NaN or infinite",
+    ),
+    "binary, word twice": (
+        b"2 2\na " + A + b"a " + B,
+        r"the word 'a' comes twice; duplicates='first'",
+    ),
     "binary latin-1": (b"2 2\na " + A + b"caf\xe9 " + B, r"the word 'caf\\xe9' is not UTF-8"),
     "fastText, cut": (b"\xba\x16\x4f\x2f\x0c\x00\x00\x00", "the fastText model is cut or damaged"),
     "pickle": (pickle.dumps({"a": 1}), "trusted=True"),
@@ -69,7 +114,9 @@ BAD: dict[str, tuple[bytes, str]] = {
 
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("chunk", [1, 1 << 25])
-def test_bad_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, chunk: int) -> None:
+def test_bad_file_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, chunk: int
+) -> None:
     monkeypatch.setattr("files.vectors_text.CHUNK", chunk)
     data, message = BAD[name]
     path = tmp_path / "v.dat"
@@ -82,7 +129,9 @@ def test_bad_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, na
     assert not list((tmp_path / "cache").glob("*")), "a refused file leaves nothing in the cache"
 
 
-def test_line_is_counted_over_chunks_and_blank_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_line_is_counted_over_chunks_and_blank_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("files.vectors_text.CHUNK", 64)
     path = tmp_path / "v.txt"
     path.write_bytes(b"".join(b"w%d 1 2\n" % i for i in range(100)) + b"\n\nbad 1 x\n")
@@ -91,25 +140,41 @@ def test_line_is_counted_over_chunks_and_blank_lines(tmp_path: Path, monkeypatch
             read_vectors(path, vocab=vocab)
 
 
-@pytest.mark.parametrize("data", [b"2 2\na 1 2\nb 3 4\n", b"2 2\na " + A + b"b " + B], ids=["text", "binary"])
+@pytest.mark.parametrize(
+    "data", [b"2 2\na 1 2\nb 3 4\n", b"2 2\na " + A + b"b " + B], ids=["text", "binary"]
+)
 def test_vocab_of_which_nothing_is_found(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "v"
     path.write_bytes(data)
-    with pytest.raises(InputError, match=r"none of the 2 words asked for is in it \('he', 'she'\); check its language, case"):
+    with pytest.raises(
+        InputError,
+        match=r"none of the 2 words asked for is in it \('he', 'she'\); check its language, case",
+    ):
         read_vectors(path, vocab=["she", "he"])
     with pytest.raises(InputError, match="none of the 0 words asked for"):
         read_vectors(path, vocab=[])
 
 
-PACK: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lambda data: lzma.compress(data, preset=0)}
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lambda data: lzma.compress(data, preset=0),
+}
 
 
 @pytest.mark.parametrize("suffix", PACK)
 @pytest.mark.parametrize("damage", ["early", "late", "foreign"])
 def test_damaged_archive(tmp_path: Path, suffix: str, damage: str) -> None:
-    packed = PACK[suffix](b"".join(b"w%d %d 2\n" % (i, i * 7919) for i in range(120_000)))  # 2 MB, more than detection looks at
+    # 2 MB, more than detection looks at
+    packed = PACK[suffix](b"".join(b"w%d %d 2\n" % (i, i * 7919) for i in range(120_000)))
     path = tmp_path / f"v.txt{suffix}"
-    path.write_bytes({"early": packed[: len(packed) // 3], "late": packed[: -len(packed) // 8], "foreign": b"no archive at all"}[damage])
+    path.write_bytes(
+        {
+            "early": packed[: len(packed) // 3],
+            "late": packed[: -len(packed) // 8],
+            "foreign": b"no archive at all",
+        }[damage]
+    )
     for vocab in (None, ["w7"]):
         with pytest.raises(InputError, match="damaged archive"):
             read_vectors(path, vocab=vocab)

@@ -14,12 +14,23 @@ from gensim.models.fasttext import FastTextKeyedVectors, load_facebook_vectors, 
 from files import InputError
 from files.vectors import detect_format, open_vectors, read_vectors
 
-SENTENCES = [["the", "king", "and", "the", "queen"], ["ñandú", "runs", "and", "the", "king", "runs"]] * 3
+SENTENCES = [
+    ["the", "king", "and", "the", "queen"],
+    ["ñandú", "runs", "and", "the", "king", "runs"],
+] * 3
 N_WORDS = 6
 
 
 def model_bytes(folder: Path, **options: int) -> bytes:
-    model = FastText(SENTENCES, vector_size=6, min_count=1, epochs=1, workers=1, seed=1, **({"bucket": 50} | options))
+    model = FastText(
+        SENTENCES,
+        vector_size=6,
+        min_count=1,
+        epochs=1,
+        workers=1,
+        seed=1,
+        **({"bucket": 50} | options),
+    )
     save_facebook_model(model, str(folder / "made.bin"))
     return (folder / "made.bin").read_bytes()
 
@@ -35,7 +46,9 @@ def path(tmp_path: Path, data: bytes) -> Path:
     return tmp_path / "model.bin"
 
 
-@pytest.mark.parametrize("options", [{}, {"bucket": 0, "max_n": 0}, {"min_n": 2, "max_n": 2}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"bucket": 0, "max_n": 0}, {"min_n": 2, "max_n": 2}], ids=str
+)
 def test_equals_gensim(tmp_path: Path, options: dict[str, int]) -> None:
     path = tmp_path / "model.bin"
     path.write_bytes(model_bytes(tmp_path, **options))
@@ -45,15 +58,21 @@ def test_equals_gensim(tmp_path: Path, options: dict[str, int]) -> None:
     assert vectors.index_to_key == oracle.index_to_key
     assert vectors.vectors.tobytes() == oracle.vectors.tobytes()
     assert vectors.vectors_ngrams.tobytes() == oracle.vectors_ngrams.tobytes()
-    assert [vectors.get_vecattr(w, "count") for w in vectors.index_to_key] == [oracle.get_vecattr(w, "count") for w in oracle.index_to_key]
+    assert [vectors.get_vecattr(w, "count") for w in vectors.index_to_key] == [
+        oracle.get_vecattr(w, "count") for w in oracle.index_to_key
+    ]
     if not options:
-        assert vectors["kingqueen"].tobytes() == oracle["kingqueen"].tobytes()  # a word made of its n-grams
+        # A word made of its n-grams
+        assert vectors["kingqueen"].tobytes() == oracle["kingqueen"].tobytes()
         assert vectors.most_similar("king") == oracle.most_similar("king")
 
 
 def test_compressed_model(tmp_path: Path, path: Path, data: bytes) -> None:
     (tmp_path / "model.bin.gz").write_bytes(gzip.compress(data))
-    assert read_vectors(tmp_path / "model.bin.gz").vectors.tobytes() == read_vectors(path).vectors.tobytes()
+    assert (
+        read_vectors(tmp_path / "model.bin.gz").vectors.tobytes()
+        == read_vectors(path).vectors.tobytes()
+    )
 
 
 def test_vocab_gives_plain_vectors_of_the_words_found(path: Path) -> None:
@@ -89,12 +108,15 @@ def test_model_cut_anywhere_is_refused(path: Path, data: bytes) -> None:
             read_vectors(path)
 
 
-HEADER_FIELD = {"dim": 2, "bucket": 10, "size": 16, "nwords": 17}  # positions among the int32 of the header
+# Positions among the int32 of the header
+HEADER_FIELD = {"dim": 2, "bucket": 10, "size": 16, "nwords": 17}
 
 
 @pytest.mark.parametrize("field", HEADER_FIELD)
 @pytest.mark.parametrize("value", [0, -1, 7, 2**31 - 1, -(2**31)])
-def test_model_whose_parts_do_not_fit_is_refused(path: Path, data: bytes, field: str, value: int) -> None:
+def test_model_whose_parts_do_not_fit_is_refused(
+    path: Path, data: bytes, field: str, value: int
+) -> None:
     spoilt = bytearray(data)
     struct.pack_into("<i", spoilt, 4 * HEADER_FIELD[field], value)
     path.write_bytes(spoilt)
@@ -128,7 +150,9 @@ def test_supervised_and_quantised_models_are_refused(path: Path, data: bytes) ->
 
 
 @pytest.mark.parametrize(("row", "value"), [(0, np.nan), (0, np.inf), (-1, np.nan)])
-def test_values_that_are_not_finite_are_refused(path: Path, data: bytes, row: int, value: float) -> None:
+def test_values_that_are_not_finite_are_refused(
+    path: Path, data: bytes, row: int, value: float
+) -> None:
     """In a word's row or in an n-gram's."""
     spoilt = bytearray(data)
     rows = N_WORDS + 50

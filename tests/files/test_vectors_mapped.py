@@ -43,7 +43,10 @@ def test_round_trip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save_mapped(example(), tmp_path / "v")
     assert same(open_mapped(tmp_path / "v"), example())
     assert sorted(p.name for p in (tmp_path / "v").iterdir()) == ["vectors.npy", "words.txt"]
-    assert np.load(tmp_path / "v" / "vectors.npy", allow_pickle=False).tobytes() == example().vectors.tobytes()
+    assert (
+        np.load(tmp_path / "v" / "vectors.npy", allow_pickle=False).tobytes()
+        == example().vectors.tobytes()
+    )
     assert (tmp_path / "v" / "words.txt").read_bytes() == "".join(f"{w}\n" for w in WORDS).encode()
 
 
@@ -60,7 +63,10 @@ def test_counts_are_kept(tmp_path: Path) -> None:
     save_mapped(example(counts=True), tmp_path / "v")
     vectors = open_mapped(tmp_path / "v")
     assert [vectors.get_vecattr(word, "count") for word in WORDS] == [70, 60, 50, 40, 30, 20, 10]
-    assert read_vectors(tmp_path / "v", vocab=["two words", "the"]).get_vecattr("two words", "count") == 30
+    assert (
+        read_vectors(tmp_path / "v", vocab=["two words", "the"]).get_vecattr("two words", "count")
+        == 30
+    )
     save_mapped(example(), tmp_path / "without")
     assert not open_mapped(tmp_path / "without").expandos
 
@@ -69,9 +75,14 @@ def test_gensim_calls_work(tmp_path: Path) -> None:
     save_mapped(example(counts=True), tmp_path / "v")
     vectors, oracle = open_mapped(tmp_path / "v"), KeyedVectors(5)
     oracle.add_vectors(WORDS, example().vectors)
-    assert vectors.most_similar(positive=["the", ""], negative=["\x85"]) == oracle.most_similar(positive=["the", ""], negative=["\x85"])
+    assert vectors.most_similar(positive=["the", ""], negative=["\x85"]) == oracle.most_similar(
+        positive=["the", ""], negative=["\x85"]
+    )
     assert vectors.rank("the", "two words") == oracle.rank("the", "two words")
-    assert vectors.get_vector("the", norm=True).tobytes() == oracle.get_vector("the", norm=True).tobytes()
+    assert (
+        vectors.get_vector("the", norm=True).tobytes()
+        == oracle.get_vector("the", norm=True).tobytes()
+    )
     vectors.add_vectors(["new"], np.ones((1, 5), dtype=np.float32))
     assert vectors["new"].tolist() == [1] * 5
 
@@ -80,7 +91,10 @@ def test_read_vectors_opens_a_folder(tmp_path: Path) -> None:
     save_mapped(example(), tmp_path / "v")
     assert isinstance(backing(read_vectors(tmp_path / "v").vectors), mmap.mmap)
     part = read_vectors(tmp_path / "v", vocab=["two words", "the", "absent"])
-    assert (part.index_to_key, part.vectors.tolist()) == (["the", "two words"], example().vectors[[0, 4]].tolist())
+    assert (part.index_to_key, part.vectors.tolist()) == (
+        ["the", "two words"],
+        example().vectors[[0, 4]].tolist(),
+    )
     with pytest.raises(InputError, match="none of the 1 words asked for"):
         read_vectors(tmp_path / "v", vocab=["absent"])
 
@@ -96,7 +110,11 @@ def test_existing_folder_is_not_overwritten(tmp_path: Path) -> None:
 
 
 DAMAGE = {
-    "word missing": ("words.txt", lambda b: b.replace(b"two words\n", b""), "do not match .6 words, 7 vectors"),
+    "word missing": (
+        "words.txt",
+        lambda b: b.replace(b"two words\n", b""),
+        "do not match .6 words, 7 vectors",
+    ),
     "word too many": ("words.txt", lambda b: b + b"more\n", "do not match .8 words, 7 vectors"),
     "words cut": ("words.txt", lambda b: b[:-2], "words.txt is cut"),
     "words empty": ("words.txt", lambda b: b"", "words.txt is cut"),
@@ -105,7 +123,11 @@ DAMAGE = {
     "matrix cut": ("vectors.npy", lambda b: b[:-4], "damaged"),
     "matrix empty": ("vectors.npy", lambda b: b"", "damaged"),
     "matrix of no known kind": ("vectors.npy", lambda b: b"PK\x03\x04" + b, "damaged"),
-    "counts too short": ("counts.npy", lambda b: b.replace(b"(7,)", b"(6,)"), r"counts of shape \(6,\)"),
+    "counts too short": (
+        "counts.npy",
+        lambda b: b.replace(b"(7,)", b"(6,)"),
+        r"counts of shape \(6,\)",
+    ),
 }
 
 
@@ -121,7 +143,12 @@ def test_damaged_folder_is_refused(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize(
     "matrix",
-    [np.ones((7, 5)), np.ones((7, 5), dtype=np.float32, order="F"), np.ones(7, dtype=np.float32), np.array([{}] * 7, dtype=object)],
+    [
+        np.ones((7, 5)),
+        np.ones((7, 5), dtype=np.float32, order="F"),
+        np.ones(7, dtype=np.float32),
+        np.array([{}] * 7, dtype=object),
+    ],
 )
 def test_matrix_of_another_type_is_refused(tmp_path: Path, matrix: np.ndarray) -> None:
     save_mapped(example(), tmp_path / "v")
@@ -142,7 +169,9 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["v.txt", "v.bin", "v.glove", "v.vec.gz"])
-def test_open_vectors_converts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_open_vectors_converts_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     save_vectors(example(["a", "b", "c"]), tmp_path / name)
     first = open_vectors(tmp_path / name, cache=tmp_path / "cache")
     monkeypatch.setattr(files.vectors, "_convert", None)  # a second conversion would fail
@@ -183,7 +212,9 @@ def test_folders_and_pickles_are_opened_in_place(tmp_path: Path) -> None:
     assert not (tmp_path / "cache").exists()
 
 
-def test_loser_of_a_race_uses_what_the_winner_made(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loser_of_a_race_uses_what_the_winner_made(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     convert, both = files.vectors._convert, threading.Barrier(2, timeout=60)
 
     def at_once(*args: object) -> None:
@@ -192,7 +223,12 @@ def test_loser_of_a_race_uses_what_the_winner_made(tmp_path: Path, source: Path,
 
     monkeypatch.setattr(files.vectors, "_convert", at_once)
     results: list[KeyedVectors] = []
-    runs = [threading.Thread(target=lambda: results.append(open_vectors(source, cache=tmp_path / "cache"))) for _ in range(2)]
+    runs = [
+        threading.Thread(
+            target=lambda: results.append(open_vectors(source, cache=tmp_path / "cache"))
+        )
+        for _ in range(2)
+    ]
     for run in runs:
         run.start()
     for run in runs:
@@ -210,4 +246,9 @@ def test_cache_that_cannot_be_written_is_refused(tmp_path: Path, source: Path) -
 def test_files_room_needs_no_gensim_until_vectors_are_asked_for() -> None:
     """``analysis`` imports ``files`` and must stay free of gensim and torch."""
     code = "import sys, files; sys.exit('gensim' in sys.modules or 'numpy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=Path(files.__file__).parents[1], check=False).returncode == 0
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], cwd=Path(files.__file__).parents[1], check=False
+        ).returncode
+        == 0
+    )

@@ -39,21 +39,35 @@ WORDS = [
     "女",
     "</s>",
 ]
-PACK: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+}
 
 
 def example(words: list[str] = WORDS, dim: int = 5) -> KeyedVectors:
-    return keyed(list(words), np.random.default_rng(3).normal(size=(len(words), dim)).astype(np.float32))
+    return keyed(
+        list(words), np.random.default_rng(3).normal(size=(len(words), dim)).astype(np.float32)
+    )
 
 
 def same(a: KeyedVectors, b: KeyedVectors) -> bool:
     """Equal words in equal order, equal bits."""
-    return a.index_to_key == b.index_to_key and a.vectors.dtype == b.vectors.dtype and a.vectors.tobytes() == b.vectors.tobytes()
+    return (
+        a.index_to_key == b.index_to_key
+        and a.vectors.dtype == b.vectors.dtype
+        and a.vectors.tobytes() == b.vectors.tobytes()
+    )
 
 
 def rows(vectors: KeyedVectors, *, start: str = "", between: str = " ", end: str = "\n") -> bytes:
     """Text rows by a literal loop, with 9 significant digits."""
-    lines = (f"{word}{between}{between.join(f'{x:.9g}' for x in vectors[word])}{end}" for word in vectors.index_to_key)
+    lines = (
+        f"{word}{between}{between.join(f'{x:.9g}' for x in vectors[word])}{end}"
+        for word in vectors.index_to_key
+    )
     return (start + "".join(lines)).encode()
 
 
@@ -65,9 +79,14 @@ def write(path: Path, data: bytes) -> Path:
 @pytest.mark.parametrize("suffix", PACK)
 @pytest.mark.parametrize("chunk", [1, 100, 1 << 25])
 @pytest.mark.parametrize("end", ["\n", " \n"], ids=["plain", "trailing space"])
-def test_word2vec_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, chunk: int, end: str) -> None:
+def test_word2vec_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, chunk: int, end: str
+) -> None:
     monkeypatch.setattr("files.vectors_text.CHUNK", chunk)
-    path = write(tmp_path / f"v.vec{suffix}", PACK[suffix](rows(example(), start=f"{len(WORDS)} 5\n", end=end)))
+    path = write(
+        tmp_path / f"v.vec{suffix}",
+        PACK[suffix](rows(example(), start=f"{len(WORDS)} 5\n", end=end)),
+    )
     assert detect_format(path) == "word2vec_text"
     vectors = read_vectors(path)
     assert same(vectors, example())
@@ -78,7 +97,9 @@ def test_word2vec_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: 
 @pytest.mark.parametrize("end", ["\n", " \n", "\r\n", "", "\n\n", "\t\n"])
 @pytest.mark.parametrize("between", [" ", "\t", "  ", " \t"])
 @pytest.mark.parametrize("header", [False, True])
-def test_any_common_spacing_gives_the_same_vectors(tmp_path: Path, end: str, between: str, header: bool) -> None:
+def test_any_common_spacing_gives_the_same_vectors(
+    tmp_path: Path, end: str, between: str, header: bool
+) -> None:
     start = f"{len(WORDS)}{between}5\n" if header else ""
     data = rows(example(), start=start, between=between, end=end or "\n")
     path = write(tmp_path / "v.txt", data if end else data[:-1])
@@ -88,13 +109,18 @@ def test_any_common_spacing_gives_the_same_vectors(tmp_path: Path, end: str, bet
 
 @pytest.mark.parametrize("end", ["\n", " \n", "\r\n"])
 @pytest.mark.parametrize("between", [" ", "\t"])
-def test_plain_rows_take_the_fast_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, between: str) -> None:
+def test_plain_rows_take_the_fast_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, between: str
+) -> None:
     monkeypatch.setattr("files.vectors_text._read_lines", None)
-    path = write(tmp_path / "v.vec", rows(example(), start=f"{len(WORDS)} 5\n", between=between, end=end))
+    path = write(
+        tmp_path / "v.vec", rows(example(), start=f"{len(WORDS)} 5\n", between=between, end=end)
+    )
     assert same(read_vectors(path), example())
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # gensim leaves its first pass over the file open
+# Gensim leaves its first pass over the file open
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_glove_equals_gensim_without_header(tmp_path: Path) -> None:
     path = write(tmp_path / "v.txt", rows(example()))
     assert same(read_vectors(path), KeyedVectors.load_word2vec_format(str(path), no_header=True))
@@ -113,13 +139,17 @@ def test_word_with_spaces_is_everything_before_the_last_numbers(
 
 
 def test_header_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
-    assert same(read_vectors(write(tmp_path / "v.vec", rows(example(), start=f"\ufeff{len(WORDS)} 5\n"))), example())
+    assert same(
+        read_vectors(write(tmp_path / "v.vec", rows(example(), start=f"\ufeff{len(WORDS)} 5\n"))),
+        example(),
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("1.0000000596046448", 1 + 2**-23),  # just above the midpoint: rounding to float64 first would give 1
+        # Just above the midpoint: rounding to float64 first would give 1
+        ("1.0000000596046448", 1 + 2**-23),
         ("1.000000059604644775390625", 1.0),  # the midpoint itself: ties to even
         ("+0.5", 0.5),
         ("-0", -0.0),
@@ -137,31 +167,54 @@ def test_spelling_of_numbers(tmp_path: Path, text: str, value: float) -> None:
 
 
 def nearest_float32(text: str) -> np.float32:
-    """The float32 nearest to a decimal, by exact fractions; on a tie the one with an even last bit."""
+    """The float32 nearest to a decimal, by exact fractions; on a tie the one with an even last
+    bit.
+    """
     guess = np.float32(float(text))
-    around = [np.nextafter(guess, np.float32(-np.inf)), guess, np.nextafter(guess, np.float32(np.inf))]
-    return min(around, key=lambda f: (abs(Fraction(float(f)) - Fraction(text)), int(f.view(np.uint32)) & 1))
+    around = [
+        np.nextafter(guess, np.float32(-np.inf)),
+        guess,
+        np.nextafter(guess, np.float32(np.inf)),
+    ]
+    return min(
+        around, key=lambda f: (abs(Fraction(float(f)) - Fraction(text)), int(f.view(np.uint32)) & 1)
+    )
 
 
 @given(mantissa=st.integers(1, 10**20), digits=st.integers(0, 40), halves=st.integers(0, 2**24 - 1))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_each_number_is_the_nearest_float32(tmp_path: Path, mantissa: int, digits: int, halves: int) -> None:
-    midpoint = Fraction(2**24 + 2 * (halves // 2) + 1, 2**24)  # between two float32, give or take a little
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_each_number_is_the_nearest_float32(
+    tmp_path: Path, mantissa: int, digits: int, halves: int
+) -> None:
+    # Between two float32, give or take a little
+    midpoint = Fraction(2**24 + 2 * (halves // 2) + 1, 2**24)
     close = f"{float(midpoint):.17f}"
     path = write(tmp_path / "v.txt", f"1 2\nword {mantissa}e-{digits} {close}\n".encode())
-    assert read_vectors(path)["word"].tolist() == [nearest_float32(f"{mantissa}e-{digits}"), nearest_float32(close)]
+    assert read_vectors(path)["word"].tolist() == [
+        nearest_float32(f"{mantissa}e-{digits}"),
+        nearest_float32(close),
+    ]
 
 
 def binary(vectors: KeyedVectors, end: bytes = b"", count: int | None = None) -> bytes:
-    """word2vec's binary format by a literal loop; its own tool ends each row in a newline, gensim does not."""
-    body = b"".join(w.encode() + b" " + v.astype("<f4").tobytes() + end for w, v in zip(vectors.index_to_key, vectors.vectors, strict=True))
+    """word2vec's binary format by a literal loop; its own tool ends each row in a newline, gensim
+    does not.
+    """
+    body = b"".join(
+        w.encode() + b" " + v.astype("<f4").tobytes() + end
+        for w, v in zip(vectors.index_to_key, vectors.vectors, strict=True)
+    )
     return f"{len(vectors) if count is None else count} {vectors.vector_size}\n".encode() + body
 
 
 @pytest.mark.parametrize("suffix", PACK)
 @pytest.mark.parametrize("end", [b"", b"\n"])
 @pytest.mark.parametrize("chunk", [60, 1 << 24])
-def test_word2vec_binary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, end: bytes, chunk: int) -> None:
+def test_word2vec_binary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, end: bytes, chunk: int
+) -> None:
     monkeypatch.setattr("files.vectors_binary.CHUNK", chunk)
     path = write(tmp_path / f"v.bin{suffix}", PACK[suffix](binary(example(), end)))
     assert detect_format(path) == "word2vec_binary"
@@ -173,9 +226,14 @@ def test_word2vec_binary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 50])
 @pytest.mark.parametrize("value", [0.0, 0.1, 1.0, -3.5, 1e-9])
-def test_small_files_are_told_apart_by_content_not_suffix(tmp_path: Path, dim: int, value: float) -> None:
+def test_small_files_are_told_apart_by_content_not_suffix(
+    tmp_path: Path, dim: int, value: float
+) -> None:
     vectors = keyed(["internationalisation", "b"], np.full((2, dim), value, dtype=np.float32))
-    for data, form in ((binary(vectors), "word2vec_binary"), (rows(vectors, start=f"2 {dim}\n"), "word2vec_text")):
+    for data, form in (
+        (binary(vectors), "word2vec_binary"),
+        (rows(vectors, start=f"2 {dim}\n"), "word2vec_text"),
+    ):
         path = write(tmp_path / "v.dat", data)
         assert detect_format(path) == form
         assert same(read_vectors(path), vectors)
@@ -183,15 +241,23 @@ def test_small_files_are_told_apart_by_content_not_suffix(tmp_path: Path, dim: i
 
 @pytest.mark.parametrize("form", ["text", "glove", "binary"])
 @pytest.mark.parametrize("chunk", [60, 1 << 24])
-def test_vocab_keeps_only_the_words_asked_for_in_file_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, chunk: int) -> None:
+def test_vocab_keeps_only_the_words_asked_for_in_file_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, chunk: int
+) -> None:
     monkeypatch.setattr("files.vectors_text.CHUNK", chunk)
     monkeypatch.setattr("files.vectors_binary.CHUNK", chunk)
     words = [*WORDS, *([] if form == "binary" else [". . .", ". one"])]
-    data = {"text": rows(example(words), start=f"{len(words)} 5\n"), "glove": rows(example(words)), "binary": binary(example(words))}
+    data = {
+        "text": rows(example(words), start=f"{len(words)} 5\n"),
+        "glove": rows(example(words)),
+        "binary": binary(example(words)),
+    }
     asked = ["1984", "the", "absent", "", "\x85", ". . ."]
     vectors = read_vectors(write(tmp_path / "v", data[form]), vocab=asked)
     assert vectors.index_to_key == [word for word in words if word in asked]
-    assert all(vectors[word].tobytes() == example(words)[word].tobytes() for word in vectors.index_to_key)
+    assert all(
+        vectors[word].tobytes() == example(words)[word].tobytes() for word in vectors.index_to_key
+    )
 
 
 def test_vocab_does_not_read_the_other_rows_but_counts_them(tmp_path: Path) -> None:
@@ -205,7 +271,9 @@ def test_zero_vector_is_legal(tmp_path: Path) -> None:
     assert not read_vectors(write(tmp_path / "v", b"2 2\nthe 0 0\nman 1 1\n"))["the"].any()
 
 
-def test_duplicates_first_keeps_the_first_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_duplicates_first_keeps_the_first_vector(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("files.vectors_text.CHUNK", 1)
     for data in (b"4 2\na 1 1\nb 2 2\na 3 3\nb 4 4\n", b"a 1 1\nb 2 2\na 3 3\nb 4 4\n"):
         vectors = read_vectors(write(tmp_path / "v", data), duplicates="first")

@@ -31,7 +31,10 @@ WORDS = ["the", '"', "NA", "nan", "ñandú", "\x85", "\u2028", "女", "1984"]
 
 def example(dim: int = 7) -> KeyedVectors:
     """Values over the whole range of float32: subnormal, huge, and negative zero."""
-    values = np.random.default_rng(5).normal(size=(len(WORDS), dim)) * 10.0 ** np.arange(-4, len(WORDS) - 4)[:, None]
+    values = (
+        np.random.default_rng(5).normal(size=(len(WORDS), dim))
+        * 10.0 ** np.arange(-4, len(WORDS) - 4)[:, None]
+    )
     values[0, :5] = [0.0, -0.0, 2**-149, np.finfo(np.float32).max, 1 / 3]
     return keyed(list(WORDS), values.astype(np.float32))
 
@@ -41,7 +44,9 @@ def same(a: KeyedVectors, b: KeyedVectors) -> bool:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_round_trip_keeps_every_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_round_trip_keeps_every_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     monkeypatch.setattr("files.vectors_blocks.FLOATS_PER_BLOCK", 20)  # two rows a block
     save_vectors(example(), tmp_path / name)
     assert detect_format(tmp_path / name) == NAMES[name]
@@ -52,13 +57,18 @@ def test_round_trip_keeps_every_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", ["v.txt", "v.vec.gz", "v.bin", "v.bin.gz"])
 def test_gensim_reads_the_same_vectors(tmp_path: Path, name: str) -> None:
     save_vectors(example(), tmp_path / name)
-    assert same(KeyedVectors.load_word2vec_format(str(tmp_path / name), binary=".bin" in name), example())
+    assert same(
+        KeyedVectors.load_word2vec_format(str(tmp_path / name), binary=".bin" in name), example()
+    )
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # gensim leaves its first pass over the file open
+# Gensim leaves its first pass over the file open
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_gensim_reads_the_same_glove(tmp_path: Path) -> None:
     save_vectors(example(), tmp_path / "v.glove")
-    assert same(KeyedVectors.load_word2vec_format(str(tmp_path / "v.glove"), no_header=True), example())
+    assert same(
+        KeyedVectors.load_word2vec_format(str(tmp_path / "v.glove"), no_header=True), example()
+    )
 
 
 @pytest.mark.parametrize("form", ["word2vec_text", "word2vec_binary", "glove", "mapped"])
@@ -74,7 +84,9 @@ def test_same_vectors_give_the_same_bytes(tmp_path: Path) -> None:
     assert packed == (tmp_path / "b.vec.gz").read_bytes()
     assert packed[3:8] == bytes(5), "neither a name nor a time stands in the gzip header"
     save_vectors(example(), tmp_path / "a.vec")
-    assert gzip.decompress((tmp_path / "a.vec.gz").read_bytes()) == (tmp_path / "a.vec").read_bytes()
+    assert (
+        gzip.decompress((tmp_path / "a.vec.gz").read_bytes()) == (tmp_path / "a.vec").read_bytes()
+    )
 
 
 def test_text_has_at_most_nine_significant_digits(tmp_path: Path) -> None:
@@ -86,19 +98,32 @@ def test_text_has_at_most_nine_significant_digits(tmp_path: Path) -> None:
 
 @given(
     matrix=hnp.arrays(
-        np.float32, st.tuples(st.integers(1, 4), st.integers(2, 5)), elements=st.floats(width=32, allow_nan=False, allow_infinity=False)
+        np.float32,
+        st.tuples(st.integers(1, 4), st.integers(2, 5)),
+        elements=st.floats(width=32, allow_nan=False, allow_infinity=False),
     ),
     name=st.sampled_from(["v.txt", "v.glove", "v.bin"]),
     data=st.data(),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_vectors_come_back_or_are_refused(tmp_path: Path, matrix: np.ndarray, name: str, data: st.DataObject) -> None:
-    text = st.text(st.characters(categories=["L", "N", "P", "Z", "Cc", "Cs"]) | st.sampled_from(" 0.-\t\r\ufeff"), max_size=6)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_any_vectors_come_back_or_are_refused(
+    tmp_path: Path, matrix: np.ndarray, name: str, data: st.DataObject
+) -> None:
+    text = st.text(
+        st.characters(categories=["L", "N", "P", "Z", "Cc", "Cs"])
+        | st.sampled_from(" 0.-\t\r\ufeff"),
+        max_size=6,
+    )
     words = data.draw(st.lists(text, min_size=len(matrix), max_size=len(matrix), unique=True))
     try:
         save_vectors(keyed(words, matrix), tmp_path / name)
     except InputError:
-        assert any(set(w) & set(" \t\n\r\x0b\x0c") or not w or any(0xD800 <= ord(c) < 0xE000 for c in w) for w in words)
+        assert any(
+            set(w) & set(" \t\n\r\x0b\x0c") or not w or any(0xD800 <= ord(c) < 0xE000 for c in w)
+            for w in words
+        )
     else:
         assert same(read_vectors(tmp_path / name), keyed(words, matrix))
 
@@ -136,7 +161,9 @@ def test_words_with_spaces_survive_in_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_values_that_are_not_finite_are_refused(tmp_path: Path, name: str, value: float) -> None:
     with pytest.raises(InputError, match="the vector of 'b' holds a NaN or infinite value"):
-        save_vectors(keyed(["a", "b"], np.array([[1, 2], [3, value]], dtype=np.float32)), tmp_path / name)
+        save_vectors(
+            keyed(["a", "b"], np.array([[1, 2], [3, value]], dtype=np.float32)), tmp_path / name
+        )
     assert not list(tmp_path.iterdir())
 
 
@@ -149,7 +176,9 @@ def test_no_vectors_at_all_are_refused(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["v.npz", "v.txt.bz2", "glove.6B.300d", "v.gz"])
 def test_unknown_suffix_names_the_allowed_ones(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match=r"no format has the suffix .*allowed are \.txt, \.vec, \.glove, \.bin"):
+    with pytest.raises(
+        InputError, match=r"no format has the suffix .*allowed are \.txt, \.vec, \.glove, \.bin"
+    ):
         save_vectors(example(), tmp_path / name)
 
 

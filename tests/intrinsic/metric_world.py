@@ -1,4 +1,6 @@
-"""A small world of random vectors and a query with every role, for tests that loop over all metrics."""
+"""A small world of random vectors and a query with every role, for tests that loop over all
+metrics.
+"""
 
 from __future__ import annotations
 
@@ -53,10 +55,16 @@ def words_of(roles: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(flat))
 
 
-def make_vectors(change: dict[str, Any] | None = None, *, seed: int = 3, matrix: np.ndarray | None = None) -> KeyedVectors:
+def make_vectors(
+    change: dict[str, Any] | None = None, *, seed: int = 3, matrix: np.ndarray | None = None
+) -> KeyedVectors:
     """Random vectors of all words of the query and of a vocabulary; ``change`` replaces rows."""
     words = [*words_of(ROLES), *VOCABULARY]
-    rows = np.random.default_rng(seed).normal(size=(len(words), DIM)) if matrix is None else np.array(matrix)
+    rows = (
+        np.random.default_rng(seed).normal(size=(len(words), DIM))
+        if matrix is None
+        else np.array(matrix)
+    )
     for word, row in (change or {}).items():
         rows[words.index(word)] = row
     vectors = KeyedVectors(vector_size=rows.shape[1])
@@ -74,7 +82,9 @@ def write_words(folder: Path, **change: Any) -> str:
 def write_similarities(folder: Path) -> str:
     """A word similarity file."""
     path = folder / "similar.tsv"
-    path.write_text("".join(f"{a}\t{b}\t{value}\n" for a, b, value in SIMILARITIES), encoding="utf-8")
+    path.write_text(
+        "".join(f"{a}\t{b}\t{value}\n" for a, b, value in SIMILARITIES), encoding="utf-8"
+    )
     return str(path)
 
 

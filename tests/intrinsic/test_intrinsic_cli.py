@@ -22,13 +22,22 @@ from intrinsic.describe import markdown
 from intrinsic.wordsets import load_query
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-MINE = {"mine": {"X": ["xa", "xb", "xc"], "Y": ["ya", "yb", "yc"], "A": ["aa", "ab", "ac"], "B": ["ba", "bb", "gone"]}}
+MINE = {
+    "mine": {
+        "X": ["xa", "xb", "xc"],
+        "Y": ["ya", "yb", "yc"],
+        "A": ["aa", "ab", "ac"],
+        "B": ["ba", "bb", "gone"],
+    }
+}
 
 
 def small(seed: int, words: list[str] | None = None) -> KeyedVectors:
     names = words or [word for role in MINE["mine"].values() for word in role if word != "gone"]
     vectors = KeyedVectors(vector_size=5)
-    vectors.add_vectors(names, np.random.default_rng(seed).normal(size=(len(names), 5)).astype(np.float32))
+    vectors.add_vectors(
+        names, np.random.default_rng(seed).normal(size=(len(names), 5)).astype(np.float32)
+    )
     return vectors
 
 
@@ -40,17 +49,40 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def rows_of(folder: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
-    assert main([str(folder / "one.vec"), "--words", str(folder / "mine.json"), "--json", *arguments]) == 0
+def rows_of(
+    folder: Path, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> list[dict[str, Any]]:
+    assert (
+        main([str(folder / "one.vec"), "--words", str(folder / "mine.json"), "--json", *arguments])
+        == 0
+    )
     return list(json.loads(capsys.readouterr().out))
 
 
 def test_json_is_a_list_of_rows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (row,) = rows_of(folder, capsys, "--metric", "weat")
-    (expected,) = METRICS["weat"](queries=("mine",), words=str(folder / "mine.json")).score(small(0), seed=0)
-    assert {"metric", "query", "value", "p_value", "n_found", "n_lost", "convention", "reason"} <= row.keys()
-    assert (row["metric"], row["query"], row["n_found"], row["n_lost"], row["lost"]) == ("weat", "mine", 11, 1, "gone")
-    assert row["value"] == pytest.approx(expected["value"], abs=1e-4)  # the file holds decimal digits
+    (expected,) = METRICS["weat"](queries=("mine",), words=str(folder / "mine.json")).score(
+        small(0), seed=0
+    )
+    assert {
+        "metric",
+        "query",
+        "value",
+        "p_value",
+        "n_found",
+        "n_lost",
+        "convention",
+        "reason",
+    } <= row.keys()
+    assert (row["metric"], row["query"], row["n_found"], row["n_lost"], row["lost"]) == (
+        "weat",
+        "mine",
+        11,
+        1,
+        "gone",
+    )
+    # The file holds decimal digits
+    assert row["value"] == pytest.approx(expected["value"], abs=1e-4)
     assert row["each"].keys() == {"xa", "xb", "xc", "ya", "yb", "yc"}
 
 
@@ -60,23 +92,48 @@ def test_nan_is_null_and_has_its_reason(folder: Path, capsys: pytest.CaptureFixt
     assert row["reason"] == "word set 'mine.B' has 2 of 3 words (needs at least 3): missing gone"
 
 
-def test_without_a_metric_all_that_can_ask_do(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_metric_all_that_can_ask_do(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows = rows_of(folder, capsys)
-    expected = [name for name, kind in METRICS.items() if kind.can_ask(load_query("weat7")) and name != "sq"]
+    expected = [
+        name for name, kind in METRICS.items() if kind.can_ask(load_query("weat7")) and name != "sq"
+    ]
     assert list(dict.fromkeys(row["metric"] for row in rows)) == expected
-    assert {"weat", "rnd", "rnsb", "mac", "ect", "bat", "same", "ibt", "generalised_weat"} <= set(expected)
+    assert {"weat", "rnd", "rnsb", "mac", "ect", "bat", "same", "ibt", "generalised_weat"} <= set(
+        expected
+    )
 
 
-def test_a_convention_is_taken_by_the_metrics_that_have_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_convention_is_taken_by_the_metrics_that_have_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows = rows_of(folder, capsys, "--convention", "wefe")
     assert {row["metric"] for row in rows} == {"weat", "rnd", "rnsb", "mac", "ect"}
     assert {row["convention"] for row in rows} == {"wefe"}
-    with pytest.raises(InputError, match="any metric has no convention 'wefee'; did you mean 'wefe'"):
+    with pytest.raises(
+        InputError, match="any metric has no convention 'wefee'; did you mean 'wefe'"
+    ):
         main([str(folder / "one.vec"), "--convention", "wefee"])
 
 
-def test_the_table_groups_queries_under_their_metric(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(folder / "one.vec"), "--words", str(folder / "mine.json"), "--metric", "weat", "mac", "--each"]) == 0
+def test_the_table_groups_queries_under_their_metric(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main(
+            [
+                str(folder / "one.vec"),
+                "--words",
+                str(folder / "mine.json"),
+                "--metric",
+                "weat",
+                "mac",
+                "--each",
+            ]
+        )
+        == 0
+    )
     out = capsys.readouterr().out
     lines = [line.split() for line in out.splitlines()]
     assert "weat: Word Embedding Association Test, effect size" in out
@@ -90,7 +147,22 @@ def test_the_table_groups_queries_under_their_metric(folder: Path, capsys: pytes
 def test_several_files_are_ranked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = [str(folder / f"{name}.vec") for name in ("one", "two", "three")]
     target = folder / "rows.csv"
-    assert main([*files, "--words", str(folder / "mine.json"), "--metric", "weat", "mac", "rnsb", "--csv", str(target)]) == 0
+    assert (
+        main(
+            [
+                *files,
+                "--words",
+                str(folder / "mine.json"),
+                "--metric",
+                "weat",
+                "mac",
+                "rnsb",
+                "--csv",
+                str(target),
+            ]
+        )
+        == 0
+    )
     out = capsys.readouterr().out
     assert "Rank of the files, 1: nearest to unbiased" in out
     assert "Spearman's correlation between metrics over 3 files" in out
@@ -104,9 +176,16 @@ def test_ranks_go_by_the_distance_from_unbiased() -> None:
     import pandas as pd
 
     nan = float("nan")
-    values = {"weat": (-1.0, 0.5, 0.0), "mac": (0.9, 0.7, 1.0), "sq": (0.9, 0.7, nan), "ect": (nan, 1.0, 1.0)}
+    values = {
+        "weat": (-1.0, 0.5, 0.0),
+        "mac": (0.9, 0.7, 1.0),
+        "sq": (0.9, 0.7, nan),
+        "ect": (nan, 1.0, 1.0),
+    }
     rows = [
-        (metric, "q", file, value, unbiased) for metric, (*both, unbiased) in values.items() for file, value in zip("ab", both, strict=True)
+        (metric, "q", file, value, unbiased)
+        for metric, (*both, unbiased) in values.items()
+        for file, value in zip("ab", both, strict=True)
     ]
     table = pd.DataFrame(rows, columns=["metric", "query", "vectors", "value", "unbiased"])
     ranked = ranks(table)
@@ -122,15 +201,32 @@ def test_ranks_go_by_the_distance_from_unbiased() -> None:
         (["missing.vec"], "no such file"),
         (["one.vec", "--metric", "waet"], "unknown metric 'waet'; did you mean 'weat'"),
         (["one.vec", "--query", "weat11"], "unknown query 'weat11'"),
-        (["one.vec", "--query", "gender_es"], "query 'gender_es' is in 'es' and the vectors are taken to be in 'en'; give --language es"),
-        (["one.vec", "--language", "fi"], "there is no query for any metric in 'fi'; give your own with --words"),
+        (
+            ["one.vec", "--query", "gender_es"],
+            (
+                "query 'gender_es' is in 'es' and the vectors are taken to be in 'en'; give"
+                " --language es"
+            ),
+        ),
+        (
+            ["one.vec", "--language", "fi"],
+            "there is no query for any metric in 'fi'; give your own with --words",
+        ),
         (["one.vec", "--metric", "sq"], "give one with --similarity"),
-        (["one.vec", "--metric", "sembias", "--query", "weat7"], "query 'weat7' has no rows, pairs; sembias asks about rows, pairs"),
-        (["one.vec", "--query", "sembias", "--metric", "weat"], "query 'sembias' has no X, Y, A, B"),
+        (
+            ["one.vec", "--metric", "sembias", "--query", "weat7"],
+            "query 'weat7' has no rows, pairs; sembias asks about rows, pairs",
+        ),
+        (
+            ["one.vec", "--query", "sembias", "--metric", "weat"],
+            "query 'sembias' has no X, Y, A, B",
+        ),
         ([], "give one or more files of word vectors, or --list"),
     ],
 )
-def test_refusals(arguments: list[str], says: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refusals(
+    arguments: list[str], says: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(folder)
     with pytest.raises(InputError) as refusal:
         main(arguments)
@@ -166,12 +262,24 @@ def test_every_language_has_an_audit(language: str) -> None:
     queries = [load_query(name) for metric in chosen for name in metric.queries]
     assert {query.language for query in queries} == {language}
     assert "weat" in {metric.about.name for metric in chosen}
-    words = list(dict.fromkeys(word for query in queries for wordset in query.sets.values() for word in wordset.words))
-    rows = [row for row, _ in audit(small(0, words), [metric for metric in chosen if metric.about.name in ("weat", "mac", "rnd", "rnsb")])]
+    words = list(
+        dict.fromkeys(
+            word for query in queries for wordset in query.sets.values() for word in wordset.words
+        )
+    )
+    rows = [
+        row
+        for row, _ in audit(
+            small(0, words),
+            [metric for metric in chosen if metric.about.name in ("weat", "mac", "rnd", "rnsb")],
+        )
+    ]
     assert all(row["reason"] == "" and row["n_lost"] == 0 for row in rows)
 
 
-def test_list_names_every_metric_and_query(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_names_every_metric_and_query(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     assert main(["--list"]) == 0
     out = capsys.readouterr().out
@@ -180,4 +288,6 @@ def test_list_names_every_metric_and_query(capsys: pytest.CaptureFixture[str], m
 
 def test_the_page_of_metrics_is_what_the_code_says() -> None:
     page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
-    assert page.endswith(markdown()), "write docs/metrics.md anew: python -m intrinsic --list --markdown"
+    assert page.endswith(markdown()), (
+        "write docs/metrics.md anew: python -m intrinsic --list --markdown"
+    )

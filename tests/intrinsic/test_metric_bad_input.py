@@ -1,4 +1,6 @@
-"""Every metric on every kind of bad input: a clear refusal, or NaN with its reason in the row; never a silent number."""
+"""Every metric on every kind of bad input: a clear refusal, or NaN with its reason in the row;
+never a silent number.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def first_word(name: str) -> str:
     return words_of({"role": ROLES[spoiled(name)]})[0]
 
 
-def rows_of(name: str, words: str, change: dict[str, Any] | None = None, **settings: Any) -> list[dict[str, Any]]:
+def rows_of(
+    name: str, words: str, change: dict[str, Any] | None = None, **settings: Any
+) -> list[dict[str, Any]]:
     return make_metric(name, words, **settings).score(make_vectors(change), seed=0)
 
 
@@ -52,10 +56,18 @@ def test_all_words_lost(name: str, tmp_path: Path) -> None:
     role = spoiled(name)
     entry = ROLES[role]
     width = 1 if isinstance(entry, dict) or isinstance(entry[0], str) else len(entry[0])
-    gone: Any = ["gone1", "gone2"] if width == 1 else [[f"gone{i}{j}" for j in range(width)] for i in range(2)]
-    words = write_words(tmp_path, **{role: {"values": dict.fromkeys(gone, 1)} if isinstance(entry, dict) else gone})
+    gone: Any = (
+        ["gone1", "gone2"]
+        if width == 1
+        else [[f"gone{i}{j}" for j in range(width)] for i in range(2)]
+    )
+    words = write_words(
+        tmp_path, **{role: {"values": dict.fromkeys(gone, 1)} if isinstance(entry, dict) else gone}
+    )
     if name == "sq":
-        (tmp_path / "similar.tsv").write_text("gone1\tgone2\t1\ngone3\tgone4\t2\ngone5\tgone6\t3\n", encoding="utf-8")
+        (tmp_path / "similar.tsv").write_text(
+            "gone1\tgone2\t1\ngone3\tgone4\t2\ngone5\tgone6\t3\n", encoding="utf-8"
+        )
         rows = METRICS["sq"](file=str(tmp_path / "similar.tsv")).score(make_vectors(), seed=0)  # type: ignore[call-arg]
     else:
         rows = rows_of(name, words)
@@ -63,8 +75,12 @@ def test_all_words_lost(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize(("row", "says"), [(np.zeros(DIM), "is zero"), (np.full(DIM, np.nan), "is not finite")])
-def test_a_vector_that_has_no_direction(name: str, row: np.ndarray, says: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("row", "says"), [(np.zeros(DIM), "is zero"), (np.full(DIM, np.nan), "is not finite")]
+)
+def test_a_vector_that_has_no_direction(
+    name: str, row: np.ndarray, says: str, tmp_path: Path
+) -> None:
     rows = rows_of(name, write_words(tmp_path), {first_word(name): row})
     assert_nan_with_reason(rows, first_word(name), says)
 
@@ -76,23 +92,31 @@ def test_words_that_repeat_count_once(name: str, tmp_path: Path) -> None:
         pytest.skip("a mapping or file of values has no repeated words")
     twice = rows_of(name, write_words(tmp_path, **{role: [*ROLES[role], ROLES[role][0]]}))
     once = rows_of(name, write_words(tmp_path))
-    assert [row["value"] for row in twice] == pytest.approx([row["value"] for row in once], nan_ok=True)
+    assert [row["value"] for row in twice] == pytest.approx(
+        [row["value"] for row in once], nan_ok=True
+    )
     assert [row["n_found"] for row in twice] == [row["n_found"] for row in once]
 
 
 @pytest.mark.parametrize("pair", ["XY", "AB"])
-@pytest.mark.parametrize("name", [name for name in ALL if {"X", "Y"} <= set(METRICS[name].about.needs)])
+@pytest.mark.parametrize(
+    "name", [name for name in ALL if {"X", "Y"} <= set(METRICS[name].about.needs)]
+)
 def test_identical_or_overlapping_sets(name: str, pair: str, tmp_path: Path) -> None:
     if pair == "AB" and "B" not in METRICS[name].about.needs:
         pytest.skip("the metric does not compare A with B")
     one, other = pair
     for words in (ROLES[one], [*ROLES[other], ROLES[one][0]]):
         assert_nan_with_reason(
-            rows_of(name, write_words(tmp_path, **{other: words})), f"{one} and {other} of query 'mine' share", "one of them only"
+            rows_of(name, write_words(tmp_path, **{other: words})),
+            f"{one} and {other} of query 'mine' share",
+            "one of them only",
         )
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if {"X", "Y"} <= set(METRICS[name].about.needs)])
+@pytest.mark.parametrize(
+    "name", [name for name in ALL if {"X", "Y"} <= set(METRICS[name].about.needs)]
+)
 def test_targets_with_the_same_vectors(name: str, tmp_path: Path) -> None:
     # 0 / 0 for WEAT; other metrics have a value, the unbiased one or what their equation gives.
     same = {word: np.ones(DIM) for word in [*ROLES["X"], *ROLES["Y"]]}
@@ -103,7 +127,10 @@ def test_targets_with_the_same_vectors(name: str, tmp_path: Path) -> None:
             assert row["value"] == pytest.approx(METRICS[name].about.unbiased, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if METRICS[name].about.needs and name not in ("kmeans", "svm", "sq")])
+@pytest.mark.parametrize(
+    "name",
+    [name for name in ALL if METRICS[name].about.needs and name not in ("kmeans", "svm", "sq")],
+)
 def test_one_word_left(name: str, tmp_path: Path) -> None:
     role = spoiled(name)
     entry = ROLES[role]
@@ -114,15 +141,23 @@ def test_one_word_left(name: str, tmp_path: Path) -> None:
             assert_nan_with_reason([row], "needs at least")
 
 
-@pytest.mark.parametrize("name", ["nbm", "male_neighbours", "profession_correlation", "prox_bias", "gipe"])
+@pytest.mark.parametrize(
+    "name", ["nbm", "male_neighbours", "profession_correlation", "prox_bias", "gipe"]
+)
 @pytest.mark.parametrize("k", [0, 10_000])
 def test_more_neighbours_than_words(name: str, k: int, tmp_path: Path) -> None:
-    assert_nan_with_reason(rows_of(name, write_words(tmp_path), neighbours=k), f"neighbours={k}", "the vocabulary searched has")
+    assert_nan_with_reason(
+        rows_of(name, write_words(tmp_path), neighbours=k),
+        f"neighbours={k}",
+        "the vocabulary searched has",
+    )
 
 
 @pytest.mark.parametrize("name", ["kmeans", "svm"])
 def test_more_biased_words_than_words(name: str, tmp_path: Path) -> None:
-    assert_nan_with_reason(rows_of(name, write_words(tmp_path), most=5_000), "most=5000", "ask for fewer")
+    assert_nan_with_reason(
+        rows_of(name, write_words(tmp_path), most=5_000), "most=5000", "ask for fewer"
+    )
 
 
 def test_facts_that_are_all_the_same(tmp_path: Path) -> None:
@@ -142,7 +177,12 @@ def test_base_pairs_that_span_nothing(tmp_path: Path) -> None:
 
 
 def test_two_words_that_are_orthogonal_have_no_indirect_bias(tmp_path: Path) -> None:
-    change = {"ra": np.eye(DIM)[0], "sa": np.eye(DIM)[1], "pa": np.eye(DIM)[2], "qa": np.eye(DIM)[3]}
+    change = {
+        "ra": np.eye(DIM)[0],
+        "sa": np.eye(DIM)[1],
+        "pa": np.eye(DIM)[2],
+        "qa": np.eye(DIM)[3],
+    }
     assert_nan_with_reason(rows_of("indirect_bias", write_words(tmp_path), change), "0 / 0")
 
 
@@ -176,7 +216,9 @@ def test_unknown_settings_are_refused(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [name for name in ALL if name != "sq"])
 def test_a_query_without_a_role_is_refused(name: str) -> None:
     role = spoiled(name)
-    lacking = {"pairs": "weat7", "partners": "weat7", "rows": "weat7", "words": "weat7"}.get(role, "sembias")
+    lacking = {"pairs": "weat7", "partners": "weat7", "rows": "weat7", "words": "weat7"}.get(
+        role, "sembias"
+    )
     with pytest.raises(InputError, match=f"query '{lacking}' has no .*{role}"):
         METRICS[name](queries=(lacking,))
 
@@ -191,10 +233,14 @@ def test_similarity_files(tmp_path: Path) -> None:
         path.write_text(content, encoding="utf-8")
         with pytest.raises(InputError, match=says):
             METRICS["sq"](file=str(path))  # type: ignore[call-arg]
-    path.write_text("# note\nword1;word2;score\nra;sa;3\n\nrb,sb,2\nrc\tsc\t\t1\n", encoding="utf-8")
+    path.write_text(
+        "# note\nword1;word2;score\nra;sa;3\n\nrb,sb,2\nrc\tsc\t\t1\n", encoding="utf-8"
+    )
     with pytest.raises(InputError, match="line 2"):  # a header stands first or not at all
         METRICS["sq"](file=str(path))  # type: ignore[call-arg]
-    path.write_text("word1;word2;score\n# note\nra;sa;3\n\nrb,sb,2\nrc\tsc\t\t1\n", encoding="utf-8")
+    path.write_text(
+        "word1;word2;score\n# note\nra;sa;3\n\nrb,sb,2\nrc\tsc\t\t1\n", encoding="utf-8"
+    )
     (row,) = METRICS["sq"](file=str(path)).score(make_vectors(), seed=0)  # type: ignore[call-arg]
     assert row["n_found"] == 3
     with pytest.raises(InputError, match="sq has no query of its own"):

@@ -13,9 +13,12 @@ from metric_world import DIM, ROLES, make_metric, make_vectors, write_words
 
 from intrinsic import METRICS
 
-FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 SEEDS = st.integers(0, 10_000)
-# Vectors enter these as they are, so lengths matter: RIPA and the means of ECT, distances of BAT, the classifier of RNSB.
+# Vectors enter these as they are, so lengths matter: RIPA and the means of ECT, distances of BAT,
+# the classifier of RNSB.
 BY_LENGTH = {"ripa", "ect", "bat", "rnsb"}
 # What comes out when X and Y change places, A and B, or the words of every base pair: -v, v, 1 - v.
 SWAPS: dict[str, dict[str, Any]] = {
@@ -50,7 +53,9 @@ def test_rotation_changes_nothing(seed: int, tmp_path: Path) -> None:
     rows = make_vectors(seed=seed).vectors.astype(float)
     rotation = np.linalg.qr(rng.normal(size=(DIM, DIM)))[0]
     for name in METRICS:
-        assert value(name, words, rows @ rotation) == pytest.approx(value(name, words, rows), abs=1e-4, rel=1e-3), name
+        assert value(name, words, rows @ rotation) == pytest.approx(
+            value(name, words, rows), abs=1e-4, rel=1e-3
+        ), name
 
 
 @FEW
@@ -60,7 +65,9 @@ def test_lengths_change_nothing_where_directions_are_asked(seed: int, tmp_path: 
     rows = make_vectors(seed=seed).vectors.astype(float)
     scaled = rows * rng.uniform(0.2, 5, size=(len(rows), 1))
     for name in METRICS.keys() - BY_LENGTH:
-        assert value(name, words, scaled) == pytest.approx(value(name, words, rows), abs=1e-4, rel=1e-3), name
+        assert value(name, words, scaled) == pytest.approx(
+            value(name, words, rows), abs=1e-4, rel=1e-3
+        ), name
 
 
 @FEW
@@ -77,15 +84,22 @@ def test_exchange_of_roles(seed: int, tmp_path: Path) -> None:
                 change |= {"A": ROLES["B"], "B": ROLES["A"]}
             if roles == "pairs":
                 change = {"pairs": [pair[::-1] for pair in ROLES["pairs"]]}
-            assert value(name, write_words(tmp_path, **change), rows) == pytest.approx(factor * before, abs=1e-5), (name, roles)
+            assert value(name, write_words(tmp_path, **change), rows) == pytest.approx(
+                factor * before, abs=1e-5
+            ), (name, roles)
 
 
 @FEW
 @given(seed=SEEDS)
 def test_order_of_words_changes_nothing(seed: int, tmp_path: Path) -> None:
     rows, rng = make_vectors(seed=seed).vectors.astype(float), np.random.default_rng(seed)
-    mixed = {role: [ROLES[role][i] for i in rng.permutation(len(ROLES[role]))] for role in ("X", "Y", "A", "B")}
+    mixed = {
+        role: [ROLES[role][i] for i in rng.permutation(len(ROLES[role]))]
+        for role in ("X", "Y", "A", "B")
+    }
     for name, kind in METRICS.items():
         if set(kind.about.needs) <= {"X", "Y", "A", "B", "words"} and name != "ibt":
             before = value(name, write_words(tmp_path), rows)
-            assert value(name, write_words(tmp_path, **mixed), rows) == pytest.approx(before, abs=1e-6), name
+            assert value(name, write_words(tmp_path, **mixed), rows) == pytest.approx(
+                before, abs=1e-6
+            ), name

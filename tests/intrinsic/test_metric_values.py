@@ -10,7 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
-from metric_world import ROLES, SIMILARITIES, SMALL, VOCABULARY, make_metric, make_vectors, words_of, write_words
+from metric_world import (
+    ROLES,
+    SIMILARITIES,
+    SMALL,
+    VOCABULARY,
+    make_metric,
+    make_vectors,
+    words_of,
+    write_words,
+)
 from scipy import optimize, stats
 
 from intrinsic import METRICS
@@ -20,7 +29,9 @@ Lookup = Callable[[str], Vector]
 
 
 def cos(u: Vector, v: Vector) -> float:
-    return sum(a * b for a, b in zip(u, v, strict=True)) / math.sqrt(sum(a * a for a in u) * sum(b * b for b in v))
+    return sum(a * b for a, b in zip(u, v, strict=True)) / math.sqrt(
+        sum(a * a for a in u) * sum(b * b for b in v)
+    )
 
 
 def unit(u: Vector) -> Vector:
@@ -42,7 +53,9 @@ def centre(v: Lookup, role: str) -> Vector:
 
 
 def association(v: Lookup, word: str) -> float:
-    return mean(cos(v(word), v(a)) for a in ROLES["A"]) - mean(cos(v(word), v(b)) for b in ROLES["B"])
+    return mean(cos(v(word), v(a)) for a in ROLES["A"]) - mean(
+        cos(v(word), v(b)) for b in ROLES["B"]
+    )
 
 
 WORDS = list(ROLES["words"]["values"])
@@ -55,9 +68,14 @@ def weat(v: Lookup) -> float:
 
 
 def factual(v: Lookup) -> float:
-    scores = [association(v, word) / sd(cos(v(word), v(c)) for c in [*ROLES["A"], *ROLES["B"]]) for word in WORDS]
+    scores = [
+        association(v, word) / sd(cos(v(word), v(c)) for c in [*ROLES["A"], *ROLES["B"]])
+        for word in WORDS
+    ]
     mx, my = mean(VALUES), mean(scores)
-    return mean((a - mx) * (b - my) for a, b in zip(VALUES, scores, strict=True)) / (sd(VALUES) * sd(scores))
+    return mean((a - mx) * (b - my) for a, b in zip(VALUES, scores, strict=True)) / (
+        sd(VALUES) * sd(scores)
+    )
 
 
 def generalised(v: Lookup) -> float:
@@ -75,10 +93,17 @@ def rnsb(v: Lookup) -> float:
     train = [(v(word), -1) for word in ROLES["A"]] + [(v(word), 1) for word in ROLES["B"]]
 
     def loss(at: Vector) -> float:
-        return float(at[:-1] @ at[:-1] / 2 + sum(np.logaddexp(0, -y * (x @ at[:-1] + at[-1])) for x, y in train))
+        return float(
+            at[:-1] @ at[:-1] / 2
+            + sum(np.logaddexp(0, -y * (x @ at[:-1] + at[-1])) for x, y in train)
+        )
 
-    at = optimize.minimize(loss, np.zeros(len(train[0][0]) + 1), method="BFGS", options={"gtol": 1e-9}).x
-    likely = [1 / (1 + math.exp(-(v(word) @ at[:-1] + at[-1]))) for role in "XY" for word in ROLES[role]]
+    at = optimize.minimize(
+        loss, np.zeros(len(train[0][0]) + 1), method="BFGS", options={"gtol": 1e-9}
+    ).x
+    likely = [
+        1 / (1 + math.exp(-(v(word) @ at[:-1] + at[-1]))) for role in "XY" for word in ROLES[role]
+    ]
     shares = [value / sum(likely) for value in likely]
     return sum(share * math.log(share * len(shares)) for share in shares)
 
@@ -89,7 +114,11 @@ def mac(v: Lookup) -> float:
 
 
 def ect(v: Lookup) -> float:
-    return float(stats.spearmanr(*([cos(centre(v, role), v(a)) for a in ROLES["A"]] for role in "XY")).statistic)
+    return float(
+        stats.spearmanr(
+            *([cos(centre(v, role), v(a)) for a in ROLES["A"]] for role in "XY")
+        ).statistic
+    )
 
 
 def bat(v: Lookup) -> float:
@@ -126,7 +155,9 @@ def direct(v: Lookup) -> float:
 
 
 def pair_bias(v: Lookup) -> float:
-    return mean(float(unit(v(w)) @ (unit(v(a)) - unit(v(b)))) for w in WORDS for a, b in ROLES["pairs"])
+    return mean(
+        float(unit(v(w)) @ (unit(v(a)) - unit(v(b)))) for w in WORDS for a, b in ROLES["pairs"]
+    )
 
 
 def neutral(v: Lookup) -> list[str]:
@@ -169,14 +200,19 @@ def sembias(v: Lookup) -> float:
 
 
 def nearest(v: Lookup, word: str, k: int) -> list[str]:
-    return sorted((other for other in neutral(v) if other != word), key=lambda other: -cos(v(word), v(other)))[:k]
+    return sorted(
+        (other for other in neutral(v) if other != word), key=lambda other: -cos(v(word), v(other))
+    )[:k]
 
 
 def nbm(v: Lookup) -> float:
     scores = []
     for word in WORDS:
         for a, b in ROLES["pairs"]:
-            signs = [cos(v(n), v(a)) - cos(v(n), v(b)) > 0 for n in nearest(v, word, SMALL["nbm"]["neighbours"])]
+            signs = [
+                cos(v(n), v(a)) - cos(v(n), v(b)) > 0
+                for n in nearest(v, word, SMALL["nbm"]["neighbours"])
+            ]
             scores.append((sum(signs) - (len(signs) - sum(signs))) / len(signs))
     return mean(scores)
 
@@ -190,11 +226,19 @@ def profession_correlation(v: Lookup) -> float:
 
 
 def prox_bias(v: Lookup) -> float:
-    return mean(mean(float(beta(v(w), v(n), she_he(v)) > 0.05) for n in nearest(v, w, 6)) for w in WORDS)
+    return mean(
+        mean(float(beta(v(w), v(n), she_he(v)) > 0.05) for n in nearest(v, w, 6)) for w in WORDS
+    )
 
 
 def gipe(v: Lookup) -> float:
-    edges = {w: {n: beta(v(w), v(n), she_he(v)) > 0.05 for n in nearest(v, w, SMALL["gipe"]["neighbours"])} for w in WORDS}
+    edges = {
+        w: {
+            n: beta(v(w), v(n), she_he(v)) > 0.05
+            for n in nearest(v, w, SMALL["gipe"]["neighbours"])
+        }
+        for w in WORDS
+    }
     gammas, etas = [], []
     for w in WORDS:
         incoming = [edges[other][w] for other in WORDS if w in edges[other]]
@@ -204,7 +248,11 @@ def gipe(v: Lookup) -> float:
 
 
 def sq(v: Lookup) -> float:
-    return float(stats.spearmanr([cos(v(a), v(b)) for a, b, _ in SIMILARITIES], [value for *_, value in SIMILARITIES]).statistic)
+    return float(
+        stats.spearmanr(
+            [cos(v(a), v(b)) for a, b, _ in SIMILARITIES], [value for *_, value in SIMILARITIES]
+        ).statistic
+    )
 
 
 def analogies(v: Lookup) -> float:
@@ -214,7 +262,9 @@ def analogies(v: Lookup) -> float:
         for one, other in itertools.permutations(ROLES["pairs"], 2):
             (a, b), (c, d) = one[::turn], other[::turn]
             goal = unit(v(b)) - unit(v(a)) + unit(v(c))
-            hits.append(max((w for w in pool if w not in (a, b, c)), key=lambda w: cos(v(w), goal)) == d)
+            hits.append(
+                max((w for w in pool if w not in (a, b, c)), key=lambda w: cos(v(w), goal)) == d
+            )
     return mean(map(float, hits))
 
 
@@ -222,7 +272,12 @@ def generated(v: Lookup) -> float:
     best = {}
     names = neutral(v)
     for x in names:
-        near = [y for y in names if y != x and math.dist(unit(v(x)), unit(v(y))) <= SMALL["generated_analogies"]["farthest"]]
+        near = [
+            y
+            for y in names
+            if y != x
+            and math.dist(unit(v(x)), unit(v(y))) <= SMALL["generated_analogies"]["farthest"]
+        ]
         if near:
             best[x] = max(cos(she_he(v), unit(v(x)) - unit(v(y))) for y in near)
     return mean(sorted(best.values(), reverse=True)[: SMALL["generated_analogies"]["most"]])
@@ -241,7 +296,9 @@ def kmeans(v: Lookup) -> float:
     for i, j in itertools.combinations(range(len(rows)), 2):
         centres = rows[[i, j]]
         for _ in range(50):
-            side = np.linalg.norm(rows - centres[0], axis=1) > np.linalg.norm(rows - centres[1], axis=1)
+            side = np.linalg.norm(rows - centres[0], axis=1) > np.linalg.norm(
+                rows - centres[1], axis=1
+            )
             if side.all() or not side.any():
                 break
             centres = np.array([rows[~side].mean(axis=0), rows[side].mean(axis=0)])
@@ -279,7 +336,8 @@ LITERAL: dict[str, Callable[[Lookup], float]] = {
     "analogies": analogies,
     "generated_analogies": generated,
 }
-# These call scikit-learn on data drawn or split at random: what they must find is known on data made for it, below.
+# These call scikit-learn on data drawn or split at random: what they must find is known on data
+# made for it, below.
 BY_CONSTRUCTION = {"svm", "ibt"}
 
 
@@ -305,15 +363,23 @@ def test_groups_that_lie_apart_are_told_apart(name: str, tmp_path: Path) -> None
     rng = np.random.default_rng(0)
     rows = make_vectors().vectors.astype(float)
     words = [*words_of(ROLES), *VOCABULARY]
-    far = {word: 0.1 * rng.normal(size=7) + side * np.eye(7)[0] for role, side in (("X", 9), ("Y", -9)) for word in ROLES[role]}
-    far |= {word: 0.1 * rng.normal(size=7) + (9 if i % 2 else -9) * np.eye(7)[0] for i, word in enumerate(VOCABULARY)}
+    far = {
+        word: 0.1 * rng.normal(size=7) + side * np.eye(7)[0]
+        for role, side in (("X", 9), ("Y", -9))
+        for word in ROLES[role]
+    }
+    far |= {
+        word: 0.1 * rng.normal(size=7) + (9 if i % 2 else -9) * np.eye(7)[0]
+        for i, word in enumerate(VOCABULARY)
+    }
     far |= {"pa": np.eye(7)[0], "qa": -np.eye(7)[0]}
     assert set(far) <= set(words)
     metric = make_metric(name, write_words(tmp_path))
-    assert [row["value"] for row in metric.score(make_vectors(far, matrix=rows), seed=0)] == pytest.approx(
-        [1.0] * (2 if name == "ibt" else 1)
-    )
-    if name == "ibt":  # the words of the SVM are chosen by where they lie, so they lie apart in any vectors
+    assert [
+        row["value"] for row in metric.score(make_vectors(far, matrix=rows), seed=0)
+    ] == pytest.approx([1.0] * (2 if name == "ibt" else 1))
+    # The words of the SVM are chosen by where they lie, so they lie apart in any vectors
+    if name == "ibt":
         assert all(row["value"] < 1 for row in metric.score(make_vectors(seed=5), seed=0))
 
 
@@ -327,7 +393,9 @@ def test_every_score_lies_in_its_range(tmp_path: Path) -> None:
 
 def test_generalised_weat_of_two_groups_is_the_statistic_of_weat(tmp_path: Path) -> None:
     words, vectors = write_words(tmp_path), make_vectors()
-    (g,), (w,) = (make_metric(name, words).score(vectors, seed=0) for name in ("generalised_weat", "weat"))
+    (g,), (w,) = (
+        make_metric(name, words).score(vectors, seed=0) for name in ("generalised_weat", "weat")
+    )
     assert g["value"] == pytest.approx(w["statistic"] / (2 * len(ROLES["X"])))
 
 
@@ -338,21 +406,28 @@ def test_more_groups_than_two(tmp_path: Path) -> None:
         (row,) = make_metric(name, words).score(vectors, seed=0)
         assert row["reason"] == ""
         assert math.isfinite(row["value"])
-        assert row["n_found"] > make_metric(name, write_words(tmp_path)).score(vectors, seed=0)[0]["n_found"]
+        assert (
+            row["n_found"]
+            > make_metric(name, write_words(tmp_path)).score(vectors, seed=0)[0]["n_found"]
+        )
         words = write_words(tmp_path, X3=["vaa", "vab"], A3=["vba", "vbb"])
 
 
 @pytest.mark.parametrize("name", [name for name in METRICS if name not in ("svm", "kmeans", "ibt")])
 def test_words_drawn_anew_give_an_interval(name: str, tmp_path: Path) -> None:
     words, vectors = write_words(tmp_path), make_vectors()
-    rows = [make_metric(name, words, resamples=number).score(vectors, seed=1) for number in (60, 60, 0)]
+    rows = [
+        make_metric(name, words, resamples=number).score(vectors, seed=1) for number in (60, 60, 0)
+    ]
     assert str(rows[0]) == str(rows[1]), "the seed decides"
     (row,), (plain,) = (
-        [each for each in found if "/" not in each["query"] or "definition" in each["query"]] for found in (rows[0], rows[2])
+        [each for each in found if "/" not in each["query"] or "definition" in each["query"]]
+        for found in (rows[0], rows[2])
     )
     assert row["value"] == plain["value"]
     assert math.isnan(plain["low"])
-    # Few words drawn anew are often too few for a ranking or a correlation: then there is no interval rather than a wrong one.
+    # Few words drawn anew are often too few for a ranking or a correlation: then there is no
+    # interval rather than a wrong one.
     if name not in ("ect", "factual_association", "profession_correlation", "sq", "analogies"):
         assert row["low"] <= row["high"], row
 
@@ -367,5 +442,8 @@ def test_the_interval_of_weat_is_that_of_single_resamples(tmp_path: Path) -> Non
     class Slow(METRICS["weat"]):  # type: ignore[name-defined,misc]
         intervals = Metric.intervals
 
-    (slow,) = Slow(words=words, resamples=4_000, convention="bsa", min_found=0.5).score(vectors, seed=0)
-    assert (fast["low"], fast["high"]) == pytest.approx((slow["low"], slow["high"]), abs=0.15)  # four words a set: few values
+    (slow,) = Slow(words=words, resamples=4_000, convention="bsa", min_found=0.5).score(
+        vectors, seed=0
+    )
+    # Four words a set: few values
+    assert (fast["low"], fast["high"]) == pytest.approx((slow["low"], slow["high"]), abs=0.15)

@@ -1,4 +1,6 @@
-"""Numbers that others computed or published, on real vectors: WEFE's documentation, Zhang et al., the AllenNLP fixture."""
+"""Numbers that others computed or published, on real vectors: WEFE's documentation, Zhang et al.,
+the AllenNLP fixture.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,17 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from intrinsic import METRICS, coherence, direct_bias, direction, effect_size, find, mean_cosines, ripa, statistic
+from intrinsic import (
+    METRICS,
+    coherence,
+    direct_bias,
+    direction,
+    effect_size,
+    find,
+    mean_cosines,
+    ripa,
+    statistic,
+)
 from intrinsic.wordsets import load_wordset
 
 pytestmark = pytest.mark.realdata
@@ -19,7 +31,16 @@ pytestmark = pytest.mark.realdata
 FEMALE = ["female", "woman", "girl", "sister", "she", "her", "hers", "daughter"]
 MALE = ["male", "man", "boy", "brother", "he", "him", "his", "son"]
 FAMILY = ["home", "parents", "children", "family", "cousins", "marriage", "wedding", "relatives"]
-CAREER = ["executive", "management", "professional", "corporation", "salary", "office", "business", "career"]
+CAREER = [
+    "executive",
+    "management",
+    "professional",
+    "corporation",
+    "salary",
+    "office",
+    "business",
+    "career",
+]
 PAIRS = [list(pair) for pair in zip(FEMALE, MALE, strict=True)]
 QUERIES = {
     "wefe": {"X": FEMALE, "Y": MALE, "A": FAMILY, "B": CAREER},
@@ -54,14 +75,38 @@ EXPECTED: list[tuple[str, str, dict[str, Any], float]] = [
     ("direct_bias", "she_he", {"along": "first", "c": 0.0}, 1.0),
 ]
 RIPA_MEANS = dict(
-    zip(FAMILY, [0.02451692, 0.21938745, 0.31501731, 0.07498150, -0.04140919, 0.42168824, 0.41979153, 0.16356482], strict=True)
+    zip(
+        FAMILY,
+        [
+            0.02451692,
+            0.21938745,
+            0.31501731,
+            0.07498150,
+            -0.04140919,
+            0.42168824,
+            0.41979153,
+            0.16356482,
+        ],
+        strict=True,
+    )
 )
-RIPA_SPREADS = [0.08250333, 0.29104929, 0.26244409, 0.19473140, 0.26114585, 0.31483697, 0.27349600, 0.19693396]
+RIPA_SPREADS = [
+    0.08250333,
+    0.29104929,
+    0.26244409,
+    0.19473140,
+    0.26114585,
+    0.31483697,
+    0.27349600,
+    0.19693396,
+]
 
 
 @pytest.fixture(scope="module")
 def vectors(realdata: Path) -> KeyedVectors:
-    return KeyedVectors.load_word2vec_format(str(realdata / "vectors" / "googlenews_13k.bin"), binary=True)
+    return KeyedVectors.load_word2vec_format(
+        str(realdata / "vectors" / "googlenews_13k.bin"), binary=True
+    )
 
 
 @pytest.fixture(scope="module")
@@ -71,22 +116,37 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def detailed(vectors: KeyedVectors, metric: str, query: str, words: str | None = None, **settings: Any) -> tuple[dict[str, Any], Any]:
+def detailed(
+    vectors: KeyedVectors, metric: str, query: str, words: str | None = None, **settings: Any
+) -> tuple[dict[str, Any], Any]:
     (row,) = METRICS[metric](queries=(query,), words=words, **settings).detailed(vectors, seed=0)
     return row
 
 
 @pytest.mark.parametrize(("metric", "query", "settings", "expected"), EXPECTED)
-def test_the_example_of_wefe(vectors: KeyedVectors, words: str, metric: str, query: str, settings: dict[str, Any], expected: float) -> None:
+def test_the_example_of_wefe(
+    vectors: KeyedVectors,
+    words: str,
+    metric: str,
+    query: str,
+    settings: dict[str, Any],
+    expected: float,
+) -> None:
     row, _ = detailed(vectors, metric, query, words, **settings)
     assert row["value"] == pytest.approx(expected, abs=1e-7)
     assert row["reason"] == ""
 
 
 def test_the_p_values_of_the_example_of_wefe(vectors: KeyedVectors, words: str) -> None:
-    assert detailed(vectors, "weat", "wefe", words)[0]["p_value"] == pytest.approx(0.197125097, abs=1e-9)
-    assert detailed(vectors, "weat", "wefe", words, convention="caliskan")[0]["p_value"] == pytest.approx(0.197047397, abs=1e-9)
-    assert detailed(vectors, "ect", "wefe", words)[0]["p_value"] == pytest.approx(0.10173303745426478, abs=1e-10)
+    assert detailed(vectors, "weat", "wefe", words)[0]["p_value"] == pytest.approx(
+        0.197125097, abs=1e-9
+    )
+    assert detailed(vectors, "weat", "wefe", words, convention="caliskan")[0][
+        "p_value"
+    ] == pytest.approx(0.197047397, abs=1e-9)
+    assert detailed(vectors, "ect", "wefe", words)[0]["p_value"] == pytest.approx(
+        0.10173303745426478, abs=1e-10
+    )
 
 
 def test_rnsb_without_held_out_words(vectors: KeyedVectors, words: str) -> None:
@@ -101,14 +161,38 @@ def test_ripa_of_every_word(vectors: KeyedVectors, words: str) -> None:
     _, each = detailed(vectors, "ripa", "wefe_family", words)
     assert each == pytest.approx(RIPA_MEANS, abs=1e-7)
     pairs = np.array([[vectors[a], vectors[b]] for a, b in PAIRS])
-    assert ripa(find(vectors, FAMILY).raw, pairs).std(axis=1) == pytest.approx(RIPA_SPREADS, abs=1e-7)
+    assert ripa(find(vectors, FAMILY).raw, pairs).std(axis=1) == pytest.approx(
+        RIPA_SPREADS, abs=1e-7
+    )
 
 
 def test_rnd_and_mac_of_single_words(vectors: KeyedVectors, words: str) -> None:
     _, each = detailed(vectors, "rnd", "wefe", words, convention="wefe")
     assert [
-        each[word] for word in ("wedding", "marriage", "children", "parents", "relatives", "family", "cousins", "home")
-    ] == pytest.approx([-0.1056304, -0.10163283, -0.068374634, 0.00097084045, 0.0483346, 0.12408042, 0.17195654, 0.1733501], abs=1e-6)
+        each[word]
+        for word in (
+            "wedding",
+            "marriage",
+            "children",
+            "parents",
+            "relatives",
+            "family",
+            "cousins",
+            "home",
+        )
+    ] == pytest.approx(
+        [
+            -0.1056304,
+            -0.10163283,
+            -0.068374634,
+            0.00097084045,
+            0.0483346,
+            0.12408042,
+            0.17195654,
+            0.1733501,
+        ],
+        abs=1e-6,
+    )
     x, y, family, career = (find(vectors, each).matrix for each in (FEMALE, MALE, FAMILY, CAREER))
     distances = dict(zip([*FEMALE, *MALE], 1 - mean_cosines([x, y], [family, career]), strict=True))
     assert [distances["she"][0], distances["male"][1], distances["son"][0]] == pytest.approx(
@@ -118,11 +202,17 @@ def test_rnd_and_mac_of_single_words(vectors: KeyedVectors, words: str) -> None:
 
 def test_directions_over_the_professions(vectors: KeyedVectors) -> None:
     professions = find(vectors, load_wordset("professions").words).matrix
-    base = [item for item in load_wordset("base_pairs").items if all(word in vectors for word in item)]
+    base = [
+        item for item in load_wordset("base_pairs").items if all(word in vectors for word in item)
+    ]
     pairs = np.array([[vectors[a], vectors[b]] for a, b in base])
     assert (len(professions), len(pairs)) == (320, 9)
-    assert direct_bias(professions, direction(pairs[:1], "first")) == pytest.approx(0.0781, abs=5e-5)
-    assert direct_bias(professions, direction(pairs[:1], "first", unit=False)) == pytest.approx(0.0796, abs=5e-5)
+    assert direct_bias(professions, direction(pairs[:1], "first")) == pytest.approx(
+        0.0781, abs=5e-5
+    )
+    assert direct_bias(professions, direction(pairs[:1], "first", unit=False)) == pytest.approx(
+        0.0796, abs=5e-5
+    )
     assert direct_bias(professions, direction(pairs, "pca")) == pytest.approx(0.0813, abs=5e-5)
 
 
@@ -135,7 +225,9 @@ def test_ect_of_names_and_professions(vectors: KeyedVectors) -> None:
 def test_surgeon(vectors: KeyedVectors) -> None:
     # Printed in the notebook of Zhang, Sneyd & Stevenson (2020).
     surgeon = find(vectors, ["surgeon"])
-    she_he, woman_man = (np.array([[vectors[a], vectors[b]]]) for a, b in (("she", "he"), ("woman", "man")))
+    she_he, woman_man = (
+        np.array([[vectors[a], vectors[b]]]) for a, b in (("she", "he"), ("woman", "man"))
+    )
     assert ripa(surgeon.raw, she_he).item() == pytest.approx(-0.17162736, abs=1e-6)
     assert ripa(surgeon.raw, woman_man).item() == pytest.approx(0.26936823, abs=1e-6)
     unit = find(vectors, ["she", "he"]).matrix
@@ -144,19 +236,34 @@ def test_surgeon(vectors: KeyedVectors) -> None:
 
 @pytest.mark.parametrize(
     ("pair", "difference", "relation"),
-    [("she he", -0.041171, -0.076271), ("woman man", -0.044290, -0.148709), ("daughter son", 0.008720, 0.037097)],
+    [
+        ("she he", -0.041171, -0.076271),
+        ("woman man", -0.044290, -0.148709),
+        ("daughter son", 0.008720, 0.037097),
+    ],
 )
-def test_management(vectors: KeyedVectors, tmp_path: Path, pair: str, difference: float, relation: float) -> None:
+def test_management(
+    vectors: KeyedVectors, tmp_path: Path, pair: str, difference: float, relation: float
+) -> None:
     path = tmp_path / "words.json"
-    path.write_text(json.dumps({"mine": {"words": ["management"], "pairs": [pair.split()]}}), encoding="utf-8")
-    assert detailed(vectors, "pair_bias", "mine", str(path))[0]["value"] == pytest.approx(difference, abs=1e-6)
-    assert detailed(vectors, "ripa", "mine", str(path))[0]["value"] == pytest.approx(relation, abs=1e-6)
+    path.write_text(
+        json.dumps({"mine": {"words": ["management"], "pairs": [pair.split()]}}), encoding="utf-8"
+    )
+    assert detailed(vectors, "pair_bias", "mine", str(path))[0]["value"] == pytest.approx(
+        difference, abs=1e-6
+    )
+    assert detailed(vectors, "ripa", "mine", str(path))[0]["value"] == pytest.approx(
+        relation, abs=1e-6
+    )
 
 
 def test_the_allennlp_fixture(realdata: Path, tmp_path: Path) -> None:
-    table = json.loads((realdata / "vectors" / "verb50_bias_embeddings.json").read_text(encoding="utf-8"))
+    table = json.loads(
+        (realdata / "vectors" / "verb50_bias_embeddings.json").read_text(encoding="utf-8")
+    )
     x, y, a, b = (
-        np.array([table[word] for word in words.split()]) for words in ("he him", "she her", "engineer banker", "nurse receptionist")
+        np.array([table[word] for word in words.split()])
+        for words in ("he him", "she her", "engineer banker", "nurse receptionist")
     )
     assert effect_size(x, y, a, b) == pytest.approx(1.871856, abs=1e-6)
     assert effect_size(x, y, a, b, ddof=1) == pytest.approx(1.621075, abs=1e-6)

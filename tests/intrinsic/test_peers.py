@@ -1,4 +1,6 @@
-"""Peer libraries as oracles: WEFE 1.0.1 on random queries over real vectors, mlxtend's permutation test, scikit-learn's classifier."""
+"""Peer libraries as oracles: WEFE 1.0.1 on random queries over real vectors, mlxtend's permutation
+test, scikit-learn's classifier.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,23 @@ from sklearn.linear_model import LogisticRegression
 from intrinsic import METRICS, exact_p, find, negative_sentiment
 
 QUERIES = 50
-# WEFE leaves liblinear's tolerance at 1e-4, which moves RNSB by up to 1e-3; told to go on, it comes to our value.
+# WEFE leaves liblinear's tolerance at 1e-4, which moves RNSB by up to 1e-3; told to go on, it comes
+# to our value.
 EXACT = {"solver": "liblinear", "max_iter": 100_000, "tol": 1e-10}
 
 
 @pytest.fixture(scope="module")
 def vectors(realdata: Path) -> KeyedVectors:
-    return KeyedVectors.load_word2vec_format(str(realdata / "vectors" / "googlenews_13k.bin"), binary=True)
+    return KeyedVectors.load_word2vec_format(
+        str(realdata / "vectors" / "googlenews_13k.bin"), binary=True
+    )
 
 
 @pytest.fixture(scope="module")
 def queries(vectors: KeyedVectors) -> dict[str, dict[str, list[str]]]:
-    """Random words in random numbers; targets X and Y of the same number, for WEFE's RIPA pairs them off."""
+    """Random words in random numbers; targets X and Y of the same number, for WEFE's RIPA pairs
+    them off.
+    """
     rng = np.random.default_rng(0)
     words = [word for word in vectors.index_to_key if ":" not in word]
     made = {}
@@ -33,7 +40,12 @@ def queries(vectors: KeyedVectors) -> dict[str, dict[str, list[str]]]:
         size = int(rng.integers(4, 12))
         drawn = rng.choice(len(words), size=2 * size + 20, replace=False)
         picked = [words[i] for i in drawn]
-        made[f"q{number}"] = {"X": picked[:size], "Y": picked[size : 2 * size], "A": picked[2 * size : -10], "B": picked[-10:]}
+        made[f"q{number}"] = {
+            "X": picked[:size],
+            "Y": picked[size : 2 * size],
+            "A": picked[2 * size : -10],
+            "B": picked[-10:],
+        }
     return made
 
 
@@ -49,7 +61,14 @@ def queries(vectors: KeyedVectors) -> dict[str, dict[str, list[str]]]:
         ("MAC", "mac", {}, "mac", {"convention": "wefe"}, 2),
         ("ECT", "ect", {}, "ect", {"convention": "wefe"}, 1),
         ("RIPA", "ripa", {}, "ripa", {"convention": "wefe"}, 1),
-        ("RNSB", "rnsb", {"holdout": False, "estimator_params": EXACT}, "rnsb", {"penalise_intercept": True}, 2),
+        (
+            "RNSB",
+            "rnsb",
+            {"holdout": False, "estimator_params": EXACT},
+            "rnsb",
+            {"penalise_intercept": True},
+            2,
+        ),
     ],
 )
 def test_wefe(
@@ -72,12 +91,17 @@ def test_wefe(
     asked = {name: dict(sets) for name, sets in queries.items()}
     if ours == "ripa":
         asked = {
-            name: {"words": sets["A"], "pairs": [list(pair) for pair in zip(sets["X"], sets["Y"], strict=True)]}  # type: ignore[dict-item]
+            name: {
+                "words": sets["A"],
+                "pairs": [list(pair) for pair in zip(sets["X"], sets["Y"], strict=True)],
+            }  # type: ignore[dict-item]
             for name, sets in queries.items()
         }
     path = tmp_path / "queries.json"
     path.write_text(json.dumps(asked), encoding="utf-8")
-    rows = METRICS[ours](queries=tuple(asked), words=str(path), **own_settings).score(vectors, seed=0)
+    rows = METRICS[ours](queries=tuple(asked), words=str(path), **own_settings).score(
+        vectors, seed=0
+    )
     for row, sets in zip(rows, queries.values(), strict=True):
         query = Query([sets["X"], sets["Y"]], [sets["A"], sets["B"]][:attributes])
         found = getattr(metrics, peer)().run_query(query, model, **settings)[key]
@@ -93,29 +117,52 @@ def test_mlxtend_counts_the_same_partitions() -> None:
     rng = np.random.default_rng(0)
     for sizes in ((4, 4), (5, 3), (6, 6)):
         x, y = (rng.normal(size=size) for size in sizes)
-        expected = evaluate.permutation_test(x, y, method="exact", func=lambda a, b: np.mean(a) - np.mean(b))
+        expected = evaluate.permutation_test(
+            x, y, method="exact", func=lambda a, b: np.mean(a) - np.mean(b)
+        )
         assert exact_p(x, y).p == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("dim", [5, 40])
 def test_the_classifier_of_rnsb_is_that_of_scikit_learn(dim: int) -> None:
     rng = np.random.default_rng(0)
-    positive, negative, targets = rng.normal(size=(12, dim)) + 0.3, rng.normal(size=(9, dim)), rng.normal(size=(6, dim))
+    positive, negative, targets = (
+        rng.normal(size=(12, dim)) + 0.3,
+        rng.normal(size=(9, dim)),
+        rng.normal(size=(6, dim)),
+    )
     rows, labels = np.concatenate([positive, negative]), np.repeat([0, 1], [12, 9])
     exact = {"max_iter": 100_000, "tol": 1e-12}
     free = LogisticRegression(**exact).fit(rows, labels).predict_proba(targets)[:, 1]
-    penalised = LogisticRegression(solver="liblinear", **exact).fit(rows, labels).predict_proba(targets)[:, 1]
+    penalised = (
+        LogisticRegression(solver="liblinear", **exact)
+        .fit(rows, labels)
+        .predict_proba(targets)[:, 1]
+    )
     assert negative_sentiment(positive, negative, targets) == pytest.approx(free, abs=1e-6)
-    assert negative_sentiment(positive, negative, targets, penalise_intercept=True) == pytest.approx(penalised, abs=1e-6)
+    assert negative_sentiment(
+        positive, negative, targets, penalise_intercept=True
+    ) == pytest.approx(penalised, abs=1e-6)
 
 
 def test_held_out_words_are_not_trained_on() -> None:
     rng = np.random.default_rng(0)
-    positive, negative, targets = rng.normal(size=(10, 4)), rng.normal(size=(10, 4)), rng.normal(size=(3, 4))
-    whole, part = negative_sentiment(positive, negative, targets), negative_sentiment(positive, negative, targets, held_out=0.2, seed=1)
+    positive, negative, targets = (
+        rng.normal(size=(10, 4)),
+        rng.normal(size=(10, 4)),
+        rng.normal(size=(3, 4)),
+    )
+    whole, part = (
+        negative_sentiment(positive, negative, targets),
+        negative_sentiment(positive, negative, targets, held_out=0.2, seed=1),
+    )
     assert not np.allclose(whole, part)
-    assert np.array_equal(part, negative_sentiment(positive, negative, targets, held_out=0.2, seed=1))
-    assert not np.array_equal(part, negative_sentiment(positive, negative, targets, held_out=0.2, seed=2))
+    assert np.array_equal(
+        part, negative_sentiment(positive, negative, targets, held_out=0.2, seed=1)
+    )
+    assert not np.array_equal(
+        part, negative_sentiment(positive, negative, targets, held_out=0.2, seed=2)
+    )
 
 
 def test_find_in_a_small_vocabulary_is_gensims(tmp_path: Path) -> None:

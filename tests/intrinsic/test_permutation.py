@@ -29,16 +29,26 @@ def enumerate_partitions(x: list[int], y: list[int], tail: str, strict: bool) ->
 
     size = {"greater": lambda d: d, "less": lambda d: -d, "two-sided": abs}[tail]
     observed = size(difference(tuple(range(len(x)))))
-    sizes = [size(difference(chosen)) for chosen in itertools.combinations(range(len(pooled)), len(x))]
+    sizes = [
+        size(difference(chosen)) for chosen in itertools.combinations(range(len(pooled)), len(x))
+    ]
     return sum(d > observed if strict else d >= observed for d in sizes), len(sizes)
 
 
 values = st.lists(st.integers(-6, 6), min_size=1, max_size=5)
 
 
-@given(x=values, y=values, tail=st.sampled_from(TAILS), strict=st.booleans(), step=st.sampled_from([1.0, 0.1, 1 / 3, 1e-7]))
+@given(
+    x=values,
+    y=values,
+    tail=st.sampled_from(TAILS),
+    strict=st.booleans(),
+    step=st.sampled_from([1.0, 0.1, 1 / 3, 1e-7]),
+)
 @settings(max_examples=150, deadline=None)
-def test_counts_are_those_of_enumeration(x: list[int], y: list[int], tail: str, strict: bool, step: float) -> None:
+def test_counts_are_those_of_enumeration(
+    x: list[int], y: list[int], tail: str, strict: bool, step: float
+) -> None:
     """Few different values make many ties, which steps like 0.1 hide behind rounding."""
     p = exact_p(np.array(x) * step, np.array(y) * step, tail=tail, strict=strict)
     assert (p.count, p.n) == enumerate_partitions(x, y, tail, strict)
@@ -55,17 +65,22 @@ def test_larger_and_unequal_sizes(nx: int, ny: int, tail: str, strict: bool) -> 
     assert (p.count, p.n) == enumerate_partitions(x, y, tail, strict)
 
 
-@pytest.mark.parametrize("tail", ["greater", "less"])  # SciPy's two-sided p doubles the smaller tail, another definition
+# SciPy's two-sided p doubles the smaller tail, another definition
+@pytest.mark.parametrize("tail", ["greater", "less"])
 @pytest.mark.parametrize(("nx", "ny"), [(5, 5), (4, 7)])
 def test_agrees_with_scipy(nx: int, ny: int, tail: str) -> None:
     rng = np.random.default_rng(7)
     x, y = rng.normal(0.3, 1, nx), rng.normal(0, 1, ny)
-    peer = permutation_test((x, y), lambda a, b: np.mean(a) - np.mean(b), n_resamples=np.inf, alternative=tail)
+    peer = permutation_test(
+        (x, y), lambda a, b: np.mean(a) - np.mean(b), n_resamples=np.inf, alternative=tail
+    )
     assert exact_p(x, y, tail=tail).p == pytest.approx(peer.pvalue, abs=1e-12)
 
 
 def test_one_tail_is_the_complement_of_the_other_at_a_size_no_one_enumerates() -> None:
-    """For 18 + 18 words the partitions above, equal to and below the observed one must add up to all 9,075,135,300."""
+    """For 18 + 18 words the partitions above, equal to and below the observed one must add up to
+    all 9,075,135,300.
+    """
     rng = np.random.default_rng(3)
     x, y = rng.normal(1, 1, size=18), rng.normal(0, 1, size=18)
     assert x.mean() > y.mean()
@@ -78,7 +93,9 @@ def test_one_tail_is_the_complement_of_the_other_at_a_size_no_one_enumerates() -
 
 
 def test_normal_approximation_at_full_size() -> None:
-    """The sum over S has mean 0 and the variance of sampling without replacement; at 18 + 18 it is close to normal."""
+    """The sum over S has mean 0 and the variance of sampling without replacement; at 18 + 18 it is
+    close to normal.
+    """
     x, y = np.arange(18) + 4.0, np.arange(18) - 0.5
     pooled = np.concatenate([x, y])
     deviation = (x - pooled.mean()).sum() / math.sqrt(pooled.var(ddof=1) * 18 * 18 / 36)
@@ -108,12 +125,16 @@ def test_samples_estimate_the_exact_value(tail: str, strict: bool) -> None:
 
 
 def test_samples_recognise_ties() -> None:
-    """0.1 + 0.2 is not 0.3 in floating point: of 6 partitions 4 are as high as the observed one and 2 higher."""
+    """0.1 + 0.2 is not 0.3 in floating point: of 6 partitions 4 are as high as the observed one and
+    2 higher.
+    """
     x, y = [0.1, 0.2], [0.3, 0.0]
     assert (exact_p(x, y).count, exact_p(x, y, strict=True).count) == (4, 2)
     for strict in (False, True):
         share = exact_p(x, y, strict=strict).p
-        assert sampled_p(x, y, strict=strict, samples=5_000, seed=2).p == pytest.approx(share, abs=0.03)
+        assert sampled_p(x, y, strict=strict, samples=5_000, seed=2).p == pytest.approx(
+            share, abs=0.03
+        )
 
 
 def test_the_seed_decides_the_samples() -> None:
@@ -131,7 +152,9 @@ def test_never_zero_even_where_no_sample_is_as_extreme() -> None:
 def test_the_limit_decides_between_exact_and_sampled() -> None:
     x = np.arange(4.0)
     assert permutation_p(x, x, exact_limit=8, seed=0) == exact_p(x, x)
-    assert permutation_p(x, x, exact_limit=7, samples=50, seed=0) == sampled_p(x, x, samples=50, seed=0)
+    assert permutation_p(x, x, exact_limit=7, samples=50, seed=0) == sampled_p(
+        x, x, samples=50, seed=0
+    )
 
 
 @pytest.mark.parametrize(
@@ -140,8 +163,18 @@ def test_the_limit_decides_between_exact_and_sampled() -> None:
         ([], [1.0], {}, "two non-empty vectors"),
         ([1.0], [[1.0]], {}, "two non-empty vectors"),
         ([1.0, np.nan], [1.0], {}, "NaN or infinity"),
-        ([1.0], [2.0], {"tail": "right"}, "unknown tail 'right'; choose from greater, less, two-sided"),
-        (np.arange(26), np.arange(25), {}, r"51 values have too many partitions to count \(at most 50"),
+        (
+            [1.0],
+            [2.0],
+            {"tail": "right"},
+            "unknown tail 'right'; choose from greater, less, two-sided",
+        ),
+        (
+            np.arange(26),
+            np.arange(25),
+            {},
+            r"51 values have too many partitions to count \(at most 50",
+        ),
     ],
 )
 def test_bad_input(x: list[float], y: list[float], options: dict[str, str], message: str) -> None:
@@ -161,7 +194,10 @@ def test_bounds_hold_the_exact_p(tail: str, strict: bool, sizes: tuple[int, int]
     rng = np.random.default_rng(sum(sizes))
     for shift in (0, 1):
         x, y = rng.normal(size=sizes[0]) + shift, rng.normal(size=sizes[1])
-        exact, bounded = exact_p(x, y, tail=tail, strict=strict).p, bounded_p(x, y, tail=tail, strict=strict)
+        exact, bounded = (
+            exact_p(x, y, tail=tail, strict=strict).p,
+            bounded_p(x, y, tail=tail, strict=strict),
+        )
         assert bounded.low <= exact <= bounded.high == bounded.p
         # Partitions that tie with the observed one, itself at least, lie between the bounds.
         assert bounded.high - bounded.low < 0.003 + 2 / math.comb(sum(sizes), sizes[0])
@@ -195,6 +231,12 @@ def test_the_interval_of_a_sampled_p_is_that_of_clopper_and_pearson() -> None:
 
 def test_the_size_decides_the_method() -> None:
     rng = np.random.default_rng(0)
-    methods = {n: permutation_p(rng.normal(size=n), rng.normal(size=n), seed=0).method for n in (20, 21, 60, 61)}
+    methods = {
+        n: permutation_p(rng.normal(size=n), rng.normal(size=n), seed=0).method
+        for n in (20, 21, 60, 61)
+    }
     assert methods == {20: "exact", 21: "bounded", 60: "bounded", 61: "sampled"}
-    assert permutation_p(rng.normal(size=30), rng.normal(size=30), samples=100, seed=0).method == "sampled"
+    assert (
+        permutation_p(rng.normal(size=30), rng.normal(size=30), samples=100, seed=0).method
+        == "sampled"
+    )

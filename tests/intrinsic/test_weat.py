@@ -28,7 +28,9 @@ def association(w: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.fl
 
 @st.composite
 def queries(draw: st.DrawFn, *, equal: bool = False) -> Arrays:
-    """Random X, Y, A, B of 1 to 6 words (X and Y at least 2), 2 to 5 dimensions, rows of very different lengths."""
+    """Random X, Y, A, B of 1 to 6 words (X and Y at least 2), 2 to 5 dimensions, rows of very
+    different lengths.
+    """
     nx, ny = draw(st.integers(2, 6)), draw(st.integers(2, 6))
     na, nb = draw(st.integers(1, 6)), draw(st.integers(1, 6))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -112,7 +114,9 @@ GOOD = np.random.default_rng(1).normal(size=(4, 3, 4))
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_spread_is_not_a_number_to_report(seed: int) -> None:
-    """Equal attribute sets in another order leave only rounding in the associations: that must not become an effect."""
+    """Equal attribute sets in another order leave only rounding in the associations: that must not
+    become an effect.
+    """
     x, y, a, _ = np.random.default_rng(seed).normal(size=(4, 6, 50))
     with pytest.raises(InputError, match="0 / 0"):
         effect_size(x, y, a, a[::-1])

@@ -16,7 +16,8 @@ from intrinsic.wordsets import load_query, load_wordset
 
 pytestmark = pytest.mark.realdata
 
-# GoogleNews word2vec, 300 dimensions. Statistic, d with ddof=1, d with ddof=0, computed from the definitions outside this project.
+# GoogleNews word2vec, 300 dimensions. Statistic, d with ddof=1, d with ddof=0, computed from the
+# definitions outside this project.
 TABLE = {
     "weat1": (1.408, 1.539, 1.555),
     "weat2": (1.748, 1.628, 1.645),
@@ -37,7 +38,8 @@ MORE_DIGITS = {
     "weat8": (0.357186619, 1.243855003, 1.284647923),
     "weat9": (0.338591754, 1.296743384, 1.354404292),
 }
-# Caliskan et al. (2017), table 2, word2vec. Test 10 is left out: one of its names differs between sources.
+# Caliskan et al. (2017), table 2, word2vec. Test 10 is left out: one of its names differs between
+# sources.
 PUBLISHED = {
     "weat1": 1.54,
     "weat2": 1.63,
@@ -50,12 +52,19 @@ PUBLISHED = {
     "weat9": 1.30,
 }
 # Partitions with a larger statistic, with one at least as large, and all.
-COUNTS = {"weat6": (0, 1, 12870), "weat7": (291, 292, 12870), "weat8": (51, 52, 12870), "weat9": (6, 7, 924)}
+COUNTS = {
+    "weat6": (0, 1, 12870),
+    "weat7": (291, 292, 12870),
+    "weat8": (51, 52, 12870),
+    "weat9": (6, 7, 924),
+}
 
 
 @pytest.fixture(scope="module")
 def vectors(realdata: Path) -> KeyedVectors:
-    return KeyedVectors.load_word2vec_format(str(realdata / "vectors" / "googlenews_13k.bin"), binary=True)
+    return KeyedVectors.load_word2vec_format(
+        str(realdata / "vectors" / "googlenews_13k.bin"), binary=True
+    )
 
 
 @pytest.fixture(scope="module")
@@ -70,13 +79,21 @@ def score(vectors: KeyedVectors) -> Any:
 @pytest.mark.parametrize("query", TABLE)
 def test_the_ten_tests(score: Any, query: str) -> None:
     expected = TABLE[query]
-    found = (score(query, "default")["statistic"], score(query, "caliskan")["value"], score(query, "default")["value"])
+    found = (
+        score(query, "default")["statistic"],
+        score(query, "caliskan")["value"],
+        score(query, "default")["value"],
+    )
     assert [round(number, 3) for number in found] == list(expected)
 
 
 @pytest.mark.parametrize("query", MORE_DIGITS)
 def test_more_digits(score: Any, query: str) -> None:
-    found = (score(query, "default")["statistic"], score(query, "caliskan")["value"], score(query, "default")["value"])
+    found = (
+        score(query, "default")["statistic"],
+        score(query, "caliskan")["value"],
+        score(query, "default")["value"],
+    )
     digits = 6 if query in ("weat1", "weat2") else 9
     assert [round(number, digits) for number in found] == list(MORE_DIGITS[query])
 
@@ -94,20 +111,27 @@ def test_one_word_is_lost(score: Any) -> None:
 @pytest.mark.parametrize("query", COUNTS)
 def test_exact_p_values(vectors: KeyedVectors, score: Any, query: str) -> None:
     sets = load_query(query)
-    x, y, a, b = (find(vectors, each.words).matrix for each in (sets["X"], sets["Y"], sets["A"], sets["B"]))
+    x, y, a, b = (
+        find(vectors, each.words).matrix for each in (sets["X"], sets["Y"], sets["A"], sets["B"])
+    )
     of_x, of_y = associations(x, a, b), associations(y, a, b)
     larger, as_large, total = COUNTS[query]
     strict, default = exact_p(of_x, of_y, strict=True), exact_p(of_x, of_y)
     assert (strict.count, strict.n) == (larger, total)
     assert (default.count, default.n) == (as_large, total)
     assert score(query, "default")["p_value"] == score(query, "wefe")["p_value"] == as_large / total
-    assert score(query, "caliskan")["p_value"] == score(query, "goldfarb_tarrant")["p_value"] == larger / total
+    assert (
+        score(query, "caliskan")["p_value"]
+        == score(query, "goldfarb_tarrant")["p_value"]
+        == larger / total
+    )
 
 
 def test_the_example_of_wefes_documentation(vectors: KeyedVectors) -> None:
     names = ("female_terms", "male_terms", "family", "career")
     x, y, a, b = (find(vectors, load_wordset(name).words).matrix for name in names)
-    assert statistic(x, y, a, b) == pytest.approx(0.4634388245467562, abs=1e-7)  # theirs, in single precision
+    # Theirs, in single precision
+    assert statistic(x, y, a, b) == pytest.approx(0.4634388245467562, abs=1e-7)
     assert effect_size(x, y, a, b) == pytest.approx(0.45076532408312986, abs=1e-7)
     assert statistic(x, y, a, b) == pytest.approx(0.4634388179568594, abs=1e-12)
     assert effect_size(x, y, a, b) == pytest.approx(0.45076532192959307, abs=1e-12)
@@ -118,7 +142,9 @@ def test_the_example_of_wefes_documentation(vectors: KeyedVectors) -> None:
 
 
 def test_the_example_of_allennlp(realdata: Path) -> None:
-    table = json.loads((realdata / "vectors" / "verb50_bias_embeddings.json").read_text(encoding="utf-8"))
+    table = json.loads(
+        (realdata / "vectors" / "verb50_bias_embeddings.json").read_text(encoding="utf-8")
+    )
     sets = (("he", "him"), ("she", "her"), ("engineer", "banker"), ("nurse", "receptionist"))
     query = [np.array([table[word] for word in words]) for words in sets]
     assert effect_size(*query) == pytest.approx(1.871856, abs=5e-7)

@@ -40,10 +40,14 @@ COLUMNS = [
     "dim",
     "reason",
 ]
-MINE = {"mine": {"X": ["a", "b", "c", "d"], "Y": ["e", "f", "g"], "A": ["h", "i", "j"], "B": ["k", "l"]}}
+MINE = {
+    "mine": {"X": ["a", "b", "c", "d"], "Y": ["e", "f", "g"], "A": ["h", "i", "j"], "B": ["k", "l"]}
+}
 
 
-def embed(words: Iterable[str], seed: int = 0, change: Mapping[str, Any] | None = None) -> KeyedVectors:
+def embed(
+    words: Iterable[str], seed: int = 0, change: Mapping[str, Any] | None = None
+) -> KeyedVectors:
     words = list(dict.fromkeys(words))
     rows = np.random.default_rng(seed).normal(size=(len(words), 6))
     for word, row in (change or {}).items():
@@ -101,12 +105,24 @@ def test_a_row_holds_the_score_and_its_account(words: str) -> None:
 
 def test_the_queries_of_the_main_study() -> None:
     names = ("weat6b", "weat7", "weat8")
-    sets = [each for name in names for each in (load_query(name)["X"], load_query(name)["Y"], load_query(name)["A"], load_query(name)["B"])]
+    sets = [
+        each
+        for name in names
+        for each in (
+            load_query(name)["X"],
+            load_query(name)["Y"],
+            load_query(name)["A"],
+            load_query(name)["B"],
+        )
+    ]
     rows = Weat(queries=names).score(embed(word for each in sets for word in each.words), seed=0)
     assert [row["query"] for row in rows] == list(names)
     assert [row["n_found"] for row in rows] == [32, 32, 32]
     assert {row["language"] for row in rows} == {"en"}
-    assert all(math.isfinite(row["value"]) and 0 < row["p_value"] <= 1 and not row["reason"] for row in rows)
+    assert all(
+        math.isfinite(row["value"]) and 0 < row["p_value"] <= 1 and not row["reason"]
+        for row in rows
+    )
 
 
 # One setting a convention differs in a row: (name, ddof, strict, found share needed).
@@ -127,11 +143,16 @@ def test_every_convention_is_listed_here() -> None:
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_conventions(words: str, name: str) -> None:
-    """On all words: the standard deviation and the p-value. With half of a set gone: whether a score is given."""
+    """On all words: the standard deviation and the p-value. With half of a set gone: whether a
+    score is given.
+    """
     ddof, strict, share = SETTINGS[name]
     vectors = embed("abcdefghijkl")
     cut = name == "goldfarb_tarrant"
-    x, y, a, b = (rows_of(vectors, text) for text in (("abc", "efg", "hi", "kl") if cut else ("abcd", "efg", "hij", "kl")))
+    x, y, a, b = (
+        rows_of(vectors, text)
+        for text in (("abc", "efg", "hi", "kl") if cut else ("abcd", "efg", "hij", "kl"))
+    )
     row = score_mine(words, vectors, convention=name)
     assert row["convention"] == name
     assert row["value"] == pytest.approx(effect_size(x, y, a, b, ddof=ddof))
@@ -141,18 +162,32 @@ def test_conventions(words: str, name: str) -> None:
         assert (row["p_method"], row["reason"]) == ("none", "convention 'bsa' has no p-value")
     else:
         tail = "two-sided" if name == "schroeder" else "greater"
-        assert row["p_value"] == exact_p(associations(x, a, b), associations(y, a, b), strict=strict, tail=tail).p
-    assert math.isnan(score_mine(words, embed("abefghikl"), convention=name)["value"]) is (share > 0.5)
-    assert math.isnan(score_mine(words, embed("aefghikl"), convention=name)["value"]) is (share > 0.25)
+        assert (
+            row["p_value"]
+            == exact_p(associations(x, a, b), associations(y, a, b), strict=strict, tail=tail).p
+        )
+    assert math.isnan(score_mine(words, embed("abefghikl"), convention=name)["value"]) is (
+        share > 0.5
+    )
+    assert math.isnan(score_mine(words, embed("aefghikl"), convention=name)["value"]) is (
+        share > 0.25
+    )
 
 
 def test_own_settings_take_the_place_of_the_conventions_and_are_named(words: str) -> None:
     vectors = embed("abcdefghijkl")
-    assert score_mine(words, vectors, convention="wefe", case="exact", min_found=0.8)["convention"] == "wefe"
-    row = score_mine(words, vectors, convention="caliskan", case="lower", tail="two-sided", min_found=0.25)
+    assert (
+        score_mine(words, vectors, convention="wefe", case="exact", min_found=0.8)["convention"]
+        == "wefe"
+    )
+    row = score_mine(
+        words, vectors, convention="caliskan", case="lower", tail="two-sided", min_found=0.25
+    )
     assert row["convention"] == "caliskan,case=lower,min_found=0.25,tail=two-sided"
     assert row["tail"] == "two-sided"
-    greater, less = (score_mine(words, vectors, tail=tail)["p_value"] for tail in ("greater", "less"))
+    greater, less = (
+        score_mine(words, vectors, tail=tail)["p_value"] for tail in ("greater", "less")
+    )
     assert greater + less > 1
     assert not math.isnan(score_mine(words, embed("aefghikl"), min_found=0.25)["value"])
 

@@ -45,7 +45,10 @@ def test_lower_case_tries_the_exact_form_first(vectors: KeyedVectors) -> None:
 
 def test_duplicates_count_once(vectors: KeyedVectors) -> None:
     assert account(find(vectors, ["he", "he", "x", "x"])) == (("he",), ("x",))
-    assert account(find(vectors, ["he", "HE", "He", "Xx", "xX"], case="lower")) == (("he",), ("Xx",))
+    assert account(find(vectors, ["he", "HE", "He", "Xx", "xX"], case="lower")) == (
+        ("he",),
+        ("Xx",),
+    )
 
 
 def test_nothing_found(vectors: KeyedVectors) -> None:
@@ -54,8 +57,12 @@ def test_nothing_found(vectors: KeyedVectors) -> None:
     assert found.matrix.shape == (0, 2)
 
 
-@pytest.mark.parametrize(("word", "what"), [("zero", "zero"), ("nan", "not finite"), ("inf", "not finite")])
-def test_a_vector_without_direction_is_refused_by_name(vectors: KeyedVectors, word: str, what: str) -> None:
+@pytest.mark.parametrize(
+    ("word", "what"), [("zero", "zero"), ("nan", "not finite"), ("inf", "not finite")]
+)
+def test_a_vector_without_direction_is_refused_by_name(
+    vectors: KeyedVectors, word: str, what: str
+) -> None:
     with pytest.raises(InputError, match=f"the vector of '{word}' is {what}"):
         _ = find(vectors, ["he", word]).matrix
 
@@ -81,7 +88,16 @@ def found(n: int, of: int) -> Found:
 
 @pytest.mark.parametrize(
     ("n", "share", "enough"),
-    [(4, 0.5, True), (3, 0.5, False), (8, 1.0, True), (7, 1.0, False), (1, 0.0, True), (0, 0.0, False), (7, 0.8, True), (6, 0.8, False)],
+    [
+        (4, 0.5, True),
+        (3, 0.5, False),
+        (8, 1.0, True),
+        (7, 1.0, False),
+        (1, 0.0, True),
+        (0, 0.0, False),
+        (7, 0.8, True),
+        (6, 0.8, False),
+    ],
 )
 def test_enough_words(n: int, share: float, enough: bool) -> None:
     assert (shortage(EIGHT, found(n, 8), share) == "") is enough
@@ -90,7 +106,9 @@ def test_enough_words(n: int, share: float, enough: bool) -> None:
 def test_a_shortage_is_explained() -> None:
     expected = "word set 'female' has 2 of 8 words (needs at least 4): missing c, d, e, f, g, ..."
     assert shortage(EIGHT, found(2, 8), 0.5) == expected
-    assert shortage(EIGHT, found(1, 3), 0.5).endswith("has 1 of 3 words (needs at least 2): missing b, c")
+    assert shortage(EIGHT, found(1, 3), 0.5).endswith(
+        "has 1 of 3 words (needs at least 2): missing b, c"
+    )
 
 
 def test_a_share_that_rounds_up_is_not_taken_literally() -> None:

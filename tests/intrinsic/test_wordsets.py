@@ -11,7 +11,14 @@ import pytest
 import yaml
 
 from files import InputError
-from intrinsic.wordsets import load_queries, load_query, load_wordset, query_names, read_wordsets, wordset_names
+from intrinsic.wordsets import (
+    load_queries,
+    load_query,
+    load_wordset,
+    query_names,
+    read_wordsets,
+    wordset_names,
+)
 from intrinsic.wordsets.library import FOLDER
 
 # Words in use and deleted words, counted in the lists of Caliskan et al. (2017).
@@ -53,10 +60,30 @@ SIZES = {
 QUERIES = {
     "weat1": ("flowers", "insects", "pleasant_5", "unpleasant_5a"),
     "weat2": ("instruments", "weapons", "pleasant_5", "unpleasant_5a"),
-    "weat3": ("european_american_names_5", "african_american_names_5", "pleasant_5", "unpleasant_5b"),
-    "weat4": ("european_american_names_7", "african_american_names_7", "pleasant_5", "unpleasant_5b"),
-    "weat4_deleted": ("european_american_names_4", "african_american_names_4", "pleasant_5", "unpleasant_5b"),
-    "weat5": ("european_american_names_7", "african_american_names_7", "pleasant_9", "unpleasant_9"),
+    "weat3": (
+        "european_american_names_5",
+        "african_american_names_5",
+        "pleasant_5",
+        "unpleasant_5b",
+    ),
+    "weat4": (
+        "european_american_names_7",
+        "african_american_names_7",
+        "pleasant_5",
+        "unpleasant_5b",
+    ),
+    "weat4_deleted": (
+        "european_american_names_4",
+        "african_american_names_4",
+        "pleasant_5",
+        "unpleasant_5b",
+    ),
+    "weat5": (
+        "european_american_names_7",
+        "african_american_names_7",
+        "pleasant_9",
+        "unpleasant_9",
+    ),
     "weat6": ("male_names", "female_names", "career", "family"),
     "weat6b": ("male_terms", "female_terms", "career", "family"),
     "weat7": ("math", "arts", "male_terms", "female_terms"),
@@ -67,9 +94,15 @@ QUERIES = {
 
 
 def test_every_set_is_listed_here() -> None:
-    assert {name for name in wordset_names() if "Caliskan" in load_wordset(name).source} == set(SIZES)
+    assert {name for name in wordset_names() if "Caliskan" in load_wordset(name).source} == set(
+        SIZES
+    )
     asked = [load_query(name) for name in query_names()]
-    assert {each.name for each in asked if all("Caliskan" in wordset.source for wordset in each.sets.values())} == set(QUERIES)
+    assert {
+        each.name
+        for each in asked
+        if all("Caliskan" in wordset.source for wordset in each.sets.values())
+    } == set(QUERIES)
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -109,17 +142,23 @@ def test_words_are_those_of_wefe(realdata: Path) -> None:
 @pytest.mark.realdata
 @pytest.mark.parametrize("number", range(1, 11))
 def test_full_lists_are_those_of_bias_silhouette_analysis(realdata: Path, number: int) -> None:
-    test = json.loads((realdata / "words" / "webis" / "weat_tests.json").read_text(encoding="utf-8"))[f"test{number}"]
+    test = json.loads(
+        (realdata / "words" / "webis" / "weat_tests.json").read_text(encoding="utf-8")
+    )[f"test{number}"]
     query = load_query("weat4_deleted" if number == 4 else f"weat{number}")
-    differs = {"appy": "happy"} | ({"Billy": "Bill"} if number == 10 else {})  # a misprint of theirs; a difference that WEFE has
+    # A misprint of theirs; a difference that WEFE has
+    differs = {"appy": "happy"} | ({"Billy": "Bill"} if number == 10 else {})
     for role, ours in (("X", query["X"]), ("Y", query["Y"]), ("A", query["A"]), ("B", query["B"])):
         full = {differs.get(word, word) for word in test[role]}
         assert set(ours.words + ours.deleted) == full
-        assert set(ours.deleted) == set(test["out_of_vocabularies"]["word2vec"][role]) - {"axe"}  # unknown to word2vec, not deleted
+        # Unknown to word2vec, not deleted
+        assert set(ours.deleted) == set(test["out_of_vocabularies"]["word2vec"][role]) - {"axe"}
 
 
 def test_unknown_names_suggest_the_nearest() -> None:
-    with pytest.raises(InputError, match="unknown word set 'femal_terms'; did you mean 'female_terms'"):
+    with pytest.raises(
+        InputError, match="unknown word set 'femal_terms'; did you mean 'female_terms'"
+    ):
         load_wordset("femal_terms")
     with pytest.raises(InputError, match="unknown query 'weat6c'; did you mean 'weat6'"):
         load_query("weat6c")
@@ -128,8 +167,17 @@ def test_unknown_names_suggest_the_nearest() -> None:
 
 
 def test_wordsets_load_no_heavy_library() -> None:
-    code = "import sys, intrinsic.wordsets as w; w.load_query('weat7'); print({'numpy', 'gensim', 'torch', 'scipy'} & set(sys.modules))"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=FOLDER.parent.parent)
+    code = (
+        "import sys, intrinsic.wordsets as w; w.load_query('weat7'); print({'numpy', 'gensim',"
+        " 'torch', 'scipy'} & set(sys.modules))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=FOLDER.parent.parent,
+    )
     assert ran.stdout.strip() == "set()"
 
 
@@ -167,7 +215,12 @@ def test_full_form(tmp_path: Path) -> None:
     assert file.sets["fuerte"].deleted == ("puma",)
     query = file.queries["animales"]
     assert query["X"] is file.sets["fuerte"]
-    assert (query.title, query.language, query["A"].language, query["B"].source) == ("Animales", "es", "es", "own work")
+    assert (query.title, query.language, query["A"].language, query["B"].source) == (
+        "Animales",
+        "es",
+        "es",
+        "own work",
+    )
 
 
 ROLES = '"X": ["a"], "Y": ["b"], "A": ["c"]'
@@ -176,14 +229,32 @@ BROKEN = {
     "not JSON": ("{", "is not valid JSON"),
     "a query that is a list": ('{"mine": ["a"]}', "query 'mine' .* expected names"),
     "an unknown key": ('{"mine": {' + ROLES + ', "b": ["d"]}}', "unknown key 'b'"),
-    "an unknown set": ('{"mine": {' + ROLES + ', "B": "femly"}}', "B of query 'mine' .*: unknown word set 'femly'; did you mean 'family'"),
+    "an unknown set": (
+        '{"mine": {' + ROLES + ', "B": "femly"}}',
+        "B of query 'mine' .*: unknown word set 'femly'; did you mean 'family'",
+    ),
     "no words": ('{"mine": {' + ROLES + ', "B": []}}', "B of query 'mine' .* has no words"),
-    "a word that is a number": ('{"mine": {' + ROLES + ', "B": [1984]}}', "1984 is not a word but int"),
+    "a word that is a number": (
+        '{"mine": {' + ROLES + ', "B": [1984]}}',
+        "1984 is not a word but int",
+    ),
     "an empty word": ('{"mine": {' + ROLES + ', "B": [" "]}}', "holds an empty word"),
-    "words as one text": ('{"sets": {"mine": {"words": "a b"}}}', "set 'mine' .*: expected a list of words, not 'a b'"),
-    "words forgotten": ('{"sets": {"mine": {}}}', "set 'mine' .* needs either 'words', a list, or 'values'"),
-    "an unknown field of a set": ('{"sets": {"mine": {"word": ["a"]}}}', "unknown key 'word'; did you mean 'words'"),
-    "an unknown field of the file": ('{"sets": {}, "query": {}}', "unknown key 'query'; did you mean 'queries'"),
+    "words as one text": (
+        '{"sets": {"mine": {"words": "a b"}}}',
+        "set 'mine' .*: expected a list of words, not 'a b'",
+    ),
+    "words forgotten": (
+        '{"sets": {"mine": {}}}',
+        "set 'mine' .* needs either 'words', a list, or 'values'",
+    ),
+    "an unknown field of a set": (
+        '{"sets": {"mine": {"word": ["a"]}}}',
+        "unknown key 'word'; did you mean 'words'",
+    ),
+    "an unknown field of the file": (
+        '{"sets": {}, "query": {}}',
+        "unknown key 'query'; did you mean 'queries'",
+    ),
     "a name taken": ('{"weat7": {' + ROLES + ', "B": ["d"]}}', "the query name weat7 is taken"),
     "an empty file": ("", "is empty"),
 }
@@ -202,7 +273,9 @@ def test_broken_files_say_what_is_wrong(tmp_path: Path, case: str) -> None:
 def test_yaml_traps_are_named(tmp_path: Path) -> None:
     path = tmp_path / "words.yaml"
     path.write_text("sets: {answers: [yes, no]}", encoding="utf-8")
-    with pytest.raises(InputError, match="True is not a word but bool; put the word in quotation marks"):
+    with pytest.raises(
+        InputError, match="True is not a word but bool; put the word in quotation marks"
+    ):
         read_wordsets(path)
     path.write_text("sets: {answers: [yes", encoding="utf-8")
     with pytest.raises(InputError, match="is not valid YAML"):

@@ -37,12 +37,23 @@ KEYS = st.sampled_from(
     ]
 )
 LEAVES = (
-    st.none() | st.booleans() | st.integers(-5, 5) | st.floats() | st.text(max_size=6) | st.sampled_from(["weat", "professions", "she_he"])
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.floats()
+    | st.text(max_size=6)
+    | st.sampled_from(["weat", "professions", "she_he"])
 )
 TREES = st.recursive(
-    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS | st.text(max_size=3), inner, max_size=4), max_leaves=25
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(KEYS | st.text(max_size=3), inner, max_size=4)
+    ),
+    max_leaves=25,
 )
-OFTEN = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+OFTEN = settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def read_or_refuse(path: Path) -> WordFile | None:
@@ -78,7 +89,18 @@ def test_any_tree(tree: Any, tmp_path: Path) -> None:
 @OFTEN
 @given(
     text=st.text(alphabet=st.characters(codec="utf-8"), max_size=60)
-    | st.sampled_from(["{", "a: [", "- &a *a", "!!python/object:os.system x", "&a [*a]", "{a: b: c}", "\t- x", "? [a]\n: b"])
+    | st.sampled_from(
+        [
+            "{",
+            "a: [",
+            "- &a *a",
+            "!!python/object:os.system x",
+            "&a [*a]",
+            "{a: b: c}",
+            "\t- x",
+            "? [a]\n: b",
+        ]
+    )
 )
 def test_any_text(text: str, tmp_path: Path) -> None:
     for name in ("any.yaml", "any.json"):
@@ -89,7 +111,13 @@ def test_any_text(text: str, tmp_path: Path) -> None:
 def test_roles(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({"mine": {"X": ["a"], "Z": ["b"]}}), encoding="utf-8")
-    with pytest.raises(InputError, match=r"unknown key 'Z'.*a query takes X, Y, A, B, words, pairs, partners, rows, excluded \(and X3, A3"):
+    with pytest.raises(
+        InputError,
+        match=(
+            r"unknown key 'Z'.*a query takes X, Y, A, B, words, pairs, partners, rows, excluded"
+            r" \(and X3, A3"
+        ),
+    ):
         read_wordsets(path)
     path.write_text(json.dumps({"mine": {"pairs": [["a", "b"], ["c"]]}}), encoding="utf-8")
     with pytest.raises(InputError, match=r"\['c'\] has 1 words, the first item 2"):
@@ -100,16 +128,24 @@ def test_roles(tmp_path: Path) -> None:
     path.write_text(json.dumps({"mine": {"title": "empty"}}), encoding="utf-8")
     with pytest.raises(InputError, match="names no words"):
         read_wordsets(path)
-    path.write_text(json.dumps({"mine": {"X3": ["a"], "pairs": "she_he", "words": {"values": {"b": 2.5}}}}), encoding="utf-8")
+    path.write_text(
+        json.dumps({"mine": {"X3": ["a"], "pairs": "she_he", "words": {"values": {"b": 2.5}}}}),
+        encoding="utf-8",
+    )
     query = read_wordsets(path).queries["mine"]
     assert query["pairs"].items == [("she", "he")]
     assert query["words"].values == (2.5,)
 
 
 def test_a_list_of_words_in_a_file_of_its_own(tmp_path: Path) -> None:
-    (tmp_path / "positive.txt").write_text("; a sentiment lexicon\n\n# note\ngood\nfine\n", encoding="utf-8")
+    (tmp_path / "positive.txt").write_text(
+        "; a sentiment lexicon\n\n# note\ngood\nfine\n", encoding="utf-8"
+    )
     path = tmp_path / "mine.json"
-    path.write_text(json.dumps({"mine": {"X": ["a"], "A": {"file": "positive.txt"}, "B": ["bad"]}}), encoding="utf-8")
+    path.write_text(
+        json.dumps({"mine": {"X": ["a"], "A": {"file": "positive.txt"}, "B": ["bad"]}}),
+        encoding="utf-8",
+    )
     file = read_wordsets(path)
     assert file.queries["mine"]["A"].words == ("good", "fine")
     assert METRICS["rnsb"](words=str(path)).files() == [path, tmp_path / "positive.txt"]

@@ -1,4 +1,6 @@
-"""Whatever ends a sweep, and however many run at once: nothing finished is built again, and the tables are those of a quiet run."""
+"""Whatever ends a sweep, and however many run at once: nothing finished is built again, and the
+tables are those of a quiet run.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,14 @@ from train.store.entry import check
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Four points a seed; conftest.py has the same.
-SWEEP = ["+experiment=hatespeech_en", "corpus.sentences=3000", "size.dim=16", "size.epochs=2", "size.bucket=1000", "source.posts=1200"]
+SWEEP = [
+    "+experiment=hatespeech_en",
+    "corpus.sentences=3000",
+    "size.dim=16",
+    "size.epochs=2",
+    "size.bucket=1000",
+    "source.posts=1200",
+]
 SWEEP += ["classifier=linear", "debias.dose=1", "embedding=word2vec"]
 TABLES = ("points.parquet", "intrinsic.parquet", "extrinsic.parquet", "correlations.csv")
 
@@ -44,11 +53,16 @@ def finish(process: subprocess.Popen[str]) -> str:
 
 
 def entries(store: Path) -> Entries:
-    """Every finished result: which folder on the disk it is, and the bytes that tell how it was made."""
+    """Every finished result: which folder on the disk it is, and the bytes that tell how it was
+    made.
+    """
     found = {}
     for recipe in store.glob("*/*/recipe.json"):
         if recipe.parent.parent.name not in ("work", "damaged"):
-            found[str(recipe.parent.relative_to(store))] = (recipe.stat().st_ino, recipe.read_text(encoding="utf-8"))
+            found[str(recipe.parent.relative_to(store))] = (
+                recipe.stat().st_ino,
+                recipe.read_text(encoding="utf-8"),
+            )
     return found
 
 
@@ -86,7 +100,9 @@ def gone(group: int, within: float = 10) -> bool:
 def wait_for_work(process: subprocess.Popen[str], store: Path, entries_before: int) -> None:
     """Return when the sweep has begun a result, finished one, or ended."""
     while process.poll() is None:
-        if (store / "work").is_dir() and any(not path.name.startswith(".") for path in (store / "work").iterdir()):
+        if (store / "work").is_dir() and any(
+            not path.name.startswith(".") for path in (store / "work").iterdir()
+        ):
             return
         if len(list(store.glob("*/*/recipe.json"))) > entries_before:
             return
@@ -94,7 +110,9 @@ def wait_for_work(process: subprocess.Popen[str], store: Path, entries_before: i
 
 
 def crash(folder: Path, kills: int, rng: random.Random, *more: str) -> tuple[int, Entries]:
-    """Start the sweep and kill its group ``kills`` times; how often it was still running, and what was finished by then."""
+    """Start the sweep and kill its group ``kills`` times; how often it was still running, and what
+    was finished by then.
+    """
     store, seen, hits = folder / "store", Entries(), 0
     for _ in range(kills):
         process = start(folder, *more)
@@ -108,7 +126,9 @@ def crash(folder: Path, kills: int, rng: random.Random, *more: str) -> tuple[int
         process.communicate()
         assert gone(process.pid)
         now = entries(store)
-        assert {name: now.get(name) for name in seen} == seen, "a finished result was built again or lost"
+        assert {name: now.get(name) for name in seen} == seen, (
+            "a finished result was built again or lost"
+        )
         seen = now
     return hits, seen
 
@@ -136,7 +156,9 @@ def test_killed_sweep_goes_on_where_it_was(tmp_path: Path, quiet: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.stress
 def test_thirty_kills_of_sixty_points(tmp_path: Path) -> None:
-    crash_test(tmp_path / "crash", undisturbed(tmp_path / "quiet", "seed=range(15)"), 30, "seed=range(15)")
+    crash_test(
+        tmp_path / "crash", undisturbed(tmp_path / "quiet", "seed=range(15)"), 30, "seed=range(15)"
+    )
 
 
 @pytest.mark.slow
@@ -181,4 +203,6 @@ def test_sweeps_side_by_side_build_each_result_once(tmp_path: Path, quiet: Path)
 @pytest.mark.slow
 @pytest.mark.stress
 def test_six_sweeps_side_by_side(tmp_path: Path) -> None:
-    crowd_test(tmp_path / "crowd", undisturbed(tmp_path / "quiet", "seed=range(5)"), 6, "seed=range(5)")
+    crowd_test(
+        tmp_path / "crowd", undisturbed(tmp_path / "quiet", "seed=range(5)"), 6, "seed=range(5)"
+    )

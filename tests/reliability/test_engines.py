@@ -1,4 +1,6 @@
-"""The same sweep gives the same tables whatever engine runs it, and a killed worker costs no other point."""
+"""The same sweep gives the same tables whatever engine runs it, and a killed worker costs no other
+point.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,14 @@ import pandas as pd
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SWEEP = ["+experiment=hatespeech_en", "corpus.sentences=3000", "size.dim=16", "size.epochs=2", "size.bucket=1000", "source.posts=1200"]
+SWEEP = [
+    "+experiment=hatespeech_en",
+    "corpus.sentences=3000",
+    "size.dim=16",
+    "size.epochs=2",
+    "size.bucket=1000",
+    "source.posts=1200",
+]
 SWEEP += ["classifier=linear", "debias.dose=1", "embedding=word2vec"]
 ENGINES = {
     "submitit_local": ["hydra/launcher=submitit_local"],
@@ -24,17 +33,28 @@ ENGINES = {
 def start(folder: Path, *more: str) -> subprocess.Popen[str]:
     environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"}
     command = [sys.executable, str(ROOT / "train.py"), *SWEEP, *more]
-    return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def assert_same_scores(folder: Path, quiet: Path) -> None:
-    """The rows of this sweep's points are those of the undisturbed serial one, to the last digit."""
+    """The rows of this sweep's points are those of the undisturbed serial one, to the last
+    digit.
+    """
     results = folder / "results" / "hatespeech_en"
     points = set(pd.read_parquet(results / "points.parquet")["point"])
     for name in ("points", "intrinsic", "extrinsic"):
         expected = pd.read_parquet(quiet / f"{name}.parquet")
         expected = expected[expected["point"].isin(points)].reset_index(drop=True)
-        pd.testing.assert_frame_equal(pd.read_parquet(results / f"{name}.parquet"), expected, check_exact=True)
+        pd.testing.assert_frame_equal(
+            pd.read_parquet(results / f"{name}.parquet"), expected, check_exact=True
+        )
         assert len(expected)
 
 
@@ -53,10 +73,17 @@ def test_killed_worker_of_joblib_costs_no_point(quiet: Path, tmp_path: Path) -> 
     pytest.importorskip("hydra_plugins.hydra_joblib_launcher")
     process = start(tmp_path, "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
     work = tmp_path / "store" / "work"
-    while process.poll() is None and not (work.is_dir() and any(not path.name.startswith(".") for path in work.iterdir())):
+    while process.poll() is None and not (
+        work.is_dir() and any(not path.name.startswith(".") for path in work.iterdir())
+    ):
         time.sleep(0.02)
-    workers = [pid for pid in children(process.pid) if "loky" in Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")]
-    workers = [pid for pid in workers if children(pid)]  # the one at work, not joblib's resource tracker
+    workers = [
+        pid
+        for pid in children(process.pid)
+        if "loky" in Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")
+    ]
+    # The one at work, not joblib's resource tracker
+    workers = [pid for pid in workers if children(pid)]
     assert workers
     os.kill(workers[0], signal.SIGKILL)
     out, err = process.communicate()
@@ -69,7 +96,11 @@ def children(pid: int) -> list[int]:
     tasks = Path(f"/proc/{pid}/task")
     if not tasks.is_dir():
         pytest.skip("needs /proc to find an engine's workers")
-    return [int(child) for task in tasks.iterdir() for child in (task / "children").read_text(encoding="utf-8").split()]
+    return [
+        int(child)
+        for task in tasks.iterdir()
+        for child in (task / "children").read_text(encoding="utf-8").split()
+    ]
 
 
 @pytest.mark.slow

@@ -1,4 +1,6 @@
-"""What a disk may do to a store, and what the user sees: nothing half-written or altered is used, what is finished stays."""
+"""What a disk may do to a store, and what the user sees: nothing half-written or altered is used,
+what is finished stays.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,15 @@ def write(out: Path, inputs: Mapping[str, Path]) -> None:
 
 
 CORPUS = Stage(name="corpus", made_by="Text", version=1, params={"0": {}}, build=write, seed=3)
-VECTORS = Stage(name="vectors", made_by="Word2Vec", version=1, params={"0": {}}, build=write, inputs={"corpus": CORPUS}, seed=3)
+VECTORS = Stage(
+    name="vectors",
+    made_by="Word2Vec",
+    version=1,
+    params={"0": {}},
+    build=write,
+    inputs={"corpus": CORPUS},
+    seed=3,
+)
 
 
 @pytest.fixture
@@ -51,8 +61,14 @@ def another_key(entry: Path) -> None:
 
 
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
-    "flipped byte": (lambda entry: flip(entry / "vectors" / "vectors.npy", 200), "vectors/vectors.npy was altered"),
-    "truncated file": (lambda entry: os.truncate(entry / "text", 100), "text has 100 bytes and was stored with 200"),
+    "flipped byte": (
+        lambda entry: flip(entry / "vectors" / "vectors.npy", 200),
+        "vectors/vectors.npy was altered",
+    ),
+    "truncated file": (
+        lambda entry: os.truncate(entry / "text", 100),
+        "text has 100 bytes and was stored with 200",
+    ),
     "deleted file": (lambda entry: (entry / "text").unlink(), "text is missing"),
     "added file": (lambda entry: (entry / "more").touch(), "more was added"),
     "flipped byte in the recipe": (lambda entry: flip(entry / "recipe.json"), "recipe.json"),
@@ -62,7 +78,9 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("what", DAMAGE)
-def test_damage_is_reported_set_aside_and_built_again(what: str, store: Store, caplog: pytest.LogCaptureFixture) -> None:
+def test_damage_is_reported_set_aside_and_built_again(
+    what: str, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
     damage, reason = DAMAGE[what]
     entry = store.make(CORPUS)
     Store._checked.clear()
@@ -72,7 +90,10 @@ def test_damage_is_reported_set_aside_and_built_again(what: str, store: Store, c
     (aside,) = (store.root / "damaged").iterdir()
     assert reason in (aside / "damage.txt").read_text()
     assert reason in caplog.text
-    assert f"damaged result set aside in {aside}, to be built again: corpus {CORPUS.key}" in caplog.text
+    assert (
+        f"damaged result set aside in {aside}, to be built again: corpus {CORPUS.key}"
+        in caplog.text
+    )
     assert check(store.make(CORPUS))
     assert store.built == ["corpus", "corpus"]
 
@@ -86,7 +107,9 @@ def test_damaged_input_of_a_new_result_is_built_again(store: Store) -> None:
 
 @given(place=st.integers(0, 10**6), bit=st.integers(0, 7), which=st.integers(0, 2))
 @settings(max_examples=200, deadline=None)
-def test_any_flipped_bit_is_noticed(place: int, bit: int, which: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_any_flipped_bit_is_noticed(
+    place: int, bit: int, which: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     entry = Store(tmp_path_factory.getbasetemp() / "flipped").make(CORPUS)
     path = [entry / "recipe.json", entry / "text", entry / "vectors" / "vectors.npy"][which]
     whole = path.read_bytes()
@@ -105,8 +128,15 @@ def entries_are_whole(store: Store) -> bool:
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EDQUOT])
-def test_error_at_every_single_write_leaves_the_store_valid(error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = {(os, "replace"): os.replace, (os, "mkdir"): os.mkdir, (os, "fsync"): os.fsync, (Path, "write_text"): Path.write_text}
+def test_error_at_every_single_write_leaves_the_store_valid(
+    error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = {
+        (os, "replace"): os.replace,
+        (os, "mkdir"): os.mkdir,
+        (os, "fsync"): os.fsync,
+        (Path, "write_text"): Path.write_text,
+    }
     calls[np, "save"] = np.save
     seen = fail_at = 0
 
@@ -137,7 +167,9 @@ def test_error_at_every_single_write_leaves_the_store_valid(error: int, tmp_path
         if not reached:
             break
     assert len(messages) > 15
-    assert all("store.dir=" in text and "the same command goes on from here" in text for text in messages)
+    assert all(
+        "store.dir=" in text and "the same command goes on from here" in text for text in messages
+    )
 
 
 @pytest.fixture
@@ -145,7 +177,11 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     disk = tmp_path / "disk"
     disk.mkdir()
     try:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(disk)], check=True, capture_output=True)
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(disk)],
+            check=True,
+            capture_output=True,
+        )
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("a file system of its own can be mounted by root only")
     try:
@@ -162,7 +198,15 @@ def write_much(out: Path, inputs: Mapping[str, Path]) -> None:
     np.save(out / "vectors.npy", np.zeros(100_000))
 
 
-MUCH = Stage(name="vectors", made_by="Word2Vec", version=1, params={"0": {"dim": 1}}, build=write_much, inputs={"corpus": CORPUS}, seed=3)
+MUCH = Stage(
+    name="vectors",
+    made_by="Word2Vec",
+    version=1,
+    params={"0": {"dim": 1}},
+    build=write_much,
+    inputs={"corpus": CORPUS},
+    seed=3,
+)
 
 
 def test_full_disk_is_said_and_a_larger_one_goes_on(small_disk: Path) -> None:
@@ -192,7 +236,10 @@ def test_read_only_store_serves_what_it_has(small_disk: Path) -> None:
 def test_file_on_a_full_disk_keeps_what_it_held(small_disk: Path) -> None:
     target = small_disk / "table.csv"
     target.write_text("earlier")
-    with pytest.raises(InputError, match=r"cannot write .*table\.csv: No space left on device"), atomic_path(target) as path:
+    with (
+        pytest.raises(InputError, match=r"cannot write .*table\.csv: No space left on device"),
+        atomic_path(target) as path,
+    ):
         path.write_bytes(b"x" * 1_000_000)
     assert target.read_text() == "earlier"
     assert [path.name for path in small_disk.iterdir()] == ["table.csv"]

@@ -1,4 +1,6 @@
-"""What a point may do - raise, exit, be killed, crash the interpreter, diverge - and what the user sees: it fails alone, with a reason."""
+"""What a point may do - raise, exit, be killed, crash the interpreter, diverge - and what the user
+sees: it fails alone, with a reason.
+"""
 
 from __future__ import annotations
 
@@ -53,18 +55,44 @@ class Misbehave:
         return table.assign(score=1.0, prediction=1)
 """
 FAULTS = ["raise", "exit", "kill", "abort", "none"]
-SWEEP = ["+experiment=hatespeech_en", "corpus.sentences=3000", "size.dim=16", "size.epochs=2", "source.posts=1200", "embedding=word2vec"]
-SWEEP += ["debias=none", "debias.direction=debias", "debias.dose=0", "classifier=misbehave", f"classifier.fault={','.join(FAULTS)}"]
+SWEEP = [
+    "+experiment=hatespeech_en",
+    "corpus.sentences=3000",
+    "size.dim=16",
+    "size.epochs=2",
+    "source.posts=1200",
+    "embedding=word2vec",
+]
+SWEEP += [
+    "debias=none",
+    "debias.direction=debias",
+    "debias.dose=0",
+    "classifier=misbehave",
+    f"classifier.fault={','.join(FAULTS)}",
+]
 
 
 def sweep(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
     conf = folder / "conf" / "classifier"
     conf.mkdir(parents=True, exist_ok=True)
     (folder / "misbehave.py").write_text(MISBEHAVE, encoding="utf-8")
-    (conf / "misbehave.yaml").write_text("_target_: misbehave.Misbehave\nfault: none\n", encoding="utf-8")
-    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"} | {"PYTHONPATH": str(folder)}
-    command = [sys.executable, str(ROOT / "train.py"), "--config-dir", str(folder / "conf"), *SWEEP, *more]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    (conf / "misbehave.yaml").write_text(
+        "_target_: misbehave.Misbehave\nfault: none\n", encoding="utf-8"
+    )
+    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"} | {
+        "PYTHONPATH": str(folder)
+    }
+    command = [
+        sys.executable,
+        str(ROOT / "train.py"),
+        "--config-dir",
+        str(folder / "conf"),
+        *SWEEP,
+        *more,
+    ]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def points(folder: Path) -> pd.DataFrame:
@@ -74,7 +102,9 @@ def points(folder: Path) -> pd.DataFrame:
 EXPECTED = {
     "raise": "ZeroDivisionError: an unlucky post",
     "exit": "SystemExit: a library gave up",
-    "kill": "the process of this point was killed by SIGKILL; the system kills so when memory runs out",
+    "kill": (
+        "the process of this point was killed by SIGKILL; the system kills so when memory runs out"
+    ),
     "abort": "the process of this point was killed by SIGABRT",
     "none": "",
 }
@@ -89,7 +119,11 @@ def test_every_fault_costs_its_point_only(tmp_path: Path) -> None:
     for error, fault in zip(told["error"], FAULTS, strict=True):
         assert error.startswith(EXPECTED[fault])
     assert "in predict" in told["traceback"][0]
-    noted = json.loads((tmp_path / "results" / "hatespeech_en" / "points" / f"{told['point'][0]}.json").read_text(encoding="utf-8"))
+    noted = json.loads(
+        (tmp_path / "results" / "hatespeech_en" / "points" / f"{told['point'][0]}.json").read_text(
+            encoding="utf-8"
+        )
+    )
     assert (noted["error"], noted["traceback"]) == (told["error"][0], told["traceback"][0])
     last = [line for line in run.stdout.splitlines() if line.strip()][-4:]
     assert all(line.startswith("failed ") for line in last)
@@ -129,10 +163,14 @@ def outcome_of(tmp_path: Path, **changes: object) -> str:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_divergence_is_a_failure_with_its_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_divergence_is_a_failure_with_its_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     posts = {"source": GeneratedPosts(posts=400)}
     diverging = CNN(windows=(2,), maps=2, epochs=2, folds=2, learning_rate=float("inf"))
-    assert "the loss is not finite in epoch 1; lower learning_rate" in outcome_of(tmp_path, classifier=diverging, **posts)
+    assert "the loss is not finite in epoch 1; lower learning_rate" in outcome_of(
+        tmp_path, classifier=diverging, **posts
+    )
     overflow = AttractRepel(direction="debias", learning_rate=1e38)
     assert "give a smaller learning_rate" in outcome_of(tmp_path, debias=overflow)
 

@@ -22,7 +22,9 @@ class Sample:
 
 
 def test_builds_with_lists_as_tuples_and_whole_numbers_as_floats() -> None:
-    assert build(Sample, {"rate": 1, "words": ["a", "b"], "path": None}, "x") == Sample(rate=1.0, words=("a", "b"))
+    assert build(Sample, {"rate": 1, "words": ["a", "b"], "path": None}, "x") == Sample(
+        rate=1.0, words=("a", "b")
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,5 +55,7 @@ def test_no_target_is_no_choice() -> None:
 
 
 def test_target_that_cannot_be_imported() -> None:
-    with pytest.raises(InputError, match=r"source\._target_='corpora\.labelled\.Nothing' cannot be imported"):
+    with pytest.raises(
+        InputError, match=r"source\._target_='corpora\.labelled\.Nothing' cannot be imported"
+    ):
         choose({"_target_": "corpora.labelled.Nothing"}, "source")

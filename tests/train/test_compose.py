@@ -1,4 +1,6 @@
-"""Cells of a sweep: the grids expanded as documented, each composed to what Hydra itself composes."""
+"""Cells of a sweep: the grids expanded as documented, each composed to what Hydra itself
+composes.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,14 @@ def _hydra_conf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("more", [["+sweep=paper001"], ["+sweep=paper001", "corpus=en_tweets", "size.dim=7", "++debias.dose=0.5"], []])
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["+sweep=paper001"],
+        ["+sweep=paper001", "corpus=en_tweets", "size.dim=7", "++debias.dose=0.5"],
+        [],
+    ],
+)
 @pytest.mark.parametrize("study", STUDIES)
 def test_cells_are_composed_as_hydra_does(study: str, more: list[str]) -> None:
     arguments = [f"+experiment={study}", *more]
@@ -36,7 +45,9 @@ def test_cells_are_composed_as_hydra_does(study: str, more: list[str]) -> None:
 
 
 def test_product_of_params_and_union_of_grids() -> None:
-    assert cells({"a": "1,2", "b": 3}, [], ["c=4,5"]) == [[f"a={a}", "b=3", f"c={c}"] for a in (1, 2) for c in (4, 5)]
+    assert cells({"a": "1,2", "b": 3}, [], ["c=4,5"]) == [
+        [f"a={a}", "b=3", f"c={c}"] for a in (1, 2) for c in (4, 5)
+    ]
     assert cells({"a": "1,2"}, [{"a": 1}, {"b": "range(2)"}], []) == [["a=1"], ["b=0"], ["b=1"]]
     assert cells({"a": "1,2", "b": "1,2"}, [], ["a=7"]) == [["b=1", "a=7"], ["b=2", "a=7"]]
     assert cells({}, [], []) == [[]]
@@ -48,10 +59,17 @@ def test_what_is_no_grid_is_refused() -> None:
 
 
 def test_the_paper_sweep_holds_what_the_study_varied() -> None:
-    whole = compose("config", overrides=["+experiment=hatespeech_en", "+sweep=paper001"], return_hydra_config=True)
+    whole = compose(
+        "config",
+        overrides=["+experiment=hatespeech_en", "+sweep=paper001"],
+        return_hydra_config=True,
+    )
     sweeper = OmegaConf.to_container(whole.hydra.sweeper)
     assert isinstance(sweeper, dict)
     found = [set(cell) for cell in cells(sweeper["params"], sweeper["grids"], [])]
     assert len(found) == 2 * 5 * (1 + 2 * 2 * 4 + 4)
-    assert sum("debias.max_bias=True" in cell or "debias.max_bias=true" in cell for cell in found) == 2 * 5 * 4
+    assert (
+        sum("debias.max_bias=True" in cell or "debias.max_bias=true" in cell for cell in found)
+        == 2 * 5 * 4
+    )
     assert Path(CONF / "sweep" / "paper001_small.yaml").is_file()

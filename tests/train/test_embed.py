@@ -1,4 +1,6 @@
-"""Embeddings: gensim does the work; what is ours is that seeds, counts and errors come out right."""
+"""Embeddings: gensim does the work; what is ours is that seeds, counts and errors come out
+right.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,16 @@ SMALL = {"dim": 8, "min_count": 2, "epochs": 2}
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
     path = tmp_path / "corpus.txt"
-    path.write_text("a cat sat on a mat\na dog sat on a rug\nonce\n" * 20 + "never again seen\n", encoding="utf-8")
+    path.write_text(
+        "a cat sat on a mat\na dog sat on a rug\nonce\n" * 20 + "never again seen\n",
+        encoding="utf-8",
+    )
     return path
 
 
-@pytest.mark.parametrize("choice", [Word2Vec(**SMALL), FastText(**SMALL, bucket=100)], ids=lambda choice: choice.name)
+@pytest.mark.parametrize(
+    "choice", [Word2Vec(**SMALL), FastText(**SMALL, bucket=100)], ids=lambda choice: choice.name
+)
 def test_same_seed_same_vectors(choice: Word2Vec, corpus: Path) -> None:
     first, again, other = (choice.train(corpus, seed=seed) for seed in (1, 1, 2))
     assert first.index_to_key == again.index_to_key
@@ -29,7 +36,9 @@ def test_same_seed_same_vectors(choice: Word2Vec, corpus: Path) -> None:
     assert not np.array_equal(first.vectors, other.vectors)
 
 
-@pytest.mark.parametrize("choice", [Word2Vec(**SMALL), FastText(**SMALL, bucket=100)], ids=lambda choice: choice.name)
+@pytest.mark.parametrize(
+    "choice", [Word2Vec(**SMALL), FastText(**SMALL, bucket=100)], ids=lambda choice: choice.name
+)
 def test_keeps_words_of_min_count_with_their_counts(choice: Word2Vec, corpus: Path) -> None:
     vectors = choice.train(corpus, seed=0)
     assert set(vectors.index_to_key) == {"a", "cat", "dog", "sat", "on", "mat", "rug", "once"}
@@ -40,7 +49,9 @@ def test_keeps_words_of_min_count_with_their_counts(choice: Word2Vec, corpus: Pa
 
 
 def test_refuses_a_corpus_too_small(corpus: Path) -> None:
-    with pytest.raises(InputError, match=r"no word of .* occurs 500 times; lower embedding\.min_count"):
+    with pytest.raises(
+        InputError, match=r"no word of .* occurs 500 times; lower embedding\.min_count"
+    ):
         Word2Vec(min_count=500).train(corpus, seed=0)
 
 

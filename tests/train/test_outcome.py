@@ -1,4 +1,6 @@
-"""What a point leaves: an error is noted and not raised; the tables come from the store and grow only when asked to."""
+"""What a point leaves: an error is noted and not raised; the tables come from the store and grow
+only when asked to.
+"""
 
 from __future__ import annotations
 
@@ -70,12 +72,27 @@ def test_equal_plans_are_one(tmp_path: Path) -> None:
 
 def test_tables_are_extended_by_points_of_the_same_data_only(tmp_path: Path) -> None:
     def tables(point: str, source: str, status: str = "done") -> Tables:
-        facts = {"point": point, "experiment": "e", "task": "t", "source": source, "corpus": "c", "status": status}
-        return Tables(pd.DataFrame([facts]), pd.DataFrame([{"point": point, "value": 1.0}]), pd.DataFrame([{"point": point, "value": 2.0}]))
+        facts = {
+            "point": point,
+            "experiment": "e",
+            "task": "t",
+            "source": source,
+            "corpus": "c",
+            "status": status,
+        }
+        return Tables(
+            pd.DataFrame([facts]),
+            pd.DataFrame([{"point": point, "value": 1.0}]),
+            pd.DataFrame([{"point": point, "value": 2.0}]),
+        )
 
     new = tables("b", "davidson")
     assert extended(new, tmp_path) == new
     write_tables(tmp_path, *tables("a", "davidson", "failed"))
     assert [list(table["point"]) for table in extended(new, tmp_path)] == [["a", "b"]] * 3
-    assert [list(table["point"]) for table in extended(tables("a", "davidson"), tmp_path)] == [["a"]] * 3
-    assert [list(table["point"]) for table in extended(tables("b", "generated"), tmp_path)] == [["b"]] * 3
+    assert [list(table["point"]) for table in extended(tables("a", "davidson"), tmp_path)] == [
+        ["a"]
+    ] * 3
+    assert [list(table["point"]) for table in extended(tables("b", "generated"), tmp_path)] == [
+        ["b"]
+    ] * 3

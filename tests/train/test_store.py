@@ -1,4 +1,6 @@
-"""The store: one build a key, nothing half-written, keys that follow from everything that decides a result."""
+"""The store: one build a key, nothing half-written, keys that follow from everything that decides a
+result.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,15 @@ from train.store import Stage, Store
 
 def write(out: Path, inputs: Mapping[str, Path]) -> None:
     """A result that says what it was made from."""
-    (out / "text").write_text(" ".join((folder / "text").read_text() for folder in inputs.values()) + "x")
+    (out / "text").write_text(
+        " ".join((folder / "text").read_text() for folder in inputs.values()) + "x"
+    )
 
 
 def stage(name: str = "corpus", **changes: object) -> Stage:
-    return dataclasses.replace(Stage(name=name, made_by="Text", version=1, params={"a": 1}, build=write, seed=3), **changes)
+    return dataclasses.replace(
+        Stage(name=name, made_by="Text", version=1, params={"a": 1}, build=write, seed=3), **changes
+    )
 
 
 def test_makes_inputs_first_and_only_once(tmp_path: Path) -> None:
@@ -55,7 +61,14 @@ def test_a_finished_result_needs_no_inputs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"made_by": "Other"}, {"version": 2}, {"params": {"a": 2}}, {"seed": 4}, {"files": {"x": "00"}}, {"name": "other"}],
+    [
+        {"made_by": "Other"},
+        {"version": 2},
+        {"params": {"a": 2}},
+        {"seed": 4},
+        {"files": {"x": "00"}},
+        {"name": "other"},
+    ],
     ids=lambda change: next(iter(change)),
 )
 def test_key_follows_from_all_that_decides(change: dict[str, object]) -> None:
@@ -92,7 +105,11 @@ def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
 
 
 def test_recipe_is_written_beside_the_result(tmp_path: Path) -> None:
-    content = json.loads((Store(tmp_path, made={"command": "python train.py"}).make(stage()) / "recipe.json").read_text())
+    content = json.loads(
+        (
+            Store(tmp_path, made={"command": "python train.py"}).make(stage()) / "recipe.json"
+        ).read_text()
+    )
     assert content["recipe"] == stage().recipe()
     assert content["made"]["libraries"]["gensim"]
     assert content["made"]["command"] == "python train.py"
@@ -117,7 +134,8 @@ def test_digest_follows_the_bytes(tmp_path: Path) -> None:
     store, path = Store(tmp_path / "store"), tmp_path / "data"
     path.write_text("a")
     first = store.digest(path)
-    assert first == "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"  # SHA-256 of "a", FIPS 180 test value
+    # SHA-256 of "a", FIPS 180 test value
+    assert first == "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
     assert store.digest(path) == first
     path.write_text("bb")
     assert store.digest(path) != first
@@ -132,7 +150,11 @@ def test_bad_places_are_refused(tmp_path: Path) -> None:
 
 
 def test_seeds_depend_on_run_and_stage_alone() -> None:
-    seeds = {(run, name): derive_seed(run, name) for run in range(50) for name in ("corpus", "vectors", "posts")}
+    seeds = {
+        (run, name): derive_seed(run, name)
+        for run in range(50)
+        for name in ("corpus", "vectors", "posts")
+    }
     assert len(set(seeds.values())) == len(seeds)
     assert all(0 <= seed < 2**31 for seed in seeds.values())
     assert derive_seed(0, "corpus") == seeds[0, "corpus"]

@@ -26,8 +26,24 @@ def write(out: Path, inputs: Mapping[str, Path]) -> None:
     (out / "text").write_text("x" * 1000)
 
 
-CORPUS = Stage(name="corpus", made_by="Text", version=1, params={"0": {"lines": 3}}, build=write, files={"0 tweets.txt": "ab" * 32}, seed=3)
-VECTORS = Stage(name="vectors", made_by="Word2Vec", version=2, params={"0": {"dim": 7}}, build=write, inputs={"corpus": CORPUS}, seed=5)
+CORPUS = Stage(
+    name="corpus",
+    made_by="Text",
+    version=1,
+    params={"0": {"lines": 3}},
+    build=write,
+    files={"0 tweets.txt": "ab" * 32},
+    seed=3,
+)
+VECTORS = Stage(
+    name="vectors",
+    made_by="Word2Vec",
+    version=2,
+    params={"0": {"dim": 7}},
+    build=write,
+    inputs={"corpus": CORPUS},
+    seed=5,
+)
 
 
 @pytest.fixture
@@ -51,17 +67,24 @@ def test_ls_counts_results_and_bytes(store: Store, capsys: pytest.CaptureFixture
     _, told = run(store, capsys, "ls")
     row = next(line for line in told.splitlines() if "vectors" in line)
     bytes_there = sum(path.stat().st_size for path in store.path(VECTORS).iterdir())
-    assert [cell.strip() for cell in row.strip("│").split("│")][1:3] == ["1", f"{bytes_there / 1000:.1f} kB"]
+    assert [cell.strip() for cell in row.strip("│").split("│")][1:3] == [
+        "1",
+        f"{bytes_there / 1000:.1f} kB",
+    ]
     assert "0 being built, 1 orphaned, 0 damaged" in told
 
 
-def test_ls_of_a_stage_shows_a_damaged_recipe_as_such(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ls_of_a_stage_shows_a_damaged_recipe_as_such(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert "Word2Vec" in run(store, capsys, "ls", "vectors")[1]
     (store.path(VECTORS) / "recipe.json").write_text("{")
     assert "damaged" in run(store, capsys, "ls", "vectors")[1]
 
 
-def test_explain_tells_recipe_inputs_and_command(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_tells_recipe_inputs_and_command(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     _, told = run(store, capsys, "explain", VECTORS.key[:6])
     for part in (
         VECTORS.key,
@@ -81,12 +104,16 @@ def test_explain_tells_recipe_inputs_and_command(store: Store, capsys: pytest.Ca
     assert content["inputs"]["corpus"]["files"] == {"0 tweets.txt": "ab" * 32}
 
 
-def test_explain_names_an_input_that_is_gone(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_names_an_input_that_is_gone(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     store.discard(CORPUS)
     assert f"{CORPUS.key} (no longer in the store)" in run(store, capsys, "explain", VECTORS.key)[1]
 
 
-def test_bad_input_names_the_remedy(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_names_the_remedy(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for arguments, message in (
         (("explain", "zz"), "vectors_key"),
         (("explain", ""), "beginning of 2 keys"),
@@ -99,7 +126,9 @@ def test_bad_input_names_the_remedy(store: Store, tmp_path: Path, capsys: pytest
         main(["ls", "--store", str(tmp_path / "absent")])
 
 
-def test_verify_finds_a_flipped_byte_and_changes_nothing(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_finds_a_flipped_byte_and_changes_nothing(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(store, capsys, "verify")[0] == 0
     (store.path(CORPUS) / "text").write_text("x" * 999 + "y")
     before = everything(store)
@@ -111,7 +140,9 @@ def test_verify_finds_a_flipped_byte_and_changes_nothing(store: Store, capsys: p
     assert everything(store) == before
 
 
-def test_gc_removes_orphans_and_damage_but_not_what_is_being_built(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_gc_removes_orphans_and_damage_but_not_what_is_being_built(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     orphan, busy = store.root / "work" / ("0" * 32), store.root / "work" / ("1" * 32)
     orphan.mkdir()
     busy.mkdir()
@@ -119,7 +150,9 @@ def test_gc_removes_orphans_and_damage_but_not_what_is_being_built(store: Store,
     before = everything(store)
     with FileLock(store.root / "locks" / f"{busy.name}.lock"):
         run(store, capsys, "gc", "--dry-run")
-        assert [path for path in everything(store) if not path.startswith("locks")] == [p for p in before if not p.startswith("locks")]
+        assert [path for path in everything(store) if not path.startswith("locks")] == [
+            p for p in before if not p.startswith("locks")
+        ]
         run(store, capsys, "gc")
         assert not orphan.exists()
         assert busy.exists()
@@ -129,7 +162,9 @@ def test_gc_removes_orphans_and_damage_but_not_what_is_being_built(store: Store,
     assert store.intact(CORPUS)
 
 
-def test_gc_by_age_removes_what_was_not_used_for_so_long(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_gc_by_age_removes_what_was_not_used_for_so_long(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     old = time.time() - 31 * DAY
     os.utime(store.path(CORPUS) / "recipe.json", (old, old))
     run(store, capsys, "gc", "--older-than", "30d")
@@ -139,9 +174,14 @@ def test_gc_by_age_removes_what_was_not_used_for_so_long(store: Store, capsys: p
 
 
 @pytest.mark.slow
-def test_the_command_that_explain_prints_makes_the_same_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_that_explain_prints_makes_the_same_result(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    command = "python train.py source=none corpus.sentences=1000 size.dim=8 size.epochs=1 intrinsic.weat.queries=[weat7,weat8]"
+    command = (
+        "python train.py source=none corpus.sentences=1000 size.dim=8 size.epochs=1"
+        " intrinsic.weat.queries=[weat7,weat8]"
+    )
     for folder in (first, second):
         folder.mkdir()
         words = [sys.executable, str(ROOT / "train.py"), *shlex.split(command)[2:]]

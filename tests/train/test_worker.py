@@ -1,4 +1,6 @@
-"""The child process: one thread, answers in order, its death told by its signal, no longer alive than its parent."""
+"""The child process: one thread, answers in order, its death told by its signal, no longer alive
+than its parent.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,13 @@ def test_answers_and_deaths() -> None:
 
 
 def test_child_ends_with_its_parent() -> None:
-    code = "import os; from train.worker import Worker; w = Worker(); print(w(os.getpid), flush=True); w(__import__('time').sleep, 60)"
-    parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    code = (
+        "import os; from train.worker import Worker; w = Worker(); print(w(os.getpid), flush=True);"
+        " w(__import__('time').sleep, 60)"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
     assert parent.stdout is not None
     child = int(parent.stdout.readline())
     parent.kill()
@@ -54,7 +61,12 @@ def test_child_ends_with_its_parent() -> None:
 
 def test_jobs_take_the_visible_gpus_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    assert [pick_device("auto", number) for number in range(4)] == ["cuda:0", "cuda:1", "cuda:0", "cuda:1"]
+    assert [pick_device("auto", number) for number in range(4)] == [
+        "cuda:0",
+        "cuda:1",
+        "cuda:0",
+        "cuda:1",
+    ]
     assert [pick_device(name, 1) for name in ("cpu", "cuda", "cuda:1")] == ["cpu", "cuda", "cuda:1"]
     with pytest.raises(InputError, match="2 GPUs are visible"):
         pick_device("cuda:2", 0)

@@ -1,4 +1,6 @@
-"""The front door's hinge, the one package that knows Hydra: configurations in, a point or a sweep out."""
+"""The front door's hinge, the one package that knows Hydra: configurations in, a point or a sweep
+out.
+"""
 
 from train.front.compose import CONF
 from train.front.door import main

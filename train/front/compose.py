@@ -28,7 +28,10 @@ def data_path(relative: str) -> str:
     """A path inside the folder of real data, for ``${data:...}`` in configuration files."""
     folder = os.environ.get(DATA)
     if not folder:
-        raise InputError(f"this choice reads {relative} from the folder named by {DATA}, which is not set; set it, or give the path")
+        raise InputError(
+            f"this choice reads {relative} from the folder named by {DATA}, which is not set; set"
+            " it, or give the path"
+        )
     return str(Path(folder) / relative)
 
 
@@ -42,8 +45,11 @@ def read_point(config: DictConfig) -> Point:
     return to_point({str(key): value for key, value in tree.items() if key != "hydra"})
 
 
-def cells(params: Mapping[str, Any], grids: Sequence[Mapping[str, Any]], arguments: Sequence[str]) -> list[list[str]]:
-    """The overrides of every cell: the product of ``params``, or in its place of each of ``grids``, one after the other.
+def cells(
+    params: Mapping[str, Any], grids: Sequence[Mapping[str, Any]], arguments: Sequence[str]
+) -> list[list[str]]:
+    """The overrides of every cell: the product of ``params``, or in its place of each of ``grids``,
+    one after the other.
 
     A key given on the command line (``arguments``) takes the place of the same key in them.
     """
@@ -59,9 +65,13 @@ def cells(params: Mapping[str, Any], grids: Sequence[Mapping[str, Any]], argumen
 
 
 def _spell(value: Any) -> str:
-    """A value in Hydra's grammar; a list, as ``${vectors}`` gives it, is what the sweep goes through."""
+    """A value in Hydra's grammar; a list, as ``${vectors}`` gives it, is what the sweep goes
+    through.
+    """
     if isinstance(value, list):
-        return ",".join("'" + str(item).replace("\\", "\\\\").replace("'", "\\'") + "'" for item in value)
+        return ",".join(
+            "'" + str(item).replace("\\", "\\\\").replace("'", "\\'") + "'" for item in value
+        )
     return str(value)
 
 
@@ -69,12 +79,16 @@ def _alternatives(override: Override) -> list[str]:
     if not override.is_sweep_override():
         return [str(override.input_line)]
     if not override.is_discrete_sweep():
-        raise InputError(f"{override.input_line}: a grid needs single values, a list of them or range(...)")
+        raise InputError(
+            f"{override.input_line}: a grid needs single values, a list of them or range(...)"
+        )
     return [f"{override.get_key_element()}={value}" for value in override.sweep_string_iterator()]
 
 
 class Composer:
-    """Composes cells as Hydra does, each selection of configuration files read once: cells mostly differ in values alone."""
+    """Composes cells as Hydra does, each selection of configuration files read once: cells mostly
+    differ in values alone.
+    """
 
     def __init__(self, config_name: str) -> None:
         hydra = GlobalHydra.instance().hydra
@@ -86,15 +100,30 @@ class Composer:
     def __call__(self, cell: Sequence[str]) -> DictConfig:
         """The configuration of a cell, without Hydra's own node."""
         overrides = OverridesParser.create().parse_overrides(list(cell))
-        files = tuple(str(override.input_line) for override in overrides if self._selects_a_file(override))
+        files = tuple(
+            str(override.input_line) for override in overrides if self._selects_a_file(override)
+        )
         if files not in self._composed:
-            whole = self._loader.load_configuration(config_name=self._name, overrides=list(files), run_mode=RunMode.RUN, from_shell=False)
-            self._composed[files] = OmegaConf.masked_copy(whole, [str(key) for key in whole if key != "hydra"])
+            whole = self._loader.load_configuration(
+                config_name=self._name,
+                overrides=list(files),
+                run_mode=RunMode.RUN,
+                from_shell=False,
+            )
+            self._composed[files] = OmegaConf.masked_copy(
+                whole, [str(key) for key in whole if key != "hydra"]
+            )
             OmegaConf.set_struct(self._composed[files], True)
         config = copy.deepcopy(self._composed[files])
-        values = [override for override in overrides if not (self._selects_a_file(override) or override.is_hydra_override())]
+        values = [
+            override
+            for override in overrides
+            if not (self._selects_a_file(override) or override.is_hydra_override())
+        ]
         ConfigLoaderImpl._apply_overrides_to_config(values, config)
         return config
 
     def _selects_a_file(self, override: Override) -> bool:
-        return not isinstance(override.value(), dict) and self._loader.repository.group_exists(override.key_or_group)
+        return not isinstance(override.value(), dict) and self._loader.repository.group_exists(
+            override.key_or_group
+        )

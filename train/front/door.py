@@ -1,4 +1,6 @@
-"""``python train.py``: Hydra started, one job carried out, the process ended with the right status."""
+"""``python train.py``: Hydra started, one job carried out, the process ended with the right
+status.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ WORKER = Worker()
 
 
 class Exit:
-    """The status that the process ends with: 0 all done, 1 a point failed, 2 the input was refused."""
+    """The status that the process ends with: 0 all done, 1 a point failed, 2 the input was
+    refused.
+    """
 
     status = 0
 
@@ -42,15 +46,22 @@ class Interrupted(KeyboardInterrupt):
 def main() -> NoReturn:
     """Run what the command line asks for and exit."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")
-    # An engine's workers start elsewhere; they must find this copy of the project, installed or not.
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(CONF.parent), os.environ.get("PYTHONPATH"))))
+    # An engine's workers start elsewhere; they must find this copy of the project, installed or
+    # not.
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (str(CONF.parent), os.environ.get("PYTHONPATH")))
+    )
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
     except OF_INPUT as error:
         refuse(error)
     except KeyboardInterrupt as stop:
-        print("interrupted; what is finished stays in the store, and the same command goes on from there", file=sys.stderr)
+        print(
+            "interrupted; what is finished stays in the store, and the same command goes on from"
+            " there",
+            file=sys.stderr,
+        )
         sys.exit(128 + (signal.SIGTERM if isinstance(stop, Interrupted) else signal.SIGINT))
     finally:
         WORKER.stop()
@@ -59,13 +70,16 @@ def main() -> NoReturn:
 
 
 def job(config: DictConfig) -> Outcome | None:
-    """One Hydra job: one point. In a sweep its outcome is returned to the sweeper; alone its tables are written and printed."""
+    """One Hydra job: one point. In a sweep its outcome is returned to the sweeper; alone its tables
+    are written and printed.
+    """
     if HydraConfig.get().mode == RunMode.MULTIRUN:
         os.chdir(HydraConfig.get().runtime.cwd)  # an engine may start its workers elsewhere
         return run_apart(config)
     try:
         Exit.status = run_alone(config)
-    except OF_INPUT as error:  # refused here, for Hydra would print more about it than the user needs
+    # Refused here, for Hydra would print more about it than the user needs
+    except OF_INPUT as error:
         refuse(error)
     return None
 
@@ -82,7 +96,9 @@ def run_apart(config: DictConfig) -> Outcome:
 
 
 def run_alone(config: DictConfig) -> int:
-    """Run the point in this process, where a debugger can follow, and print what came out; the exit status."""
+    """Run the point in this process, where a debugger can follow, and print what came out; the exit
+    status.
+    """
     console = Console()
     plan, store = _prepare(config)
     always = config.overwrite == "always"
@@ -106,7 +122,9 @@ def run_alone(config: DictConfig) -> int:
 
 def _prepare(config: DictConfig) -> tuple[Plan, Store]:
     hydra_config = HydraConfig.get()
-    config.device = pick_device(config.device, hydra_config.job.num if hydra_config.mode == RunMode.MULTIRUN else 0)
+    config.device = pick_device(
+        config.device, hydra_config.job.num if hydra_config.mode == RunMode.MULTIRUN else 0
+    )
     words = ["python", "train.py", "hydra.mode=RUN", *hydra_config.overrides.task]
     store = Store(config.store.dir, made={"command": shlex.join(words), "device": config.device})
     return plan_point(read_point(config), store), store

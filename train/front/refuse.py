@@ -18,7 +18,9 @@ EXTRAS = ("joblib", "ray", "submitit")  # of pyproject.toml, each a launcher
 
 
 def refuse(error: BaseException) -> NoReturn:
-    """Print what was wrong with the input and exit with status 2; anything else is a bug, keeps its traceback and exits with 1."""
+    """Print what was wrong with the input and exit with status 2; anything else is a bug, keeps its
+    traceback and exits with 1.
+    """
     if not isinstance(error, OF_INPUT):
         traceback.print_exception(error)
         raise SystemExit(1)
@@ -27,7 +29,9 @@ def refuse(error: BaseException) -> NoReturn:
 
 
 def explain(error: BaseException) -> str:
-    """The message of the innermost error that speaks of the input, with the nearest known key or option."""
+    """The message of the innermost error that speaks of the input, with the nearest known key or
+    option.
+    """
     chain: list[BaseException] = [error]
     while cause := chain[-1].__cause__ or chain[-1].__context__:
         chain.append(cause)
@@ -40,12 +44,18 @@ def explain(error: BaseException) -> str:
     if missing and isinstance(parent, DictConfig):
         return f"unknown config key {missing[1]!r}{nearest(missing[1], map(str, parent))} ({text})"
     if missing := re.search(r"Missing mandatory value: hydra\.sweeper\.params\.([\w.]+)", text):
-        return f"there are no values of {missing[1]} to sweep over; the file of the experiment begins with the command that gives them"
+        return (
+            f"there are no values of {missing[1]} to sweep over; the file of the experiment begins"
+            " with the command that gives them"
+        )
     option = re.search(r"Could not find '([^']+)'", text)
     if option:
         name = option[1].split("/")[-1]
         if option[1].startswith("hydra/launcher/") and (extra := name.partition("_")[0]) in EXTRAS:
-            return f"hydra/launcher={name} is not installed: pip install -c requirements.lock -e '.[{extra}]'"
+            return (
+                f"hydra/launcher={name} is not installed: pip install -c requirements.lock -e"
+                f" '.[{extra}]'"
+            )
         return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))
     return text
 

@@ -1,4 +1,6 @@
-"""A sweep: plan every cell, run what the store lacks on Hydra's launcher, hand over again what an engine lost, join the tables."""
+"""A sweep: plan every cell, run what the store lacks on Hydra's launcher, hand over again what an
+engine lost, join the tables.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +37,19 @@ class Job(NamedTuple):
     overrides: list[str]
 
 
-def sweep(config: DictConfig, make_launcher: Callable[[], Launcher], arguments: Sequence[str]) -> int:
-    """Run the sweep that a configuration in multirun mode asks for; the exit status of the process."""
+def sweep(
+    config: DictConfig, make_launcher: Callable[[], Launcher], arguments: Sequence[str]
+) -> int:
+    """Run the sweep that a configuration in multirun mode asks for; the exit status of the
+    process.
+    """
     console, store = Console(), Store(config.store.dir)
     every = plan_jobs(config, arguments, store)
     jobs = list({job.plan.key: job for job in every}.values())
     plans = [job.plan for job in jobs]
-    print_plan(plans, [job.plan for job in every], store, console, anew=config.overwrite == "always")
+    print_plan(
+        plans, [job.plan for job in every], store, console, anew=config.overwrite == "always"
+    )
     if config.plan:
         return 0
     results = results_folder(config.results.dir)
@@ -51,16 +59,31 @@ def sweep(config: DictConfig, make_launcher: Callable[[], Launcher], arguments: 
         store.prove_writable()
         store.orphans(remove=True)
         if config.overwrite == "always":
-            for stage in {key: stage for job in left for key, stage in job.plan.stages().items()}.values():
+            for stage in {
+                key: stage for job in left for key, stage in job.plan.stages().items()
+            }.values():
                 store.discard(stage)
         progress = SweepProgress([job.plan for job in left], store, results, console)
         progress.start()
         try:
-            outcomes = launch(spread(left), make_launcher(), progress, results, config.hydra.sweeper.max_batch_size)
+            outcomes = launch(
+                spread(left),
+                make_launcher(),
+                progress,
+                results,
+                config.hydra.sweeper.max_batch_size,
+            )
         finally:
             progress.stop()
             store.orphans(remove=True)
-    return finish(join_tables(plans, store, results, outcomes), plans, store, results, console, extend=config.results.extend)
+    return finish(
+        join_tables(plans, store, results, outcomes),
+        plans,
+        store,
+        results,
+        console,
+        extend=config.results.extend,
+    )
 
 
 def plan_jobs(config: DictConfig, arguments: Sequence[str], store: Store) -> list[Job]:
@@ -75,7 +98,9 @@ def plan_jobs(config: DictConfig, arguments: Sequence[str], store: Store) -> lis
 
 
 def to_run(jobs: Sequence[Job], store: Store, results: Path, overwrite: str) -> list[Job]:
-    """The jobs whose points are not done; ``never`` leaves those that failed before, ``always`` takes all, ``only-cache`` none."""
+    """The jobs whose points are not done; ``never`` leaves those that failed before, ``always``
+    takes all, ``only-cache`` none.
+    """
     if overwrite == "always":
         return list(jobs)
     if overwrite == "only-cache":
@@ -83,12 +108,18 @@ def to_run(jobs: Sequence[Job], store: Store, results: Path, overwrite: str) -> 
     left = [job for job in jobs if not all(store.intact(stage) for stage in job.plan.ends)]
     if overwrite == "never":
         noted = {job.plan.key: read_outcome(results, job.plan.key) for job in left}
-        left = [job for job in left if not ((outcome := noted[job.plan.key]) and outcome.status == "failed")]
+        left = [
+            job
+            for job in left
+            if not ((outcome := noted[job.plan.key]) and outcome.status == "failed")
+        ]
     return left
 
 
 def spread(jobs: Sequence[Job]) -> list[Job]:
-    """The jobs in turns, one of each embedding, so that workers side by side train different ones and do not wait for the same."""
+    """The jobs in turns, one of each embedding, so that workers side by side train different ones
+    and do not wait for the same.
+    """
     turns: dict[str, int] = {}
     ranked = []
     for number, job in enumerate(jobs):
@@ -99,9 +130,15 @@ def spread(jobs: Sequence[Job]) -> list[Job]:
 
 
 def launch(
-    jobs: Sequence[Job], launcher: Launcher, progress: SweepProgress, results: Path, max_batch_size: int | None
+    jobs: Sequence[Job],
+    launcher: Launcher,
+    progress: SweepProgress,
+    results: Path,
+    max_batch_size: int | None,
 ) -> dict[str, Outcome]:
-    """The outcome of each job by point. Jobs that a broken engine left without one are handed over again, until that gets nowhere."""
+    """The outcome of each job by point. Jobs that a broken engine left without one are handed over
+    again, until that gets nowhere.
+    """
     outcomes: dict[str, Outcome] = {}
     left, number, trouble, in_vain = list(jobs), 0, "", 0
     while left and in_vain < TRIES:
@@ -110,8 +147,12 @@ def launch(
             try:
                 returns = launcher.launch([job.overrides for job in batch], initial_job_idx=number)
             except Exception as error:
-                trouble = f"{type(error).__name__}: {error}".strip().splitlines()[0].partition(". ")[0]
-                log.warning("the engine stopped, its unfinished points are handed over again: %s", trouble)
+                trouble = (
+                    f"{type(error).__name__}: {error}".strip().splitlines()[0].partition(". ")[0]
+                )
+                log.warning(
+                    "the engine stopped, its unfinished points are handed over again: %s", trouble
+                )
                 returns = []
             number += len(batch)
             outcomes |= _returned(batch, returns)
@@ -121,7 +162,10 @@ def launch(
         lost = [job for job in left if job.plan.key not in outcomes]
         in_vain = in_vain + 1 if len(lost) == len(left) else 0
         left = lost
-    return outcomes | {job.plan.key: note(Outcome(job.plan.key, "failed", f"did not run: {trouble}"), results) for job in left}
+    return outcomes | {
+        job.plan.key: note(Outcome(job.plan.key, "failed", f"did not run: {trouble}"), results)
+        for job in left
+    }
 
 
 def _returned(batch: Sequence[Job], returns: Sequence[JobReturn]) -> dict[str, Outcome]:
@@ -131,5 +175,7 @@ def _returned(batch: Sequence[Job], returns: Sequence[JobReturn]) -> dict[str, O
             found[job.plan.key] = done.return_value
         else:
             error = done._return_value
-            found[job.plan.key] = Outcome(job.plan.key, "failed", f"{type(error).__name__}: {error}")
+            found[job.plan.key] = Outcome(
+                job.plan.key, "failed", f"{type(error).__name__}: {error}"
+            )
     return found

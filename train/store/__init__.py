@@ -1,4 +1,6 @@
-"""Every stage's result under a hash of everything that decides it; ``python -m train.store`` looks into one."""
+"""Every stage's result under a hash of everything that decides it; ``python -m train.store`` looks
+into one.
+"""
 
 from train.store.entry import DamagedError
 from train.store.stage import Stage

@@ -17,19 +17,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m train.store", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     each = {
-        "ls": commands.add_parser("ls", help="what is stored, how large it is and how long it took"),
-        "explain": commands.add_parser("explain", help="the full recipe of a result and the command that makes it again"),
-        "gc": commands.add_parser("gc", help="remove orphaned work and damaged results, and results not used for long"),
+        "ls": commands.add_parser(
+            "ls", help="what is stored, how large it is and how long it took"
+        ),
+        "explain": commands.add_parser(
+            "explain", help="the full recipe of a result and the command that makes it again"
+        ),
+        "gc": commands.add_parser(
+            "gc", help="remove orphaned work and damaged results, and results not used for long"
+        ),
         "verify": commands.add_parser("verify", help="compare every file with its checksum"),
     }
     for name in ("ls", "verify"):
         each[name].add_argument("stage", nargs="?", help="one stage only, such as vectors")
     each["explain"].add_argument("key", help="a key or the beginning of one")
     each["explain"].add_argument("--json", action="store_true", help="as JSON")
-    each["gc"].add_argument("--older-than", metavar="AGE", help="also results not used for so long: 12h, 30d, 8w")
-    each["gc"].add_argument("--dry-run", action="store_true", help="say what would be removed and remove nothing")
+    each["gc"].add_argument(
+        "--older-than", metavar="AGE", help="also results not used for so long: 12h, 30d, 8w"
+    )
+    each["gc"].add_argument(
+        "--dry-run", action="store_true", help="say what would be removed and remove nothing"
+    )
     for command in each.values():
-        command.add_argument("--store", default="store", metavar="DIR", help="the store's folder (default: store)")
+        command.add_argument(
+            "--store", default="store", metavar="DIR", help="the store's folder (default: store)"
+        )
     given = parser.parse_args(arguments)
     console, store = Console(), open_store(given.store)
     if given.command == "explain":

@@ -1,4 +1,6 @@
-"""One stored result on disk: sealed with checksums before it takes its name, checked against them when it is used."""
+"""One stored result on disk: sealed with checksums before it takes its name, checked against them
+when it is used.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,16 @@ class DamagedError(Exception):
 
 
 def seal(folder: Path, recipe: Mapping[str, Any], made: Mapping[str, Any]) -> None:
-    """Write ``recipe.json``: the recipe, how it was made, size and SHA-256 of every file, and a hash of all that; flush all to the disk.
+    """Write ``recipe.json``: the recipe, how it was made, size and SHA-256 of every file, and a
+    hash of all that; flush all to the disk.
 
-    After it returns a rename of ``folder`` is all that is missing, and a loss of power leaves the whole result or none.
+    After it returns a rename of ``folder`` is all that is missing, and a loss of power leaves the
+    whole result or none.
     """
-    files = {str(path.relative_to(folder)): {"bytes": path.stat().st_size, "sha256": sha256(path)} for path in _files(folder)}
+    files = {
+        str(path.relative_to(folder)): {"bytes": path.stat().st_size, "sha256": sha256(path)}
+        for path in _files(folder)
+    }
     content = {"recipe": dict(recipe), "made": dict(made), "files": files}
     text = json.dumps(content | {"sha256": _own_hash(content)}, indent=1, sort_keys=True)
     (folder / RECIPE).write_text(text, encoding="utf-8")
@@ -32,7 +39,9 @@ def seal(folder: Path, recipe: Mapping[str, Any], made: Mapping[str, Any]) -> No
 
 
 def read_recipe(folder: Path) -> dict[str, Any]:
-    """The content of ``recipe.json``. Raises ``DamagedError`` if it is absent, cannot be read, or is not what was sealed for this key."""
+    """The content of ``recipe.json``. Raises ``DamagedError`` if it is absent, cannot be read, or
+    is not what was sealed for this key.
+    """
     try:
         content = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -41,14 +50,20 @@ def read_recipe(folder: Path) -> dict[str, Any]:
         raise DamagedError(f"{RECIPE} is not JSON") from None
     sealed = content.pop("sha256", None) if isinstance(content, dict) else None
     if sealed is None or sealed != _own_hash(content):
-        raise DamagedError(f"{RECIPE} was altered" if sealed else f"{RECIPE} has no checksums (written by an early version)")
+        raise DamagedError(
+            f"{RECIPE} was altered"
+            if sealed
+            else f"{RECIPE} has no checksums (written by an early version)"
+        )
     if recipe_key(content["recipe"]) != folder.name:
         raise DamagedError(f"{RECIPE} belongs to another key, {recipe_key(content['recipe'])}")
     return dict(content)
 
 
 def check(folder: Path) -> dict[str, Any]:
-    """The content of ``recipe.json`` after every file was compared with it. Raises ``DamagedError`` with the first difference."""
+    """The content of ``recipe.json`` after every file was compared with it. Raises ``DamagedError``
+    with the first difference.
+    """
     content = read_recipe(folder)
     found = {str(path.relative_to(folder)): path for path in _files(folder)}
     for name, sealed in content["files"].items():

@@ -1,4 +1,6 @@
-"""Where a result comes from: its recipe and those of all it rests on, and the command that makes it again."""
+"""Where a result comes from: its recipe and those of all it rests on, and the command that makes it
+again.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from train.store.tools import entries, size, spell_bytes
 
 
 def explain(store: Store, prefix: str, console: Console, *, as_json: bool) -> None:
-    """Print the full recipe of the result whose key begins so. Raises ``InputError`` for an unknown or ambiguous beginning."""
+    """Print the full recipe of the result whose key begins so. Raises ``InputError`` for an unknown
+    or ambiguous beginning.
+    """
     entry = find(store, prefix)
     told = provenance(store, entry)
     if as_json:
@@ -24,10 +28,22 @@ def explain(store: Store, prefix: str, console: Console, *, as_json: bool) -> No
         return
     console.print(_tree(told), highlight=False)
     made = told["made"]
-    console.print(f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, Python {made['python']}, with", highlight=False)
-    console.print("  " + ", ".join(f"{name} {version}" for name, version in made["libraries"].items()), highlight=False)
+    console.print(
+        f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, Python"
+        f" {made['python']}, with",
+        highlight=False,
+    )
+    console.print(
+        "  " + ", ".join(f"{name} {version}" for name, version in made["libraries"].items()),
+        highlight=False,
+    )
     console.print("again, in any store:", highlight=False)
-    console.print(f"  {made.get('command', 'not noted: it was not made by train.py')}", highlight=False, soft_wrap=True, markup=False)
+    console.print(
+        f"  {made.get('command', 'not noted: it was not made by train.py')}",
+        highlight=False,
+        soft_wrap=True,
+        markup=False,
+    )
 
 
 def find(store: Store, prefix: str) -> Path:
@@ -36,15 +52,21 @@ def find(store: Store, prefix: str) -> Path:
     if len(found) == 1:
         return found[0]
     if found:
-        raise InputError(f"{prefix} is the beginning of {len(found)} keys: {', '.join(entry.name for entry in found[:5])}; give more of it")
+        raise InputError(
+            f"{prefix} is the beginning of {len(found)} keys:"
+            f" {', '.join(entry.name for entry in found[:5])}; give more of it"
+        )
     raise InputError(
-        f"no result in {store.root} has a key that begins with {prefix}; python -m train.store ls STAGE lists keys, and "
-        "points.parquet has those of each point in vectors_key, intrinsic_key and extrinsic_key"
+        f"no result in {store.root} has a key that begins with {prefix}; python -m train.store ls"
+        " STAGE lists keys, and points.parquet has those of each point in vectors_key,"
+        " intrinsic_key and extrinsic_key"
     )
 
 
 def provenance(store: Store, entry: Path) -> dict[str, Any]:
-    """The recipe of a result, how it was made, and the same for its inputs; an input no longer stored is only named."""
+    """The recipe of a result, how it was made, and the same for its inputs; an input no longer
+    stored is only named.
+    """
     try:
         content = read_recipe(entry)
     except DamagedError as damage:
@@ -52,10 +74,20 @@ def provenance(store: Store, entry: Path) -> dict[str, Any]:
     recipe = content["recipe"]
     by_key = {path.name: path for path in entries(store)}
     inputs = {
-        name: provenance(store, by_key[key]) if key in by_key else {"stage": name, "key": key, "lost": "no longer in the store"}
+        name: (
+            provenance(store, by_key[key])
+            if key in by_key
+            else {"stage": name, "key": key, "lost": "no longer in the store"}
+        )
         for name, key in recipe["inputs"].items()
     }
-    return {**recipe, "key": entry.name, "bytes": size(entry), "made": content["made"], "inputs": inputs}
+    return {
+        **recipe,
+        "key": entry.name,
+        "bytes": size(entry),
+        "made": content["made"],
+        "inputs": inputs,
+    }
 
 
 def _tree(told: dict[str, Any], tree: Tree | None = None) -> Tree:
@@ -63,11 +95,16 @@ def _tree(told: dict[str, Any], tree: Tree | None = None) -> Tree:
     if "lost" in told:
         title += f" ({told['lost']})"
     else:
-        title += f"  {told['made_by']} v{told['version']}, {spell_bytes(told['bytes'])}, {told['made']['seconds']:.1f} s"
+        title += (
+            f"  {told['made_by']} v{told['version']}, {spell_bytes(told['bytes'])},"
+            f" {told['made']['seconds']:.1f} s"
+        )
     branch = tree.add(title) if tree else Tree(title)
     for params in told.get("params", {}).values():
         if params:
-            branch.add(", ".join(f"{name}={value}" for name, value in params.items()).replace("[", r"\["))
+            branch.add(
+                ", ".join(f"{name}={value}" for name, value in params.items()).replace("[", r"\[")
+            )
     if told.get("seed") is not None:
         branch.add(f"seed {told['seed']}")
     for name, digest in told.get("files", {}).items():

@@ -15,8 +15,9 @@ from typing import Any
 class Stage:
     """One step of a run: what it does, to which inputs, with which seed.
 
-    ``build(out, inputs)`` writes the result into the new folder ``out``; ``inputs`` maps names to the folders of the input stages.
-    ``files`` maps names to digests of files from outside. ``key`` hashes everything but ``build``, through all ancestors.
+    ``build(out, inputs)`` writes the result into the new folder ``out``; ``inputs`` maps names to
+    the folders of the input stages. ``files`` maps names to digests of files from outside. ``key``
+    hashes everything but ``build``, through all ancestors.
     """
 
     name: str

@@ -1,8 +1,9 @@
-"""The folder of results, shared by any number of processes: each result is built once, and nothing half-written or altered is used.
+"""The folder of results, shared by any number of processes: each result is built once, and nothing
+half-written or altered is used.
 
-``root/STAGE/KEY/`` holds a result and its ``recipe.json``. It is built in ``root/work/KEY`` under a lock of the operating system, which
-dies with its holder, and renamed into place; ``root/damaged`` holds what failed its checksums; ``root/digests`` remembers the hashes of
-files from outside.
+``root/STAGE/KEY/`` holds a result and its ``recipe.json``. It is built in ``root/work/KEY`` under a
+lock of the operating system, which dies with its holder, and renamed into place; ``root/damaged``
+holds what failed its checksums; ``root/digests`` remembers the hashes of files from outside.
 """
 
 from __future__ import annotations
@@ -27,10 +28,21 @@ from files import InputError
 from train.store.entry import RECIPE, DamagedError, check, flush, seal, sha256
 from train.store.stage import Stage
 
-LIBRARIES = ("datasets", "gensim", "nltk", "numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "torch")
+LIBRARIES = (
+    "datasets",
+    "gensim",
+    "nltk",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scikit-learn",
+    "scipy",
+    "torch",
+)
 NOT_STAGES = ("work", "locks", "digests", "damaged")
 NO_ROOM = 1 << 20  # with fewer free bytes than this, an error of writing is taken for a full disk
-PATIENCE = 5  # times a result is looked for or built while other processes build, replace or remove it
+# Times a result is looked for or built while other processes build, replace or remove it
+PATIENCE = 5
 
 log = logging.getLogger(__name__)
 
@@ -40,9 +52,12 @@ class StoreError(RuntimeError):
 
 
 class Store:
-    """The folder of results. ``made`` (command, device) is noted in every recipe; ``built`` names the stages built by this object."""
+    """The folder of results. ``made`` (command, device) is noted in every recipe; ``built`` names
+    the stages built by this object.
+    """
 
-    _checked: ClassVar[set[tuple[Path, int]]] = set()  # entries that this process has compared with their checksums
+    # Entries that this process has compared with their checksums
+    _checked: ClassVar[set[tuple[Path, int]]] = set()
 
     def __init__(self, root: str | Path, made: Mapping[str, Any] | None = None) -> None:
         self.root = Path(root).resolve()
@@ -50,7 +65,9 @@ class Store:
         self.built: list[str] = []
 
     def prove_writable(self) -> None:
-        """Raises ``InputError`` where the folder cannot be made or written, before anything runs."""
+        """Raises ``InputError`` where the folder cannot be made or written, before anything
+        runs.
+        """
         try:
             for folder in ("work", "locks"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
@@ -58,7 +75,10 @@ class Store:
             probe.touch()
             probe.unlink()
         except OSError as error:
-            raise InputError(f"store.dir={self.root} cannot be written ({error.strerror}); choose another with store.dir=PATH") from error
+            raise InputError(
+                f"store.dir={self.root} cannot be written ({error.strerror}); choose another with"
+                " store.dir=PATH"
+            ) from error
 
     def path(self, stage: Stage) -> Path:
         """Where the result of a stage lies, or would lie."""
@@ -69,7 +89,9 @@ class Store:
         return self.path(stage).is_dir()
 
     def intact(self, stage: Stage) -> bool:
-        """Whether the result is there and passes its checksums (compared once a process); one that fails is set aside and reported."""
+        """Whether the result is there and passes its checksums (compared once a process); one that
+        fails is set aside and reported.
+        """
         entry = self.path(stage)
         try:
             return self._passes(entry)
@@ -82,9 +104,11 @@ class Store:
                     return False
 
     def make(self, stage: Stage) -> Path:
-        """The folder of the stage's result, built first where it is missing or damaged; inputs are made only then.
+        """The folder of the stage's result, built first where it is missing or damaged; inputs are
+        made only then.
 
-        Raises ``StoreError`` when the disk is full or the store cannot be written, and whatever the build raises.
+        Raises ``StoreError`` when the disk is full or the store cannot be written, and whatever the
+        build raises.
         """
         for _ in range(PATIENCE):
             if self.intact(stage):
@@ -99,7 +123,10 @@ class Store:
                 except FileNotFoundError:
                     if all(folder.is_dir() for folder in inputs.values()):
                         raise
-        raise StoreError(f"{stage.name} {stage.key} could not be made: another process keeps removing it or its inputs from {self.root}")
+        raise StoreError(
+            f"{stage.name} {stage.key} could not be made: another process keeps removing it or its"
+            f" inputs from {self.root}"
+        )
 
     def discard(self, stage: Stage) -> None:
         """Remove a result, if it is there."""
@@ -118,7 +145,11 @@ class Store:
     def in_progress(self) -> set[str]:
         """Keys of the results that some process is building now."""
         work = self.root / "work"
-        return {path.name for path in work.iterdir() if not path.name.startswith(".")} if work.is_dir() else set()
+        return (
+            {path.name for path in work.iterdir() if not path.name.startswith(".")}
+            if work.is_dir()
+            else set()
+        )
 
     def orphans(self, *, remove: bool) -> list[Path]:
         """Work folders whose builder is gone, left behind by killed processes; removed if asked."""
@@ -133,7 +164,9 @@ class Store:
         return found
 
     def digest(self, path: Path) -> str:
-        """SHA-256 of a file from outside, remembered by its path, size, inode and times so that large files are hashed once."""
+        """SHA-256 of a file from outside, remembered by its path, size, inode and times so that
+        large files are hashed once.
+        """
         if not path.is_file():
             raise InputError(f"no such file: {path}")
         path = path.resolve()
@@ -173,7 +206,13 @@ class Store:
             target = next(path for name in names if not (path := aside / name).exists())
             os.replace(entry, target)
             (target / "damage.txt").write_text(f"{damage}\n", encoding="utf-8")
-        log.warning("damaged result set aside in %s, to be built again: %s %s: %s", target, entry.parent.name, entry.name, damage)
+        log.warning(
+            "damaged result set aside in %s, to be built again: %s %s: %s",
+            target,
+            entry.parent.name,
+            entry.name,
+            damage,
+        )
 
     def _build(self, stage: Stage, inputs: Mapping[str, Path]) -> None:
         work, entry = self.root / "work" / stage.key, self.path(stage)
@@ -223,22 +262,29 @@ class Store:
         except OSError as error:
             if reason := self._disk_trouble(error):
                 raise StoreError(
-                    f"store.dir={self.root}: {reason}. What is finished stays; free some space (python -m train.store gc) or choose "
-                    "another folder with store.dir=PATH, and the same command goes on from here"
+                    f"store.dir={self.root}: {reason}. What is finished stays; free some space"
+                    " (python -m train.store gc) or choose another folder with store.dir=PATH, and"
+                    " the same command goes on from here"
                 ) from error
             raise
 
     def _disk_trouble(self, error: OSError) -> str:
         if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            here = error.filename is not None and Path(os.fsdecode(error.filename)).is_relative_to(self.root)
+            here = error.filename is not None and Path(os.fsdecode(error.filename)).is_relative_to(
+                self.root
+            )
             return f"it cannot be written ({error.strerror})" if here else ""
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             return f"the disk is full ({error.strerror})"
         if isinstance(error, Timeout):
             return ""
         if error.errno == errno.ENOSYS:
-            return "the file system knows no locks (flock), which a store that several processes share needs"
+            return (
+                "the file system knows no locks (flock), which a store that several processes share"
+                " needs"
+            )
         with suppress(OSError):
-            if shutil.disk_usage(self.root).free < NO_ROOM:  # libraries report a short write in words of their own
+            # Libraries report a short write in words of their own
+            if shutil.disk_usage(self.root).free < NO_ROOM:
                 return f"the disk is full ({error})"
         return ""

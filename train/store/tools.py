@@ -1,4 +1,6 @@
-"""What ``python -m train.store`` does to a store: list it, check it, remove what is no longer needed."""
+"""What ``python -m train.store`` does to a store: list it, check it, remove what is no longer
+needed.
+"""
 
 from __future__ import annotations
 
@@ -33,32 +35,60 @@ def open_store(root: str) -> Store:
 
 
 def entries(store: Store, stage: str | None = None) -> list[Path]:
-    """The folders of all results, or of one stage. Raises ``InputError`` for a stage that has none."""
-    stages = [path for path in sorted(store.root.iterdir()) if path.is_dir() and path.name not in NOT_STAGES]
+    """The folders of all results, or of one stage. Raises ``InputError`` for a stage that has
+    none.
+    """
+    stages = [
+        path
+        for path in sorted(store.root.iterdir())
+        if path.is_dir() and path.name not in NOT_STAGES
+    ]
     if stage is not None and stage not in (names := [path.name for path in stages]):
-        raise InputError(f"{store.root} has no stage {stage!r}; it has {', '.join(names) or 'none'}")
-    return [entry for path in stages if stage in (None, path.name) for entry in sorted(path.iterdir())]
+        raise InputError(
+            f"{store.root} has no stage {stage!r}; it has {', '.join(names) or 'none'}"
+        )
+    return [
+        entry for path in stages if stage in (None, path.name) for entry in sorted(path.iterdir())
+    ]
 
 
 def ls(store: Store, stage: str | None, console: Console) -> None:
-    """One row a stage, or one row a result of one stage; what is under way, orphaned and damaged below."""
+    """One row a stage, or one row a result of one stage; what is under way, orphaned and damaged
+    below.
+    """
     table = Table(title=str(store.root), title_justify="left")
     if stage is None:
         _columns(table, "stage", "results", "size", "took", "last used")
         for name in dict.fromkeys(entry.parent.name for entry in entries(store)):
             group = entries(store, name)
             seconds = sum(_made(entry).get("seconds", 0) for entry in group)
-            table.add_row(name, str(len(group)), spell_bytes(sum(map(size, group))), duration(seconds), _date(max(map(last_used, group))))
+            table.add_row(
+                name,
+                str(len(group)),
+                spell_bytes(sum(map(size, group))),
+                duration(seconds),
+                _date(max(map(last_used, group))),
+            )
     else:
         _columns(table, "key", "made by", "size", "took", "made", "last used")
         for entry in entries(store, stage):
             made = _made(entry)
-            told = (made["made_by"], spell_bytes(size(entry)), duration(made["seconds"]), made["time"][:10]) if made else ("damaged",) * 4
+            told = (
+                (
+                    made["made_by"],
+                    spell_bytes(size(entry)),
+                    duration(made["seconds"]),
+                    made["time"][:10],
+                )
+                if made
+                else ("damaged",) * 4
+            )
             table.add_row(entry.name[:12], *told, _date(last_used(entry)))
     console.print(table)
     orphans = {path.name for path in store.orphans(remove=False)}
     console.print(
-        f"{len(store.in_progress() - orphans)} being built, {len(orphans)} orphaned, {len(_damaged(store))} damaged and set aside"
+        f"{len(store.in_progress() - orphans)} being built, {len(orphans)} orphaned,"
+        f" {len(_damaged(store))} damaged and set aside"
     )
 
 
@@ -66,22 +96,36 @@ def verify(store: Store, stage: str | None, console: Console) -> int:
     """Compare every file with its checksum and change nothing; 1 if a result is damaged, else 0."""
     found = entries(store, stage)
     bad = 0
-    for entry in track(found, "checking", console=console, transient=True, disable=not console.is_terminal):
+    for entry in track(
+        found, "checking", console=console, transient=True, disable=not console.is_terminal
+    ):
         try:
             check(entry)
         except DamagedError as damage:
             bad += 1
-            console.print(f"damaged: {entry.parent.name} {entry.name}: {damage}", soft_wrap=True, highlight=False)
-    console.print(f"{len(found)} results, {spell_bytes(sum(map(size, found)))} checked, {bad} damaged", highlight=False)
+            console.print(
+                f"damaged: {entry.parent.name} {entry.name}: {damage}",
+                soft_wrap=True,
+                highlight=False,
+            )
+    console.print(
+        f"{len(found)} results, {spell_bytes(sum(map(size, found)))} checked, {bad} damaged",
+        highlight=False,
+    )
     if bad:
-        console.print("a damaged result is set aside and built again when a sweep next needs it", highlight=False)
+        console.print(
+            "a damaged result is set aside and built again when a sweep next needs it",
+            highlight=False,
+        )
     return 1 if bad else 0
 
 
 def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool) -> None:
-    """Remove what no sweep can use: orphaned work, damaged results, locks nobody holds; with an age, results not used for so long too.
+    """Remove what no sweep can use: orphaned work, damaged results, locks nobody holds; with an
+    age, results not used for so long too.
 
-    A result that is removed is built again when it is needed. Ages are of the last use (noted once a process).
+    A result that is removed is built again when it is needed. Ages are of the last use (noted once
+    a process).
     """
     before = time.time() - age(older_than) if older_than else None
     table = Table(title="would be removed" if dry_run else "removed", title_justify="left")
@@ -129,7 +173,14 @@ def _garbage(store: Store, before: float | None) -> Iterator[tuple[str, list[Pat
     yield "damaged results", _damaged(store)
     if before is not None:
         yield "unused results", [entry for entry in entries(store) if last_used(entry) < before]
-        yield "digests of files", [memo for memo in sorted((store.root / "digests").glob("*")) if memo.stat().st_mtime < before]
+        yield (
+            "digests of files",
+            [
+                memo
+                for memo in sorted((store.root / "digests").glob("*"))
+                if memo.stat().st_mtime < before
+            ],
+        )
     yield "locks", sorted((store.root / "locks").glob("*.lock"))
 
 
@@ -137,8 +188,13 @@ def _remove(store: Store, path: Path) -> bool:
     """Remove a file or folder unless a process holds its key; whether it is gone."""
     is_lock = path.parent.name == "locks"
     try:
-        # Whoever waits for a lock file that is removed here notices, and takes the one that has its name then.
-        with FileLock(path if is_lock else store.root / "locks" / f"{path.name}.lock", blocking=False, fallback_to_soft=False):
+        # Whoever waits for a lock file that is removed here notices, and takes the one that has its
+        # name then.
+        with FileLock(
+            path if is_lock else store.root / "locks" / f"{path.name}.lock",
+            blocking=False,
+            fallback_to_soft=False,
+        ):
             if path.is_dir():
                 aside = store.root / "work" / f".removed-{path.name}"
                 os.replace(path, aside)
