@@ -15,7 +15,7 @@ class InputError(ValueError):
     """
 
 
-def nearest(name: str, options: Iterable[str]) -> str:
+def nearest(name: object, options: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` for the option spelt most like ``name``, or an empty string when
     none is close.
     """
