@@ -1,6 +1,6 @@
 """A choice: a frozen dataclass whose fields are checked against their types when it is made.
 
-``Annotated`` bounds and ``Literal`` are the one place where the allowed values of a field stand. The
+``Annotated`` bounds and ``Literal`` are the one place where a field's allowed values stand. The
 check is pydantic's, strict (a text is no number, a truth value no whole number); NaN and infinity
 are refused; what is wrong is said in one line.
 """
