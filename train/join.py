@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.tables import Tables, read_tables
+from analysis.read import Tables, read_tables
 from train.outcome import Outcome, read_outcome
 from train.point import Plan
 from train.store import Store
 
-IN_POINTS = ("status", "error", "traceback", "refused")
+DATA = ("experiment", "task", "source", "corpus")  # what two sweeps of one study share
 
 
 def join_tables(
@@ -36,20 +35,18 @@ def join_tables(
     for plan in plans:
         outcome = Outcome(plan.key)
         if all(store.intact(stage) for stage in plan.ends):
-            intrinsic.append(_scores(store.path(plan.intrinsic), point=plan.key))
-            if plan.extrinsic:
-                extrinsic.append(
-                    _scores(store.path(plan.extrinsic), task=plan.point.task, point=plan.key)
-                )
+            for stage in plan.metrics:
+                scores = _scores(store.path(stage), point=plan.key)
+                key = pa.repeat(stage.key, scores.num_rows)
+                intrinsic.append(scores.append_column("intrinsic_key", key))
+            if plan.task:
+                task = str(plan.point.facts()["task"])
+                extrinsic.append(_scores(store.path(plan.task), task=task, point=plan.key))
         else:
             noted = (outcomes or {}).get(plan.key) or read_outcome(results, plan.key)
-            outcome = (
-                noted
-                if noted and noted.status == "failed"
-                else Outcome(plan.key, "failed", "did not run")
-            )
-        told = {name: value for name, value in asdict(outcome).items() if name in IN_POINTS}
-        points.append({"point": plan.key, **plan.point.facts(), **told, **plan.keys()})
+            failed = noted is not None and noted.status == "failed"
+            outcome = noted if noted and failed else Outcome(plan.key, "failed", "did not run")
+        points.append({"point": plan.key, **plan.point.facts(), **outcome.told(), **plan.keys()})
     return Tables(
         pd.DataFrame(points), _stack(intrinsic, ["point"]), _stack(extrinsic, ["point", "task"])
     )
@@ -57,11 +54,8 @@ def join_tables(
 
 def _scores(folder: Path, **first: str) -> pa.Table:
     """The rows of a stage's scores with columns put before them."""
-    table = (
-        pq.ParquetFile(folder / "scores.parquet")
-        .read(use_threads=False)
-        .replace_schema_metadata(None)
-    )
+    file = pq.ParquetFile(folder / "scores.parquet")
+    table = file.read(use_threads=False).replace_schema_metadata(None)
     for name, value in first.items():
         table = table.add_column(0, name, pa.repeat(value, table.num_rows))
     return table
@@ -69,11 +63,9 @@ def _scores(folder: Path, **first: str) -> pa.Table:
 
 def _stack(tables: Iterable[pa.Table], first: list[str]) -> pd.DataFrame:
     stacked = list(tables)
-    return (
-        pa.concat_tables(stacked, promote_options="permissive").to_pandas()
-        if stacked
-        else pd.DataFrame(columns=first)
-    )
+    if not stacked:
+        return pd.DataFrame(columns=first)
+    return pa.concat_tables(stacked, promote_options="permissive").to_pandas()
 
 
 def extended(tables: Tables, results: Path) -> Tables:
@@ -83,16 +75,12 @@ def extended(tables: Tables, results: Path) -> Tables:
     if not (results / "points.parquet").is_file():
         return tables
     earlier = read_tables(results)
-    about = ["experiment", "task", "source", "corpus"]
-    same = (
-        earlier.points[about].apply(tuple, axis=1).isin(tables.points[about].apply(tuple, axis=1))
-    )
+    about = [name for name in DATA if name in earlier.points and name in tables.points]
+    now = tables.points[about].apply(tuple, axis=1)
+    same = earlier.points[about].apply(tuple, axis=1).isin(now)
     kept = set(earlier.points.loc[same, "point"]) - set(tables.points["point"])
     return Tables(
-        *(
-            _join(old[old["point"].isin(kept)], new)
-            for old, new in zip(earlier, tables, strict=True)
-        )
+        *(_join(old[old["point"].isin(kept)], new) for old, new in zip(earlier, tables, strict=True))
     )
 
 
