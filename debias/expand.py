@@ -106,7 +106,9 @@ def _unit(rows: Floats) -> Floats:
     """Rows scaled to length 1 in float32; a zero row becomes NaN."""
     rows = np.asarray(rows, dtype=np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(lengths > 0, lengths, np.float32(np.nan))
+    units = np.full_like(rows, np.nan)
+    np.divide(rows, lengths, out=units, where=lengths > 0)
+    return units
 
 
 def _ranked(nearness: Floats, claimed: NDArray[np.bool_]) -> Iterator[int]:

@@ -40,7 +40,7 @@ def attract_repel(
         both:     + B ``regularisation``/2 sum |w_l - u_l|^2 + |w_r - u_r|^2
 
     with m = ``attract_margin`` or ``repel_margin`` and w the row as given, not normalised (B,
-    because the reference adds the batch's regularisation to the cost of each pair.) A word's
+    because the reference adds the batch's regularisation to the cost of each pair). A word's
     negative is, among the other pairs of the batch, the word nearest to it (attract) or farthest
     from it (repel); with probability one half it is instead either word of another pair drawn at
     random. As in the reference, places are excluded and not words: a word that is in two pairs of

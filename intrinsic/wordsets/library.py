@@ -106,7 +106,8 @@ def read_query(path: str | Path, name: str | None = None) -> Query:
         raise InputError(f"{path} has the queries {', '.join(queries)}; name one")
     if name not in queries:
         raise InputError(
-            f"{path} has no query {name!r}{nearest(name, queries)}; name one of {', '.join(queries)}"
+            f"{path} has no query {name!r}{nearest(name, queries)}; name one of"
+            f" {', '.join(queries)}"
         )
     return queries[name]
 

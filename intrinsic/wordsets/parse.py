@@ -146,6 +146,8 @@ def _union(
     for member in members:
         if member.values:
             raise InputError(f"{where}: {member.name!r} has values, which a union cannot keep")
+    if len(widths := sorted({member.width for member in members})) > 1:
+        raise InputError(f"{where} has items of {widths[0]} and of {widths[1]} words; keep to one")
     items = dict.fromkeys(item for member in members for item in member.items)
     return {key: value for key, value in fields.items() if key != "union"} | {
         "words": [list(item) if len(item) > 1 else item[0] for item in items]

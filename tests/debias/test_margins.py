@@ -11,8 +11,8 @@ import pytest
 import torch
 from torch.nn import functional
 
+from debias.constraints import read_pairs, usable_pairs
 from debias.margins import ATTRACT, REPEL, attract_repel, batch_gradient, choose_negatives
-from debias.pairs import read_pairs, usable_pairs
 from files import InputError
 
 Pairs = list[tuple[int, int]]
