@@ -130,7 +130,7 @@ class AttractRepel:
         else:
             for start in range(0, len(matrix), ROWS):
                 block = matrix[start : start + ROWS]
-                lengths = np.linalg.norm(block, axis=1, keepdims=True)
+                lengths: Floats = np.linalg.norm(block, axis=1, keepdims=True)
                 block /= np.where(lengths > 0, lengths, 1)
         matrix[touched[moved]] = turned
 
@@ -144,7 +144,7 @@ def between(before: Doubles, after: Floats | Doubles, dose: float) -> Doubles:
     start: Doubles = before / np.linalg.norm(before, axis=1, keepdims=True)
     end = after / np.linalg.norm(after.astype(np.float64), axis=1, keepdims=True)
     point = (1 - dose) * start + dose * end
-    length = np.linalg.norm(point, axis=1, keepdims=True)
+    length: Doubles = np.linalg.norm(point, axis=1, keepdims=True)
     np.divide(point, length, out=start, where=length > 1e-6)
     return start
 

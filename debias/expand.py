@@ -105,7 +105,7 @@ def _nearness(seeds: Mapping[str, tuple[str, ...]], vectors: KeyedVectors) -> Fl
 def _unit(rows: Floats) -> Floats:
     """Rows scaled to length 1 in float32; a zero row becomes NaN."""
     rows = np.asarray(rows, dtype=np.float32)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    lengths: Floats = np.linalg.norm(rows, axis=1, keepdims=True)
     units = np.full_like(rows, np.nan)
     np.divide(rows, lengths, out=units, where=lengths > 0)
     return units

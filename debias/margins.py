@@ -113,7 +113,7 @@ def batch_gradient(
     Shapes: current, original (words, dim); places (2 B,), the words at l1, r1, l2, r2, ...; the
     result is as ``current``.
     """
-    lengths = np.linalg.norm(current, axis=1, keepdims=True)
+    lengths: Floats = np.linalg.norm(current, axis=1, keepdims=True)
     units = current / lengths
     at_place = units[places]
     cosines = at_place @ at_place.T
@@ -132,7 +132,8 @@ def batch_gradient(
 
     owners = places[np.concatenate((every, negatives))]
     through_unit = units[owners]
-    gradient -= np.einsum("ij,ij->i", gradient, through_unit)[:, None] * through_unit
+    along: Floats = np.einsum("ij,ij->i", gradient, through_unit)
+    gradient -= along[:, None] * through_unit
     gradient /= lengths[owners]
     np.clip(gradient, -CLIP, CLIP, out=gradient)
     of_word = np.zeros((len(current), len(owners)), dtype=np.float32)
@@ -160,7 +161,7 @@ def choose_negatives(cosines: Floats, kind: int, rng: np.random.Generator) -> In
 
 def _batches(pairs: Indices, size: int, drop_last: bool, rng: np.random.Generator) -> list[Indices]:
     """The pairs in random order, cut into batches."""
-    shuffled = rng.permutation(pairs)
+    shuffled: Indices = rng.permutation(pairs)
     whole = len(pairs) // size
     if drop_last:
         return [shuffled[start : start + size] for start in range(0, whole * size, size)]

@@ -187,9 +187,9 @@ rows = arrays.arrays(np.float64, (3, 4), elements=st.floats(-5, 5)).filter(
 
 
 def angle(left: Floats, right: Floats) -> Floats:
-    return (
-        np.arctan2(np.linalg.norm(left - right, axis=1), np.linalg.norm(left + right, axis=1)) * 2
-    )
+    apart: Floats = np.linalg.norm(left - right, axis=1)
+    together: Floats = np.linalg.norm(left + right, axis=1)
+    return np.arctan2(apart, together) * 2
 
 
 @given(rows, rows, st.lists(st.floats(0, 1), min_size=2, max_size=5))

@@ -167,7 +167,8 @@ def test_doses_are_nested_and_as_large_as_promised(
     stays, _ = literal(lines, TWO, direction, most)
     removable = stays.count(False)
     limit = removable if cap is None else min(removable, math.floor(cap * len(lines)))
-    folder, removed_before = tmp_path_factory.mktemp("d"), set()
+    folder = tmp_path_factory.mktemp("d")
+    removed_before: set[str] = set()
     for dose in sorted(doses):
         got, counts = run(folder, lines, TWO, Balance(direction, dose, cap, order, most), seed=seed)
         assert got == [line for line in lines if line in set(got)]  # order unchanged
