@@ -1,18 +1,29 @@
-"""Word pairs to attract and to repel: read from files, or made from a lexicon."""
+"""Word pairs to attract and to repel: read from files, or made from a query."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from debias.lexicon import Pair
+from debias.roles import words_by_role
 from files import InputError, read_lines
+from intrinsic.wordsets import Query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
+
+Pair = tuple[str, str]
+
+
+class Constraints(NamedTuple):
+    """The pairs to pull together and the pairs to push apart."""
+
+    attract: list[Pair]
+    repel: list[Pair]
 
 
 class UsablePairs(NamedTuple):
@@ -40,6 +51,18 @@ def read_pairs(path: str | Path) -> list[Pair]:
                 " words a line"
             )
     return found
+
+
+def stereotype_pairs(query: Query) -> tuple[list[Pair], list[Pair]]:
+    """The pro-stereotypical pairs X x A and Y x B of a query and its anti-stereotypical pairs
+    X x B and Y x A, each a full product (target, attribute) in the query's order.
+
+    Raises ``InputError`` as ``words_by_role`` does.
+    """
+    words = words_by_role(query)
+    pro = [*product(words["X"], words["A"]), *product(words["Y"], words["B"])]
+    anti = [*product(words["X"], words["B"]), *product(words["Y"], words["A"])]
+    return pro, anti
 
 
 def usable_pairs(
