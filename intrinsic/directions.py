@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal, get_args
+
 import numpy as np
+from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
 
 from files import InputError
@@ -12,7 +15,9 @@ from intrinsic.lookup import unit_rows
 
 Floats = NDArray[np.float64]
 
-DIRECTIONS = ("pca", "mean", "first")
+Direction = Literal["pca", "mean", "first"]
+DIRECTIONS = get_args(Direction)
+Along = Annotated[Direction, doc("how the base pairs span the direction")]
 NO_LENGTH = 1e-12
 SPANS_NOTHING = (
     "the words of a base pair have the same vector, or the pairs cancel, so they span no direction;"

@@ -13,12 +13,6 @@ from intrinsic.metrics.direct import (
     Same,
     SemBias,
 )
-from intrinsic.metrics.groups import (
-    BiasedAnalogies,
-    EmbeddingCoherence,
-    MeanAverageCosine,
-    RelativeNormDistance,
-)
 from intrinsic.metrics.neighbours import (
     IllicitProximity,
     MaleNeighbours,
@@ -28,6 +22,12 @@ from intrinsic.metrics.neighbours import (
 )
 from intrinsic.metrics.sentiment import NegativeSentiment
 from intrinsic.metrics.separability import Classification, Clustering, ImplicitBias
+from intrinsic.metrics.set_distances import (
+    BiasedAnalogies,
+    EmbeddingCoherence,
+    MeanAverageCosine,
+    RelativeNormDistance,
+)
 from intrinsic.metrics.utility import Analogies, GeneratedAnalogies, SemanticQuality
 from intrinsic.metrics.weat import Weat
 

@@ -152,5 +152,5 @@ def test_ddof_is_0_or_1() -> None:
 def test_every_public_name_is_there() -> None:
     for name in intrinsic.__all__:
         assert getattr(intrinsic, name).__class__ is not None
-    with pytest.raises(AttributeError, match="no attribute 'waet'"):
+    with pytest.raises(AttributeError, match="No intrinsic attribute waet"):
         intrinsic.waet  # noqa: B018

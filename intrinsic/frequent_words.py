@@ -6,27 +6,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
+from annotated_types import doc
+from numpy.typing import ArrayLike, NDArray
 
 from files import InputError
+from files.choice import Count
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
-
-    from intrinsic.metric import Words
 
 Singles = NDArray[np.float32]
 
 LETTERS = re.compile(r"[^\W\d_](?:[^\W\d]*[^\W\d_])?")  # letters, joined by underscores at most
 LONGEST = 20
-_made: WeakKeyDictionary[KeyedVectors, dict[Any, Vocabulary]] = WeakKeyDictionary()
+BATCH = 256
+Searched = Annotated[Count, doc("number of the most frequent words searched")]
+Setting = tuple[int, frozenset[str]]
+_made: WeakKeyDictionary[KeyedVectors, dict[Setting, FrequentWords]] = WeakKeyDictionary()
 
 
-class Vocabulary:
+class FrequentWords:
     """Words, the same by place in ``index``, and their vectors at unit length (n, dim) in
     float32.
     """
@@ -36,7 +39,7 @@ class Vocabulary:
         self.index = {word: place for place, word in enumerate(words)}
 
     def neighbours(
-        self, rows: NDArray[Any], k: int, *, names: Collection[str] = ()
+        self, rows: ArrayLike, k: int, *, names: Collection[str] = ()
     ) -> NDArray[np.intp]:
         """The places of the k nearest words by cosine of every row, nearest first, leaving out the
         word itself by its name.
@@ -49,10 +52,10 @@ class Vocabulary:
                 f"neighbours={k}: the vocabulary searched has {len(self.words)} words; ask for"
                 " fewer, at least 1"
             )
-        found = np.empty((len(rows), k), dtype=np.intp)
         units = np.asarray(rows, dtype=np.float32)
-        own = np.array([self.index.get(name, -1) for name in names] or [-1] * len(rows))
-        for start in range(0, len(rows), BATCH):
+        found = np.empty((len(units), k), dtype=np.intp)
+        own = np.array([self.index.get(name, -1) for name in names] or [-1] * len(units))
+        for start in range(0, len(units), BATCH):
             cosines = units[start : start + BATCH] @ self.matrix.T
             here = own[start : start + BATCH]
             cosines[np.flatnonzero(here >= 0), here[here >= 0]] = -np.inf
@@ -62,29 +65,23 @@ class Vocabulary:
         return found
 
 
-BATCH = 256
+def frequent(
+    vectors: KeyedVectors, size: int, left_out: frozenset[str] = frozenset()
+) -> FrequentWords:
+    """The neutral words among the ``size`` most frequent ones: lower-case letters, shorter than 20
+    characters, less those left out.
 
-
-def frequent(words: Words, size: int) -> Vocabulary:
-    """The neutral words among the ``size`` most frequent ones of the vectors: lower-case letters,
-    shorter than 20 characters.
-
-    Neither words of the query's base pairs nor those in its role ``excluded`` are among them. The
-    vectors' own order is that of frequency, as word2vec, fastText and GloVe write it. Zero vectors
-    are left out.
+    The vectors' own order is that of frequency, as word2vec, fastText and GloVe write it. Zero
+    vectors are left out.
     """
-    pairs = words["pairs"].items if "pairs" in words else []
-    left_out = frozenset(word for pair in pairs for word in pair)
-    if "excluded" in words.query.sets:
-        left_out |= set(words.query.sets["excluded"].words)
-    made = _made.setdefault(words.vectors, {})
+    made = _made.setdefault(vectors, {})
     key = (size, left_out)
     if key not in made:
-        made[key] = _gather(words.vectors, size, left_out)
+        made[key] = _gather(vectors, size, left_out)
     return made[key]
 
 
-def _gather(vectors: KeyedVectors, size: int, left_out: Collection[str]) -> Vocabulary:
+def _gather(vectors: KeyedVectors, size: int, left_out: Collection[str]) -> FrequentWords:
     places = [
         place
         for place, word in enumerate(vectors.index_to_key[:size])
@@ -102,4 +99,4 @@ def _gather(vectors: KeyedVectors, size: int, left_out: Collection[str]) -> Voca
             " lower-case words"
         )
     names = [vectors.index_to_key[place] for place, keep in zip(places, kept, strict=True) if keep]
-    return Vocabulary(names, rows[kept] / norms[kept, None])
+    return FrequentWords(names, rows[kept] / norms[kept, None])

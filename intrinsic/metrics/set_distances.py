@@ -4,20 +4,22 @@ rankings, biased analogies.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy.special import stdtr
 
-from files import InputError
-from intrinsic.lookup import unit_rows
-from intrinsic.metric import About, Convention, Measured, Metric, Words
+from files import InputError, choice
+from intrinsic.found_query import FoundQuery
+from intrinsic.lookup import UnitLength, unit_rows
+from intrinsic.metric import WEFE, About, Convention, Metric
 from intrinsic.permutation import PValue
+from intrinsic.score import Measured, by_name, mean_score
 
 Floats = NDArray[np.float64]
 
@@ -85,14 +87,16 @@ def coherence(x: ArrayLike, y: ArrayLike, a: ArrayLike) -> tuple[float, float]:
     if free == 0:
         return rho, math.nan
     t = math.inf if abs(rho) == 1 else abs(rho) * math.sqrt(free / (1 - rho * rho))
-    return rho, float(2 * special.stdtr(free, -t))
+    return rho, float(2 * stdtr(free, -t))
 
 
 def _ranks(values: Floats) -> Floats:
     """Ranks from 1, equal values sharing their mean rank."""
     order = values.argsort()
     if (np.diff(values[order]) == 0).any():
-        return np.asarray(stats.rankdata(values))
+        from scipy.stats import rankdata  # slow to import, and ties are rare
+
+        return np.asarray(rankdata(values))
     ranks = np.empty(len(values))
     ranks[order] = np.arange(1.0, len(values) + 1)
     return ranks
@@ -142,7 +146,7 @@ def _stereotypical(offsets: Floats, sought: Floats, start: Floats) -> int:
     return count
 
 
-@dataclass(frozen=True)
+@choice
 class RelativeNormDistance(Metric):
     """RND: how much nearer the attribute words lie to one group's mean than to the other's;
     ``each`` has every attribute word's.
@@ -160,8 +164,6 @@ class RelativeNormDistance(Metric):
         roles={"X": "targets", "Y": "targets", "A": "attributes"},
         asks=GENDER_TESTS,
     )
-    options: ClassVar[dict[str, Any]] = {"distance": "norm", "normalize": True, "total": False}
-    allowed: ClassVar[dict[str, Any]] = {"distance": ("norm", "cos")}
     default_source: ClassVar[str] = (
         "Garg et al. (2018): vectors at unit length, Euclidean distance; the mean where they sum."
     )
@@ -178,19 +180,20 @@ class RelativeNormDistance(Metric):
             {"normalize": False, "total": True},
         ),
     )
-    distance: str | None = None
-    normalize: bool | None = None
-    total: bool | None = None
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    distance: Annotated[Literal["norm", "cos"], doc("Euclidean distance, or the cosine")] = "norm"
+    normalize: UnitLength = True
+    total: Annotated[bool, doc("whether to sum over the attribute words, not average")] = False
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean or sum over the attribute words."""
-        x, y, a = (words[role].matrix if rules.normalize else words[role].raw for role in "XYA")
-        each = relative_norm_distances(x, y, a, distance=rules.distance)
-        value = each.sum() if rules.total else each.mean()
-        return Measured(float(value), each=dict(zip(words["A"].words, each.tolist(), strict=True)))
+        x, y, a = (words[role].rows(self.normalize) for role in "XYA")
+        each = relative_norm_distances(x, y, a, distance=self.distance)
+        value = each.sum() if self.total else each.mean()
+        return Measured(float(value), each=by_name(words["A"].words, each))
 
 
-@dataclass(frozen=True)
+@choice
 class MeanAverageCosine(Metric):
     """MAC: the mean cosine distance of target words and attribute sets; ``each`` has every target
     word's.
@@ -218,8 +221,6 @@ class MeanAverageCosine(Metric):
         },
         asks=GENDER_TESTS,
     )
-    options: ClassVar[dict[str, Any]] = {"form": "distance"}
-    allowed: ClassVar[dict[str, Any]] = {"form": ("distance", "similarity")}
     default_source: ClassVar[str] = "As WEFE: the cosine distance."
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
@@ -227,29 +228,28 @@ class MeanAverageCosine(Metric):
             "sweater (Chan, 2022): the cosine, not the distance; unbiased 0.",
             {"form": "similarity"},
         ),
-        Convention(
-            "wefe", "WEFE 1.0: as the default, with its rule for lost words.", {"min_found": 0.8}
-        ),
+        WEFE,
     )
-    form: str | None = None
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    form: Annotated[Literal["distance", "similarity"], doc("1 - cosine, or the cosine itself")] = (
+        "distance"
+    )
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """Every target set and attribute set counts as its words do in WEFE: target words equally,
         attribute sets equally.
         """
         cosines = mean_cosines(
-            [found.matrix for found in words.targets()],
-            [found.matrix for found in words.attributes()],
+            [found.matrix for found in words.targets.values()],
+            [found.matrix for found in words.attributes.values()],
         )
-        scores = cosines if rules.form == "similarity" else 1 - cosines
-        names = [word for found in words.targets() for word in found.words]
-        each = dict(zip(names, scores.mean(axis=1).tolist(), strict=True))
-        return Measured(
-            float(scores.mean()), each=each, unbiased=0.0 if rules.form == "similarity" else None
-        )
+        scores = cosines if self.form == "similarity" else 1 - cosines
+        names = [word for found in words.targets.values() for word in found.words]
+        unbiased = 0.0 if self.form == "similarity" else None
+        return dataclasses.replace(mean_score(names, scores), unbiased=unbiased)
 
 
-@dataclass(frozen=True)
+@choice
 class EmbeddingCoherence(Metric):
     """ECT: whether the two groups order the attribute words alike."""
 
@@ -266,25 +266,19 @@ class EmbeddingCoherence(Metric):
         fewest={"A": 3},
         asks=("names_professions",),
     )
-    options: ClassVar[dict[str, Any]] = {"normalize": False}
     default_source: ClassVar[str] = "Dev & Phillips (2019): means of vectors as they are."
-    others: ClassVar[tuple[Convention, ...]] = (
-        Convention(
-            "wefe", "WEFE 1.0: as the default, with its rule for lost words.", {"min_found": 0.8}
-        ),
-    )
-    normalize: bool | None = None
+    others: ClassVar[tuple[Convention, ...]] = (WEFE,)
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    normalize: UnitLength = False
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """Spearman's rho; p is that of rho = 0, which is not the unbiased value."""
-        x, y = (words[role].matrix if rules.normalize else words[role].raw for role in "XY")
+        x, y = (words[role].rows(self.normalize) for role in "XY")
         rho, p = coherence(x, y, words["A"].matrix)
-        return Measured(
-            rho, test=PValue(p, "t", 0, len(words["A"].words), "two-sided", False, p, p)
-        )
+        return Measured(rho, test=PValue.of_t(p, len(words["A"].words)))
 
 
-@dataclass(frozen=True)
+@choice
 class BiasedAnalogies(Metric):
     """BAT: the share of analogies X - Y + B that lead to A and not to B."""
 
@@ -304,14 +298,14 @@ class BiasedAnalogies(Metric):
         fewest={"A": 2, "B": 2},
         asks=GENDER_TESTS,
     )
-    options: ClassVar[dict[str, Any]] = {"normalize": False}
     default_source: ClassVar[str] = (
         "Lauscher et al. (2020): vectors as they are; sets of unequal size are not cut, as their"
         " code does."
     )
-    normalize: bool | None = None
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    normalize: UnitLength = False
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The share over all analogies."""
-        x, y, a, b = (words[role].matrix if rules.normalize else words[role].raw for role in "XYAB")
+        x, y, a, b = (words[role].rows(self.normalize) for role in "XYAB")
         return Measured(biased_analogies(x, y, a, b))
