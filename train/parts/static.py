@@ -9,9 +9,10 @@ from typing import ClassVar, cast
 import numpy as np
 
 from corpora.kinds import Corpus
-from debias.kinds import Method, TextMethod, VectorsMethod
+from debias.kinds import Method, TextMethod, VectorsMethod, direction_of, dose_of
 from debias.word_choice import WordChoice
 from files import InputError, choice
+from intrinsic.wordsets import read_query
 from train.embed import Embedding, LoadedEmbedding, TrainedEmbedding
 from train.parts.part import Facts, Inputs, Stages, write_json
 from train.store import Stage
@@ -55,14 +56,9 @@ class StaticVectors:
         return isinstance(self.embedding, LoadedEmbedding)
 
     @property
-    def dose(self) -> float:
-        """How much is changed, in [0, 1]; 1 for a method that knows no dose."""
-        return 0.0 if self.debias.acts_on == "none" else float(getattr(self.debias, "dose", 1.0))
-
-    @property
     def modified(self) -> bool:
         """Whether a method changes anything."""
-        return self.dose > 0
+        return self.debias.acts_on != "none" and dose_of(self.debias) > 0
 
     def files(self) -> list[Path]:
         """None of its own: its choices name theirs."""
@@ -77,8 +73,8 @@ class StaticVectors:
             "corpus": "none" if self.loaded else self.corpus.name,
             "embedding": self.embedding.name,
             "method": self.debias.name if self.modified else "none",
-            "direction": str(getattr(self.debias, "direction", "")) if self.modified else "",
-            "dose": self.dose,
+            "direction": direction_of(self.debias) if self.modified else "",
+            "dose": dose_of(self.debias) if self.modified else 0.0,
             "wordset": self.words.name,
             **planted,
             "generated": not self.loaded and self.corpus.generated,
