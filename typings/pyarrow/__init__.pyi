@@ -1,5 +1,5 @@
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ class ListArray(Array):
 
 class ChunkedArray:
     def __len__(self) -> int: ...
-    def to_pylist(self) -> list[object]: ...
+    def to_pylist(self) -> list[Any]: ...
 
 class RecordBatch:
     num_rows: int

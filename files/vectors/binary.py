@@ -6,14 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from files.errors import InputError
 from files.text import DAMAGE, open_binary
-from files.vectors_blocks import Block
-from files.vectors_detect import Layout
+
+if TYPE_CHECKING:
+    from files.vectors.blocks import Block
+    from files.vectors.detect import Layout
 
 CHUNK = 16 << 20
 LONGEST_WORD = 10_000

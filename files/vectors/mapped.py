@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-from gensim.models import KeyedVectors
+from numpy.typing import NDArray
 
 from files.atomic import atomic_path
 from files.errors import InputError
-from files.vectors_blocks import Block, blocks_of, checked, encoded, keyed
+from files.vectors.blocks import Block, Counts, blocks_of, checked, encoded, keyed
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
 
 
 def save_mapped(vectors: KeyedVectors, folder: str | Path) -> None:
@@ -74,9 +77,7 @@ def open_mapped(folder: str | Path) -> KeyedVectors:
     return vectors
 
 
-def write_folder(
-    blocks: Iterable[Block], folder: Path, *, counts: np.ndarray | None = None
-) -> None:
+def write_folder(blocks: Iterable[Block], folder: Path, *, counts: Counts | None = None) -> None:
     """Stream blocks into a new folder in the mapped format, holding one block at a time."""
     folder.mkdir(parents=True)
     count, dim = 0, 0
@@ -94,7 +95,7 @@ def write_folder(
         np.save(folder / "counts.npy", np.asarray(counts, dtype="<i8"), allow_pickle=False)
 
 
-def _map(path: Path) -> np.ndarray:
+def _map(path: Path) -> NDArray[Any]:
     """A ``.npy`` file mapped read-only; numpy refuses Python objects here, so nothing is
     unpickled.
     """

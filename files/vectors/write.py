@@ -1,4 +1,6 @@
-"""Word vectors out: word2vec text, word2vec binary and GloVe text, plain or gzip-compressed."""
+"""Word vectors out: word2vec text, word2vec binary and GloVe text, plain or gzip-compressed, or a
+mapped folder.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +8,56 @@ import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from gensim.models import KeyedVectors
 from pyarrow import compute
 
 from files.atomic import atomic_path
-from files.errors import InputError
-from files.vectors_blocks import Block, blocks_of, checked, encoded
-from files.vectors_detect import is_number
+from files.errors import InputError, nearest
+from files.vectors.blocks import Block, blocks_of, checked, encoded
+from files.vectors.detect import is_number
+from files.vectors.mapped import save_mapped
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
 
 ASCII_SPACE = " \t\n\r\x0b\x0c"
+SUFFIXES = {
+    ".txt": "word2vec_text",
+    ".vec": "word2vec_text",
+    ".glove": "glove",
+    ".bin": "word2vec_binary",
+    "": "mapped",
+}
+WRITABLE = ("word2vec_text", "word2vec_binary", "glove", "mapped")
 
 
-def write_file(vectors: KeyedVectors, path: Path, form: str) -> None:
+def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None = None) -> None:
+    """Write the vocabulary's vectors in index order; a reader sees the whole file or none.
+
+    ``format`` is ``"word2vec_text"`` (with header), ``"word2vec_binary"``, ``"glove"`` (text
+    without header) or ``"mapped"``; by default the suffix tells: .txt or .vec, .bin, .glove, or
+    none for a mapped folder. Files also as .gz. Reading back gives the same float32 bits.
+
+    Raises ``InputError`` for another format or suffix, for NaN or infinite values, and for words
+    that the format cannot hold.
+    """
+    path = Path(path)
+    form = format or _format_of(path)
+    if form not in WRITABLE:
+        raise InputError(
+            f"{path}: cannot write the format {form!r}; allowed are"
+            f" {', '.join(WRITABLE)}{nearest(form, WRITABLE)}"
+        )
+    if form == "mapped":
+        save_mapped(vectors, path)
+    else:
+        _write_file(vectors, path, form)
+
+
+def _write_file(vectors: KeyedVectors, path: Path, form: str) -> None:
     """Write ``vectors`` in index order as ``word2vec_text``, ``word2vec_binary`` or ``glove``; a
     suffix .gz compresses.
 
@@ -84,3 +120,15 @@ def _binary_rows(block: Block, path: Path) -> bytes:
     return b"".join(
         encoded(word, path) + b" " + row.tobytes() for word, row in zip(words, values, strict=True)
     )
+
+
+def _format_of(path: Path) -> str:
+    """The format that the suffix names, a last .gz left aside."""
+    suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if suffix not in SUFFIXES or (path.suffix == ".gz" and not suffix):
+        allowed = ", ".join(s for s in SUFFIXES if s)
+        raise InputError(
+            f"{path}: no format has the suffix {path.suffix!r}; allowed are {allowed}, each also as"
+            " .gz, none for a mapped folder"
+        )
+    return SUFFIXES[suffix]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,13 +18,23 @@ from pyarrow import compute, csv
 
 from files.errors import InputError
 from files.text import DAMAGE, open_binary
-from files.vectors_blocks import Block
-from files.vectors_detect import Layout, is_number
+from files.vectors.detect import Layout, is_number
+
+if TYPE_CHECKING:
+    from files.vectors.blocks import Block, Floats
 
 CHUNK = 32 << 20
 BOM = b"\xef\xbb\xbf"
 SPACE = re.compile("[ \t\r\x0b\x0c]")
 Line = tuple[int, bytes]
+
+
+class Options(NamedTuple):
+    """What pyarrow is told about a file."""
+
+    read: csv.ReadOptions
+    parse: csv.ParseOptions
+    convert: csv.ConvertOptions
 
 
 def text_blocks(
@@ -43,7 +53,7 @@ def text_blocks(
             token for word in wanted for token in word.encode("utf-8", "replace").split(None, 1)[:1]
         }
     )
-    options: dict[str, object] = {}
+    options: Options | None = None
     number, rows = 1, 0
     try:
         with open_binary(path) as raw:
@@ -84,25 +94,21 @@ def _chunks(raw: IO[bytes]) -> Iterator[bytes]:
         yield chunk if chunk.endswith(b"\n") else chunk + b"\n"
 
 
-def _csv_options(layout: Layout, chunk: bytes) -> dict[str, object]:
+def _csv_options(layout: Layout, chunk: bytes) -> Options:
     """pyarrow's options for rows like the first of ``chunk``."""
     names = [str(i) for i in range(layout.dim + 1)]
     delimiter = "\t" if b"\t" in chunk[: chunk.index(b"\n")] else " "
     types = {"0": pa.string()} | dict.fromkeys(names[1:], pa.float32())
-    return {
-        "read_options": csv.ReadOptions(
-            column_names=names, block_size=max(4 << 20, 64 * layout.dim)
-        ),
-        "parse_options": csv.ParseOptions(
+    return Options(
+        csv.ReadOptions(column_names=names, block_size=max(4 << 20, 64 * layout.dim)),
+        csv.ParseOptions(
             delimiter=delimiter, quote_char=False, double_quote=False, ignore_empty_lines=False
         ),
-        "convert_options": csv.ConvertOptions(
-            column_types=types, null_values=[], strings_can_be_null=False
-        ),
-    }
+        csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
+    )
 
 
-def _read_plain(chunk: bytes, options: dict[str, object]) -> Block | None:
+def _read_plain(chunk: bytes, options: Options) -> Block | None:
     """The rows of a chunk in which every row is plain: word, delimiter, numbers. None for any other
     chunk.
     """
@@ -110,7 +116,7 @@ def _read_plain(chunk: bytes, options: dict[str, object]) -> Block | None:
     # fastText ends its lines in a space, which pyarrow would take for one more field.
     plain = chunk.replace(b" \n", b"\n") if chunk[end - 1 : end] == b" " else chunk
     try:
-        table = csv.read_csv(pa.BufferReader(plain), **options)
+        table = csv.read_csv(pa.BufferReader(plain), *options)
     except pa.ArrowInvalid:
         return None
     words = table.column(0).to_pylist()
@@ -125,7 +131,7 @@ def _read_plain(chunk: bytes, options: dict[str, object]) -> Block | None:
     return words, _matrix(table)
 
 
-def _matrix(table: pa.Table) -> np.ndarray:
+def _matrix(table: pa.Table) -> Floats:
     """The number columns of the table as one float32 array (rows, columns - 1)."""
     matrix = np.empty((table.num_rows, table.num_columns - 1), dtype=np.float32)
     start = 0
@@ -166,7 +172,7 @@ def _word(path: Path, number: int, word: bytes) -> str:
         ) from None
 
 
-def _floats(path: Path, number: int, tokens: list[bytes]) -> np.ndarray:
+def _floats(path: Path, number: int, tokens: list[bytes]) -> Floats:
     try:
         return compute.cast(pa.array(tokens, pa.string()), pa.float32()).to_numpy()
     except pa.ArrowInvalid:

@@ -6,12 +6,16 @@ import mmap
 import struct
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from gensim.models.fasttext import FastTextKeyedVectors
 
 from files.errors import InputError
 from files.text import DAMAGE, OPENERS, open_binary
+
+if TYPE_CHECKING:
+    from files.vectors.blocks import Counts, Floats
 
 HEADER = struct.Struct("<14id3i2q")  # magic, version, 12 arguments, t, then the dictionary's sizes
 ENTRY = struct.Struct("<qb")  # count and type, after each word and its zero byte
@@ -28,9 +32,8 @@ def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastT
     """
     try:
         buffer = _bytes(path)
-        _, _, dim, *_, bucket, min_n, max_n, _, _, entries, n_words, n_labels, _, pruned = (
-            HEADER.unpack_from(buffer)
-        )
+        sizes: tuple[int, ...] = HEADER.unpack_from(buffer)
+        _, _, dim, *_, bucket, min_n, max_n, _, _, entries, n_words, n_labels, _, pruned = sizes
         if n_labels or pruned > 0:
             raise InputError(
                 f"{path} is a supervised or quantised fastText model; give a .bin trained with"
@@ -39,7 +42,8 @@ def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastT
         if dim < 1 or min(bucket, min_n, max_n) < 0 or n_words < 1 or entries != n_words:
             raise ValueError("no model has these sizes")
         words, counts, position = _words(buffer, entries)
-        quantised, rows, columns = MATRIX.unpack_from(buffer, position)
+        shape: tuple[bool, int, int] = MATRIX.unpack_from(buffer, position)
+        quantised, rows, columns = shape
         if quantised:
             raise InputError(
                 f"{path} is a quantised fastText model; give the .bin it was made from"
@@ -71,9 +75,11 @@ def _bytes(path: Path) -> bytes | mmap.mmap:
         )
 
 
-def _words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str], np.ndarray, int]:
+def _words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str], Counts, int]:
     """The words, their counts and the position after them."""
-    words, counts, position = [], [], HEADER.size
+    words: list[str] = []
+    counts: list[int] = []
+    position = HEADER.size
     for _ in range(entries):
         end = buffer.find(b"\0", position)
         if end < 0:
@@ -86,8 +92,8 @@ def _words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str], np.ndarr
 
 def _build(
     words: list[str],
-    counts: np.ndarray,
-    matrix: np.ndarray,
+    counts: Counts,
+    matrix: Floats,
     keep: list[int],
     *,
     bucket: int,

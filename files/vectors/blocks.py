@@ -9,10 +9,13 @@ from pathlib import Path
 
 import numpy as np
 from gensim.models import KeyedVectors
+from numpy.typing import NDArray
 
 from files.errors import InputError
 
-Block = tuple[list[str], np.ndarray]
+Floats = NDArray[np.float32]
+Counts = NDArray[np.int64]
+Block = tuple[list[str], Floats]
 """n words and their vectors, float32 of shape (n, dim)."""
 
 FLOATS_PER_BLOCK = 4_000_000
@@ -39,7 +42,7 @@ def checked(
         raise InputError(_nothing(path, wanted))
 
 
-def refuse_nonfinite(words: list[str], rows: np.ndarray, path: Path) -> None:
+def refuse_nonfinite(words: list[str], rows: Floats, path: Path) -> None:
     """Raise ``InputError`` naming the first word whose vector holds a NaN or an infinite value."""
     step = max(1, FLOATS_PER_BLOCK // max(1, rows.shape[1]))
     for start in range(0, len(words), step):
@@ -66,7 +69,7 @@ def gather(blocks: Iterable[Block]) -> KeyedVectors:
     return keyed(names, matrix)
 
 
-def keyed(words: list[str], matrix: np.ndarray, counts: np.ndarray | None = None) -> KeyedVectors:
+def keyed(words: list[str], matrix: Floats, counts: Counts | None = None) -> KeyedVectors:
     """``KeyedVectors`` around a float32 matrix of shape (n, dim) that is not copied; ``counts``
     (n,) becomes gensim's attribute 'count'.
     """
@@ -122,9 +125,7 @@ def encoded(text: str, path: Path) -> bytes:
         ) from None
 
 
-def _unseen(
-    words: list[str], rows: np.ndarray, seen: set[str], path: Path, duplicates: str
-) -> Block:
+def _unseen(words: list[str], rows: Floats, seen: set[str], path: Path, duplicates: str) -> Block:
     """The rows whose word did not come before, which ``seen`` then holds."""
     fresh = []
     for i, word in enumerate(words):
