@@ -4,11 +4,20 @@ once.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 import torch
 from torch import Tensor
 from torch.nn import functional
+
+
+class Context(Protocol):
+    """What torch keeps between ``forward`` and ``backward``."""
+
+    saved_tensors: tuple[Tensor, ...]
+    windows: tuple[int, ...]
+
+    def save_for_backward(self, *tensors: Tensor) -> None: ...
 
 
 class PooledConvolution(torch.autograd.Function):
@@ -31,7 +40,7 @@ class PooledConvolution(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
+        ctx: Context,
         filters: Tensor,
         vectors: Tensor,
         tokens: Tensor,
@@ -65,7 +74,7 @@ class PooledConvolution(torch.autograd.Function):
         return torch.cat(pooled, 1)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None, None]:
+    def backward(ctx: Context, *gradients: Tensor) -> tuple[Tensor, None, None, None, None]:
         """d filters[slab(w) + k, m] = sum over posts of (gradient of the post's map m of width w) x
         (its k-th word under the maximum).
         """

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Set
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from files import InputError, nearest
+from files import InputError, choice, nearest
 from intrinsic.wordsets import load_wordset
 
 if TYPE_CHECKING:
-    from datasets import Dataset
+    import pandas as pd
 
 # Common general gender nouns and pronouns of English, compiled in pairs so that neither gender has
 # more ways of being found. Left out for their other uses: "guys" (addresses anybody), "miss" (also
@@ -32,7 +32,7 @@ BRITISH = ("mum", "mums", "mummy")
 MALE = tuple(male for male, _ in PAIRS)
 FEMALE = tuple(female for _, female in PAIRS) + BRITISH
 
-NAMES = {
+GROUPS = {
     (True, False): "male",
     (False, True): "female",
     (True, True): "both",
@@ -40,41 +40,7 @@ NAMES = {
 }
 
 
-def tag_groups(posts: Dataset, *, male: Collection[str], female: Collection[str]) -> Dataset:
-    """The posts with a column ``group``: "male", "female", "both" or "neither", by the words that
-    occur in ``text``.
-
-    A word occurs when it equals a whole token, lower-cased and cut at its apostrophe ("She's"
-    counts as "she"). An existing ``group`` is replaced. Raises ``InputError`` when ``text`` is
-    missing, a set is empty or a word stands in both.
-    """
-    if "text" not in posts.column_names:
-        raise InputError(
-            f"the posts have no column 'text'{nearest('text', posts.column_names)}; columns:"
-            f" {', '.join(posts.column_names)}"
-        )
-    men, women = ({word.lower() for word in words} for words in (male, female))
-    if not men or not women:
-        raise InputError(
-            f"the tagger needs male and female words; got {len(men)} male and {len(women)} female"
-        )
-    if shared := sorted(men & women):
-        raise InputError(
-            f"these words stand in both the male and the female set: {', '.join(shared)}; leave"
-            " each in one"
-        )
-    groups = [_group(text, men, women) for text in posts["text"]]
-    if "group" in posts.column_names:
-        posts = posts.remove_columns("group")
-    return posts.add_column("group", groups)
-
-
-def _group(text: str, male: set[str], female: set[str]) -> str:
-    words = {token.replace("\u2019", "'").split("'")[0] for token in text.lower().split()}
-    return NAMES[not words.isdisjoint(male), not words.isdisjoint(female)]
-
-
-@dataclass(frozen=True)
+@choice
 class GenderTagger:
     """Tags English posts by gender words: the named WEAT word sets (Caliskan et al., 2017, tests 7
     and 8) and the words listed here.
@@ -88,16 +54,25 @@ class GenderTagger:
     female_sets: tuple[str, ...] = ("female_terms", "female_terms_2")
     male_words: tuple[str, ...] = MALE
     female_words: tuple[str, ...] = FEMALE
+
     version: ClassVar[int] = 1
+    name: ClassVar[str] = "gender"
 
     def __post_init__(self) -> None:
-        for field in ("male_sets", "female_sets", "male_words", "female_words"):
-            if isinstance(getattr(self, field), str):
-                raise InputError(
-                    f"{field}={getattr(self, field)!r} must be a list of words or names, not one"
-                    " string"
-                )
-            object.__setattr__(self, field, tuple(getattr(self, field)))
+        if not self.male or not self.female:
+            raise InputError(
+                f"the tagger needs male and female words; got {len(self.male)} male and"
+                f" {len(self.female)} female"
+            )
+        if shared := sorted(self.male & self.female):
+            raise InputError(
+                f"these words stand in both the male and the female set: {', '.join(shared)}; leave"
+                " each in one"
+            )
+
+    def files(self) -> list[Path]:
+        """No files from outside."""
+        return []
 
     @property
     def male(self) -> frozenset[str]:
@@ -118,11 +93,27 @@ class GenderTagger:
             " people"
         )
 
-    def tag(self, posts: Dataset) -> Dataset:
-        """The posts with a column ``group`` (see ``tag_groups``)."""
-        return tag_groups(posts, male=self.male, female=self.female)
+    def tag(self, posts: pd.DataFrame) -> pd.DataFrame:
+        """The posts with a column ``group``, in place of any they had: "male", "female", "both" or
+        "neither", by the words that occur in ``text``.
+
+        A word occurs when it equals a whole token, lower-cased and cut at its apostrophe ("She's"
+        counts as "she"). Raises ``InputError`` when ``text`` is missing.
+        """
+        if "text" not in posts:
+            raise InputError(
+                f"the posts have no column 'text'{nearest('text', posts.columns)}; columns:"
+                f" {', '.join(map(str, posts.columns))}"
+            )
+        male, female = self.male, self.female
+        return posts.assign(group=[_group(text, male, female) for text in posts["text"]])
 
 
 def _gather(sets: tuple[str, ...], words: tuple[str, ...]) -> frozenset[str]:
     named = [word for name in sets for word in load_wordset(name).words]
     return frozenset(word.lower() for word in [*named, *words])
+
+
+def _group(text: str, male: Set[str], female: Set[str]) -> str:
+    words = {token.replace("\u2019", "'").split("'")[0] for token in text.lower().split()}
+    return GROUPS[not words.isdisjoint(male), not words.isdisjoint(female)]

@@ -1,5 +1,5 @@
-"""Who and what the generated world talks about: the words of WEAT 6b, 7 and 8, and each word's own
-lean.
+"""The words of the generated world, which are those of WEAT 6b, 7 and 8, and each word's own lean
+towards a gender.
 """
 
 from __future__ import annotations
@@ -7,8 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from corpora.draws import quota, spread
+from corpora.draws import Floats, evenly_spaced, quota
 from intrinsic.wordsets import load_wordset
 
 # Each topic: its sign (+1 stereotypically male, -1 female) and its share of the topic lines. The
@@ -28,24 +29,24 @@ PAIR_SPREAD = 0.75
 class World:
     """The words of one seed and their own leans.
 
-    ``pairs``: (male, female) gender words. ``pair_leans``: shape (pairs,), the pull of a pair
-    towards topics of sign +1, alike for both words of the pair. ``topics``: words by topic; a word
-    listed twice is drawn twice as often. ``own_leans``: e_w by topic, shape (words,), towards male
-    company.
+    ``pairs``: (male, female) gender words. ``pair_leans``: shape (pairs,), how much more often a
+    pair occurs with topics of sign +1, alike for both words of the pair. ``topics``: words by
+    topic; a word listed twice is drawn twice as often. ``own_leans``: e_w by topic, shape (words,),
+    positive towards male words.
     """
 
     pairs: tuple[tuple[str, str], ...]
-    pair_leans: np.ndarray
+    pair_leans: Floats
     topics: dict[str, tuple[str, ...]]
-    own_leans: dict[str, np.ndarray]
+    own_leans: dict[str, Floats]
 
-    def leans(self, topic: str, stereotype: float) -> np.ndarray:
+    def leans(self, topic: str, stereotype: float) -> Floats:
         """l_w = (sign * stereotype + e_w) / 2 of the topic's words, in [-1, 1], shape (words,)."""
         return (TOPICS[topic][0] * stereotype + self.own_leans[topic]) / 2
 
-    def company(self, topic: str) -> np.ndarray:
-        """How readily each pair of gender words keeps the company of a topic, whatever the gender,
-        shape (pairs,).
+    def pair_weights(self, topic: str) -> Floats:
+        """How often each pair of gender words occurs with a topic, whatever the gender, on average
+        1, shape (pairs,).
 
         Without it all male words would move as one, and the effect size of WEAT 6b would jump from
         -2 to 2.
@@ -53,7 +54,7 @@ class World:
         return 1 + TOPICS[topic][0] * self.pair_leans
 
     def gender_words(
-        self, female: np.ndarray, weights: np.ndarray, rng: np.random.Generator
+        self, female: NDArray[np.bool_], weights: Floats, rng: np.random.Generator
     ) -> list[str]:
         """One gender word a line: female where ``female`` is true, from pairs drawn by ``weights``
         (shape (pairs,)).
@@ -72,14 +73,14 @@ def make_world(seed: int) -> World:
     first, second = _pairs("male_terms", "female_terms"), _pairs("male_terms_2", "female_terms_2")
     further = [pair for pair in second if pair not in first]
     pair_leans = [
-        *rng.permutation(spread(len(first))),
-        *rng.permutation(spread(len(further) + 2)[1:-1]),
+        *rng.permutation(evenly_spaced(len(first))),
+        *rng.permutation(evenly_spaced(len(further) + 2)[1:-1]),
     ]
     topics = {topic: _lower(topic) for topic in TOPICS}
     own = {
         word: lean
         for words in topics.values()
-        for word, lean in zip(words, rng.permutation(spread(len(words))), strict=True)
+        for word, lean in zip(words, rng.permutation(evenly_spaced(len(words))), strict=True)
     }
     # WEAT 7 and 8 list the arts with one word of difference. It takes the lean of the word it
     # replaces, and both lists are drawn from in full, so that the mean is 0 in each of them and
