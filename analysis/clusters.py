@@ -7,15 +7,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import atanh, nan, sqrt, tanh
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import stats
+import scipy
+from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from analysis.coefficients import NORMAL_975, Floats
+
 Ints = NDArray[np.intp]
 
-NORMAL_975 = 1.959963984540054
 NORMAL_80 = 0.8416212335729143
 FEWEST_UNITS = 4  # below, a unit's weight in a resample is all there is
 MOST_LEFT_OUT = 100
@@ -25,13 +26,12 @@ GROUPS = 40  # that stand in for more units than that, where leaving out each wo
 COVERAGE = {8: (0.93, 0.97), 16: (0.93, 0.95), 40: (0.93, 0.96)}
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A correlation with its 95% interval and what the interval is."""
+class Estimate(NamedTuple):
+    """A statistic with its 95% interval; NaN where undefined."""
 
-    value: float
-    low: float
-    high: float
+    value: float = nan
+    low: float = nan
+    high: float = nan
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,24 @@ class Pairs:
     y: Floats
     unit: Ints
 
+    @classmethod
+    def of(cls, x: ArrayLike, y: ArrayLike, units: ArrayLike) -> tuple[Pairs, list[str]]:
+        """The pairs of which both values are finite, and the names of their units, sorted."""
+        first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        kept = np.isfinite(first) & np.isfinite(second)
+        named = np.asarray(units, dtype=object)[kept].astype(str)
+        names, unit = np.unique(named, return_inverse=True)
+        return cls(first[kept], second[kept], unit), names.tolist()
+
     @property
     def units(self) -> int:
         """How many units there are."""
         return int(self.unit.max()) + 1 if len(self.unit) else 0
 
-    def rows(self, kept: NDArray[np.bool_]) -> Pairs:
-        """Some of the rows, units counted anew."""
-        return Pairs(self.x[kept], self.y[kept], np.unique(self.unit[kept], return_inverse=True)[1])
+    @property
+    def constant(self) -> bool:
+        """Whether a side differs by rounding only."""
+        return any(np.ptp(v) <= 1e-13 * np.abs(v).max(initial=0) for v in (self.x, self.y))
 
 
 def coverage(units: int) -> str:
@@ -149,19 +159,41 @@ def pearson_interval(pairs: Pairs, weights: Floats) -> Estimate:
     return Estimate(value, tanh(atanh(value) - reach), tanh(atanh(value) + reach))
 
 
-def leave_one_out(pairs: Pairs, statistic: str = "pearson") -> Floats:
-    """The correlation without each unit in turn. ``statistic``: ``pearson``, ``spearman`` or
-    ``kendall``. Shape (units,).
+def leave_one_out(pairs: Pairs) -> Floats:
+    """Pearson's r without each unit in turn. Shape (units,)."""
+    k = pairs.units
+    return weighted_pearson(np.ones((k, k)) - np.eye(k), moments(pairs))[0]
 
-    The rank correlations of more than 100 units are those without each of 40 groups of them, in the
-    order of their names; shape (40,).
+
+def rank_correlations(pairs: Pairs) -> tuple[Floats, Floats]:
+    """Spearman's rho and Kendall's tau-b over all rows, then without each unit in turn. Shapes
+    (1 + units,) each; NaN where a side is constant.
+
+    With s_ij = sign(x_i - x_j) and t_ij = sign(y_i - y_j)
+
+        tau-b = sum s t / sqrt(sum s^2 sum t^2),   rank(x_i) - (n + 1) / 2 = sum_j s_ij / 2
+
+    so that leaving out a unit takes its rows and columns from these sums. Of more than 100 units it
+    is each of 40 groups of them, in the order of their names, that is left out.
     """
-    if statistic == "pearson":
-        k = pairs.units
-        return weighted_pearson(np.ones((k, k)) - np.eye(k), moments(pairs))[0]
-    of = {"spearman": spearman, "kendall": kendall}[statistic]
     group = pairs.unit if pairs.units <= MOST_LEFT_OUT else pairs.unit * GROUPS // pairs.units
-    return np.array([of(pairs.rows(group != left_out)) for left_out in range(int(group.max()) + 1)])
+    k, n = int(group.max()) + 1, len(group)
+    ranks = np.zeros((2, k, n))  # what each group adds to twice the centred ranks
+    sums, own_sums = np.zeros((3, k)), np.zeros((3, k))  # of s t, s^2 and t^2
+    for left_out in range(k):
+        own = group == left_out
+        s, t = (np.sign(side[:, None] - side[own]) for side in (pairs.x, pairs.y))
+        ranks[:, left_out] = s.sum(axis=1), t.sum(axis=1)
+        for i, products in enumerate((s * t, s * s, t * t)):
+            sums[i, left_out], own_sums[i, left_out] = products.sum(), products[own].sum()
+    total = sums.sum(axis=1, keepdims=True)
+    st, ss, tt = np.concatenate([total, total - 2 * sums + own_sums], axis=1)
+    kept = np.vstack([np.ones(n, dtype=bool), group != np.arange(k)[:, None]])
+    whole = ranks.sum(axis=1, keepdims=True)
+    x, y = np.where(kept, np.concatenate([whole, whole - ranks], axis=1), 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = (x * y).sum(axis=1) / np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
+        return rho, st / np.sqrt(ss * tt)
 
 
 def jackknife_interval(value: float, left_out: Floats) -> Estimate:
@@ -177,7 +209,7 @@ def jackknife_interval(value: float, left_out: Floats) -> Estimate:
         return Estimate(value, value, value)
     if k < FEWEST_UNITS or not np.isfinite(left_out).all() or (np.abs(left_out) > 1 - 1e-12).any():
         return Estimate(value, nan, nan)
-    reach = float(stats.t.ppf(0.975, k - 2)) * jackknife_error(left_out)
+    reach = float(scipy.special.stdtrit(k - 2, 0.975)) * jackknife_error(left_out)
     return Estimate(value, tanh(atanh(value) - reach), tanh(atanh(value) + reach))
 
 
@@ -187,23 +219,7 @@ def jackknife_error(left_out: Floats) -> float:
     return sqrt((len(z) - 1) / len(z) * float(((z - z.mean()) ** 2).sum()))
 
 
-def spearman(pairs: Pairs) -> float:
-    """Spearman's rho over rows; NaN where a side is constant."""
-    rank_x, rank_y = (
-        stats.rankdata(values) - (len(values) + 1) / 2 for values in (pairs.x, pairs.y)
-    )
-    spread = sqrt(float(rank_x @ rank_x) * float(rank_y @ rank_y))
-    return float(rank_x @ rank_y) / spread if spread else nan
-
-
-def kendall(pairs: Pairs) -> float:
-    """Kendall's tau-b over rows; NaN where a side is constant."""
-    if len(pairs.x) < 2 or np.ptp(pairs.x) == 0 or np.ptp(pairs.y) == 0:
-        return nan
-    return float(stats.kendalltau(pairs.x, pairs.y).statistic)
-
-
-def permutation_p(pairs: Pairs, resamples: int, seed: int) -> tuple[float, str]:
+def unit_permutation_p(pairs: Pairs, resamples: int, seed: int) -> tuple[float, str]:
     """The two-sided p of r = 0 when the y of whole units change places, and a reason where there is
     none.
 

@@ -1,34 +1,62 @@
 """Correlations of two columns of any tidy table, by slices of its other columns.
 
-python -m analysis.correlate results/hatespeech_en python -m analysis.correlate my.csv --x WEAT --y
-"Performance Gap" --by Metric,Embedding --cluster Name --out slices.csv
+python -m analysis.correlate results/hatespeech_en
+python -m analysis.correlate my.csv --x WEAT --y "Performance Gap" --by Metric,Embedding \\
+    --cluster Name --out slices.csv
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from rich.console import Console
 
-from analysis.clusters import NORMAL_975
-from analysis.evidence import EVIDENCE_COLUMNS, FEWEST_UNITS, adjust, evidence
+from analysis.clusters import Estimate
+from analysis.coefficients import NORMAL_975, Coefficients, Floats, coefficients
+from analysis.columns import labels, numbers, require_columns, texts
+from analysis.evidence import FEWEST_UNITS, Evidence, evidence
 from analysis.join import open_table
-from analysis.pairs import RESULT_COLUMNS, correlate_pair
+from analysis.naming import ALL, FAMILY, KINDS, POOLED_OVER, SLICE_COLUMNS, UNMODIFIED
 from analysis.pooling import reversal
-from analysis.read import labels, numbers, require_columns
 from analysis.show import print_correlations, print_evidence, print_slices
-from analysis.verdict import RULES, verdict
+from analysis.verdict import RULES, Judgement, judged
 from files import InputError, atomic_path, run_cli
 
-ALL = "all"
-UNMODIFIED = "none"
-SLICE_COLUMNS = ("task", "embedding", "metric", "query", "gap", "method")
-JUDGED = ("p_holm", "p_bh", "verdict")
-MARKS = ("repeated", "generated")
+
+class Marks(NamedTuple):
+    """What is to be known of a slice of a study.
+
+    * ``repeated``: it holds a unit more than once. A slice pooled over queries repeats every gap
+      once per query, so its pairs are not independent: the columns that count rows overstate the
+      evidence, those that count units do not.
+    * ``generated``: it holds points made from generated data.
+    * ``reversal``: what is to be said where it pools queries, embeddings or methods whose
+      correlations differ in sign.
+    """
+
+    repeated: bool
+    generated: bool
+    reversal: str = ""
+
+
+class Finding(NamedTuple):
+    """A slice, named by the columns sliced by, and everything found of it."""
+
+    names: dict[str, str]
+    statistics: Coefficients
+    evidence: Evidence
+    judgement: Judgement = Judgement()
+    marks: Marks | None = None
+
+
+STATISTICS = (*Coefficients._fields, *Evidence._fields, *Judgement._fields)
+CORRELATION_COLUMNS = (*SLICE_COLUMNS, *STATISTICS, *Marks._fields)
 JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 
 
@@ -41,198 +69,244 @@ def correlate(
     cluster: Sequence[str] = (),
     unbiased: float = 0.0,
     seed: int = 0,
-) -> pd.DataFrame:
-    """One row per slice of the ``by`` columns, in order of appearance (one row in all when ``by``
+) -> list[Finding]:
+    """One finding per slice of the ``by`` columns, in order of appearance (one in all when ``by``
     is empty).
 
-    Columns: the ``by`` columns; n, n_missing, pearson, pearson_low, pearson_high (95%, rows taken
-    as independent), pearson_p, spearman, spearman_p, kendall, kendall_p, reason, which
-    ``analysis.pairs`` defines; those of ``analysis.evidence``, for units; p_holm and p_bh, the
-    adjusted ``r_p`` over the slices; and the verdict. Rows that agree in the columns ``cluster``
-    are one unit; without them each row is. The ``by`` columns are read as text, and an empty cell
-    is a slice of its own, ``(empty)``. Raises ``InputError`` for an unknown or non-numeric column
-    and for a table without rows.
+    Rows that agree in the columns ``cluster`` are one unit; without them each row is. The ``by``
+    columns are read as text, and an empty cell is a slice of its own, ``(empty)``. The p-values
+    are adjusted over the slices. Raises ``InputError`` for an unknown or non-numeric column and for
+    a table without rows.
     """
     by = list(dict.fromkeys(by))
     require_columns(table, [x, y, *by, *cluster], "the table")
     if table.empty:
         raise InputError("the table has no rows; give one with at least 3")
-    taken = [name for name in by if name in (*RESULT_COLUMNS, *EVIDENCE_COLUMNS, *JUDGED)]
-    if taken:
+    if taken := [name for name in by if name in STATISTICS]:
         raise InputError(f"column {taken[0]!r} has the name of a result column; rename it")
-    units = (
-        labels(table, cluster[0]) if cluster else pd.Series(range(len(table)), index=table.index)
-    )
-    for name in cluster[1:]:
-        units = units + " " + labels(table, name)
-    values = pd.DataFrame(
-        {"x": numbers(table, x), "y": numbers(table, y), "unit": units.to_numpy()}
-    )
-    slices = (
-        values.groupby([labels(table, name).to_numpy() for name in by], sort=False)
-        if by
-        else [((), values)]
-    )
-    rows = []
-    for key, part in slices:
-        statistics = correlate_pair(part["x"].to_numpy(), part["y"].to_numpy(), names=(x, y))
-        found = evidence(part["x"], part["y"], units=part["unit"], unbiased=unbiased, seed=seed)
-        repeated = 0 if cluster else int(part[["x", "y"]].dropna().duplicated().sum())
-        if repeated:
-            told = (
-                f"{repeated} rows repeat another one; if they are of one unit, name it with"
-                " --cluster"
-            )
-            found["caution"] = "; ".join(filter(None, [found["caution"], told]))
-        rows.append(dict(zip(by, key, strict=True)) | _told(statistics, found))
-    return _judged(rows, by)
+    units = np.arange(len(table)).astype(str)
+    if cluster:
+        units = np.array([" ".join(unit) for unit in _rows(table, cluster)])
+    first, second = numbers(table, x), numbers(table, y)
+    found = []
+    for key, rows in _positions(_rows(table, by)).items():
+        sides = first[rows], second[rows]
+        told = coefficients(*sides, names=(x, y))
+        behind = evidence(*sides, units=units[rows], unbiased=unbiased, seed=seed)
+        behind = behind if cluster else _with_repeats(behind, *sides)
+        found.append(Finding(dict(zip(by, key, strict=True)), _supported(told, behind), behind))
+    return _judged(found)
 
 
-def correlate_slices(joined: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
-    """Every slice that the paper breaks out: task x embedding {each, all} x query {each, all} x gap
-    x method {each, all}.
+def correlate_slices(joined: pd.DataFrame, *, seed: int = 0) -> list[Finding]:
+    """Every slice that the paper breaks out: task, metric, convention, part, measure and groups,
+    and in each embedding {each, all} x query {each, all} x method {each, all}.
 
     ``joined`` comes from ``join_points``. Metrics are on different scales and never pooled. The
     slice of a method holds the unmodified embeddings too: they are the dose 0 of every method
-    (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify it).
-
-    Columns: task, embedding, metric, query, gap, method (``"all"`` where pooled), the columns of
-    ``correlate`` (the adjusted p-values over the slices of a task and metric), then
-
-    * ``repeated``: the slice holds a unit more than once. A slice pooled over queries repeats every
-      gap once per query, so its pairs are not independent: the columns that count rows overstate
-      the evidence, those that count units do not.
-    * ``generated``: the slice holds points made from generated data.
-    * ``reversal``: what is to be said where the slice pools queries or embeddings whose
-      correlations differ in sign.
+    (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify it). The p-values are
+    adjusted over the slices of a task, metric and convention.
     """
     require_columns(joined, JOINED_COLUMNS, "the joined table")
-    # Only these columns, and as plain objects: slicing is most of the work.
-    plain = joined[[*SLICE_COLUMNS, "point"]].astype(object)
-    plain = plain.assign(
-        x=numbers(joined, "x"),
-        y=numbers(joined, "y"),
-        generated=labels(joined, "generated") == "True",
-    )
-    plain = plain.assign(
-        **{name: joined[name] if name in joined else joined["point"] for name in ("unit", "base")}
-    )
-    plain = plain.assign(
-        x_error=_error(joined, "x_low", "x_high"), y_error=_error(joined, "low", "high")
-    )
-    plain = plain.assign(unbiased=numbers(joined, "unbiased") if "unbiased" in joined else 0.0)
-    rows = []
-    for names, part in _slices(plain):
-        marks = {
-            "repeated": bool(part["unit"].duplicated().any()),
-            "generated": bool(part["generated"].any()),
-        }
-        columns = {name: part[name].to_numpy() for name in ("x", "y")}
-        found = evidence(
-            **columns,
-            units=part["unit"],
-            bases=part["base"],
-            x_error=part["x_error"],
-            y_error=part["y_error"],
-            unbiased=float(np.nan_to_num(part["unbiased"].iloc[0])),
+    x, y, units, bases = numbers(joined, "x"), numbers(joined, "y"), *_clusters(joined)
+    x_error, y_error = (_standard_error(joined, side) for side in ("x", "y"))
+    unbiased = np.nan_to_num(numbers(joined, "unbiased"))
+    generated = np.array(labels(joined, "generated"), dtype=object) == "True"
+    found = []
+    for names, rows in _slices(joined):
+        told = coefficients(x[rows], y[rows])
+        behind = evidence(
+            x[rows],
+            y[rows],
+            units=units[rows],
+            bases=bases[rows],
+            errors=(x_error[rows], y_error[rows]),
+            unbiased=float(unbiased[rows[0]]),
             seed=seed,
         )
-        rows.append(names | _told(correlate_pair(**columns), found) | marks)
-    blocks = pd.DataFrame(rows).groupby(["task", "metric"], sort=False) if rows else []
-    parts = [_judged(block.to_dict("records"), SLICE_COLUMNS, MARKS) for _, block in blocks]
-    whole = pd.concat(parts, ignore_index=True) if parts else _judged([], SLICE_COLUMNS, MARKS)
-    return whole.assign(reversal=_reversals(whole))
+        marks = Marks(len(set(units[rows])) < len(rows), bool(generated[rows].any()))
+        found.append(Finding(names, _supported(told, behind), behind, marks=marks))
+    families = _positions([tuple(each.names[name] for name in FAMILY) for each in found])
+    return _with_reversals(
+        [each for places in families.values() for each in _judged([found[i] for i in places])]
+    )
 
 
-def _told(statistics: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """Both kinds of columns; rows of fewer than three units have no correlation, however many they
-    are.
+def as_table(found: Iterable[Finding], columns: Sequence[str]) -> pd.DataFrame:
+    """One row per finding, in the columns named."""
+    rows = [
+        each.names
+        | each.statistics._asdict()
+        | each.evidence._asdict()
+        | each.judgement._asdict()
+        | (each.marks._asdict() if each.marks else {})
+        for each in found
+    ]
+    return pd.DataFrame(rows, columns=list(columns))
+
+
+def adjust(p: ArrayLike) -> tuple[Floats, Floats]:
+    """Holm's and Benjamini and Hochberg's adjusted p-values over the family of all that are not
+    NaN. Shapes: (m,) -> (m,) each.
     """
-    if found["n_units"] < FEWEST_UNITS and not statistics["reason"]:
-        statistics = {
-            name: value if name in ("n", "n_missing") else float("nan")
-            for name, value in statistics.items()
-        }
-        statistics["reason"] = found["caution"]
-    return statistics | found
+    from statsmodels.stats.multitest import multipletests  # loads for a second
+
+    values = np.asarray(p, dtype=float)
+    known = np.isfinite(values)
+    holm, bh = np.full((2, len(values)), np.nan)
+    if known.any():
+        holm[known] = multipletests(values[known], method="holm")[1]
+        bh[known] = multipletests(values[known], method="fdr_bh")[1]
+    return holm, bh
 
 
-def _judged(
-    rows: list[dict[str, Any]], by: Sequence[str], marks: Sequence[str] = ()
-) -> pd.DataFrame:
-    """The rows with p-values adjusted over all of them, and their verdicts."""
-    table = pd.DataFrame(rows, columns=[*by, *RESULT_COLUMNS, *EVIDENCE_COLUMNS, *marks])
-    table = table.assign(**adjust(table["r_p"]))
-    verdicts = [verdict(row) for row in table.to_dict("records")]
-    return table.assign(verdict=verdicts)[
-        [*by, *RESULT_COLUMNS, *EVIDENCE_COLUMNS, *JUDGED, *marks]
+def _slices(joined: pd.DataFrame) -> Iterator[tuple[dict[str, str], NDArray[np.intp]]]:
+    """The names and the rows of every slice that has any."""
+    columns = {name: np.array(texts(joined, name), dtype=object) for name in SLICE_COLUMNS}
+    for kind, rows in _positions(zip(*(columns[name] for name in KINDS), strict=True)).items():
+        block = {name: columns[name][rows] for name in POOLED_OVER}
+        values = [dict.fromkeys(block[name]) for name in POOLED_OVER]
+        values[-1].pop(UNMODIFIED, None)
+        for chosen in product(*([*each, ALL] for each in values)):
+            kept = np.ones(len(rows), dtype=bool)
+            for name, value in zip(POOLED_OVER, chosen, strict=True):
+                same = block[name] == value
+                if value != ALL:
+                    kept &= same | (block[name] == UNMODIFIED) if name == "method" else same
+            if kept.any():
+                names = dict(zip((*KINDS, *POOLED_OVER), (*kind, *chosen), strict=True))
+                yield {name: names[name] for name in SLICE_COLUMNS}, rows[kept]
+
+
+def _clusters(joined: pd.DataFrame) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+    """The unit and the base of each row; the point where a table does not tell."""
+    unit, base = (
+        np.array(labels(joined, name if name in joined else "point"), dtype=object)
+        for name in ("unit", "base")
+    )
+    return unit, base
+
+
+def _standard_error(joined: pd.DataFrame, side: str) -> Floats:
+    """The standard error that a 95% interval stands for."""
+    low, high = (numbers(joined, f"{side}_{bound}") for bound in ("low", "high"))
+    return (high - low) / (2 * NORMAL_975)
+
+
+def _supported(statistics: Coefficients, found: Evidence) -> Coefficients:
+    """Rows of fewer than three units have no correlation, however many they are."""
+    if found.n_units >= FEWEST_UNITS or statistics.reason:
+        return statistics
+    return Coefficients(statistics.n, statistics.n_missing, reason=found.caution)
+
+
+def _with_repeats(found: Evidence, x: Floats, y: Floats) -> Evidence:
+    known = np.isfinite(x) & np.isfinite(y)
+    repeated = int(known.sum()) - len(set(zip(x[known], y[known], strict=True)))
+    if not repeated:
+        return found
+    told = f"{repeated} rows repeat another one; if they are of one unit, name it with --cluster"
+    return found._replace(caution="; ".join(filter(None, [found.caution, told])))
+
+
+def _judged(found: Sequence[Finding]) -> list[Finding]:
+    """The findings with p-values adjusted over all of them, and their verdicts."""
+    adjusted = zip(found, *adjust([each.evidence.r_p for each in found]), strict=True)
+    return [
+        each._replace(judgement=judged(each.statistics, each.evidence, float(holm), float(bh)))
+        for each, holm, bh in adjusted
     ]
 
 
-def _error(joined: pd.DataFrame, low: str, high: str) -> Any:
-    """The standard error that a 95% interval stands for."""
-    return (
-        (numbers(joined, high) - numbers(joined, low)) / (2 * NORMAL_975)
-        if low in joined and high in joined
-        else float("nan")
-    )
-
-
-def _reversals(table: pd.DataFrame) -> list[str]:
-    """For every slice that pools queries, embeddings or both, how the correlations of its parts
+def _with_reversals(found: Sequence[Finding]) -> list[Finding]:
+    """For every slice that pools queries, embeddings or methods, how the correlations of its parts
     stand to its own.
     """
-    found = []
-    columns = {"r": "pearson", "low": "r_low", "high": "r_high"}
-    pooled_over = ("embedding", "query", "method")
-    for row in table.to_dict("records"):
-        notes = []
-        for over in (name for name in pooled_over if row[name] == ALL):
-            shared = ["task", "metric", "gap", *(name for name in pooled_over if name != over)]
-            part = table[
-                (table[over] != ALL) & (table[shared] == [row[name] for name in shared]).all(axis=1)
-            ]
-            parts = [
-                {key: each[column] for key, column in columns.items()}
-                for each in part.to_dict("records")
-            ]
-            if note := reversal({key: row[column] for key, column in columns.items()}, parts):
-                notes.append(f"by {over}: {note}")
-        found.append("; ".join(notes))
-    return found
+
+    def around(each: Finding, over: str) -> tuple[str, ...]:
+        return over, *(each.names[name] for name in SLICE_COLUMNS if name != over)
+
+    parts: dict[tuple[str, ...], list[Estimate]] = {}
+    for each, over in product(found, POOLED_OVER):
+        if each.names[over] != ALL:
+            parts.setdefault(around(each, over), []).append(_estimate(each))
+    told = []
+    for each in found:
+        notes = [
+            f"by {over}: {note}"
+            for over in POOLED_OVER
+            if each.names[over] == ALL
+            and (note := reversal(_estimate(each), parts.get(around(each, over), [])))
+        ]
+        marks = each.marks and each.marks._replace(reversal="; ".join(notes))
+        told.append(each._replace(marks=marks))
+    return told
 
 
-def _slices(joined: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
-    for (task, metric, gap), block in joined.groupby(["task", "metric", "gap"], sort=False):
-        for embedding in [*block["embedding"].unique(), ALL]:
-            for query in [*block["query"].unique(), ALL]:
-                for method in [*block.loc[block["method"] != UNMODIFIED, "method"].unique(), ALL]:
-                    part = _pick(block, embedding, query, method)
-                    if len(part):
-                        names = (task, embedding, metric, query, gap, method)
-                        yield dict(zip(SLICE_COLUMNS, names, strict=True)), part
+def _estimate(found: Finding) -> Estimate:
+    return Estimate(found.statistics.pearson, found.evidence.r_low, found.evidence.r_high)
 
 
-def _pick(block: pd.DataFrame, embedding: str, query: str, method: str) -> pd.DataFrame:
-    if embedding != ALL:
-        block = block[block["embedding"] == embedding]
-    if query != ALL:
-        block = block[block["query"] == query]
-    return block if method == ALL else block[block["method"].isin([method, UNMODIFIED])]
+def _rows(table: pd.DataFrame, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """The labels of each row in the columns named, of which there may be none."""
+    columns = [labels(table, name) for name in names]
+    return [tuple(column[i] for column in columns) for i in range(len(table))]
+
+
+def _positions(keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], NDArray[np.intp]]:
+    """Where each key stands, in order of appearance."""
+    found: dict[tuple[str, ...], list[int]] = {}
+    for place, key in enumerate(keys):
+        found.setdefault(key, []).append(place)
+    return {key: np.array(places) for key, places in found.items()}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print, and with ``--out`` write, the correlations of a table or results folder."""
+    args = _parser().parse_args(argv)
+    table = open_table(args.table)
+    ours = set(JOINED_COLUMNS) <= set(table.columns)
+    console = Console()
+    if ours and not (args.x or args.y or args.by):
+        columns: Sequence[str] = CORRELATION_COLUMNS
+        found = correlate_slices(table)
+        print_correlations(found, console)
+    else:
+        if not ours and not (args.x and args.y):
+            raise InputError(
+                f"name the two columns with --x and --y; {args.table} has"
+                f" {', '.join(map(str, table.columns))}"
+            )
+        x, y = args.x or "x", args.y or "y"
+        columns = [*args.by, *STATISTICS]
+        found = correlate(table, x=x, y=y, by=args.by, cluster=args.cluster, unbiased=args.unbiased)
+        print_slices(found, f"{y} against {x}, {len(table)} rows", console)
+        print_evidence(found, console)
+        console.print(RULES, soft_wrap=True, highlight=False)
+    if args.out:
+        with atomic_path(args.out) as path:
+            as_table(found, columns).to_csv(path, index=False)
+        console.print(args.out, soft_wrap=True, highlight=False, markup=False)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    def names(given: str) -> list[str]:
+        return [name.strip() for name in given.split(",") if name.strip()]
+
     parser = argparse.ArgumentParser(
         prog="python -m analysis.correlate", description="Correlations of two columns, by slices."
     )
     parser.add_argument("table", help="a results folder, or a .csv, .tsv or .parquet file")
     parser.add_argument("--x", help="column of the intrinsic metric")
     parser.add_argument("--y", help="column of the gap")
-    parser.add_argument("--by", default="", help="columns to slice by, separated by commas")
+    parser.add_argument(
+        "--by", type=names, default=[], help="columns to slice by, separated by commas"
+    )
     parser.add_argument(
         "--cluster",
-        default="",
+        type=names,
+        default=[],
         help=(
             "columns that together name the unit of each row, such as the embedding; default: each"
             " row is one"
@@ -245,33 +319,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="the value of --x without bias, for the ranking (default 0)",
     )
     parser.add_argument("--out", help="also write one row per slice to this CSV file")
-    args = parser.parse_args(argv)
-    table = open_table(args.table)
-    ours = set(JOINED_COLUMNS) <= set(table.columns)
-    console = Console()
-    if ours and not (args.x or args.y or args.by):
-        result = correlate_slices(table)
-        print_correlations(result, console)
-    else:
-        if not ours and not (args.x and args.y):
-            raise InputError(
-                f"name the two columns with --x and --y; {args.table} has"
-                f" {', '.join(map(str, table.columns))}"
-            )
-        x, y = args.x or "x", args.y or "y"
-        by, cluster = (
-            [name.strip() for name in given.split(",") if name.strip()]
-            for given in (args.by, args.cluster)
-        )
-        result = correlate(table, x=x, y=y, by=by, cluster=cluster, unbiased=args.unbiased)
-        print_slices(result, f"{y} against {x}, {len(table)} rows", console)
-        print_evidence(result, by, console)
-        console.print(RULES, soft_wrap=True, highlight=False)
-    if args.out:
-        with atomic_path(args.out) as path:
-            result.to_csv(path, index=False)
-        console.print(args.out, soft_wrap=True, highlight=False, markup=False)
-    return 0
+    return parser
 
 
 if __name__ == "__main__":

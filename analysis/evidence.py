@@ -1,77 +1,39 @@
-"""What stands behind a correlation: one row a slice with units, intervals, permutation p,
-influence, power, ranking and verdict.
+"""What stands behind the correlation of a slice: units, intervals, permutation p, influence, power
+and ranking.
 """
 
 from __future__ import annotations
 
 from math import nan
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from numpy.typing import ArrayLike
 
 from analysis.clusters import (
-    Floats,
+    Estimate,
     Pairs,
     coverage,
     detectable,
     jackknife_interval,
-    kendall,
     leave_one_out,
     pearson_interval,
-    permutation_p,
+    rank_correlations,
     resample,
-    spearman,
+    unit_permutation_p,
     weighted_pearson,
 )
 from analysis.clusters import moments as unit_moments
+from analysis.coefficients import Floats
 
 FEWEST_UNITS = 3
 RESAMPLES = 10_000
 FEWEST_RESAMPLES = 1_000
 MOST_WEIGHTS = 1_000_000  # resamples times units
-EVIDENCE_COLUMNS = (
-    "n_units",
-    "n_bases",
-    "r_low",
-    "r_high",
-    "r_p",
-    "r_low_bases",
-    "r_high_bases",
-    "rho_low",
-    "rho_high",
-    "tau_low",
-    "tau_high",
-    "influence_low",
-    "influence_high",
-    "influential",
-    "detectable",
-    "coverage",
-    "r_corrected",
-    "r_corrected_low",
-    "r_corrected_high",
-    "accuracy",
-    "accuracy_low",
-    "accuracy_high",
-    "caution",
-)
 
 
-def evidence(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    units: ArrayLike,
-    bases: ArrayLike | None = None,
-    x_error: ArrayLike | None = None,
-    y_error: ArrayLike | None = None,
-    unbiased: float = 0.0,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> dict[str, Any]:
-    """The columns that speak for or against a correlation of clustered pairs, NaN where one cannot
-    be had.
+class Evidence(NamedTuple):
+    """What speaks for or against a correlation of clustered pairs; NaN where it cannot be had.
 
     * ``n_units``: units with a finite pair; ``n_bases``: clusters of units.
     * ``r_low``, ``r_high``: 95% interval of Pearson's r over units (see
@@ -82,84 +44,116 @@ def evidence(
     * ``influence_low``, ``influence_high``: least and largest r without one unit, ``influential``:
       the unit whose loss moves r most.
     * ``detectable``: the smallest |r| that so many units detect with a power of 80%.
-    * ``r_corrected``: r divided by the root of both reliabilities, see ``corrected``; needs the
-      standard errors of x and y.
+    * ``r_corrected``: r divided by the root of both reliabilities, see ``corrected``.
     * ``accuracy``: how often the unit with the less biased x has the less biased y, see
       ``pairwise_accuracy``.
-
-    Shapes: (n,) each; ``units`` and ``bases`` are labels. ``unbiased`` is the value of x without
-    bias.
+    * ``caution``: what stands in the way of these.
     """
-    row: dict[str, Any] = {
-        **dict.fromkeys(EVIDENCE_COLUMNS, nan),
-        "influential": "",
-        "coverage": "",
-        "caution": "",
-    }
-    first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    kept = np.isfinite(first) & np.isfinite(second)
-    names, unit = np.unique(np.asarray(units, dtype=object)[kept].astype(str), return_inverse=True)
-    pairs = Pairs(first[kept], second[kept], unit)
-    row |= {"n_units": len(names)}
-    base_of = None
-    if bases is not None:
-        base_names, base_of = np.unique(
-            np.asarray(bases, dtype=object)[kept].astype(str), return_inverse=True
-        )
-        row |= {"n_bases": len(base_names)}
+
+    n_units: int
+    n_bases: float = nan
+    r_low: float = nan
+    r_high: float = nan
+    r_p: float = nan
+    r_low_bases: float = nan
+    r_high_bases: float = nan
+    rho_low: float = nan
+    rho_high: float = nan
+    tau_low: float = nan
+    tau_high: float = nan
+    influence_low: float = nan
+    influence_high: float = nan
+    influential: str = ""
+    detectable: float = nan
+    coverage: str = ""
+    r_corrected: float = nan
+    r_corrected_low: float = nan
+    r_corrected_high: float = nan
+    accuracy: float = nan
+    accuracy_low: float = nan
+    accuracy_high: float = nan
+    caution: str = ""
+
+
+def evidence(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    units: ArrayLike,
+    bases: ArrayLike | None = None,
+    errors: tuple[ArrayLike, ArrayLike] | None = None,
+    unbiased: float = 0.0,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Evidence:
+    """What stands behind the correlation of x and y.
+
+    ``units`` and ``bases`` are labels, ``errors`` the standard errors of x and of y, ``unbiased``
+    the value of x without bias. Shapes: (n,) each.
+    """
+    pairs, names = Pairs.of(x, y, units)
+    over, base_names = Pairs.of(x, y, bases) if bases is not None else (pairs, [])
+    found = Evidence(len(names), nan if bases is None else len(base_names))
     if len(names) < FEWEST_UNITS:
-        return row | {"caution": f"{len(names)} units, fewer than {FEWEST_UNITS}"}
-    if _constant(pairs):
-        return row | {"caution": "a side is constant"}
+        return found._replace(caution=f"{len(names)} units, fewer than {FEWEST_UNITS}")
+    if pairs.constant:
+        return found._replace(caution="a side is constant")
     resamples = _affordable(resamples, len(names))
     weights = resample(len(names), resamples, seed)
     r = pearson_interval(pairs, weights)
-    row |= {
-        "r_low": r.low,
-        "r_high": r.high,
-        "coverage": coverage(len(names)),
-        "detectable": detectable(len(names)),
-    }
-    row["r_p"], row["caution"] = permutation_p(pairs, resamples, seed)
-    left_out = leave_one_out(pairs)
-    if np.isfinite(left_out).any():
-        row |= {
-            "influence_low": float(np.nanmin(left_out)),
-            "influence_high": float(np.nanmax(left_out)),
-        }
-        row["influential"] = str(names[int(np.nanargmax(np.abs(left_out - r.value)))])
-    for name, of in (("rho", spearman), ("tau", kendall)):
-        found = jackknife_interval(
-            of(pairs), leave_one_out(pairs, "spearman" if name == "rho" else "kendall")
-        )
-        row |= {f"{name}_low": found.low, f"{name}_high": found.high}
-    if base_of is not None and row["n_bases"] > FEWEST_UNITS:
-        over = Pairs(pairs.x, pairs.y, base_of)
-        of_bases = pearson_interval(over, resample(row["n_bases"], resamples, seed))
-        row |= {"r_low_bases": of_bases.low, "r_high_bases": of_bases.high}
-    row |= pairwise_accuracy(pairs, weights, unbiased)
-    if x_error is not None and y_error is not None:
-        errors = (np.asarray(x_error, dtype=float)[kept], np.asarray(y_error, dtype=float)[kept])
-        row |= corrected(pairs, *errors, weights)
-    return row
+    p, caution = unit_permutation_p(pairs, resamples, seed)
+    of_bases = Estimate()
+    if len(base_names) > FEWEST_UNITS:
+        of_bases = pearson_interval(over, resample(len(base_names), resamples, seed))
+    rho, tau = (jackknife_interval(each[0], each[1:]) for each in rank_correlations(pairs))
+    noiseless = Estimate()
+    if errors:
+        kept = np.isfinite(np.asarray(x, dtype=float)) & np.isfinite(np.asarray(y, dtype=float))
+        x_error, y_error = (np.asarray(each, dtype=float)[kept] for each in errors)
+        noiseless = corrected(pairs, x_error, y_error, weights)
+    ranking = pairwise_accuracy(pairs, weights, unbiased)
+    return _with_influence(found, pairs, names, r.value)._replace(
+        r_low=r.low,
+        r_high=r.high,
+        r_p=p,
+        r_low_bases=of_bases.low,
+        r_high_bases=of_bases.high,
+        rho_low=rho.low,
+        rho_high=rho.high,
+        tau_low=tau.low,
+        tau_high=tau.high,
+        detectable=detectable(len(names)),
+        coverage=coverage(len(names)),
+        r_corrected=noiseless.value,
+        r_corrected_low=noiseless.low,
+        r_corrected_high=noiseless.high,
+        accuracy=ranking.value,
+        accuracy_low=ranking.low,
+        accuracy_high=ranking.high,
+        caution=caution,
+    )
 
 
 def unit_interval(x: ArrayLike, y: ArrayLike, units: ArrayLike) -> tuple[float, float]:
     """The 95% interval of Pearson's r over units, ``r_low`` and ``r_high`` of ``evidence`` with its
     own seed and resamples.
     """
-    first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    kept = np.isfinite(first) & np.isfinite(second)
-    names, unit = np.unique(np.asarray(units, dtype=object)[kept].astype(str), return_inverse=True)
-    pairs = Pairs(first[kept], second[kept], unit)
-    if len(names) < FEWEST_UNITS or _constant(pairs):
+    pairs, names = Pairs.of(x, y, units)
+    if len(names) < FEWEST_UNITS or pairs.constant:
         return nan, nan
     found = pearson_interval(pairs, resample(len(names), _affordable(RESAMPLES, len(names)), 0))
     return found.low, found.high
 
 
-def _constant(pairs: Pairs) -> bool:
-    return any(np.ptp(side) <= 1e-13 * np.abs(side).max(initial=0) for side in (pairs.x, pairs.y))
+def _with_influence(found: Evidence, pairs: Pairs, names: list[str], r: float) -> Evidence:
+    left_out = leave_one_out(pairs)
+    if not np.isfinite(left_out).any():
+        return found
+    return found._replace(
+        influence_low=float(np.nanmin(left_out)),
+        influence_high=float(np.nanmax(left_out)),
+        influential=names[int(np.nanargmax(np.abs(left_out - r)))],
+    )
 
 
 def _affordable(resamples: int, units: int) -> int:
@@ -167,7 +161,7 @@ def _affordable(resamples: int, units: int) -> int:
     return min(resamples, max(FEWEST_RESAMPLES, MOST_WEIGHTS // units))
 
 
-def corrected(pairs: Pairs, x_error: Floats, y_error: Floats, weights: Floats) -> dict[str, float]:
+def corrected(pairs: Pairs, x_error: Floats, y_error: Floats, weights: Floats) -> Estimate:
     """r corrected for attenuation (Spearman, 1904), with its 95% percentile interval over resampled
     units.
 
@@ -177,13 +171,12 @@ def corrected(pairs: Pairs, x_error: Floats, y_error: Floats, weights: Floats) -
     are; otherwise, and where noise is all there is (rel <= 0), there is no correction. The
     corrected r may exceed 1: then noise was overestimated or n is small; it is cut at 1.
     """
-    nothing = dict.fromkeys(("r_corrected", "r_corrected_low", "r_corrected_high"), nan)
     noise = [
         np.nan_to_num(error**2) if np.isnan(error).all() else error**2
         for error in (x_error, y_error)
     ]
     if any(np.isnan(each).any() for each in noise) or not any(each.any() for each in noise):
-        return nothing
+        return Estimate()
     every = np.concatenate([np.ones((1, pairs.units)), weights])
     r, _ = weighted_pearson(every, unit_moments(pairs))
     reliability = np.ones(len(every))
@@ -198,16 +191,12 @@ def corrected(pairs: Pairs, x_error: Floats, y_error: Floats, weights: Floats) -
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.where(reliability > 0, np.clip(r / np.sqrt(reliability), -1, 1), nan)
     if not np.isfinite(values[0]) or np.isfinite(values[1:]).mean() < 0.9:
-        return nothing
+        return Estimate()
     low, high = np.nanquantile(values[1:], [0.025, 0.975])
-    return {
-        "r_corrected": float(values[0]),
-        "r_corrected_low": float(low),
-        "r_corrected_high": float(high),
-    }
+    return Estimate(float(values[0]), float(low), float(high))
 
 
-def pairwise_accuracy(pairs: Pairs, weights: Floats, unbiased: float = 0.0) -> dict[str, float]:
+def pairwise_accuracy(pairs: Pairs, weights: Floats, unbiased: float = 0.0) -> Estimate:
     """Of two units, how often the one whose x lies nearer to unbiased has the smaller |y|; 0.5:
     choosing by x is useless; 1: always right.
 
@@ -228,26 +217,4 @@ def pairwise_accuracy(pairs: Pairs, weights: Floats, unbiased: float = 0.0) -> d
             return np.asarray(((w @ agree) * w).sum(axis=1) / compared)
 
     low, high = np.nanquantile(share(weights), [0.025, 0.975]) if k > FEWEST_UNITS else (nan, nan)
-    return {
-        "accuracy": float(share(np.ones((1, k)))[0]),
-        "accuracy_low": float(low),
-        "accuracy_high": float(high),
-    }
-
-
-def adjust(p: ArrayLike) -> dict[str, NDArray[np.float64]]:
-    """Holm's and Benjamini and Hochberg's adjusted p-values over the family of all that are not
-    NaN.
-
-    Holm: the i-th smallest of m is max_{j <= i} min(1, (m - j + 1) p_j). Shapes: (m,) -> (m,) each.
-    """
-    values = np.asarray(p, dtype=float)
-    known = np.flatnonzero(np.isfinite(values))
-    holm, bh = np.full(len(values), nan), np.full(len(values), nan)
-    if len(known):
-        order = known[np.argsort(values[known], kind="stable")]
-        holm[order] = np.minimum(
-            1, np.maximum.accumulate(values[order] * np.arange(len(order), 0, -1))
-        )
-        bh[known] = stats.false_discovery_control(values[known], method="bh")
-    return {"p_holm": holm, "p_bh": bh}
+    return Estimate(float(share(np.ones((1, k)))[0]), float(low), float(high))

@@ -1,21 +1,22 @@
-"""A grid of scatter plots with the correlation above each panel, as an Altair chart, saved without
-a network or a browser.
+"""A grid of scatter plots with the correlation above each panel, as a Vega-Lite specification,
+saved without a network or a browser.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
+import numpy as np
 import pandas as pd
 import vl_convert
 
+from analysis.coefficients import coefficients
+from analysis.columns import labels, numbers
 from analysis.evidence import unit_interval
-from analysis.pairs import correlate_pair
 from analysis.show import short
 from files import InputError, atomic_path, nearest
 
@@ -38,10 +39,12 @@ INK = "#333333"
 # Width and height in pixels by the number of columns.
 PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
 SMALL_PANEL = (210, 170)
+PLACES = ("row", "column", "colour", "shape")
+INTERVALS = ("x_low", "x_high", "y_low", "y_high")
+ROWS = "rows"
 
 
-@dataclass(frozen=True)
-class Words:
+class ChartText(NamedTuple):
     """What the reader reads around the panels; an empty colour or shape title leaves out that
     legend.
     """
@@ -55,42 +58,58 @@ class Words:
     black: str | None = None
 
 
+class Panel(NamedTuple):
+    """What stands above a panel: n pairs of so many units, Pearson's r and its 95% interval."""
+
+    row: str
+    column: str
+    units: int
+    n: int
+    pearson: float
+    pearson_low: float
+    pearson_high: float
+
+
 def scatter_grid(
-    data: pd.DataFrame, words: Words, *, mark: str = "point", zero: bool = False
-) -> alt.FacetChart:
+    data: pd.DataFrame,
+    text: ChartText,
+    *,
+    mark: str = "point",
+    zero: bool = False,
+    panels: Sequence[Panel] | None = None,
+) -> dict[str, Any]:
     """Panels by ``row`` and ``column``; in each, ``y`` against ``x`` with n and, for points,
     Pearson's r and its 95% interval above.
 
-    ``data`` has the columns x, y, low, high (floats; a missing interval is NaN) and row, column,
-    colour, shape (text; constant where unused), optionally unit (the embedding behind each pair)
-    and x_low, x_high. The colour named ``words.black`` is drawn black. ``mark="line"`` joins the
-    mean y at each x and shades from the least to the greatest. ``zero`` draws a line at y = 0.
-    Raises ``InputError`` when the palette or the shapes do not suffice.
+    ``data`` has the columns x, y (floats) and row, column, colour, shape (text; constant where
+    unused), optionally x_low, x_high, y_low, y_high and unit (the embedding behind each pair);
+    ``panels`` is ``panel_statistics(data)`` where it is at hand. The colour named ``text.black`` is
+    drawn black. ``mark="line"`` joins the mean y at each x and shades from the least to the
+    greatest. ``zero`` draws a line at y = 0. Raises ``InputError`` when the palette or the shapes
+    do not suffice.
     """
-    order = {name: list(dict.fromkeys(data[name])) for name in ("row", "column", "colour", "shape")}
-    records = [*_point_records(data, words.black), *_note_records(data, order, mark)]
-    base = alt.Chart(alt.InlineData(values=records))
+    order = {name: list(dict.fromkeys(labels(data, name, empty=""))) for name in PLACES}
+    base = alt.Chart(alt.NamedData(ROWS))
     layers = [_rule_at_zero(base)] if zero else []
-    layers += _marks(base, order, words, mark)
+    layers += _marks(base, order, text, mark)
     layers.append(_note_layer(base))
     width, height = PANEL_SIZES.get(len(order["column"]), SMALL_PANEL)
+    panel = alt.layer(*layers).properties(width=width, height=height)
+    rows, columns = order["row"], order["column"]
+    grid = panel.facet(
+        row=alt.Row("row:N", sort=rows, title=None, header=_header(rows, -90, height)),
+        column=alt.Column("column:N", sort=columns, title=None, header=_header(columns, 0, width)),
+        spacing={"row": 18, "column": 18},
+    ).properties(title=alt.TitleParams(text.title, subtitle=list(text.notes)))
+    # Altair would copy and check the rows many times over
+    notes = _note_records(panels or panel_statistics(data), order, mark)
+    records = [*_point_records(data, text.black), *notes]
+    return _styled(grid).to_dict(validate=False) | {"datasets": {ROWS: records}}
+
+
+def _styled(grid: alt.FacetChart) -> alt.FacetChart:
     return (
-        alt.layer(*layers)
-        .properties(width=width, height=height)
-        .facet(
-            row=alt.Row(
-                "row:N", sort=order["row"], title=None, header=_header(order["row"], -90, height)
-            ),
-            column=alt.Column(
-                "column:N",
-                sort=order["column"],
-                title=None,
-                header=_header(order["column"], 0, width),
-            ),
-            spacing={"row": 18, "column": 18},
-        )
-        .properties(title=alt.TitleParams(words.title, subtitle=list(words.notes)))
-        .configure(font="sans-serif", background="white")
+        grid.configure(font="sans-serif", background="white")
         .configure_view(stroke="#cccccc")
         .configure_title(
             anchor="start",
@@ -116,7 +135,7 @@ def scatter_grid(
     )
 
 
-def save_chart(chart: alt.FacetChart, path: str | Path) -> Path:
+def save_chart(chart: dict[str, Any], path: str | Path) -> Path:
     """Write the chart as ``.svg``, ``.png`` (two pixels to the point), ``.pdf`` or self-contained
     ``.html``; the whole file or none.
     """
@@ -125,7 +144,7 @@ def save_chart(chart: alt.FacetChart, path: str | Path) -> Path:
 
 
 def save_charts(
-    chart: alt.FacetChart, stem: Path, suffixes: Sequence[str], name: Path | None = None
+    chart: dict[str, Any], stem: Path, suffixes: Sequence[str], name: Path | None = None
 ) -> list[Path]:
     """Write the chart in several formats, drawn once: the others are made from the SVG."""
     for suffix in suffixes:
@@ -134,10 +153,8 @@ def save_charts(
                 f"cannot draw to {name or stem}: the name must end in"
                 f" {', '.join(FORMATS)}{nearest(suffix, FORMATS)}"
             )
-    svg = vl_convert.vegalite_to_svg(
-        chart.to_dict(validate=False),
-        vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2]),
-    )
+    version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    svg = vl_convert.vegalite_to_svg(chart, vl_version=version)
     written = []
     for suffix in suffixes:
         written.append(stem.with_name(stem.name + suffix))
@@ -145,39 +162,36 @@ def save_charts(
             if suffix == ".svg":
                 work.write_text(svg, encoding="utf-8")
             elif suffix == ".html":
-                # Without inline, the page would load Vega from a server
-                chart.save(str(work), inline=True)
+                # Not bundled, the page would load Vega from a server
+                page = vl_convert.vegalite_to_html(chart, vl_version=version, bundle=True)
+                work.write_text(page, encoding="utf-8")
+            elif suffix == ".png":
+                work.write_bytes(vl_convert.svg_to_png(svg, scale=2))
             else:
-                work.write_bytes(
-                    vl_convert.svg_to_png(svg, scale=2)
-                    if suffix == ".png"
-                    else vl_convert.svg_to_pdf(svg)
-                )
+                work.write_bytes(vl_convert.svg_to_pdf(svg))
     return written
 
 
-def panel_statistics(data: pd.DataFrame) -> pd.DataFrame:
-    """What stands above each panel: one row per row and column with n, the units behind the n
-    pairs, Pearson's r and its 95% interval.
+def panel_statistics(data: pd.DataFrame) -> list[Panel]:
+    """What stands above each panel, one for each row and column that has data.
 
     The interval is that over units where ``data`` has a column ``unit``, by the studentised cluster
     bootstrap; else Fisher's.
     """
-    rows = []
-    for (row, column), part in data.groupby(["row", "column"], sort=False):
-        found = correlate_pair(part["x"].to_numpy(), part["y"].to_numpy())
-        drawn = part[_finite(part)]
-        kept = {name: found[name] for name in ("n", "pearson", "pearson_low", "pearson_high")}
-        units = len(drawn)
+    panels = []
+    for _, part in data.groupby(["row", "column"], sort=False):
+        row, column = (labels(part, name, empty="")[0] for name in ("row", "column"))
+        x, y = numbers(part, "x"), numbers(part, "y")
+        found = coefficients(x, y)
+        units, interval = found.n, (found.pearson_low, found.pearson_high)
         if "unit" in part:
-            units = drawn["unit"].nunique()
-            low, high = unit_interval(part["x"], part["y"], part["unit"])
-            kept |= {"pearson_low": low, "pearson_high": high}
-        rows.append({"row": row, "column": column, "units": units} | kept)
-    return pd.DataFrame(rows)
+            units = part.loc[np.isfinite(x) & np.isfinite(y), "unit"].nunique()
+            interval = unit_interval(x, y, part["unit"])
+        panels.append(Panel(row, column, units, found.n, found.pearson, *interval))
+    return panels
 
 
-def panel_note(n: int, units: int, r: float, low: float, high: float) -> str:
+def panel_note(units: int, n: int, r: float, low: float, high: float) -> str:
     """``n = 26, r = .31 [-.09, .62]``; where pairs repeat units, ``n = 78 (26 units)``; where r is
     undefined, ``r undefined``.
     """
@@ -188,38 +202,26 @@ def panel_note(n: int, units: int, r: float, low: float, high: float) -> str:
     return f"{count}, r = {short(r)}{bounds}".replace("-", "\u2212")
 
 
-def _finite(data: pd.DataFrame) -> pd.Series:
-    return data[["x", "y"]].map(isfinite).all(axis=1)
-
-
-def _point_records(data: pd.DataFrame, black: str | None) -> list[dict[str, Any]]:
-    names = [
-        name
-        for name in ("row", "column", "colour", "shape", "x", "y", "low", "high", "x_low", "x_high")
-        if name in data
-    ]
+def _point_records(data: pd.DataFrame, black: str | None) -> list[dict[Hashable, Any]]:
+    known = np.isfinite(numbers(data, "x")) & np.isfinite(numbers(data, "y"))
+    names = [name for name in (*PLACES, "x", "y", *INTERVALS) if name in data]
     # The black points are few and come last, on top of the others.
-    plain = (
-        data.loc[_finite(data), names]
-        .sort_values("colour", key=lambda colour: colour == black, kind="stable")
-        .astype(object)
+    drawn = data.loc[known, names].sort_values(
+        "colour", key=lambda colour: colour == black, kind="stable"
     )
-    return plain.where(plain.notna(), None).to_dict("records")
+    drawn = drawn.astype(object)
+    return drawn.where(drawn.notna(), None).to_dict("records")
 
 
 def _note_records(
-    data: pd.DataFrame, order: dict[str, list[str]], mark: str
+    panels: Sequence[Panel], order: dict[str, list[str]], mark: str
 ) -> list[dict[str, str]]:
     """One record per cell of the grid, those without data too, so that every panel is drawn; for
     curves n alone.
     """
     notes = {
-        (s["row"], s["column"]): (
-            f"n = {s['n']}"
-            if mark == "line"
-            else panel_note(s["n"], s["units"], s["pearson"], s["pearson_low"], s["pearson_high"])
-        )
-        for s in panel_statistics(data).to_dict("records")
+        (panel.row, panel.column): f"n = {panel.n}" if mark == "line" else panel_note(*panel[2:])
+        for panel in panels
     }
     return [
         {"row": r, "column": c, "note": notes.get((r, c), "no data")}
@@ -244,42 +246,42 @@ def _rule_at_zero(base: alt.Chart) -> alt.Chart:
 
 
 def _note_layer(base: alt.Chart) -> alt.Chart:
-    text = base.transform_filter("isValid(datum.note)").mark_text(
+    notes = base.transform_filter("isValid(datum.note)").mark_text(
         align="left", baseline="bottom", fontSize=10, color=INK
     )
-    return text.encode(text="note:N", x=alt.value(0), y=alt.value(-4))
+    return notes.encode(text="note:N", x=alt.value(0), y=alt.value(-4))
 
 
 def _marks(
-    base: alt.Chart, order: dict[str, list[str]], words: Words, mark: str
+    base: alt.Chart, order: dict[str, list[str]], text: ChartText, mark: str
 ) -> list[alt.Chart]:
     drawn = base.transform_filter("isValid(datum.y)")
-    x = alt.X("x:Q", title=words.x, scale=alt.Scale(zero=False, nice=True, padding=6))
-    y = alt.Y("y:Q", title=words.y, scale=alt.Scale(zero=False, nice=True, padding=6))
-    colour = _colours(order["colour"], words)
+    x = alt.X("x:Q", title=text.x, scale=alt.Scale(zero=False, nice=True, padding=6))
+    y = alt.Y("y:Q", title=text.y, scale=alt.Scale(zero=False, nice=True, padding=6))
+    colour = _colours(order["colour"], text)
     if mark == "line":
         area = drawn.mark_area(opacity=0.15).encode(
-            x=x, y=alt.Y("min(y):Q", title=words.y), y2="max(y):Q", color=colour
+            x=x, y=alt.Y("min(y):Q", title=text.y), y2="max(y):Q", color=colour
         )
         line = drawn.mark_line(point=True).encode(
-            x=x, y=alt.Y("mean(y):Q", title=words.y, scale=alt.Scale(zero=False)), color=colour
+            x=x, y=alt.Y("mean(y):Q", title=text.y, scale=alt.Scale(zero=False)), color=colour
         )
         return [area, line]
-    bars = drawn.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(
+    bars = drawn.transform_filter("isValid(datum.y_low) && isValid(datum.y_high)").mark_rule(
         opacity=0.25
     )
     points = drawn.mark_point(size=48, filled=True, opacity=0.85, stroke="white", strokeWidth=0.5)
-    shape = _shapes(order["shape"], words)
-    bars = bars.encode(x=x, y=alt.Y("low:Q", title=words.y), y2="high:Q", color=colour)
+    shape = _shapes(order["shape"], text)
+    bars = bars.encode(x=x, y=alt.Y("y_low:Q", title=text.y), y2="y_high:Q", color=colour)
     across = drawn.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)").mark_rule(
         opacity=0.15
     )
-    across = across.encode(y=y, x=alt.X("x_low:Q", title=words.x), x2="x_high:Q", color=colour)
+    across = across.encode(y=y, x=alt.X("x_low:Q", title=text.x), x2="x_high:Q", color=colour)
     return [across, bars, points.encode(x=x, y=y, color=colour, shape=shape)]
 
 
-def _colours(names: list[str], words: Words) -> alt.Color:
-    coloured = [name for name in names if name != words.black]
+def _colours(names: list[str], text: ChartText) -> alt.Color:
+    coloured = [name for name in names if name != text.black]
     if len(coloured) > len(PALETTE):
         few = ", ".join(coloured[:3])
         raise InputError(
@@ -287,15 +289,15 @@ def _colours(names: list[str], words: Words) -> alt.Color:
             " the values"
         )
     # Unmodified embeddings come first in the legend.
-    domain = [name for name in names if name == words.black] + coloured
+    domain = [name for name in names if name == text.black] + coloured
     blacks = [BLACK] * (len(domain) - len(coloured))
     scale = alt.Scale(domain=domain, range=blacks + list(PALETTE[: len(coloured)]))
     return alt.Color(
-        "colour:N", scale=scale, title=words.colour, legend=alt.Legend() if words.colour else None
+        "colour:N", scale=scale, title=text.colour, legend=alt.Legend() if text.colour else None
     )
 
 
-def _shapes(names: list[str], words: Words) -> alt.Shape:
+def _shapes(names: list[str], text: ChartText) -> alt.Shape:
     if len(names) > len(SHAPES):
         raise InputError(
             f"{len(names)} shapes ({', '.join(names[:3])}, ...); at most {len(SHAPES)} can be told"
@@ -303,5 +305,5 @@ def _shapes(names: list[str], words: Words) -> alt.Shape:
         )
     scale = alt.Scale(domain=names, range=list(SHAPES[: len(names)]))
     return alt.Shape(
-        "shape:N", scale=scale, title=words.shape, legend=alt.Legend() if words.shape else None
+        "shape:N", scale=scale, title=text.shape, legend=alt.Legend() if text.shape else None
     )

@@ -4,57 +4,62 @@ are drawn from.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from analysis.read import read_table, read_tables, require_columns
+from analysis.columns import require_columns, texts
+from analysis.naming import GAP, SCORE, UNMODIFIED
+from analysis.read import read_table
+from analysis.results import Tables, read_tables
 from files import InputError
 
 POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
 INTRINSIC_COLUMNS = ("point", "metric", "query", "value")
-EXTRINSIC_COLUMNS = ("point", "task", "measure", "value")
+EXTRINSIC_COLUMNS = ("point", "task", "kind", "measure", "value")
+KEPT_OF_SCORES = ("low", "high", "unbiased", "p_value", "n_found", "n_lost")
+KEPT_OF_GAPS = ("low", "high", "support")
 
 
-def join_points(
-    points: pd.DataFrame, intrinsic: pd.DataFrame, extrinsic: pd.DataFrame
-) -> pd.DataFrame:
-    """One row per done point, intrinsic score and gap: ``x`` the score, ``y`` the gap with its
-    interval ``low``, ``high``.
+def join_points(tables: Tables) -> pd.DataFrame:
+    """One row per done point, intrinsic score and gap.
 
-    Columns: every column of ``points``; ``metric``, ``query``, ``x`` (and ``p_value``, ``n_found``,
-    ``n_lost``, ``convention`` where recorded); ``task``, ``gap`` (the measure, such as
-    ``recall_gap``), ``group``, ``y``, ``low``, ``high`` (and ``support``); ``x_low`` and
-    ``x_high``, the interval of the score over resampled words; ``unbiased``, the score without
-    bias; ``unit``, the embedding, and ``base``, the unmodified embedding it descends from;
+    Columns: every column of ``points``; ``metric``, ``convention``, ``query``, ``part``, ``x`` (the
+    score) with its interval ``x_low``, ``x_high``, ``unbiased`` (the score without bias),
+    ``p_value``, ``n_found``, ``n_lost`` where recorded; ``task``, ``measure``, ``privileged``,
+    ``unprivileged``, ``y`` (the gap) with its interval ``y_low``, ``y_high`` and ``support`` where
+    recorded; ``unit``, the embedding, and ``base``, the unmodified embedding it descends from;
     ``reason``, which says why ``x`` or ``y`` is NaN, or what its interval lacks. An unmodified
-    embedding has the method ``none`` and the dose 0.
+    embedding has the method ``none``.
 
-    A metric scored under several conventions, or a gap between several pairs of groups, becomes
-    several: ``weat (caliskan)``, ``recall_gap (male-other)``. Failed points are left out. Raises
-    ``InputError`` for a missing column, an empty table, a score that occurs twice, or a done point
-    that one of the tables does not know.
+    Failed points are left out. Raises ``InputError`` for a missing column, an empty table, a score
+    that occurs twice, or a done point that one of the tables does not know.
     """
-    done = _done(points)
-    scores = _scores(intrinsic)
-    gaps = _gaps(extrinsic)
+    done = _done(tables.points)
+    scores, gaps = _scores(tables.intrinsic), _gaps(tables.extrinsic)
     for name, table in (("intrinsic", scores), ("extrinsic", gaps)):
-        absent = sorted(set(done["point"]) - set(table["point"]))
+        absent = sorted(set(texts(done, "point")) - set(texts(table, "point")))
         if absent:
             raise InputError(
                 f"{len(absent)} done points have no row in the {name} table ({absent[0]}, ...): run"
                 " the experiment again"
             )
-    joined = (
-        done.drop(columns=["task"], errors="ignore")
-        .merge(scores, on="point")
-        .merge(gaps, on="point")
+    joined = done.drop(columns="task", errors="ignore").merge(scores, on="point")
+    joined = joined.merge(gaps, on="point")
+    reasons = zip(joined.pop("x_reason"), joined.pop("y_reason"), strict=True)
+    unit = _keys(joined, "vectors_key", texts(joined, "point"))
+    return joined.assign(
+        unit=unit,
+        base=_keys(joined, "base_key", unit),
+        reason=["; ".join(dict.fromkeys(filter(None, pair))) for pair in reasons],
     )
-    joined = joined.assign(unit=_units(joined), base=_bases(joined))
-    reasons = joined[["x_reason", "y_reason"]].apply(
-        lambda row: "; ".join(dict.fromkeys(filter(None, row))), axis=1
-    )
-    return joined.drop(columns=["x_reason", "y_reason"]).assign(reason=reasons)
+
+
+def has_gaps(tables: Tables) -> bool:
+    """Whether there is a done point with a score, and a gap to set it against."""
+    done = "done" in texts(tables.points, "status")
+    return done and len(tables.intrinsic) > 0 and "gap" in texts(tables.extrinsic, "kind")
 
 
 def open_table(path: str | Path) -> pd.DataFrame:
@@ -64,47 +69,29 @@ def open_table(path: str | Path) -> pd.DataFrame:
     if not Path(path).is_dir():
         return read_table(path)
     tables = read_tables(path)
-    return (
-        join_points(*tables)
-        if len(tables.extrinsic)
-        else join_scores(tables.points, tables.intrinsic)
-    )
+    return join_points(tables) if len(tables.extrinsic) else join_scores(tables)
 
 
-def join_scores(points: pd.DataFrame, intrinsic: pd.DataFrame) -> pd.DataFrame:
+def join_scores(tables: Tables) -> pd.DataFrame:
     """One row per done point and intrinsic score, in the column ``value``, for dose-response
     curves.
 
     An unmodified embedding is the dose 0 of every method and direction, so its row is repeated for
     each that the table holds.
     """
-    joined = _done(points).merge(_scores(intrinsic).rename(columns={"x": "value"}), on="point")
-    arms = joined.loc[joined["method"] != "none", ["method", "direction"]].drop_duplicates()
-    unmodified = joined[joined["method"] == "none"]
+    scores = _scores(tables.intrinsic).rename(columns={"x": "value"})
+    joined = _done(tables.points).merge(scores, on="point")
+    arm = [name for name in ("method", "direction") if name in joined]
+    arms = joined.loc[joined["method"] != UNMODIFIED, arm].drop_duplicates()
     if arms.empty:
         return joined
-    repeated = unmodified.drop(columns=["method", "direction"]).merge(arms, how="cross")
-    return pd.concat([joined[joined["method"] != "none"], repeated], ignore_index=True)
+    repeated = joined[joined["method"] == UNMODIFIED].drop(columns=arm).merge(arms, how="cross")
+    return pd.concat([joined[joined["method"] != UNMODIFIED], repeated], ignore_index=True)
 
 
-def _units(joined: pd.DataFrame) -> pd.Series:
-    """The embedding behind each row: its key in the store, or the point where that is not
-    recorded.
-    """
-    if "vectors_key" not in joined:
-        return joined["point"]
-    return joined["vectors_key"].where(joined["vectors_key"].astype(str) != "", joined["point"])
-
-
-def _bases(joined: pd.DataFrame) -> pd.Series:
-    """What the embedding was before it was modified: corpus, algorithm and seed."""
-    made_of = [name for name in ("corpus", "embedding", "stereotype", "seed") if name in joined]
-    # astype(str) would leave NaN, which real data have in the column stereotype, what it is.
-    return pd.Series(
-        [" ".join(map(str, row)) for row in joined[made_of].itertuples(index=False)],
-        index=joined.index,
-        dtype=object,
-    )
+def _keys(joined: pd.DataFrame, column: str, otherwise: list[str]) -> list[str]:
+    """A column of keys in the store, and what stands for them where they are not recorded."""
+    return [key or other for key, other in zip(texts(joined, column), otherwise, strict=True)]
 
 
 def _done(points: pd.DataFrame) -> pd.DataFrame:
@@ -119,44 +106,34 @@ def _done(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def _scores(intrinsic: pd.DataFrame) -> pd.DataFrame:
-    _check(intrinsic, INTRINSIC_COLUMNS, [], "the intrinsic table")
-    kept = [
-        c
-        for c in ("low", "high", "unbiased", "p_value", "n_found", "n_lost", "convention")
-        if c in intrinsic
-    ]
-    scores = intrinsic[[*INTRINSIC_COLUMNS, *kept]].rename(
-        columns={"value": "x", "low": "x_low", "high": "x_high"}
-    )
-    scores = scores.assign(
-        x_reason=_text(intrinsic, "reason"), metric=told_apart(intrinsic, "metric", "convention")
-    )
-    _once(scores, ["point", "metric", "query"], "the intrinsic table")
+    what = "the intrinsic table"
+    _check(intrinsic, INTRINSIC_COLUMNS, [], what)
+    kept = [name for name in ("point", "value", *KEPT_OF_SCORES) if name in intrinsic]
+    names = {"value": "x", "low": "x_low", "high": "x_high"}
+    scores = intrinsic[kept].rename(columns=names).assign(x_reason=texts(intrinsic, "reason"))
+    scores = scores.assign(**{name: texts(intrinsic, name) for name in SCORE})
+    _once(scores, ["point", *SCORE], what)
     return scores
 
 
 def _gaps(extrinsic: pd.DataFrame) -> pd.DataFrame:
-    _check(extrinsic, EXTRINSIC_COLUMNS, [], "the extrinsic table")
-    rows = extrinsic[extrinsic["measure"].astype(str).str.endswith("_gap")]
+    what = "the extrinsic table"
+    _check(extrinsic, EXTRINSIC_COLUMNS, [], what)
+    rows = extrinsic[extrinsic["kind"] == "gap"]
     if rows.empty:
         raise InputError(
-            "the extrinsic table holds no gap (no measure ends in '_gap'): the labelled data needs"
-            " posts of both groups"
+            f"{what} holds no gap (no row of kind 'gap'): the labelled data needs posts of both"
+            " groups"
         )
-    intervals = {name: rows[name] if name in rows else float("nan") for name in ("low", "high")}
-    kept = [c for c in ("support",) if c in rows]
-    gaps = rows[[*EXTRINSIC_COLUMNS, *kept]].rename(columns={"value": "y", "measure": "gap"})
-    gaps = gaps.assign(
-        **intervals,
-        group=_text(rows, "group"),
-        y_reason=_text(rows, "reason"),
-        gap=told_apart(rows, "measure", "group"),
-    )
-    _once(gaps, ["point", "task", "gap"], "the extrinsic table")
+    kept = [name for name in ("point", "task", "value", *KEPT_OF_GAPS) if name in rows]
+    names = {"value": "y", "low": "y_low", "high": "y_high"}
+    gaps = rows[kept].rename(columns=names).assign(y_reason=texts(rows, "reason"))
+    gaps = gaps.assign(**{name: texts(rows, name) for name in GAP})
+    _once(gaps, ["point", "task", *GAP], what)
     return gaps
 
 
-def _check(table: pd.DataFrame, columns: tuple[str, ...], key: list[str], what: str) -> None:
+def _check(table: pd.DataFrame, columns: Sequence[str], key: list[str], what: str) -> None:
     require_columns(table, columns, what)
     if table.empty:
         raise InputError(f"{what} has no rows; run the experiment first")
@@ -167,21 +144,5 @@ def _check(table: pd.DataFrame, columns: tuple[str, ...], key: list[str], what: 
 def _once(table: pd.DataFrame, key: list[str], what: str) -> None:
     twice = table[table.duplicated(key)]
     if len(twice):
-        first = ", ".join(f"{name} {twice.iloc[0][name]!r}" for name in key)
+        first = ", ".join(f"{name} {texts(twice, name)[0]!r}" for name in key)
         raise InputError(f"{what} holds {first} more than once; give each score a name of its own")
-
-
-def _text(table: pd.DataFrame, column: str) -> pd.Series:
-    return (
-        table[column].fillna("").astype(str)
-        if column in table
-        else pd.Series("", index=table.index)
-    )
-
-
-def told_apart(table: pd.DataFrame, name: str, detail: str) -> pd.Series:
-    """``name``, with ``detail`` in brackets where one name has several."""
-    details = _text(table, detail)
-    several = details.groupby(table[name].to_numpy()).nunique()
-    split = table[name].map(several) > 1
-    return table[name].where(~split, table[name] + " (" + details + ")")

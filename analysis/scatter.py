@@ -1,7 +1,8 @@
 """Scatter plots of any tidy table, or the paper's figures from a results folder.
 
-python -m analysis.scatter results/hatespeech_en python -m analysis.scatter my.csv --x WEAT --y
-"Performance Gap" --row Metric --column Embedding --out my.svg
+python -m analysis.scatter results/hatespeech_en
+python -m analysis.scatter my.csv --x WEAT --y "Performance Gap" --row Metric --column Embedding \\
+    --out my.svg
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
+from analysis.columns import labels, numbers, require_columns, texts
 from analysis.figures import STAMP, draw_figures
-from analysis.grid import Words, save_chart, scatter_grid
-from analysis.join import open_table
-from analysis.read import labels, numbers, require_columns
+from analysis.grid import PLACES, ChartText, save_chart, scatter_grid
+from analysis.join import join_points, open_table
+from analysis.results import read_tables
 from files import InputError, run_cli
 
 
@@ -33,23 +34,21 @@ def grid_data(
     """The named columns under the names that ``scatter_grid`` draws; those not named are blank.
     ``InputError`` for an unknown one.
     """
-    named = {"row": row, "column": column, "colour": colour, "shape": shape}
+    named = dict(zip(PLACES, (row, column, colour, shape), strict=True))
     require_columns(table, [x, y, *filter(None, named.values())], "the table")
     if table.empty:
         raise InputError("the table has no rows; give one with at least one")
-    texts = {
-        name: labels(table, source).to_numpy() if source else "" for name, source in named.items()
-    }
-    return pd.DataFrame(
-        {"x": numbers(table, x), "y": numbers(table, y), "low": np.nan, "high": np.nan, **texts}
-    )
+    blank = [""] * len(table)
+    places = {name: labels(table, of) if of else blank for name, of in named.items()}
+    return pd.DataFrame({"x": numbers(table, x), "y": numbers(table, y), **places})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Draw a table by column names, or figures 3 to 5 of a results folder."""
     args = _parser().parse_args(argv)
     if Path(args.table).is_dir() and not args.x:
-        for path in draw_figures(args.table, Path(args.out or Path(args.table) / "figures")):
+        out = Path(args.out or Path(args.table) / "figures")
+        for path in draw_figures(join_points(read_tables(args.table)), out):
             print(path)
         return 0
     table = open_table(args.table)
@@ -67,19 +66,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         colour=args.colour,
         shape=args.shape,
     )
-    notes = [STAMP] if "generated" in table and labels(table, "generated").eq("True").any() else []
-    words = Words(
+    text = ChartText(
         title=args.title or f"{args.y} against {args.x}",
         x=args.x,
         y=args.y,
         colour=args.colour,
         shape=args.shape,
-        notes=notes,
+        notes=[STAMP] if "True" in texts(table, "generated") else [],
     )
-    crosses_zero = (
-        bool(np.nanmin(data["y"]) < 0 < np.nanmax(data["y"])) if data["y"].notna().any() else False
-    )
-    print(save_chart(scatter_grid(data, words, mark=args.mark, zero=crosses_zero), args.out))
+    y = numbers(data, "y")
+    crosses_zero = bool((y < 0).any() and (y > 0).any())
+    print(save_chart(scatter_grid(data, text, mark=args.mark, zero=crosses_zero), args.out))
     return 0
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import isfinite
-from typing import Any
+from math import isfinite, nan
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from analysis.coefficients import Coefficients
+    from analysis.evidence import Evidence
 
 LEVEL = 0.05
 WEAK = 0.3
+SUPPORTS, CONTRADICTS, CANNOT_TELL = VERDICTS = ("supports", "contradicts", "cannot tell")
+WITHIN_NOISE = "within the noise"
 RULES = f"""\
 supports:     the 95% interval of r over units lies above 0, Holm's p over the slices shown is
               below {LEVEL}, no single unit decides the sign, and the interval over base embeddings,
@@ -18,28 +23,37 @@ cannot tell:  everything else; the smallest correlation that so many units could
               stands beside it"""
 
 
-def verdict(row: Mapping[str, Any]) -> str:
-    """``supports``, ``contradicts`` or ``cannot tell``, with the reason, by ``RULES``; ``row`` has
-    the columns of ``correlate``.
+class Judgement(NamedTuple):
+    """The permutation p adjusted over the slices (Holm, 1979; Benjamini & Hochberg, 1995), and the
+    verdict by ``RULES`` with its reason.
     """
-    low, high = row["r_low"], row["r_high"]
+
+    p_holm: float = nan
+    p_bh: float = nan
+    verdict: str = CANNOT_TELL
+    why: str = ""
+
+
+def judged(statistics: Coefficients, found: Evidence, p_holm: float, p_bh: float) -> Judgement:
+    """The judgement of a slice by ``RULES``."""
+    return Judgement(p_holm, p_bh, *_verdict(statistics, found, p_holm))
+
+
+def _verdict(statistics: Coefficients, found: Evidence, p_holm: float) -> tuple[str, str]:
+    low, high = found.r_low, found.r_high
     if not (isfinite(low) and isfinite(high)):
-        return f"cannot tell: {row.get('reason') or row.get('caution') or 'no interval'}"
+        return CANNOT_TELL, statistics.reason or found.caution or "no interval"
     if low >= -WEAK and high <= WEAK:
-        return f"contradicts: |r| is below {WEAK}"
+        return CONTRADICTS, f"|r| is below {WEAK}"
     if low <= 0 <= high:
-        return (
-            f"cannot tell: the interval holds 0; {row['n_units']} units detect |r| of"
-            f" {row['detectable']:.2f} or more"
-        )
+        reach = f"{found.n_units} units detect |r| of {found.detectable:.2f} or more"
+        return CANNOT_TELL, f"the interval holds 0; {reach}"
     sign = 1 if low > 0 else -1
-    if not row["p_holm"] < LEVEL:
-        return (
-            f"cannot tell: not beyond chance among the slices shown (Holm's p {row['p_holm']:.2g})"
-        )
-    if min(sign * row["influence_low"], sign * row["influence_high"]) <= 0:
-        return f"cannot tell: one unit decides the sign ({row['influential']})"
-    bases = (row["r_low_bases"], row["r_high_bases"])
+    if not p_holm < LEVEL:
+        return CANNOT_TELL, f"not beyond chance among the slices shown (Holm's p {p_holm:.2g})"
+    if min(sign * found.influence_low, sign * found.influence_high) <= 0:
+        return CANNOT_TELL, f"one unit decides the sign ({found.influential})"
+    bases = (found.r_low_bases, found.r_high_bases)
     if all(map(isfinite, bases)) and max(sign * bases[0], sign * bases[1]) < 0:
-        return "cannot tell: the interval over base embeddings has the other sign"
-    return "supports: r > 0" if sign > 0 else "contradicts: r < 0"
+        return CANNOT_TELL, "the interval over base embeddings has the other sign"
+    return (SUPPORTS, "r > 0") if sign > 0 else (CONTRADICTS, "r < 0")

@@ -8,7 +8,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis.report.build import build_report
+from analysis.correlate import correlate_slices
+from analysis.figures import draw_figures
+from analysis.join import join_points
+from analysis.report.page import build_report
+from analysis.results import read_tables
 from files import run_cli
 
 
@@ -22,7 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="where to write the page (default: report.html in the results folder)",
     )
     given = parser.parse_args(arguments)
-    for path in build_report(given.results, given.out):
+    folder: Path = given.results
+    tables = read_tables(folder)
+    joined = join_points(tables)
+    for path in [
+        *build_report(folder, tables, joined, correlate_slices(joined), out=given.out),
+        *draw_figures(joined, folder / "figures"),
+    ]:
         print(path)
     return 0
 

@@ -1,8 +1,8 @@
 // The page: menus, figures, tables. All data stand in the page; nothing is asked of a network.
 const D = JSON.parse(document.getElementById("data").textContent);
-const ALL = "all";
-const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "status", "error", "verdict", "reversal", "reason", "point"]);
-const LONG = new Set(["verdict", "reversal", "reason", "error"]);
+const ALL = "all", UNMODIFIED = "unmodified";
+const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "status", "error", "verdict", "why", "reversal", "reason", "point"]);
+const LONG = new Set(["why", "reversal", "reason", "error"]);
 const element = (tag, attributes = {}, ...children) => {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -21,9 +21,9 @@ const rows = expand(D.rows).map((row) => {
   const point = D.points[row.p];
   return {
     ...point, ...row,
-    method_name: point.method === "none" ? "unmodified" : point.method,
+    method_name: point.method === "none" ? UNMODIFIED : point.method,
     direction: point.direction || "-",
-    x_interval: interval(row.x_low, row.x_high), y_interval: interval(row.low, row.high),
+    x_interval: interval(row.x_low, row.x_high), y_interval: interval(row.y_low, row.y_high),
   };
 }).filter((row) => row.x !== null && row.y !== null);
 
@@ -42,7 +42,7 @@ function table(records, names, caption, { save = "", scroll = false } = {}) {
     });
     body.replaceChildren(...sorted.map((record) => element("tr", {}, ...names.map((name) => {
       const cell = element("td", { class: (TEXT.has(name) ? "text" : "") + (LONG.has(name) ? " long" : "") }, TEXT.has(name) || typeof record[name] === "string" ? record[name] ?? "" : number(record[name]));
-      if (name === "verdict") cell.classList.add(/^supports/.test(record[name]) ? "yes" : /^contradicts/.test(record[name]) ? "no" : "soft");
+      if (name === "verdict") cell.classList.add({ supports: "yes", contradicts: "no" }[record[name]] ?? "soft");
       return cell;
     }))));
   };
@@ -77,7 +77,7 @@ for (const [name, all] of menus) {
   const found = distinct(rows.map((row) => row[name])).filter((value) => value !== undefined);
   if (!found.length) continue;
   const options = all ? [ALL, ...found] : found;
-  chosen[name] = name === "query" ? found[0] : name === "gap" && found.includes("recall_gap") ? "recall_gap" : options[0];
+  chosen[name] = name === "query" ? found[0] : name === "gap" ? D.primary[0] : options[0];
   const select = element("select", { id: `menu-${name}` }, ...options.map((value) => element("option", { value }, value)));
   select.value = chosen[name];
   document.getElementById("menus").append(element("label", {}, name === "method_name" ? "method" : name, select));
@@ -97,20 +97,21 @@ function select(brush) {
     ? shown().filter((row) => row.x >= brush.x[0] && row.x <= brush.x[1] && row.y >= brush.y[0] && row.y <= brush.y[1]) : [];
   const count = shown().length;
   document.getElementById("selected").textContent = inside.length ? `${inside.length} of ${count} rows selected` : `${count} rows shown, none selected`;
-  const names = ["embedding", "method", "direction", "dose", "wordset", "seed", "query", "x", "x_low", "x_high", "gap", "y", "low", "high"];
+  const names = ["embedding", "method", "direction", "dose", "wordset", "seed", "query", "x", "x_low", "x_high", "gap", "y", "y_low", "y_high"];
   document.getElementById("selection").replaceChildren(...(inside.length ? [table(inside, names, "Selected rows", { save: "selected.csv", scroll: true })] : []));
 }
 
+const specs = figures(D.look, UNMODIFIED, distinct(rows.map((row) => row.method_name)), distinct(rows.map((row) => row.embedding)));
 const quiet = { actions: false, logLevel: 1, renderer: rows.length > 3000 ? "canvas" : "svg" };
 async function draw(id, data = {}) {
-  const spec = structuredClone(D.specs[id]);
+  const spec = structuredClone(specs[id]);
   for (const layer of [spec, ...(spec.layer ?? [])]) if (layer.data?.name in data) layer.data = { name: layer.data.name, values: data[layer.data.name] };
   return window.vegaEmbed(`#${id}`, spec, quiet);
 }
 
 // The answer first.
-const verdicts = D.correlations.filter((row) => row.method === ALL && row.embedding === ALL && row.gap !== "f1_gap");
-const brief = ["query", "gap", "verdict", "r, 95% interval", "rows", "embedding runs", "p, Holm", "right picks, 95% interval"];
+const verdicts = D.correlations.filter((row) => row.method === ALL && row.embedding === ALL && D.primary.includes(row.gap));
+const brief = ["query", "gap", "verdict", "why", "r, 95% interval", "rows", "embedding runs", "p, Holm", "right picks, 95% interval"];
 const estimate = (value, low, high) => (value === null ? "" : `${value.toFixed(2)} ${low === null ? "" : `[${low.toFixed(2)}, ${high.toFixed(2)}]`}`);
 for (const row of verdicts) Object.assign(row, {
   "r, 95% interval": estimate(row.pearson, row.r_low, row.r_high), rows: row.n, "embedding runs": row.n_units, "p, Holm": row.p_holm,
@@ -136,6 +137,6 @@ await draw("forest", { forest });
 document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "mixed_slope", "mixed_low", "mixed_high", "mixed_n_groups", "reversal", "reason"],
   "m embeddings pooled by random effects (r, 95% interval, tau2 on the scale of z, i2: share of heterogeneity); mixed: slope of the gap on the score within base embeddings, both standardised"));
 await draw("curves", { curves: expand(D.curves) });
-document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
+document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict", "why"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
 document.getElementById("t-points").append(table(D.points, Object.keys(D.points[0] ?? {}), "Points", { save: "points.csv", scroll: true }));
 window.reportDone = performance.now();

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import isfinite
-from typing import Any
 
 import pandas as pd
 
-from analysis.correlate import ALL
+from analysis.correlate import Finding
+from analysis.naming import ALL, SCORE, SLICE_COLUMNS, gap_titles, labelled
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -15,43 +16,31 @@ SPECIAL = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
 }
+HEAD = r"""\begin{tabular}{lllrrlrll}
+\toprule
+Metric & Embedding & Query & Rows & Units & $r$ [95\%] & $p$ & Right picks [95\%] & Verdict \\
+\midrule"""
 
 
-def correlations_tex(correlations: pd.DataFrame, *, generated: bool) -> str:
+def correlations_tex(found: Iterable[Finding]) -> str:
     """Slices over all methods as a LaTeX ``tabular`` (needs ``booktabs``): units, r and its
     interval, Holm's p, right picks, verdict.
     """
+    whole = [each for each in found if each.names["method"] == ALL]
+    names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
+    scores = zip(labelled(names, SCORE[:2]), labelled(names, SCORE[2:]), strict=True)
+    blocks: dict[str, list[str]] = {}
+    for each, gap, score in zip(whole, gap_titles(names), scores, strict=True):
+        blocks.setdefault(gap, []).append(_row(each, *score))
+    generated = any(each.marks and each.marks.generated for each in whole)
     lines = [
-        (
-            "% Generated data: no evidence about the world."
-            if generated
-            else "% r over units, 95% interval; p after Holm."
-        ),
-        r"\begin{tabular}{lllrrlrll}",
-        r"\toprule",
+        "% Generated data: no evidence about the world."
+        if generated
+        else "% r over units, 95% interval; p after Holm.",
+        HEAD,
     ]
-    lines += [
-        (
-            r"Metric & Embedding & Query & Rows & Units & $r$ [95\%] & $p$ & Right picks [95\%] &"
-            r" Verdict \\"
-        ),
-        r"\midrule",
-    ]
-    for gap, block in correlations[correlations["method"] == ALL].groupby("gap", sort=False):
-        lines.append(rf"\multicolumn{{9}}{{l}}{{\emph{{{escape(str(gap))}}}}} \\")
-        for row in block.to_dict("records"):
-            cells = [escape(str(row[name])) for name in ("metric", "embedding", "query")] + [
-                str(row["n"]),
-                str(int(row["n_units"])),
-            ]
-            cells += [
-                _estimate(row, "pearson", "r_low", "r_high"),
-                _number(row["p_holm"]),
-                _estimate(row, "accuracy", "accuracy_low", "accuracy_high"),
-            ]
-            lines.append(
-                " & ".join([*cells, escape(str(row["verdict"]).partition(":")[0])]) + r" \\"
-            )
+    for gap, rows in blocks.items():
+        lines += [rf"\multicolumn{{9}}{{l}}{{\emph{{{escape(gap)}}}}} \\", *rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
@@ -60,12 +49,22 @@ def escape(text: str) -> str:
     return "".join(SPECIAL.get(sign, sign) for sign in text)
 
 
-def _estimate(row: dict[str, Any], value: str, low: str, high: str) -> str:
-    interval = (
-        f" [{row[low]:.2f}, {row[high]:.2f}]" if isfinite(row[low]) and isfinite(row[high]) else ""
-    )
-    return _number(row[value]) + interval
+def _row(found: Finding, metric: str, query: str) -> str:
+    behind = found.evidence
+    cells = [
+        escape(metric),
+        escape(found.names["embedding"]),
+        escape(query),
+        str(found.statistics.n),
+        str(behind.n_units),
+        _estimate(found.statistics.pearson, behind.r_low, behind.r_high),
+        _estimate(found.judgement.p_holm),
+        _estimate(behind.accuracy, behind.accuracy_low, behind.accuracy_high),
+        found.judgement.verdict,
+    ]
+    return " & ".join(cells) + r" \\"
 
 
-def _number(value: float) -> str:
-    return f"{value:.2f}" if isfinite(value) else "--"
+def _estimate(value: float, low: float = float("nan"), high: float = float("nan")) -> str:
+    interval = f" [{low:.2f}, {high:.2f}]" if isfinite(low) and isfinite(high) else ""
+    return (f"{value:.2f}" if isfinite(value) else "--") + interval

@@ -1,43 +1,50 @@
-"""The correlation of two columns of numbers, as one row: estimate, interval, p-value, n and what
-stood in the way.
+"""The correlation of two columns of numbers, pairs taken as independent: estimates, interval,
+p-values, n and what stood in the way.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from itertools import permutations
-from math import atanh, sqrt, tanh
+from math import atanh, nan, sqrt, tanh
+from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
 
 EXACT_UP_TO = 8
 NORMAL_975 = 1.959963984540054
-RESULT_COLUMNS = (
-    "n",
-    "n_missing",
-    "pearson",
-    "pearson_low",
-    "pearson_high",
-    "pearson_p",
-    "spearman",
-    "spearman_p",
-    "kendall",
-    "kendall_p",
-    "reason",
-)
 
 
-def correlate_pair(
-    x: np.ndarray, y: np.ndarray, *, names: tuple[str, str] = ("x", "y")
-) -> dict[str, float | int | str]:
-    """Pearson's r, Spearman's rho and Kendall's tau-b of paired values, each with its two-sided
-    p-value; Pearson's with a 95% interval.
+class Coefficients(NamedTuple):
+    """Pearson's r with its 95% interval, Spearman's rho and Kendall's tau-b, each with its
+    two-sided p-value; NaN where undefined, and the reason.
+    """
+
+    n: int
+    n_missing: int
+    pearson: float = nan
+    pearson_low: float = nan
+    pearson_high: float = nan
+    pearson_p: float = nan
+    spearman: float = nan
+    spearman_p: float = nan
+    kendall: float = nan
+    kendall_p: float = nan
+    reason: str = ""
+
+
+def coefficients(x: Floats, y: Floats, *, names: tuple[str, str] = ("x", "y")) -> Coefficients:
+    """The correlation coefficients of paired values.
 
     All three lie in [-1, 1]; 0: no linear (r) or monotone (rho, tau) association; positive: y rises
     with x. Pairs in which either value is not finite are left out and counted in ``n_missing``.
     With fewer than 3 pairs, or a side that does not vary, nothing is defined: every estimate is NaN
-    and ``reason`` says why. The p-values assume that the pairs are independent:
+    and ``reason`` says why, with the sides' ``names``. The p-values assume that the pairs are
+    independent:
 
     * Pearson: exact for a bivariate normal population (0 when all points lie on a line).
     * Spearman: exact over all n! orderings, ties kept, for n <= 8; Student's t with n - 2 degrees
@@ -47,37 +54,31 @@ def correlate_pair(
     Shapes: x (n,), y (n,).
     """
     both = np.isfinite(x) & np.isfinite(y)
-    missing = int((~both).sum())
     x, y = np.asarray(x, dtype=float)[both], np.asarray(y, dtype=float)[both]
-    n = len(x)
-    row: dict[str, float | int | str] = {
-        **dict.fromkeys(RESULT_COLUMNS, float("nan")),
-        "n": n,
-        "n_missing": missing,
-        "reason": "",
-    }
+    counted = Coefficients(n=len(x), n_missing=int((~both).sum()))
+    if len(x) < 3:
+        return counted._replace(reason=f"n = {len(x)}, fewer than 3 pairs")
     scaled_x, scaled_y = _spread_out(x), _spread_out(y)
-    if n < 3:
-        return row | {"reason": f"n = {n}, fewer than 3 pairs"}
     if scaled_x is None or scaled_y is None:
-        constant = " and ".join(
-            name for name, scaled in zip(names, (scaled_x, scaled_y), strict=True) if scaled is None
-        )
-        return row | {"reason": f"{constant} {'are' if ' and ' in constant else 'is'} constant"}
+        sides = zip(names, (scaled_x, scaled_y), strict=True)
+        constant = [name for name, scaled in sides if scaled is None]
+        verb = "is" if len(constant) == 1 else "are"
+        return counted._replace(reason=f"{' and '.join(constant)} {verb} constant")
     r, p = _pearson(scaled_x, scaled_y)
-    low, high = fisher_interval(r, n)
+    low, high = fisher_interval(r, len(x))
     rho, rho_p = _spearman(x, y)
-    tau = stats.kendalltau(x, y)
-    row |= {
-        "pearson": r,
-        "pearson_low": low,
-        "pearson_high": high,
-        "pearson_p": p,
-        "spearman": rho,
-        "spearman_p": rho_p,
-    }
-    row |= {"kendall": float(tau.statistic), "kendall_p": float(tau.pvalue)}
-    return row | {"reason": "" if n > 3 else "n = 3, no interval below 4 pairs"}
+    tau = scipy.stats.kendalltau(x, y)
+    return counted._replace(
+        pearson=r,
+        pearson_low=low,
+        pearson_high=high,
+        pearson_p=p,
+        spearman=rho,
+        spearman_p=rho_p,
+        kendall=float(tau.statistic),
+        kendall_p=float(tau.pvalue),
+        reason="" if len(x) > 3 else "n = 3, no interval below 4 pairs",
+    )
 
 
 def fisher_interval(r: float, n: int) -> tuple[float, float]:
@@ -92,14 +93,14 @@ def fisher_interval(r: float, n: int) -> tuple[float, float]:
     n >= 4, else NaN; at |r| = 1 it is the point r. It lies in [-1, 1] and is not symmetric about r.
     """
     if n < 4:
-        return float("nan"), float("nan")
+        return nan, nan
     if abs(r) == 1:
         return r, r
     half = NORMAL_975 / sqrt(n - 3)
     return tanh(atanh(r) - half), tanh(atanh(r) + half)
 
 
-def _spread_out(values: np.ndarray) -> np.ndarray | None:
+def _spread_out(values: Floats) -> Floats | None:
     """The values centred and scaled to a largest magnitude of 1, or None when they differ by
     rounding only.
     """
@@ -112,27 +113,27 @@ def _spread_out(values: np.ndarray) -> np.ndarray | None:
     return None if spread < 1e-13 else centred / spread
 
 
-def _pearson(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    result = stats.pearsonr(x, y)
+def _pearson(x: Floats, y: Floats) -> tuple[float, float]:
+    result = scipy.stats.pearsonr(x, y)
     r = float(result.statistic)
     # An exact line often comes out as 0.9999999999999998, whose p at n = 3 would be 1e-8 and whose
     # interval [-1, 1].
     return (float(np.sign(r)), 0.0) if abs(r) > 1 - 1e-14 else (r, float(result.pvalue))
 
 
-def _spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+def _spearman(x: Floats, y: Floats) -> tuple[float, float]:
     n = len(x)
-    result = stats.spearmanr(x, y)
+    result = scipy.stats.spearmanr(x, y)
     if n > EXACT_UP_TO:
         return float(result.statistic), float(result.pvalue)
     # Centred ranks are multiples of 1/2, so the products are exact and ties between orderings are
     # seen as ties.
-    rank_x, rank_y = (stats.rankdata(values) - (n + 1) / 2 for values in (x, y))
+    rank_x, rank_y = (scipy.stats.rankdata(values) - (n + 1) / 2 for values in (x, y))
     products = rank_x[_orderings(n)] @ rank_y
     return float(result.statistic), float(np.mean(np.abs(products) >= abs(rank_x @ rank_y)))
 
 
 @cache
-def _orderings(n: int) -> np.ndarray:
+def _orderings(n: int) -> NDArray[np.int8]:
     """All n! orderings of n things, shape (n!, n)."""
     return np.array(list(permutations(range(n))), dtype=np.int8)

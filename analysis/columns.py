@@ -1,0 +1,77 @@
+"""Columns of any table as arrays of numbers and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from files import InputError, nearest
+
+EMPTY = "(empty)"
+MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
+
+
+def require_columns(table: pd.DataFrame, names: Iterable[str], what: str) -> None:
+    """Raise ``InputError`` naming the first column that ``table`` lacks, the nearest one and all
+    there are.
+    """
+    columns = [str(column) for column in table.columns]
+    for name in names:
+        if name not in columns:
+            raise InputError(
+                f"{what} has no column {name!r}{nearest(name, columns)}; it has"
+                f" {', '.join(columns) or 'none'}"
+            )
+
+
+def cells(table: pd.DataFrame, column: str) -> list[object]:
+    """The values of a column."""
+    values: list[object] = table[column].tolist()
+    return values
+
+
+def numbers(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
+    """A column as floats; blanks and the usual words for missing are NaN, and all are where the
+    table lacks the column. Raises ``InputError`` for any other text.
+    """
+    if column not in table:
+        return np.full(len(table), np.nan)
+    values = table[column]
+    if pd.api.types.is_numeric_dtype(values):
+        return values.to_numpy(dtype=float, na_value=np.nan)
+    found = np.full(len(values), np.nan)
+    for i, value in enumerate(cells(table, column)):
+        if is_blank(value) or str(value).strip().lower() in MISSING:
+            continue
+        try:
+            found[i] = float(str(value))
+        except ValueError:
+            raise InputError(
+                f"column {column!r} holds {value!r} in row {i + 1}, which is no number; choose a"
+                " numeric column"
+            ) from None
+    return found
+
+
+def labels(table: pd.DataFrame, column: str, *, empty: str = EMPTY) -> list[str]:
+    """A column as text to group by: the numbers 6 and 6.0 are the label ``6``; an empty cell is
+    the label ``empty``.
+    """
+    return [empty if is_blank(value) else _label(value) for value in cells(table, column)]
+
+
+def texts(table: pd.DataFrame, column: str) -> list[str]:
+    """A column as text; empty text where a cell is empty or the table lacks the column."""
+    return labels(table, column, empty="") if column in table else [""] * len(table)
+
+
+def is_blank(value: object) -> bool:
+    """Whether a cell holds nothing: None, NaN, NA or empty text."""
+    return value is None or value is pd.NA or value is pd.NaT or value != value or value == ""
+
+
+def _label(value: object) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -1,0 +1,99 @@
+"""What a slice of the joined table is called: its columns, and what a reader is shown of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from analysis.columns import texts
+
+ALL = "all"
+UNMODIFIED = "none"
+ORIGINAL = "unmodified"
+SCORE = ("metric", "convention", "query", "part")
+GAP = ("measure", "privileged", "unprivileged")
+SLICE_COLUMNS = ("task", "embedding", *SCORE, *GAP, "method")
+POOLED_OVER = ("embedding", "query", "method")
+KINDS = tuple(name for name in SLICE_COLUMNS if name not in POOLED_OVER)
+FAMILY = ("task", "metric", "convention")  # over which p-values are adjusted
+# A reader is shown these only where one thing has several of them: one metric several conventions.
+DETAIL_OF = {
+    "convention": ("metric",),
+    "part": ("metric", "convention", "query"),
+    "privileged": ("measure",),
+    "unprivileged": ("measure",),
+}
+PRIMARY = ("recall", "precision")
+UTILITY = "f1"
+METRIC_TITLES = {"weat": "WEAT effect size (d)"}
+
+
+def told(table: pd.DataFrame, name: str) -> list[str]:
+    """A column as a reader is shown it: a detail is left out where its thing has but one."""
+    values = texts(table, name)
+    if name not in DETAIL_OF:
+        return values
+    things = list(zip(*(texts(table, of) for of in DETAIL_OF[name]), strict=True))
+    several: dict[tuple[str, ...], set[str]] = {}
+    for thing, value in zip(things, values, strict=True):
+        several.setdefault(thing, set()).add(value)
+    return [
+        value if len(several[thing]) > 1 else ""
+        for thing, value in zip(things, values, strict=True)
+    ]
+
+
+def shown(table: pd.DataFrame, columns: Iterable[str]) -> list[str]:
+    """Those of the columns in which a reader is shown anything."""
+    return [name for name in columns if name not in DETAIL_OF or any(told(table, name))]
+
+
+def labelled(table: pd.DataFrame, columns: Iterable[str], separator: str = " ") -> list[str]:
+    """For each row what a reader is shown of the columns, in one text."""
+    rows = zip(*(told(table, name) for name in columns), strict=True)
+    return [separator.join(filter(None, row)) for row in rows]
+
+
+def gap_titles(table: pd.DataFrame) -> list[str]:
+    """For each row ``recall gap``; where its groups vary ``recall gap, male - other``."""
+    pairs = zip(told(table, "privileged"), told(table, "unprivileged"), strict=True)
+    rows = zip(texts(table, "measure"), map(any, pairs), group_pairs(table), strict=True)
+    return [
+        f"{measure_title(measure)} gap" + (f", {groups}" if vary else "")
+        for measure, vary, groups in rows
+    ]
+
+
+def group_pairs(table: pd.DataFrame) -> list[str]:
+    """For each row its groups as the difference they are: ``male - female``."""
+    pairs = zip(texts(table, "privileged"), texts(table, "unprivileged"), strict=True)
+    return [" - ".join(filter(None, pair)) for pair in pairs]
+
+
+def query_titles(table: pd.DataFrame) -> list[str]:
+    """For each row its query, ``weat6b`` as ``WEAT 6b``, and where it has several parts its
+    part.
+    """
+    names = labelled(table, ("query", "part"), ", ")
+    return [re.sub(r"^weat(\d)", r"WEAT \1", name) for name in names]
+
+
+def metric_title(metric: str, convention: str = "") -> str:
+    """The axis title of a metric: ``WEAT effect size (d)``; with its convention where given."""
+    title = METRIC_TITLES.get(metric, f"{metric.upper()} score")
+    return f"{title}, {convention}" if convention else title
+
+
+def measure_title(measure: str) -> str:
+    """A measure in words: ``equal_odds`` as ``equal odds``, ``f1`` as ``F1``."""
+    return "F1" if measure == "f1" else measure.replace("_", " ")
+
+
+def primary_of(measures: Iterable[str], primary: Sequence[str]) -> list[str]:
+    """Those of the primary measures that there are, in their order; all measures where there is
+    none of them.
+    """
+    found = dict.fromkeys(measures)
+    return [name for name in primary if name in found] or list(found)

@@ -1,0 +1,88 @@
+// The figures in Vega-Lite. Their data come by name, so that the page holds every number once.
+const CONFIG = {
+  font: "system-ui, sans-serif",
+  axis: { labelFontSize: 12, titleFontSize: 12, grid: true, gridColor: "#e4e4e4", labelColor: "#333", titleColor: "#333" },
+  legend: { labelFontSize: 12, titleFontSize: 12, orient: "top" },
+  header: { labelFontSize: 12, titleFontSize: 12 },
+  view: { stroke: "#bbb" },
+};
+const TOLD = {
+  embedding: "embedding", method_name: "method", direction: "direction", dose: "dose", wordset: "words", seed: "seed",
+  query: "query", x: "score", x_interval: "score, 95% interval", n_found: "words found", n_lost: "words lost",
+  gap: "measure", groups: "groups", y: "gap", y_interval: "gap, 95% interval", by_group: "by group", support: "items behind the gap",
+};
+const tooltip = Object.entries(TOLD).map(([field, title]) => ({ field, title, ...(["x", "y"].includes(field) ? { format: ".3f" } : {}) }));
+const quantitative = (field, title, more = {}) => ({ field, type: "quantitative", title, ...more });
+const nominal = (field, title = null, more = {}) => ({ field, type: "nominal", title, ...more });
+const free = { scale: { zero: false, nice: true } };
+const zeroRule = { mark: { type: "rule", color: "#888", strokeDash: [4, 3] }, encoding: { y: { datum: 0 } } };
+
+// look: the colours and shapes of the paper's figures; black is kept for unmodified embeddings.
+function figures({ black, palette, shapes }, unmodified, methods, embeddings) {
+  const others = methods.filter((method) => method !== unmodified);
+  const cycle = (values, count) => Array.from({ length: count }, (_, i) => values[i % values.length]);
+  const color = nominal("method_name", "method", { scale: { domain: [unmodified, ...others], range: [black, ...cycle(palette, others.length)] } });
+  const shape = nominal("embedding", "embedding", { scale: { domain: embeddings, range: cycle(shapes, embeddings.length) } });
+  const x = quantitative("x", "score of the metric", free);
+  const gap = (title) => quantitative("y", title, free);
+  const y = gap("gap (above 0: worse for the unprivileged group)");
+  const bar = (encoding) => ({ mark: { type: "rule", opacity: 0.25 }, encoding: { ...encoding, color } });
+
+  // Score against gap, with intervals on both sides and a brush; the page's menus choose the rows.
+  const scatter = {
+    data: { name: "shown" }, width: "container", height: 380,
+    layer: [
+      bar({ x, y: { field: "y_low", type: "quantitative" }, y2: { field: "y_high" } }),
+      bar({ y, x: { field: "x_low", type: "quantitative" }, x2: { field: "x_high" } }),
+      zeroRule,
+      {
+        params: [{ name: "brush", select: "interval" }],
+        mark: { type: "point", filled: true, size: 70, tooltip: true },
+        encoding: { x, y, color, shape, tooltip, opacity: { condition: { param: "brush", value: 0.9 }, value: 0.15 } },
+      },
+    ],
+  };
+  // Panels by two columns of the rows: the paper's figures.
+  const panels = (row, column) => ({
+    data: { name: "rows" }, facet: { row: nominal(row), column: nominal(column) },
+    spec: {
+      width: 170, height: 120,
+      layer: [zeroRule, { mark: { type: "point", filled: true, size: 35, opacity: 0.8 }, encoding: { x, y: gap("gap"), color, shape, tooltip } }],
+    },
+  });
+  // The correlation of every slice with its interval, and the pooled one below.
+  const slice = nominal("slice", null, { sort: null, axis: { labelLimit: 320 } });
+  const kind = (range) => nominal("kind", null, { scale: { domain: ["slice", "pooled"], range } });
+  const r = quantitative("r", "Pearson's r over units, 95% interval", { scale: { domain: [-1, 1] } });
+  const numbers = ["r", "low", "high"].map((field) => ({ field, format: ".3f" }));
+  const forest = {
+    data: { name: "forest" }, width: "container", height: { step: 20 },
+    layer: [
+      { mark: { type: "rule", color: "#888" }, encoding: { x: { datum: 0 } } },
+      { mark: { type: "rule", strokeWidth: 2 }, encoding: { y: slice, x: { ...r, field: "low" }, x2: { field: "high" }, color: kind(palette.slice(0, 2)) } },
+      {
+        mark: { type: "point", filled: true, size: 70 },
+        encoding: {
+          y: slice, x: r, color: kind(palette.slice(0, 2)), shape: kind(["circle", "diamond"]),
+          tooltip: [{ field: "slice" }, ...numbers, { field: "n_units", title: "units" }],
+        },
+      },
+    ],
+  };
+  // What the dose does: the mean over embeddings and seeds, and the range.
+  const dose = quantitative("dose", "dose"), method = nominal("method", "method", { scale: { range: palette } });
+  const value = (aggregate, more = {}) => quantitative("value", null, { aggregate, ...more });
+  const curves = {
+    data: { name: "curves" }, facet: nominal("what", null, { sort: null }), columns: 3, resolve: { scale: { y: "independent" } },
+    spec: {
+      width: 200, height: 130,
+      layer: [
+        { mark: { type: "area", opacity: 0.18 }, encoding: { x: dose, y: value("min"), y2: { aggregate: "max", field: "value" }, color: method } },
+        { mark: { type: "line", point: true }, encoding: { x: dose, y: value("mean", { scale: { zero: false } }), color: method } },
+      ],
+    },
+  };
+  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "method_name"), by_embedding: panels("gap", "embedding"), forest, curves };
+  return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { $schema: "https://vega.github.io/schema/vega-lite/v6.json", config: CONFIG, ...spec }]));
+}
+

@@ -1,0 +1,241 @@
+"""What the page shows, as plain values: the tables' own numbers, nothing computed anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from typing import TypeAlias
+
+import pandas as pd
+
+from analysis.columns import cells, numbers, texts
+from analysis.correlate import CORRELATION_COLUMNS, Finding, as_table
+from analysis.grid import BLACK, PALETTE, SHAPES
+from analysis.naming import (
+    ALL,
+    KINDS,
+    POOLED_OVER,
+    SCORE,
+    UNMODIFIED,
+    gap_titles,
+    group_pairs,
+    labelled,
+    measure_title,
+    primary_of,
+)
+from analysis.pooling import meta_analysis, mixed_model, z_error
+from analysis.results import Tables
+from analysis.show import estimate
+from analysis.verdict import RULES
+
+Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
+
+POINT_COLUMNS = (
+    "point",
+    "embedding",
+    "method",
+    "direction",
+    "dose",
+    "wordset",
+    "corpus",
+    "source",
+    "seed",
+    "replicate",
+    "classifier",
+    "status",
+    "error",
+)
+ROW_COLUMNS = (
+    "x",
+    "x_low",
+    "x_high",
+    "y",
+    "y_low",
+    "y_high",
+    "n_found",
+    "n_lost",
+    "support",
+    "reason",
+)
+CORRELATION_NUMBERS = (
+    "n",
+    "n_units",
+    "n_bases",
+    "pearson",
+    "r_low",
+    "r_high",
+    "r_p",
+    "p_holm",
+    "p_bh",
+    "spearman",
+    "rho_low",
+    "rho_high",
+    "kendall",
+    "tau_low",
+    "tau_high",
+    "r_corrected",
+    "r_corrected_low",
+    "r_corrected_high",
+    "influence_low",
+    "influence_high",
+    "detectable",
+    "accuracy",
+    "accuracy_low",
+    "accuracy_high",
+    "verdict",
+    "why",
+    "reversal",
+    "reason",
+)
+DOSE_SIGN = {"debias": -1.0, "overbias": 1.0}
+
+
+def page_data(
+    tables: Tables,
+    joined: pd.DataFrame,
+    found: Sequence[Finding],
+    *,
+    primary: Sequence[str],
+    utility: str,
+) -> dict[str, Json]:
+    """Points, rows, curves, correlations and pooled estimates; NaN is None. Every value is one of
+    the tables' to the last digit.
+    """
+    points = tables.points
+    place = {point: i for i, point in enumerate(texts(points, "point"))}
+    rows: dict[str, Json] = {
+        "p": [place[point] for point in texts(joined, "point")],
+        **_labels(joined),
+        "groups": group_pairs(joined),
+        "by_group": by_group(joined, tables.extrinsic),
+    }
+    main = [
+        joined[joined["measure"] == measure]
+        for measure in primary_of(texts(joined, "measure"), primary)
+    ]
+    correlations = as_table(found, CORRELATION_COLUMNS)
+    return {
+        "points": _records(columns(points, POINT_COLUMNS)),
+        "rows": rows | columns(joined, ROW_COLUMNS),
+        "curves": dose_curves(tables, utility),
+        "correlations": _records(
+            columns(correlations, ("task", "embedding", "method"))
+            | _labels(correlations)
+            | columns(correlations, CORRELATION_NUMBERS)
+        ),
+        "primary": [title for part in main for title in dict.fromkeys(gap_titles(part))],
+        "pooled": pooled(joined, found),
+        "rules": RULES,
+        "generated": "True" in texts(points, "generated"),
+        "look": {"black": BLACK, "palette": PALETTE, "shapes": SHAPES},
+    }
+
+
+def columns(table: pd.DataFrame, names: Iterable[str]) -> dict[str, Sequence[Json]]:
+    """The columns that there are as JSON has them: a third of the size of rows."""
+    return {name: [plain(v) for v in cells(table, name)] for name in names if name in table}
+
+
+def plain(value: object) -> Json:
+    """A JSON value; NaN, infinity and missing values are None."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value if isinstance(value, str | int) else None
+
+
+def by_group(joined: pd.DataFrame, extrinsic: pd.DataFrame) -> list[str]:
+    """The measure behind each gap for either group, with its interval: ``male .72 [.62,.80]; female
+    .61 [.50,.70]``.
+    """
+    values = extrinsic[extrinsic["kind"] == "value"]
+    keys = zip(
+        *(texts(values, name) for name in ("point", "task", "measure", "group")), strict=True
+    )
+    bounds = zip(
+        *(numbers(values, name).tolist() for name in ("value", "low", "high")), strict=True
+    )
+    told = {key: f"{key[-1]} {estimate(*bound)}" for key, bound in zip(keys, bounds, strict=True)}
+    gaps = zip(*(texts(joined, name) for name in ("point", "task", "measure")), strict=True)
+    pairs = zip(texts(joined, "privileged"), texts(joined, "unprivileged"), strict=True)
+    return [
+        "; ".join(told[*gap, group] for group in pair if (*gap, group) in told)
+        for gap, pair in zip(gaps, pairs, strict=True)
+    ]
+
+
+def dose_curves(tables: Tables, utility: str) -> dict[str, Sequence[Json]]:
+    """For each point and what it scored: the metrics, the gaps, the task's utility; the unmodified
+    embedding is dose 0 of all.
+
+    The dose is signed: debiasing below 0, overbiasing above. Columns: embedding, method, dose,
+    what, kind, value.
+    """
+    points = tables.points[tables.points["status"] == "done"]
+    extrinsic = tables.extrinsic
+    gaps = extrinsic[extrinsic["kind"] == "gap"]
+    overall = (extrinsic["measure"] == utility) & (extrinsic["group"] == ALL)
+    values = pd.concat(
+        [
+            tables.intrinsic.assign(what=labelled(tables.intrinsic, SCORE), kind="score"),
+            gaps.assign(what=gap_titles(gaps), kind="gap"),
+            extrinsic[overall].assign(what=f"{measure_title(utility)} of the task", kind="utility"),
+        ]
+    )[["point", "what", "kind", "value"]].dropna(subset="value")
+    sign = [DOSE_SIGN.get(direction, 0.0) for direction in texts(points, "direction")]
+    made = points[["point", "embedding", "method"]].assign(dose=sign * numbers(points, "dose"))
+    curves = made.merge(values, on="point").drop(columns="point").dropna(subset="dose")
+    plain_ones = curves["method"] == UNMODIFIED
+    methods = dict.fromkeys(texts(curves[~plain_ones], "method"))
+    repeated = [curves[plain_ones].assign(method=method) for method in methods]
+    whole = pd.concat([curves[~plain_ones], *repeated], ignore_index=True)
+    return columns(whole, ("embedding", "method", "dose", "what", "kind", "value"))
+
+
+def pooled(joined: pd.DataFrame, found: Sequence[Finding]) -> list[dict[str, Json]]:
+    """For every metric and gap: the random-effects mean over embeddings, and the slope within base
+    embeddings.
+
+    The slices of an embedding's queries share its gaps, so they are one slice here: what is pooled
+    must be independent.
+    """
+    reversals = {
+        tuple(each.names[name] for name in KINDS): each.marks.reversal
+        for each in found
+        if each.marks and all(each.names[name] == ALL for name in POOLED_OVER)
+    }
+    score = labelled(joined, ("metric", "convention", "part"))
+    named = joined.assign(score=score, gap=gap_titles(joined))
+    rows = []
+    for _, part in named.groupby(list(KINDS), sort=False):
+        slices = [
+            z_error(numbers(block, "x"), numbers(block, "y"), block["unit"])
+            for _, block in part.groupby("embedding", sort=False)
+        ]
+        meta = meta_analysis([r for r, _ in slices], [error for _, error in slices])
+        mixed = mixed_model(numbers(part, "x"), numbers(part, "y"), part["base"])
+        key = tuple(texts(part, name)[0] for name in KINDS)
+        rows.append(
+            {
+                "task": key[0],
+                "metric": texts(part, "score")[0],
+                "gap": texts(part, "gap")[0],
+                "reversal": reversals.get(key, ""),
+                **{name: plain(value) for name, value in meta._asdict().items()},
+                **{f"mixed_{name}": plain(value) for name, value in mixed._asdict().items()},
+            }
+        )
+    return rows
+
+
+def _labels(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
+    """What a reader is shown of scores and gaps."""
+    return {
+        "metric": labelled(table, SCORE[:2]),
+        "query": labelled(table, SCORE[2:]),
+        "gap": gap_titles(table),
+    }
+
+
+def _records(columns: Mapping[str, Sequence[Json]]) -> list[dict[str, Json]]:
+    """The rows as JSON has them."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

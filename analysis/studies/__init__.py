@@ -1,0 +1,1 @@
+"""What is concluded from the tables of an experiment: one file each."""

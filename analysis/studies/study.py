@@ -1,0 +1,25 @@
+"""What a study can do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from rich.console import Console
+
+from files import Choice
+
+if TYPE_CHECKING:
+    from analysis.results import Tables
+
+
+@runtime_checkable
+class Study(Choice, Protocol):
+    """Concludes something from the tables of an experiment."""
+
+    def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
+        """Print what the tables tell and write it beside them in ``folder``; the paths written.
+
+        What cannot be concluded or drawn is said on the console and is no failure.
+        """
+        ...
