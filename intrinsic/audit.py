@@ -77,10 +77,14 @@ def choose_metrics(
                 f" {language!r}; give --language {query.language} if they are"
             )
     chosen: list[Metric] = []
-    options = {"case": case, "min_found": min_found, "resamples": resamples}
     for kind in [METRICS[name] for name in names] if names else METRICS.values():
         if kind is SemanticQuality:
-            chosen += [SemanticQuality.configured(file=path, **options) for path in similarity]
+            chosen += [
+                SemanticQuality.configured(
+                    file=path, case=case, min_found=min_found, resamples=resamples
+                )
+                for path in similarity
+            ]
             continue
         mine = (
             [name for name, query in asked.items() if names or kind.can_ask(query)]
@@ -89,8 +93,17 @@ def choose_metrics(
         )
         if not mine or (convention and convention not in kind.conventions()):
             continue
-        asks = {"queries": tuple(mine), "words": words, "language": language}
-        chosen.append(kind.configured(convention=convention, **asks, **options))
+        chosen.append(
+            kind.configured(
+                queries=tuple(mine),
+                convention=convention,
+                case=case,
+                min_found=min_found,
+                words=words,
+                language=language,
+                resamples=resamples,
+            )
+        )
     if not chosen:
         raise InputError(_nothing(names, list(asked), convention, language))
     return chosen

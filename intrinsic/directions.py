@@ -68,7 +68,7 @@ def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floa
     first = np.linalg.svd(differences, full_matrices=False)[2][0]
     if not np.abs(differences).max() > NO_LENGTH:
         raise InputError(SPANS_NOTHING)
-    return first if first @ mean >= 0 else -first
+    return np.asarray(first if first @ mean >= 0 else -first)
 
 
 def _pairs(pairs: ArrayLike) -> Floats:

@@ -144,7 +144,7 @@ def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:
             f"the vector of {name} is {what}, so it has no direction; remove the word or repair the"
             " vectors"
         )
-    return matrix / norms[:, None]
+    return np.asarray(matrix / norms[:, None])
 
 
 def shortage(wordset: WordSet, found: Found, min_found: float, fewest: int = 1) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 from annotated_types import doc
@@ -183,8 +183,11 @@ class Metric:
     @cache
     def options(cls) -> dict[str, Option]:
         """The options that a convention may set, with the values of the default one."""
-        fields = dataclasses.fields(cls)
-        return {each.name: each.default for each in fields if each.name not in cls.unlabelled}
+        return {
+            each.name: cast("Option", each.default)
+            for each in dataclasses.fields(cls)
+            if each.name not in cls.unlabelled
+        }
 
     @cached_property
     def label(self) -> str:

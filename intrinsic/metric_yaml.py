@@ -6,7 +6,7 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import get_args
+from typing import cast, get_args
 
 from annotated_types import DocInfo
 
@@ -39,7 +39,7 @@ class OptionFacts:
 
 def option_facts(kind: type[Metric]) -> Iterator[OptionFacts]:
     """Every field of a metric but its convention."""
-    defaults = {each.name: each.default for each in dataclasses.fields(kind)}
+    defaults = {each.name: cast("Value", each.default) for each in dataclasses.fields(kind)}
     for name, hint in hints_of(kind).items():
         meaning = [note.documentation for note in get_args(hint) if isinstance(note, DocInfo)]
         allowed = spell(hint)

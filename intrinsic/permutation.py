@@ -279,4 +279,4 @@ def _sum_distribution(rungs: NDArray[np.int64], size: int) -> Floats:
             row = table[k, : reached + 1]
             row *= (n - k) / n
             row[rung:] += (k / n) * table[k - 1, : reached + 1 - rung]
-    return table[size]
+    return np.asarray(table[size])

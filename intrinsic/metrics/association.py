@@ -43,7 +43,7 @@ def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike, *, ddof:
             " other words"
         )
     na = len(np.asarray(a))
-    return (cosines[:, :na].mean(axis=1) - cosines[:, na:].mean(axis=1)) / spread
+    return np.asarray((cosines[:, :na].mean(axis=1) - cosines[:, na:].mean(axis=1)) / spread)
 
 
 def generalised_weat(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) -> float:

@@ -58,7 +58,7 @@ def mean_cosines(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) 
     ``InputError`` for a zero row.
     """
     words = np.concatenate([unit_rows(x) for x in targets])
-    return words @ np.array([unit_rows(a).mean(axis=0) for a in attributes]).T
+    return np.asarray(words @ np.array([unit_rows(a).mean(axis=0) for a in attributes]).T)
 
 
 def coherence(x: ArrayLike, y: ArrayLike, a: ArrayLike) -> tuple[float, float]:

@@ -4,6 +4,7 @@ on them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -45,7 +46,7 @@ def associations(w: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:
                 f"{name} has vectors of dimension {matrix.shape[1]}, w of {words.shape[1]}; they"
                 " must agree"
             )
-    return words @ (first.mean(axis=0) - second.mean(axis=0))
+    return np.asarray(words @ (first.mean(axis=0) - second.mean(axis=0)))
 
 
 def effect_size(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike, *, ddof: int = 0) -> float:
@@ -249,7 +250,7 @@ class Weat(Metric):
         )
         return Measured(value, statistic, test, each=each)
 
-    def intervals(self, words: FoundQuery, seed: int) -> dict[str, tuple[float, float]]:
+    def intervals(self, words: FoundQuery, seed: int) -> Mapping[str, tuple[float, float]]:
         """As for every metric, all resamples at once."""
         x, y, a, b = (words[role].matrix for role in "XYAB")
         return {"": word_bootstrap(x, y, a, b, ddof=self.ddof, resamples=self.resamples, seed=seed)}

@@ -97,14 +97,13 @@ def test_words_that_repeat_count_once(name: str, tmp_path: Path) -> None:
     assert [row.n_found for row in twice] == [row.n_found for row in once]
 
 
-@pytest.mark.parametrize("pair", ["XY", "AB"])
+@pytest.mark.parametrize(("one", "other"), [("X", "Y"), ("A", "B")])
 @pytest.mark.parametrize(
     "name", [name for name in ALL if {"X", "Y"} <= set(METRICS[name].about.required)]
 )
-def test_identical_or_overlapping_sets(name: str, pair: str, tmp_path: Path) -> None:
-    if pair == "AB" and "B" not in METRICS[name].about.required:
+def test_identical_or_overlapping_sets(name: str, one: str, other: str, tmp_path: Path) -> None:
+    if other == "B" and "B" not in METRICS[name].about.required:
         pytest.skip("the metric does not compare A with B")
-    one, other = pair
     for words in (ROLES[one], [*ROLES[other], ROLES[one][0]]):
         assert_nan_with_reason(
             rows_of(name, write_words(tmp_path, **{other: words})),

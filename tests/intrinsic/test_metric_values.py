@@ -29,9 +29,8 @@ Lookup = Callable[[str], Vector]
 
 
 def cos(u: Vector, v: Vector) -> float:
-    return sum(a * b for a, b in zip(u, v, strict=True)) / math.sqrt(
-        sum(a * a for a in u) * sum(b * b for b in v)
-    )
+    product = sum(float(a * b) for a, b in zip(u, v, strict=True))
+    return product / math.sqrt(sum(a * a for a in u) * sum(b * b for b in v))
 
 
 def unit(u: Vector) -> Vector:
@@ -49,7 +48,11 @@ def sd(values: Iterable[float]) -> float:
 
 
 def centre(v: Lookup, role: str) -> Vector:
-    return sum(v(word) for word in ROLES[role]) / len(ROLES[role])
+    return np.asarray(sum(v(word) for word in ROLES[role]) / len(ROLES[role]))
+
+
+def unit_centre(v: Lookup, role: str) -> Vector:
+    return np.asarray(sum(unit(v(word)) for word in ROLES[role]) / len(ROLES[role]))
 
 
 def association(v: Lookup, word: str) -> float:
@@ -79,13 +82,13 @@ def factual(v: Lookup) -> float:
 
 
 def generalised(v: Lookup) -> float:
-    means = [sum(unit(v(word)) for word in ROLES[role]) / len(ROLES[role]) for role in "XYAB"]
+    means = [unit_centre(v, role) for role in "XYAB"]
     middle = (means[0] + means[1]) / 2
     return float((means[0] - middle) @ means[2] + (means[1] - middle) @ means[3])
 
 
 def rnd(v: Lookup) -> float:
-    x, y = (sum(unit(v(word)) for word in ROLES[role]) / len(ROLES[role]) for role in "XY")
+    x, y = (unit_centre(v, role) for role in "XY")
     return mean(math.dist(x, unit(v(a))) - math.dist(y, unit(v(a))) for a in ROLES["A"])
 
 
@@ -114,11 +117,8 @@ def mac(v: Lookup) -> float:
 
 
 def ect(v: Lookup) -> float:
-    return float(
-        stats.spearmanr(
-            *([cos(centre(v, role), v(a)) for a in ROLES["A"]] for role in "XY")
-        ).statistic
-    )
+    x, y = ([cos(centre(v, role), v(a)) for a in ROLES["A"]] for role in "XY")
+    return float(stats.spearmanr(x, y).statistic)
 
 
 def bat(v: Lookup) -> float:
@@ -174,7 +174,7 @@ def ripa(v: Lookup) -> float:
 
 
 def same(v: Lookup) -> float:
-    a, b = (sum(unit(v(word)) for word in ROLES[role]) / len(ROLES[role]) for role in "AB")
+    a, b = (unit_centre(v, role) for role in "AB")
     return mean(abs(cos(v(word), a - b)) for role in "XY" for word in ROLES[role])
 
 

@@ -88,13 +88,13 @@ def test_wefe(
     from wefe.word_embedding_model import WordEmbeddingModel
 
     model = WordEmbeddingModel(vectors, "googlenews")
-    asked = {name: dict(sets) for name, sets in queries.items()}
+    asked: dict[str, Any] = dict(queries)
     if ours == "ripa":
         asked = {
             name: {
                 "words": sets["A"],
-                "pairs": [list(pair) for pair in zip(sets["X"], sets["Y"], strict=True)],
-            }  # type: ignore[dict-item]
+                "pairs": list(zip(sets["X"], sets["Y"], strict=True)),
+            }
             for name, sets in queries.items()
         }
     path = tmp_path / "queries.json"
