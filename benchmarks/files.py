@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from files.vectors import save_vectors
-from files.vectors_blocks import keyed
+from files.vectors import keyed
 
 WORDS, DIM = 200_000, 300
 MEASURE = """

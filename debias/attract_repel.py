@@ -180,7 +180,7 @@ def _copy(matrix: Floats) -> Floats:
 def _with_matrix(vectors: KeyedVectors, matrix: Floats) -> KeyedVectors:
     """Plain vectors with the vocabulary and counts of ``vectors`` and the rows of ``matrix``."""
     # Loads gensim, which takes a second: not before there are vectors
-    from files.vectors_blocks import keyed
+    from files.vectors import keyed
 
     counts = vectors.expandos.get("count")
     return keyed(list(vectors.index_to_key), matrix, None if counts is None else np.array(counts))

@@ -38,7 +38,7 @@ def finish(
     ``extend`` keeps the points that the results folder holds already (see ``extended``). Sweeps
     that end in the same folder at the same time wait for one another.
     """
-    from analysis.tables import write_tables
+    from analysis.results import write_tables
 
     tables = join_tables(plans, store, results, outcomes)
     with FileLock(results / "points" / ".lock"):

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.read import Tables, read_tables
+from analysis.results import Tables, read_tables
 from train.outcome import Outcome, read_outcome
 from train.point import Plan
 from train.store import Store

@@ -13,7 +13,7 @@ from debias.kinds import Method, TextMethod, VectorsMethod, direction_of, dose_o
 from debias.word_choice import WordChoice
 from files import InputError, choice
 from intrinsic.wordsets import read_query
-from train.embed import Embedding, LoadedEmbedding, TrainedEmbedding
+from train.embed import Loaded, Trained
 from train.parts.part import Facts, Inputs, Stages, write_json
 from train.store import Stage
 
@@ -29,7 +29,7 @@ class StaticVectors:
     """
 
     corpus: Corpus
-    embedding: Embedding
+    embedding: Trained | Loaded
     debias: Method
     words: WordChoice
 
@@ -53,7 +53,7 @@ class StaticVectors:
     @property
     def loaded(self) -> bool:
         """Whether the vectors are loaded and not trained."""
-        return isinstance(self.embedding, LoadedEmbedding)
+        return isinstance(self.embedding, Loaded)
 
     @property
     def modified(self) -> bool:
@@ -82,7 +82,7 @@ class StaticVectors:
 
     def lay(self, stages: Stages) -> Mapping[str, Stage]:
         """``vectors``, the unmodified ``base`` and, where they are trained, the ``corpus``."""
-        if isinstance(self.embedding, LoadedEmbedding):
+        if isinstance(self.embedding, Loaded):
             base = stages("vectors", self.embedding, load)
             shared = {"base": base}
         else:
@@ -97,7 +97,7 @@ class StaticVectors:
             method = cast("VectorsMethod", self.debias)
             modified = stages("modified", method, modify, vectors=base, words=words)
             return {"vectors": modified, **shared}
-        on_text, embedding = cast("TextMethod", self.debias), cast("TrainedEmbedding", self.embedding)
+        on_text, embedding = cast("TextMethod", self.debias), cast("Trained", self.embedding)
         balanced = stages("balanced", on_text, balance, corpus=shared["corpus"], words=words)
         return {"vectors": stages("vectors", embedding, train, corpus=balanced), **shared}
 
@@ -107,7 +107,7 @@ def write_corpus(corpus: Corpus, out: Path, inputs: Inputs, seed: int) -> None:
     write_json(out / "counts.json", corpus.write(out / "corpus.txt", seed=seed))
 
 
-def train(embedding: TrainedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
+def train(embedding: Trained, out: Path, inputs: Inputs, seed: int) -> None:
     """``vectors/``. Raises ``InputError`` where the training diverged."""
     from files.vectors import save_mapped
 
@@ -120,7 +120,7 @@ def train(embedding: TrainedEmbedding, out: Path, inputs: Inputs, seed: int) -> 
     save_mapped(trained, out / "vectors")
 
 
-def load(embedding: LoadedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
+def load(embedding: Loaded, out: Path, inputs: Inputs, seed: int) -> None:
     """``vectors/``, converted once from a file so that every later run maps the same memory."""
     from files.vectors import save_mapped
 
