@@ -11,10 +11,11 @@ import numpy as np
 
 from debias.roles import words_by_role
 from files import InputError, read_lines
-from intrinsic.wordsets import Query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
+
+    from intrinsic.wordsets import Query
 
 Pair = tuple[str, str]
 
