@@ -13,7 +13,7 @@ import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
-from debias.constraints import Constraints, Pair, stereotype_pairs, usable_pairs
+from debias.constraints import Pair, stereotype_pairs, usable_pairs
 from debias.kinds import Direction, Place
 from debias.margins import Doubles, Singles, attract_repel
 from debias.roles import TARGETS_AND_ATTRIBUTES
@@ -81,10 +81,10 @@ class AttractRepel:
         """
         return self.modify_pairs(vectors, *self.constraints(query), seed=seed)
 
-    def constraints(self, query: Query) -> Constraints:
-        """The pairs of ``query`` to attract and to repel."""
+    def constraints(self, query: Query) -> tuple[list[Pair], list[Pair]]:
+        """The pairs of ``query`` to attract and the pairs to repel."""
         pro, anti = stereotype_pairs(query)
-        return Constraints(anti, pro) if self.direction == "debias" else Constraints(pro, anti)
+        return (anti, pro) if self.direction == "debias" else (pro, anti)
 
     def modify_pairs(
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int

@@ -20,13 +20,6 @@ if TYPE_CHECKING:
 Pair = tuple[str, str]
 
 
-class Constraints(NamedTuple):
-    """The pairs to pull together and the pairs to push apart."""
-
-    attract: list[Pair]
-    repel: list[Pair]
-
-
 class UsablePairs(NamedTuple):
     """The pairs that can be used, sorted, and the words that the vocabulary lacks, sorted."""
 
