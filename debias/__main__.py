@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from debias.attract_repel import AttractRepel, Norms
-from debias.constraints import Constraints, mean_cosine, read_pairs, usable_pairs
+from debias.constraints import Pair, mean_cosine, read_pairs, usable_pairs
 from debias.kinds import Direction
 from debias.word_choice import WordChoice
 from files import InputError, run_cli
@@ -111,18 +111,16 @@ def main(arguments: list[str] | None = None) -> int:
     words = _word_choice(given)
     vectors = read_vectors(given.vectors)
     if own_pairs:
-        pairs = Constraints(
-            *(read_pairs(path) if path else [] for path in (given.attract, given.repel))
-        )
+        attract, repel = (read_pairs(path) if path else [] for path in (given.attract, given.repel))
     else:
         query = words.words(vectors)
-        pairs = method.constraints(query)
+        attract, repel = method.constraints(query)
         if given.write_words:
             write_query(query, given.write_words)
-    moved = method.modify_pairs(vectors, *pairs, seed=given.seed)
+    moved = method.modify_pairs(vectors, attract, repel, seed=given.seed)
     form = detect_format(given.vectors)
     save_vectors(moved, given.out, format=form if form in WRITABLE else None)
-    _report(pairs, vectors, moved)
+    _report(attract, repel, vectors, moved)
     print(f"wrote {given.out}")
     return 0
 
@@ -155,13 +153,12 @@ def _word_choice(given: Arguments) -> WordChoice:
     )
 
 
-def _report(pairs: Constraints, before: KeyedVectors, after: KeyedVectors) -> None:
+def _report(
+    attract: list[Pair], repel: list[Pair], before: KeyedVectors, after: KeyedVectors
+) -> None:
     """Print the pairs kept and their mean cosine before and after."""
-    kept = usable_pairs(*pairs, before.key_to_index)
-    for name, given, used in (
-        ("attract", pairs.attract, kept.attract),
-        ("repel", pairs.repel, kept.repel),
-    ):
+    kept = usable_pairs(attract, repel, before.key_to_index)
+    for name, given, used in (("attract", attract, kept.attract), ("repel", repel, kept.repel)):
         change = (
             f"; mean cosine {mean_cosine(before, used):.4f} -> {mean_cosine(after, used):.4f}"
             if used

@@ -13,20 +13,19 @@ import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
-from debias.constraints import Constraints, Pair, stereotype_pairs, usable_pairs
+from debias.constraints import Pair, stereotype_pairs, usable_pairs
 from debias.kinds import Direction, Place
-from debias.margins import attract_repel
+from debias.margins import Doubles, Singles, attract_repel
 from debias.roles import TARGETS_AND_ATTRIBUTES
 from files import InputError, choice
 from files.choice import Count, NotNegative, Share
-from intrinsic.wordsets import Query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from intrinsic.wordsets import Query
+
 Norms = Literal["keep", "unit"]
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
 ROWS = 8192  # vocabulary rows copied at a time
 
 
@@ -82,10 +81,10 @@ class AttractRepel:
         """
         return self.modify_pairs(vectors, *self.constraints(query), seed=seed)
 
-    def constraints(self, query: Query) -> Constraints:
-        """The pairs of ``query`` to attract and to repel."""
+    def constraints(self, query: Query) -> tuple[list[Pair], list[Pair]]:
+        """The pairs of ``query`` to attract and the pairs to repel."""
         pro, anti = stereotype_pairs(query)
-        return Constraints(anti, pro) if self.direction == "debias" else Constraints(pro, anti)
+        return (anti, pro) if self.direction == "debias" else (pro, anti)
 
     def modify_pairs(
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
@@ -120,7 +119,7 @@ class AttractRepel:
         return _with_matrix(vectors, matrix)
 
     def _write(
-        self, matrix: Floats, touched: NDArray[np.intp], before: Doubles, after: Floats
+        self, matrix: Singles, touched: NDArray[np.intp], before: Doubles, after: Singles
     ) -> None:
         """Put the words that moved into ``matrix`` where the dose leaves them."""
         moved = (before.astype(np.float32) != after).any(axis=1)
@@ -130,12 +129,12 @@ class AttractRepel:
         else:
             for start in range(0, len(matrix), ROWS):
                 block = matrix[start : start + ROWS]
-                lengths: Floats = np.linalg.norm(block, axis=1, keepdims=True)
+                lengths: Singles = np.linalg.norm(block, axis=1, keepdims=True)
                 block /= np.where(lengths > 0, lengths, 1)
         matrix[touched[moved]] = turned
 
 
-def between(before: Doubles, after: Floats | Doubles, dose: float) -> Doubles:
+def between(before: Doubles, after: Singles | Doubles, dose: float) -> Doubles:
     """Unit rows in the direction of (1 - dose) u0 + dose u1, with u0 and u1 the unit rows of
     ``before`` and ``after``.
 
@@ -159,7 +158,7 @@ def _check_rows(rows: Doubles, words: list[str]) -> None:
             )
 
 
-def _copy(matrix: Floats) -> Floats:
+def _copy(matrix: Singles) -> Singles:
     """A copy in memory of its own, one block at a time, giving the pages of a read-only memory map
     back as they are copied.
 
@@ -177,7 +176,7 @@ def _copy(matrix: Floats) -> Floats:
     return copy
 
 
-def _with_matrix(vectors: KeyedVectors, matrix: Floats) -> KeyedVectors:
+def _with_matrix(vectors: KeyedVectors, matrix: Singles) -> KeyedVectors:
     """Plain vectors with the vocabulary and counts of ``vectors`` and the rows of ``matrix``."""
     # Loads gensim, which takes a second: not before there are vectors
     from files.vectors import keyed

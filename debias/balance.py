@@ -8,7 +8,7 @@ import math
 from array import array
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, ClassVar, Literal
+from typing import IO, TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,9 @@ from debias.scan import Line, lines_with
 from files import InputError, atomic_path, choice
 from files.choice import Share
 from files.text import OPENERS, open_binary
-from intrinsic.wordsets import Query
+
+if TYPE_CHECKING:
+    from intrinsic.wordsets import Query
 
 COPIED = 1 << 20  # bytes copied at a time
 Spans = NDArray[np.int64]  # lines as (start, end) in bytes, shape (lines, 2)

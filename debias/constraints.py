@@ -11,19 +11,13 @@ import numpy as np
 
 from debias.roles import words_by_role
 from files import InputError, read_lines
-from intrinsic.wordsets import Query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from intrinsic.wordsets import Query
+
 Pair = tuple[str, str]
-
-
-class Constraints(NamedTuple):
-    """The pairs to pull together and the pairs to push apart."""
-
-    attract: list[Pair]
-    repel: list[Pair]
 
 
 class UsablePairs(NamedTuple):

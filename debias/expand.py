@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from debias.roles import TARGETS_AND_ATTRIBUTES, words_by_role
 from files import InputError
-from intrinsic.wordsets import Query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-Floats = NDArray[np.float32]
+    from debias.margins import Singles
+    from intrinsic.wordsets import Query
 
 ROWS = 8192  # vocabulary rows compared at a time
 
@@ -79,7 +79,7 @@ def is_word(token: str) -> bool:
     )
 
 
-def _nearness(seeds: Mapping[str, tuple[str, ...]], vectors: KeyedVectors) -> Floats:
+def _nearness(seeds: Mapping[str, tuple[str, ...]], vectors: KeyedVectors) -> Singles:
     """The highest cosine of every word with the seeds of every role, shape (vocabulary, roles); -1
     for a zero or broken row.
     """
@@ -102,16 +102,16 @@ def _nearness(seeds: Mapping[str, tuple[str, ...]], vectors: KeyedVectors) -> Fl
     return np.nan_to_num(nearness, nan=-1.0)
 
 
-def _unit(rows: Floats) -> Floats:
+def _unit(rows: Singles) -> Singles:
     """Rows scaled to length 1 in float32; a zero row becomes NaN."""
     rows = np.asarray(rows, dtype=np.float32)
-    lengths: Floats = np.linalg.norm(rows, axis=1, keepdims=True)
+    lengths: Singles = np.linalg.norm(rows, axis=1, keepdims=True)
     units = np.full_like(rows, np.nan)
     np.divide(rows, lengths, out=units, where=lengths > 0)
     return units
 
 
-def _ranked(nearness: Floats, claimed: NDArray[np.bool_]) -> Iterator[int]:
+def _ranked(nearness: Singles, claimed: NDArray[np.bool_]) -> Iterator[int]:
     """The claimed rows, nearest first; equals in vocabulary order."""
     rows = np.flatnonzero(claimed)
     yield from rows[np.argsort(-nearness[rows], kind="stable")].tolist()

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 
 from files import Choice
-from intrinsic.wordsets import Query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
+
+    from intrinsic.wordsets import Query
 
 Place = Literal["none", "text", "training", "vectors", "model"]
 Direction = Literal["debias", "overbias"]
@@ -53,7 +54,9 @@ class Directed(Protocol):
     """What lowers the bias (``debias``) or raises it (``overbias``)."""
 
     @property
-    def direction(self) -> str: ...
+    def direction(self) -> str:
+        """``debias`` or ``overbias``."""
+        ...
 
 
 @runtime_checkable
@@ -61,7 +64,9 @@ class Dosed(Protocol):
     """What goes a share of its way, from 0 (nothing changes) to 1."""
 
     @property
-    def dose(self) -> float: ...
+    def dose(self) -> float:
+        """The share of the way."""
+        ...
 
 
 def dose_of(method: Method) -> float:

@@ -8,7 +8,8 @@ from threadpoolctl import threadpool_limits
 
 from files import InputError
 
-Floats = NDArray[np.float32]
+Singles = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 ATTRACT, REPEL = 1, -1
@@ -16,7 +17,7 @@ CLIP = 2.0
 
 
 def attract_repel(
-    rows: Floats | NDArray[np.float64],
+    rows: Singles | Doubles,
     attract: Indices,
     repel: Indices,
     *,
@@ -28,7 +29,7 @@ def attract_repel(
     regularisation: float = 1e-9,
     learning_rate: float = 0.05,
     drop_last: bool = False,
-) -> Floats:
+) -> Singles:
     r"""The vectors ``rows``, in float32, after pulling pairs together and pushing others apart;
     their lengths mean nothing.
 
@@ -99,21 +100,21 @@ def attract_repel(
 
 
 def batch_gradient(
-    current: Floats,
-    original: Floats,
+    current: Singles,
+    original: Singles,
     places: Indices,
     kind: int,
     rng: np.random.Generator,
     *,
     margin: float,
     regularisation: float,
-) -> Floats:
+) -> Singles:
     """The clipped gradient of one batch's cost, a row for each word of the batch.
 
     Shapes: current, original (words, dim); places (2 B,), the words at l1, r1, l2, r2, ...; the
     result is as ``current``.
     """
-    lengths: Floats = np.linalg.norm(current, axis=1, keepdims=True)
+    lengths: Singles = np.linalg.norm(current, axis=1, keepdims=True)
     units = current / lengths
     at_place = units[places]
     cosines = at_place @ at_place.T
@@ -132,7 +133,7 @@ def batch_gradient(
 
     owners = places[np.concatenate((every, negatives))]
     through_unit = units[owners]
-    along: Floats = np.einsum("ij,ij->i", gradient, through_unit)
+    along: Singles = np.einsum("ij,ij->i", gradient, through_unit)
     gradient -= along[:, None] * through_unit
     gradient /= lengths[owners]
     np.clip(gradient, -CLIP, CLIP, out=gradient)
@@ -141,7 +142,7 @@ def batch_gradient(
     return of_word @ gradient  # the sum of each word's rows; np.add.at takes several times as long
 
 
-def choose_negatives(cosines: Floats, kind: int, rng: np.random.Generator) -> Indices:
+def choose_negatives(cosines: Singles, kind: int, rng: np.random.Generator) -> Indices:
     """The place of the negative of each place, from the cosines of all places of the batch, shape
     (2 B, 2 B).
 

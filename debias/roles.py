@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from files import InputError
-from intrinsic.wordsets import Query
+
+if TYPE_CHECKING:
+    from intrinsic.wordsets import Query
 
 # Two groups of targets and the attributes stereotypical of each. Pro-stereotypical are (X, A) and
 # (Y, B), anti-stereotypical (X, B) and (Y, A).

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from files import InputError, nearest
 from intrinsic.wordsets.parse import EXAMPLE, WordFile, parse_file
-from intrinsic.wordsets.wordset import Query, WordSet
+
+if TYPE_CHECKING:
+    from intrinsic.wordsets.wordset import Query, WordSet
 
 FOLDER = Path(__file__).parent
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
 from files import InputError, atomic_path
-from intrinsic.wordsets.wordset import Query, WordSet
+
+if TYPE_CHECKING:
+    from intrinsic.wordsets.wordset import Query, WordSet
 
 
 def write_query(query: Query, path: str | Path) -> None:

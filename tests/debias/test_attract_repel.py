@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,14 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from make_query import make_query
-from numpy.typing import NDArray
 
 from debias.attract_repel import AttractRepel, Norms, between
 from debias.constraints import mean_cosine, stereotype_pairs
-from debias.kinds import Direction
 from files import InputError
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from debias.kinds import Direction
+    from debias.margins import Doubles
+
 ROLES = [tuple(f"{role}{number}" for number in range(8)) for role in ("m", "f", "c", "h")]
 EIGHTS = make_query("eights", *ROLES)
 OTHERS = [f"other{number}" for number in range(40)]
@@ -98,7 +100,7 @@ def test_unit_norms_are_the_references_output(vectors: KeyedVectors) -> None:
 
 def test_drop_last_with_few_pairs_moves_nothing(vectors: KeyedVectors) -> None:
     # Bits that a turn by 0 and back would not give again
-    vectors.vectors = vectors.vectors.astype(np.float64) / 3
+    vectors.vectors = vectors.vectors.astype(np.float64) / 3  # type: ignore[assignment]
     few = make_query("few", *(role[:3] for role in ROLES))
     same = AttractRepel("overbias", drop_last=True).modify(vectors, few, seed=0)
     assert same.vectors.tobytes() == vectors.vectors.tobytes()
@@ -186,15 +188,15 @@ rows = arrays.arrays(np.float64, (3, 4), elements=st.floats(-5, 5)).filter(
 )
 
 
-def angle(left: Floats, right: Floats) -> Floats:
-    apart: Floats = np.linalg.norm(left - right, axis=1)
-    together: Floats = np.linalg.norm(left + right, axis=1)
+def angle(left: Doubles, right: Doubles) -> Doubles:
+    apart: Doubles = np.linalg.norm(left - right, axis=1)
+    together: Doubles = np.linalg.norm(left + right, axis=1)
     return np.arctan2(apart, together) * 2
 
 
 @given(rows, rows, st.lists(st.floats(0, 1), min_size=2, max_size=5))
 def test_the_angle_moved_grows_with_the_dose(
-    before: Floats, after: Floats, doses: list[float]
+    before: Doubles, after: Doubles, doses: list[float]
 ) -> None:
     start, end = (value / np.linalg.norm(value, axis=1, keepdims=True) for value in (before, after))
     moved = [angle(start, between(before, after, dose)) for dose in sorted(doses)]

@@ -9,7 +9,7 @@ import math
 import random
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -17,10 +17,12 @@ from hypothesis import strategies as st
 from make_query import make_query
 
 from debias.balance import Balance
-from debias.kinds import Direction
 from debias.roles import words_by_role
 from files import InputError
-from intrinsic.wordsets import Query
+
+if TYPE_CHECKING:
+    from debias.kinds import Direction
+    from intrinsic.wordsets import Query
 
 Order = Literal["seeded", "corpus"]
 ONE = make_query("one", ["he"], ["she"], ["office"], ["home"])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
-from gensim.models import KeyedVectors
 
 from debias.attract_repel import AttractRepel
 from debias.balance import Balance
@@ -21,11 +20,15 @@ from debias.kinds import (
 )
 from debias.unmodified import Unmodified
 from files import InputError, choice
-from intrinsic.wordsets import Query
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from intrinsic.wordsets import Query
 
 
 @choice
-class Whole:
+class Undosed:
     """A method without a dose and without a direction."""
 
     version: ClassVar[int] = 1
@@ -59,7 +62,7 @@ def test_a_dose_without_a_method_is_refused(dose: float) -> None:
         (AttractRepel("overbias", 0.25), "overbias", 0.25),
         (Balance("debias"), "debias", 1),
         (Balance("debias", 0), "", 0),
-        (Whole(), "", 1),
+        (Undosed(), "", 1),
     ],
 )
 def test_direction_and_dose_of_a_method(method: Method, direction: str, dose: float) -> None:

@@ -116,21 +116,16 @@ def test_swap_exchanges_targets_and_attributes(own: str) -> None:
 
 
 def test_what_is_written_is_what_is_used(tmp_path: Path) -> None:
-    vectors = KeyedVectors(4)
-    words = ["he", "she", "office", "home", "cat", "dog", "cow", "emu"]
-    vectors.add_vectors(words, np.random.default_rng(0).standard_normal((8, 4)).astype(np.float32))
     (tmp_path / "stop.txt").write_text(" cow \n", encoding="utf-8")
     choice = WordChoice("gender_union", lowercase=True, expand=2, stop=str(tmp_path / "stop.txt"))
-    vectors_of_all = KeyedVectors(4)
     seeds = [word for words in words_by_role(choice.seed_words()).values() for word in words]
-    everything = list(dict.fromkeys([*seeds, *words]))
-    vectors_of_all.add_vectors(
-        everything,
-        np.random.default_rng(0).standard_normal((len(everything), 4)).astype(np.float32),
-    )
-    choice.write(tmp_path / "words.yaml", vectors_of_all)
+    words = [*seeds, "cat", "dog", "cow", "emu"]
+    vectors = KeyedVectors(4)
+    rows = np.random.default_rng(0).standard_normal((len(words), 4))
+    vectors.add_vectors(words, rows.astype(np.float32))
+    choice.write(tmp_path / "words.yaml", vectors)
     used = read_query(tmp_path / "words.yaml")
-    assert used == choice.words(vectors_of_all)
+    assert used == choice.words(vectors)
     added = {word for words in words_by_role(used).values() for word in words} - set(seeds)
     assert added == {"cat", "dog", "emu"}
     with pytest.raises(InputError, match="expand=2: give the vectors"):
