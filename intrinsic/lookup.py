@@ -147,6 +147,11 @@ def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:
     return np.asarray(matrix / norms[:, None])
 
 
+def unit_means(sets: Iterable[ArrayLike]) -> Floats:
+    """The mean of each set's vectors at unit length. Shapes: n of (words, dim) -> (n, dim)."""
+    return np.array([unit_rows(rows).mean(axis=0) for rows in sets])
+
+
 def shortage(wordset: WordSet, found: Found, min_found: float, fewest: int = 1) -> str:
     """Why too few items of a set were found to go on, or an empty string when there are enough.
 

@@ -157,10 +157,11 @@ class Metric:
         for name, value in settings.items():
             if name not in known:
                 raise FieldError(
-                    f"{name}={value!r}: {cls.about.name} has no such option"
-                    f"{nearest(name, known)}; it has {', '.join(known)}"
+                    f"{name}={value!r}: {cls.about.name} has no such option, but"
+                    f" {', '.join(known)}{nearest(name, known)}"
                 )
         metric = cls(**{**conventions[convention].options, **settings})
+        # No argument of the constructor: a name there would not bring the convention's options
         object.__setattr__(metric, "convention", convention)
         return metric
 

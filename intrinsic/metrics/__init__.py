@@ -1,4 +1,6 @@
-"""Every metric by name; a new one is a class in a module here and a line in this table."""
+"""Every metric by name: those that an audit measures, and whose configurations and page are written
+by ``python -m intrinsic.describe``. A new one is a class in a module here and a line in this table.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from files import InputError, choice
 from files.choice import Count
 from intrinsic.found_query import FoundQuery
-from intrinsic.lookup import unit_rows
+from intrinsic.lookup import unit_means, unit_rows
 from intrinsic.metric import About, Convention, Metric
 from intrinsic.metrics.weat import NO_SPREAD, associations
 from intrinsic.permutation import PValue, estimated_p
@@ -62,8 +62,7 @@ def generalised_weat(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLik
             f"{len(targets)} target and {len(attributes)} attribute sets; give equally many, at"
             " least two"
         )
-    means = np.array([unit_rows(x).mean(axis=0) for x in targets])
-    towards = np.array([unit_rows(a).mean(axis=0) for a in attributes])
+    means, towards = unit_means(targets), unit_means(attributes)
     return float(((means - means.mean(axis=0)) * towards).sum())
 
 

@@ -17,7 +17,7 @@ from files.choice import NotNegative
 from intrinsic.directions import Along, direction, pair_differences
 from intrinsic.found_query import FoundQuery
 from intrinsic.frequent_words import Searched, frequent
-from intrinsic.lookup import UnitLength, unit_rows
+from intrinsic.lookup import UnitLength, unit_means, unit_rows
 from intrinsic.metric import SNEYD, WEFE, About, Convention, Metric
 from intrinsic.score import Measured, by_name, mean_score
 
@@ -78,7 +78,7 @@ def same_score(w: ArrayLike, attributes: Sequence[ArrayLike]) -> Floats:
     """
     if len(attributes) < 2:
         raise InputError("SAME compares at least two attribute groups")
-    means = np.array([unit_rows(a).mean(axis=0) for a in attributes])
+    means = unit_means(attributes)
     between = means[0] - means[1:] if len(means) == 2 else means[1:] - means[0]
     values, basis = np.linalg.svd(between, full_matrices=False)[1:]
     if not values[-1] > 1e-12:

@@ -16,7 +16,7 @@ from scipy.special import stdtr
 
 from files import InputError, choice
 from intrinsic.found_query import FoundQuery
-from intrinsic.lookup import UnitLength, unit_rows
+from intrinsic.lookup import UnitLength, unit_means, unit_rows
 from intrinsic.metric import WEFE, About, Convention, Metric
 from intrinsic.permutation import PValue
 from intrinsic.score import Measured, by_name, mean_score
@@ -58,7 +58,7 @@ def mean_cosines(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) 
     ``InputError`` for a zero row.
     """
     words = np.concatenate([unit_rows(x) for x in targets])
-    return np.asarray(words @ np.array([unit_rows(a).mean(axis=0) for a in attributes]).T)
+    return np.asarray(words @ unit_means(attributes).T)
 
 
 def coherence(x: ArrayLike, y: ArrayLike, a: ArrayLike) -> tuple[float, float]:
