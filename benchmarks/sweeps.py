@@ -119,7 +119,7 @@ def joining(folder: Path) -> dict[str, Any]:
         )
         store.make(stage)
         plans.append(replace(first, intrinsic=stage))
-    Store._checked.clear()
+    Store.checked.clear()
     start = time.perf_counter()
     join_tables(plans, store, folder)
     return {

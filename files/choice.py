@@ -56,9 +56,11 @@ class Choice(Protocol):
     version: ClassVar[int]
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What stands for it in the tables."""
 
-    def files(self) -> typing.Sequence[Path]: ...
+    def files(self) -> list[Path]:
+        """The files from outside whose bytes decide its result."""
 
 
 class FieldError(InputError):
@@ -73,7 +75,7 @@ def choice(cls: type[T]) -> type[T]:
     """
     own = getattr(cls, "__post_init__", None)
 
-    def check(self: T) -> None:
+    def check(self: object) -> None:
         for name, (hint, adapter) in _adapters(type(self)).items():
             value = as_tuples(getattr(self, name))
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pyarrow as pa
@@ -11,8 +12,10 @@ import pyarrow.parquet as pq
 
 from analysis.results import Tables, read_tables
 from train.outcome import Outcome, read_outcome
-from train.point import Plan
-from train.store import Store
+
+if TYPE_CHECKING:
+    from train.point import Plan
+    from train.store import Store
 
 DATA = ("experiment", "task", "source", "corpus")  # what two sweeps of one study share
 
@@ -80,7 +83,10 @@ def extended(tables: Tables, results: Path) -> Tables:
     same = earlier.points[about].apply(tuple, axis=1).isin(now)
     kept = set(earlier.points.loc[same, "point"]) - set(tables.points["point"])
     return Tables(
-        *(_join(old[old["point"].isin(kept)], new) for old, new in zip(earlier, tables, strict=True))
+        *(
+            _join(old[old["point"].isin(kept)], new)
+            for old, new in zip(earlier, tables, strict=True)
+        )
     )
 
 

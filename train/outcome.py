@@ -9,10 +9,13 @@ import time
 import traceback
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from files import InputError, atomic_path
-from train.point import Plan
 from train.store import Store, StoreError
+
+if TYPE_CHECKING:
+    from train.point import Plan
 
 
 @dataclass(frozen=True)

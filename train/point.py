@@ -6,12 +6,15 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from files import InputError, choice
 from intrinsic.metric import Metric
 from train.parts.part import Facts, Stages, Subject, Task
 from train.parts.scores import lay_metric
-from train.store import Stage, Store
+
+if TYPE_CHECKING:
+    from train.store import Stage, Store
 
 NO_TASK: Facts = {"task": "none"}
 
@@ -98,6 +101,8 @@ def plan_point(point: Point, store: Store) -> Plan:
     """Lay out the stages; files from outside are hashed here, nothing is built."""
     stages = Stages(point.seed, store)
     subject = point.subject.lay(stages)
-    metrics = {stage.key: stage for stage in (lay_metric(stages, m, subject) for m in point.metrics)}
+    metrics = {
+        stage.key: stage for stage in (lay_metric(stages, m, subject) for m in point.metrics)
+    }
     task = point.task.lay(stages, subject) if point.task else None
     return Plan(point, subject, tuple(metrics.values()), task)

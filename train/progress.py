@@ -9,8 +9,8 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -22,9 +22,13 @@ from rich.progress import (
 
 from train.estimate import duration
 from train.outcome import Outcome, read_outcome, stamp
-from train.parts.part import Facts
-from train.point import Plan
-from train.store import Store
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from train.parts.part import Facts
+    from train.point import Plan
+    from train.store import Store
 
 EVERY = 0.5  # seconds between two looks
 

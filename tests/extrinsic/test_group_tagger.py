@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from datasets import Dataset
+from extrinsic.groups import FEMALE, MALE, PAIRS, GenderTagger, tag_groups
 from nltk.tokenize import TweetTokenizer
 
-from extrinsic.groups import FEMALE, MALE, PAIRS, GenderTagger, tag_groups
 from files import InputError
 from intrinsic.wordsets import load_wordset
 

@@ -6,55 +6,30 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import pandas as pd
 import pytest
 
-from corpora.world import GeneratedCorpus, GeneratedPosts
-from debias.kinds import Method
-from debias.unmodified import Unmodified
-from debias.word_choice import WordChoice
-from extrinsic.gaps import Gaps
-from extrinsic.linear import Linear
+from corpora.kinds import Collected
+from corpora.world import GeneratedPosts
+from debias.balance import Balance
+from debias.kinds import Method, Place
 from extrinsic.tagger import GenderTagger
-from files import choice
-from intrinsic.metric import Metric
+from files import InputError, choice
 from intrinsic.metrics.set_distances import EmbeddingCoherence
-from intrinsic.metrics.weat import Weat
-from intrinsic.wordsets import Query
-from train.embed import Word2Vec
-from train.parts.hatespeech import HateSpeech
-from train.parts.static import StaticVectors
-from train.point import Plan, Point, plan_point
-from train.store import Store
+from tests.points import SUBJECT, TASK, WEAT, plan
 
-WEAT = Weat(queries=("weat7",))
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from intrinsic.wordsets import Query
+    from train.parts.hatespeech import HateSpeech
+
 ECT = EmbeddingCoherence()
-SUBJECT = StaticVectors(
-    corpus=GeneratedCorpus(sentences=1000),
-    embedding=Word2Vec(dim=8, epochs=1, min_count=1),
-    debias=Unmodified(),
-    words=WordChoice(query="weat7", swap=True, lowercase=True),
-)
-TASK = HateSpeech(
-    source=GeneratedPosts(posts=400), groups=GenderTagger(), classifier=Linear(), gaps=Gaps()
-)
-
-
-def plan(
-    folder: Path,
-    *metrics: Metric,
-    subject: StaticVectors = SUBJECT,
-    task: HateSpeech | None = TASK,
-) -> Plan:
-    point = Point(
-        experiment="e", seed=0, subject=subject, metrics=metrics or (WEAT,), task=task
-    )
-    return plan_point(point, Store(folder))
 
 
 def named(folder: Path, task: HateSpeech) -> dict[str, str]:
+    """The key of each stage by its name."""
     return {stage.name: key for key, stage in plan(folder, task=task).stages().items()}
 
 
@@ -92,22 +67,18 @@ def test_two_files_have_two_keys(tmp_path: Path) -> None:
 
 
 @choice
-class Ungrouped:
+class Ungrouped(Collected):
     """Posts without groups; two files of one name are told apart by their bytes."""
 
     path: str | None = None
 
     name: ClassVar[str] = "ungrouped"
     version: ClassVar[int] = 1
-    generated: ClassVar[bool] = True
     grouped: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     def files(self) -> list[Path]:
         return [Path(self.path)] if self.path else []
-
-    def planted(self) -> dict[str, float]:
-        return {}
 
     def load(self, *, seed: int) -> pd.DataFrame:
         return GeneratedPosts(posts=400).load(seed=seed).drop(columns="group")
@@ -119,7 +90,7 @@ class Shrink:
 
     name: ClassVar[str] = "shrink"
     version: ClassVar[int] = 1
-    acts_on: ClassVar[str] = "vectors"
+    acts_on: ClassVar[Place] = "vectors"
     roles: ClassVar[tuple[str, ...]] = ("X",)
 
     def files(self) -> list[Path]:
@@ -139,8 +110,6 @@ def test_a_method_without_dose_and_direction_is_a_method(tmp_path: Path) -> None
 
 
 def test_dose_0_is_the_unmodified_embedding(tmp_path: Path) -> None:
-    from debias.balance import Balance
-
     none = plan(tmp_path, subject=replace(SUBJECT, debias=Balance("debias", dose=0)))
     assert none.key == plan(tmp_path).key
     some = plan(tmp_path, subject=replace(SUBJECT, debias=Balance("debias", dose=0.5)))
@@ -149,11 +118,13 @@ def test_dose_0_is_the_unmodified_embedding(tmp_path: Path) -> None:
     assert some.keys()["corpus_key"] == none.keys()["corpus_key"]
 
 
-@pytest.mark.parametrize("acts_on", ["model", "training"])
-def test_a_method_on_what_the_subject_has_not_is_refused(acts_on: str) -> None:
-    class Elsewhere(Shrink):
-        pass
+@choice
+class OnModels(Shrink):
+    """A method on what static vectors do not have."""
 
-    Elsewhere.acts_on = acts_on
-    with pytest.raises(ValueError, match=f"debias=shrink acts on the {acts_on}"):
-        replace(SUBJECT, debias=Elsewhere())
+    acts_on: ClassVar[Place] = "model"
+
+
+def test_a_method_on_what_the_subject_has_not_is_refused() -> None:
+    with pytest.raises(InputError, match=r"debias=shrink acts on the model, and subject=static"):
+        replace(SUBJECT, debias=OnModels())

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
@@ -21,6 +20,8 @@ from files import InputError, nearest
 from train.configure import to_point, to_study
 
 if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
     from analysis.studies.study import Study
     from train.point import Point
 
@@ -149,7 +150,7 @@ class Composer:
             for override in overrides
             if not (self._selects_a_file(override) or override.is_hydra_override())
         ]
-        ConfigLoaderImpl._apply_overrides_to_config(values, config)
+        ConfigLoaderImpl._apply_overrides_to_config(values, config)  # noqa: SLF001
         if config.keys() != composed.keys():
             refuse_unknown_keys(config, hydra)
         return config

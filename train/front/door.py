@@ -1,4 +1,4 @@
-"""``python train.py``: Hydra started, one job carried out, the process ended with the right status."""
+"""``python train.py``: Hydra started, one job carried out, the process ended with its status."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import os
 import shlex
 import signal
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from omegaconf import DictConfig
 
 from files import InputError
 from train.device import pick_device
@@ -22,11 +21,14 @@ from train.point import Plan, plan_point
 from train.store import Store
 from train.worker import Worker, WorkerDiedError, keep_to_one_thread, silence_libraries
 
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
 WORKER = Worker()
 
 
 class Exit:
-    """The status that the process ends with: 0 all done, 1 a point failed, 2 the input was refused."""
+    """The status that the process ends with: 0 all done, 1 a point failed, 2 input refused."""
 
     status = 0
 
@@ -38,7 +40,7 @@ class Interrupted(KeyboardInterrupt):
 def main() -> NoReturn:
     """Run what the command line asks for and exit."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")
-    # An engine's workers start elsewhere; they must find this copy of the project, installed or not.
+    # An engine's workers start elsewhere; they must find this copy of the project.
     os.environ["PYTHONPATH"] = os.pathsep.join(
         filter(None, (str(CONF.parent), os.environ.get("PYTHONPATH")))
     )

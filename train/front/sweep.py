@@ -7,10 +7,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hydra.core.utils import JobReturn, JobStatus
-from hydra.plugins.launcher import Launcher
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
@@ -21,6 +20,9 @@ from train.outcome import Outcome, note, read_outcome, results_folder
 from train.point import Plan, plan_point
 from train.progress import SweepProgress
 from train.store import Store
+
+if TYPE_CHECKING:
+    from hydra.plugins.launcher import Launcher
 
 TRIES = 3  # launches in a row that finish no point, before the engine is given up
 OVERWRITE = ("only-missing", "always", "never", "only-cache")
@@ -169,7 +171,7 @@ def _returned(batch: Sequence[Job], returns: Sequence[JobReturn]) -> dict[str, O
         if done.status == JobStatus.COMPLETED:
             found[job.plan.key] = done.return_value
         else:
-            error = done._return_value
+            error = done._return_value  # noqa: SLF001 - return_value raises it
             found[job.plan.key] = Outcome(
                 job.plan.key, "failed", f"{type(error).__name__}: {error}"
             )

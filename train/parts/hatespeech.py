@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
@@ -15,8 +15,10 @@ from extrinsic.kinds import Classifier, Tagger
 from files import choice
 from files.choice import Whole
 from files.vectors import open_mapped
-from train.parts.part import Facts, Inputs, Stages
-from train.store import Stage
+
+if TYPE_CHECKING:
+    from train.parts.part import Facts, Inputs, Stages
+    from train.store import Stage
 
 
 @choice

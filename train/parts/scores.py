@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from files.vectors import open_mapped
-from intrinsic.metric import Metric
-from train.parts.part import Inputs, Stages
-from train.store import Stage
+
+if TYPE_CHECKING:
+    from intrinsic.metric import Metric
+    from train.parts.part import Inputs, Stages
+    from train.store import Stage
 
 
 def lay_metric(stages: Stages, metric: Metric, subject: Mapping[str, Stage]) -> Stage:

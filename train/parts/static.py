@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
 from corpora.kinds import Corpus
 from debias.kinds import Method, TextMethod, VectorsMethod, direction_of, dose_of
+from debias.roles import require_roles
 from debias.word_choice import WordChoice
 from files import InputError, choice
 from intrinsic.wordsets import read_query
 from train.embed import Loaded, Trained
 from train.parts.part import Facts, Inputs, Stages, write_json
-from train.store import Stage
+
+if TYPE_CHECKING:
+    from train.store import Stage
 
 WORDS = "words.yaml"
 
@@ -44,6 +47,7 @@ class StaticVectors:
                 f"debias={method} acts on the {acts_on}, and subject={self.name} has none; choose"
                 " a method on text or vectors"
             )
+        require_roles(self.words.seed_words(), self.debias.roles)
         if self.loaded and acts_on == "text" and self.modified:
             raise InputError(
                 f"debias={method} changes the text before training; with embedding=pretrained use"

@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.tree import Tree
 
 from files import InputError
 from train.store.entry import DamagedError, read_recipe
-from train.store.store import Store
 from train.store.tools import entries, size, spell_bytes
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from train.store.store import Store
 
 
 def explain(store: Store, prefix: str, console: Console, *, as_json: bool) -> None:
