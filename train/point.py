@@ -1,4 +1,4 @@
-"""One point of a study: a subject, metrics of it, a task and a seed, and the stages they come to."""
+"""One point of a study: a subject, metrics of it, a task, a seed, and the stages they come to."""
 
 from __future__ import annotations
 
@@ -101,8 +101,7 @@ def plan_point(point: Point, store: Store) -> Plan:
     """Lay out the stages; files from outside are hashed here, nothing is built."""
     stages = Stages(point.seed, store)
     subject = point.subject.lay(stages)
-    metrics = {
-        stage.key: stage for stage in (lay_metric(stages, m, subject) for m in point.metrics)
-    }
+    laid = [lay_metric(stages, metric, subject) for metric in point.metrics]
+    metrics = {stage.key: stage for stage in laid}
     task = point.task.lay(stages, subject) if point.task else None
     return Plan(point, subject, tuple(metrics.values()), task)

@@ -23,16 +23,17 @@ C = TypeVar("C", bound=Choice)
 class Subject(Choice, Protocol):
     """What is measured.
 
-    ``gives``: what metrics and tasks can ask of it. ``facts()``: the columns that tell of it.
-    ``lay``: its stages by name, those that it gives and those that others share (``base``,
-    ``corpus``); each becomes the column ``NAME_key``.
+    ``gives``: what metrics and tasks can ask of it. ``lay``: its stages by name, those that it
+    gives and those that others share (``base``, ``corpus``); each becomes the column ``NAME_key``.
     """
 
     gives: ClassVar[tuple[str, ...]]
 
-    def facts(self) -> Facts: ...
+    def facts(self) -> Facts:
+        """The columns that tell of it: embedding, method, direction and dose, generated, others."""
 
-    def lay(self, stages: Stages) -> Mapping[str, Stage]: ...
+    def lay(self, stages: Stages) -> Mapping[str, Stage]:
+        """Its stages by name."""
 
 
 @runtime_checkable
@@ -45,9 +46,11 @@ class Task(Choice, Protocol):
 
     needs: ClassVar[tuple[str, ...]]
 
-    def facts(self) -> Facts: ...
+    def facts(self) -> Facts:
+        """The columns that tell of it: task, generated, others."""
 
-    def lay(self, stages: Stages, subject: Mapping[str, Stage]) -> Stage: ...
+    def lay(self, stages: Stages, subject: Mapping[str, Stage]) -> Stage:
+        """Its last stage."""
 
 
 @dataclass(frozen=True)
