@@ -5,17 +5,16 @@ from __future__ import annotations
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 from corpora.world import GeneratedCorpus, GeneratedPosts
 
 SIZE = 100_000
 
 
-def rows() -> list[dict[str, Any]]:
+def rows() -> list[dict[str, str | float]]:
     """Labelled posts and corpus sentences a minute."""
     start = time.perf_counter()
-    GeneratedPosts(posts=SIZE).frame(seed=0)
+    GeneratedPosts(posts=SIZE).load(seed=0)
     posts = SIZE / (time.perf_counter() - start) * 60
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()

@@ -15,8 +15,7 @@ import numpy as np
 
 from debias.balance import Balance
 from debias.roles import words_by_role
-from files.vectors import save_vectors
-from files.vectors import keyed
+from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
 
 WORDS, DIM, LINES = 200_000, 300, 500_000

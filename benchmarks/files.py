@@ -1,4 +1,4 @@
-"""Opening word vectors of 200,000 words x 300 dimensions: ``python -m benchmarks vectors``.
+"""Opening word vectors of 200,000 words x 300 dimensions: ``python -m benchmarks files``.
 
 Each figure comes from a fresh process, imports not counted in its time, that opens a file made in a
 temporary folder.
@@ -14,8 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from files.vectors import save_vectors
-from files.vectors import keyed
+from files.vectors import keyed, save_vectors
 
 WORDS, DIM = 200_000, 300
 MEASURE = """

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from extrinsic.convolution import PooledConvolution
+from extrinsic.convolution import pooled_convolution
 from extrinsic.crossval import Fold, Rows
 from extrinsic.encode import Encoded
 
@@ -54,20 +54,11 @@ class Network(nn.Module):
 
     def _initialise(self) -> None:
         """Uniform in +-1 / sqrt(inputs), as in torch's own layers; biases zero."""
+        layers = [(slabs, slabs[:, 0].numel()) for slabs in self.filters.split(self.choice.windows)]
         with torch.no_grad():
-            for slabs in self.filters.split(self.choice.windows):
-                nn.init.uniform_(
-                    slabs,
-                    -(bound := 1 / math.sqrt(slabs[:, 0].numel())),
-                    bound,
-                    generator=self.generator,
-                )
-            nn.init.uniform_(
-                self.output,
-                -(bound := 1 / math.sqrt(self.output.shape[1])),
-                bound,
-                generator=self.generator,
-            )
+            for weights, inputs in [*layers, (self.output, self.output.shape[1])]:
+                bound = 1 / math.sqrt(inputs)
+                nn.init.uniform_(weights, -bound, bound, generator=self.generator)
 
     def forward(self, rows: Rows) -> Tensor:
         """Logits (len(rows), 2) of the posts ``rows``."""
@@ -75,7 +66,7 @@ class Network(nn.Module):
         tokens = torch.from_numpy(self.posts.padded(rows, shortest=shortest, longest=longest))
         lengths = torch.from_numpy(self.posts.lengths[rows].clip(shortest, longest))
         device = self.vectors.device
-        pooled = PooledConvolution.apply(
+        pooled = pooled_convolution(
             self.filters, self.vectors, tokens.to(device), lengths.to(device), self.choice.windows
         )
         features = (pooled + self.filter_bias).relu()
