@@ -6,16 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-<<<<<<< HEAD
-from datasets import Dataset
-from extrinsic.groups import FEMALE, MALE, PAIRS, GenderTagger, tag_groups
-from nltk.tokenize import TweetTokenizer
-
-=======
 from nltk.tokenize import TweetTokenizer
 
 from extrinsic.tagger import FEMALE, MALE, PAIRS, GenderTagger
->>>>>>> h4
 from files import InputError
 from intrinsic.wordsets import load_wordset
 
