@@ -59,8 +59,11 @@ def refuse_unknown_keys(config: DictConfig, hydra: DictConfig) -> None:
     Known are the keys of ``conf/config.yaml``, the groups chosen from, and what a ``${...}`` names.
     """
     written = OmegaConf.to_yaml(config) + OmegaConf.to_yaml(hydra)
-    known = {str(key) for key in OmegaConf.load(CONF / "config.yaml")} - {"defaults", "hydra"}
-    known |= {str(group) for group in hydra.runtime.choices if "/" not in str(group)}
+    own = OmegaConf.to_container(OmegaConf.load(CONF / "config.yaml"))
+    assert isinstance(own, dict)
+    known = {str(key) for key in own} - {"defaults", "hydra"}
+    for groups in (hydra.runtime.choices, *(each for each in own["defaults"] if each != "_self_")):
+        known |= {str(group) for group in groups if not re.search("[ /@]", str(group))}
     known |= set(re.findall(r"\$\{(\w+)[.}]", written))
     for key in map(str, config):
         if key not in known | {"hydra"}:
