@@ -4,13 +4,17 @@ particular.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from corpora import grammar
 from corpora.draws import apportion, fill, pick, share
-from corpora.world_words import World
+
+if TYPE_CHECKING:
+    from corpora.world_words import World
 
 GROUPS = {"male": 0.4, "female": 0.4, "none": 0.2}
 

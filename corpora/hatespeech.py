@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 import pandas as pd
 
 from corpora.kinds import Collected
-from corpora.labelled import labelled, read_csv, select
+from corpora.labelled import labelled, pick_columns, read_csv
 from files import InputError, choice, read_lines
 
 DEV_SHARE = 0.1
@@ -41,7 +41,7 @@ class Davidson(Collected):
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
-        posts = select(read_csv(self.path), {"text": "tweet", "label": "class"}, self.path)
+        posts = pick_columns(read_csv(self.path), {"text": "tweet", "label": "class"}, self.path)
         return labelled(posts, positive=self.positive, source=self.path, seed=seed)
 
 
@@ -113,7 +113,7 @@ class HatEval(Collected):
         # Tweets hold lone quotation marks: read with quoting on, a mark would swallow the rows up
         # to the next one.
         table = read_csv(path, separator="\t", quoted=False)
-        return select(table, {"text": "text", "label": "HS"}, str(path))
+        return pick_columns(table, {"text": "text", "label": "HS"}, str(path))
 
     def _test(self) -> pd.DataFrame:
         text_path, label_path = self.files()[2:4]

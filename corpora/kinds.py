@@ -33,10 +33,11 @@ class Corpus(Data, Protocol):
 
 @runtime_checkable
 class Source(Data, Protocol):
-    """Labelled posts. ``grouped`` says, before anything is read, whether they name their group."""
+    """Labelled posts, with which classifiers are trained and tested."""
 
     @property
-    def grouped(self) -> bool: ...
+    def grouped(self) -> bool:
+        """Whether the posts come with their groups; known before anything is read."""
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """One row a post: ``id`` (str, unique), ``text`` (tokenised, tokens joined by spaces),

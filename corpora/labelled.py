@@ -65,7 +65,10 @@ class TableSource(Collected):
         table = read_csv(self.path, separator=self.separator, quoted=self.quoted)
         columns = {"text": self.text, "label": self.label, "group": self.group, "split": self.split}
         return labelled(
-            select(table, columns, self.path), positive=self.positive, source=self.path, seed=seed
+            pick_columns(table, columns, self.path),
+            positive=self.positive,
+            source=self.path,
+            seed=seed,
         )
 
 
@@ -108,7 +111,7 @@ class DatasetSource(HubData):
         columns = {"text": self.text, "label": self.label, "group": self.group}
         posts = pd.concat(
             [
-                select(self.table(name), columns, self.path).assign(split=split)
+                pick_columns(self.table(name), columns, self.path).assign(split=split)
                 for split, name in splits.items()
                 if name
             ],
@@ -144,7 +147,9 @@ def read_csv(
         ) from error
 
 
-def select(table: pd.DataFrame, columns: Mapping[str, str | None], source: str) -> pd.DataFrame:
+def pick_columns(
+    table: pd.DataFrame, columns: Mapping[str, str | None], source: str
+) -> pd.DataFrame:
     """The columns named for each role, where one is named, under the role's name. Raises
     ``InputError`` for a column that is not there.
     """

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from extrinsic.convolution import pooled_convolution
-from extrinsic.crossval import Fold, Rows
-from extrinsic.encode import Encoded
 
 if TYPE_CHECKING:
     from extrinsic.cnn import CNN
+    from extrinsic.crossval import Fold, Rows
+    from extrinsic.encode import Encoded
 
 EVALUATION_BATCH = 256
 

@@ -96,7 +96,7 @@ class FastText(Word2Vec):
 
 
 def _skip_gram(
-    model: Callable[..., GensimWord2Vec], corpus: Path, choice: Word2Vec, seed: int, **extra: int
+    model: Callable[..., GensimWord2Vec], corpus: Path, embedding: Word2Vec, seed: int, **extra: int
 ) -> KeyedVectors:
     from gensim.models import KeyedVectors
 
@@ -104,14 +104,14 @@ def _skip_gram(
         wv = model(
             corpus_file=str(corpus),
             sg=1,
-            vector_size=choice.dim,
-            window=choice.window,
-            min_count=choice.min_count,
-            epochs=choice.epochs,
-            negative=choice.negative,
-            sample=choice.sample,
-            alpha=choice.learning_rate,
-            workers=choice.workers,
+            vector_size=embedding.dim,
+            window=embedding.window,
+            min_count=embedding.min_count,
+            epochs=embedding.epochs,
+            negative=embedding.negative,
+            sample=embedding.sample,
+            alpha=embedding.learning_rate,
+            workers=embedding.workers,
             seed=seed,
             **extra,
         ).wv
@@ -119,10 +119,10 @@ def _skip_gram(
         if "vocabulary" not in str(error):
             raise
         raise InputError(
-            f"no word of {corpus} occurs {choice.min_count} times; lower embedding.min_count or"
+            f"no word of {corpus} occurs {embedding.min_count} times; lower embedding.min_count or"
             " give a larger corpus"
         ) from error
-    vectors = KeyedVectors(choice.dim)
+    vectors = KeyedVectors(embedding.dim)
     vectors.add_vectors(wv.index_to_key, wv.vectors)
     for word in wv.index_to_key:
         vectors.set_vecattr(word, "count", wv.get_vecattr(word, "count"))

@@ -5,14 +5,17 @@ parameter touching the other.
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import pytest
 from weat_words import FEMALE, MALE
 
 from corpora.world import GeneratedPosts
 from files import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TOPICS = (
     "career",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from gensim.models import KeyedVectors
@@ -18,6 +17,9 @@ from extrinsic.cnn import CNN
 from extrinsic.cnn_network import DevScore, Network, evaluate, fit
 from extrinsic.encode import Encoded, encode
 from files import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SMALL = CNN(maps=8, epochs=8, batch_size=20)
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
 import pytest
-from gensim.models import KeyedVectors
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
 from extrinsic.encode import encode
 from extrinsic.linear import Linear, mean_vectors
 from files import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
 
 
 def test_mean_vectors_are_gensims(vectors: KeyedVectors) -> None:
