@@ -80,7 +80,7 @@ class Distance:
         return {"task": self.name, "generated": True}
 
     def lay(self, stages, subject):
-        return stages("distance", self, measure, vectors=subject["vectors"])
+        return stages("distance", self, measure, {"vectors": subject["vectors"]})
 
 
 def measure(task, out: Path, inputs, seed: int) -> None:

@@ -41,7 +41,7 @@ def join_tables(
             for stage in plan.metrics:
                 scores = _scores(store.path(stage), point=plan.key)
                 key = pa.repeat(stage.key, scores.num_rows)
-                intrinsic.append(scores.append_column("intrinsic_key", key))
+                intrinsic.append(scores.add_column(scores.num_columns, "intrinsic_key", key))
             if plan.task:
                 task = str(plan.point.facts()["task"])
                 extrinsic.append(_scores(store.path(plan.task), task=task, point=plan.key))

@@ -30,7 +30,7 @@ class Point:
     task: Task | None = None
 
     def __post_init__(self) -> None:
-        needs = {metric.name: (metric.needs,) for metric in self.metrics}
+        needs: dict[str, tuple[str, ...]] = {each.name: (each.needs,) for each in self.metrics}
         if self.task:
             needs[self.task.name] = self.task.needs
         for name, wanted in needs.items():

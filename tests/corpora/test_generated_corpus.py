@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from weat_words import (
+
+from corpora import grammar
+from corpora.draws import evenly_spaced, pick, quota, share
+from corpora.world import BLOCK, GeneratedCorpus
+from files import InputError
+from tests.corpora.weat_words import (
     ARTS,
     ARTS_2,
     FAMILY,
@@ -22,11 +27,6 @@ from weat_words import (
     STEREOTYPICALLY_MALE,
     TOPICS,
 )
-
-from corpora import grammar
-from corpora.draws import evenly_spaced, pick, quota, share
-from corpora.world import BLOCK, GeneratedCorpus
-from files import InputError
 
 
 def write(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from weat_words import FEMALE, MALE
 
 from corpora.world import GeneratedPosts
 from files import InputError
+from tests.corpora.weat_words import FEMALE, MALE
 
 if TYPE_CHECKING:
     import pandas as pd

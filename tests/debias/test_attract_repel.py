@@ -12,11 +12,11 @@ from gensim.models import KeyedVectors
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from make_query import make_query
 
 from debias.attract_repel import AttractRepel, Norms, between
 from debias.constraints import mean_cosine, stereotype_pairs
 from files import InputError
+from tests.debias.make_query import make_query
 
 if TYPE_CHECKING:
     from debias.kinds import Direction

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from make_query import make_query
 
 from debias.balance import Balance
 from debias.roles import words_by_role
 from files import InputError
+from tests.debias.make_query import make_query
 
 if TYPE_CHECKING:
     from debias.kinds import Direction

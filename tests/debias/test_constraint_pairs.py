@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
-from make_query import make_query
 
 from debias.constraints import mean_cosine, read_pairs, stereotype_pairs, usable_pairs
 from files import InputError
 from intrinsic.wordsets import load_query
+from tests.debias.make_query import make_query
 
 
 def test_pairs_are_the_products_of_the_paper() -> None:

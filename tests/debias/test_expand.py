@@ -9,12 +9,12 @@ import pytest
 from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from make_query import make_query
 
 from debias.expand import expand, is_word
 from debias.roles import words_by_role
 from files import InputError
 from intrinsic.wordsets import Query, load_query
+from tests.debias.make_query import make_query
 
 SEEDS = make_query("s", ["he", "absent"], ["she", "her"], ["office"], ["home", "family"])
 

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 import yaml
 from gensim.models import KeyedVectors
-from make_query import make_query
 
 from debias.attract_repel import AttractRepel
 from debias.roles import require_roles, words_by_role
 from debias.word_choice import WordChoice
 from files import InputError
 from intrinsic.wordsets import load_query, load_wordset, read_query
+from tests.debias.make_query import make_query
 
 CONF = Path(__file__).resolve().parents[2] / "conf" / "words"
 GENDERS = ({"he", "him", "his"}, {"she", "her", "hers"})

@@ -10,11 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from metric_world import DIM, ROLES, make_metric, make_vectors, words_of, write_words
 
 from files import InputError
 from intrinsic import METRICS, Score
 from intrinsic.metrics.utility import SemanticQuality
+from tests.intrinsic.metric_world import (
+    DIM,
+    ROLES,
+    make_metric,
+    make_vectors,
+    words_of,
+    write_words,
+)
 
 ALL = list(METRICS)
 # Which role a test spoils: one that the metric needs.

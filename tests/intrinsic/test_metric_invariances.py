@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from metric_world import DIM, ROLES, make_metric, make_vectors, write_words
 
 from intrinsic import METRICS
+from tests.intrinsic.metric_world import DIM, ROLES, make_metric, make_vectors, write_words
 
 FEW = settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

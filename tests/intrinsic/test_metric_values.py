@@ -10,7 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
-from metric_world import (
+from scipy import optimize, stats
+
+from intrinsic import METRICS, Metric, Weat
+from tests.intrinsic.metric_world import (
     ROLES,
     SIMILARITIES,
     SMALL,
@@ -20,9 +23,6 @@ from metric_world import (
     words_of,
     write_words,
 )
-from scipy import optimize, stats
-
-from intrinsic import METRICS, Metric, Weat
 
 Vector = np.ndarray
 Lookup = Callable[[str], Vector]

@@ -61,16 +61,15 @@ class HateSpeech:
         """Posts, groups where they must be tagged, predictions, and the gap table."""
         posts = stages("posts", self.source, load_posts)
         if not self.source.grouped:
-            posts = stages("tagged", self.groups, tag_posts, posts=posts)
+            posts = stages("tagged", self.groups, tag_posts, {"posts": posts})
         predictions = stages(
             "predictions",
             self.classifier,
             predict,
+            {"posts": posts, "vectors": subject["vectors"]},
             drawn=f"predictions/{self.replicate}" if self.replicate else "",
-            posts=posts,
-            vectors=subject["vectors"],
         )
-        return stages("extrinsic", self.gaps, measure_gaps, predictions=predictions)
+        return stages("extrinsic", self.gaps, measure_gaps, {"predictions": predictions})
 
 
 def load_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:

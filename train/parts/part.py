@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from files import Choice
@@ -16,6 +17,7 @@ from train.store import Stage, Store
 
 Facts = dict[str, str | int | float | bool]
 Inputs = Mapping[str, Path]
+NOTHING: Mapping[str, Stage] = MappingProxyType({})
 C = TypeVar("C", bound=Choice)
 
 
@@ -65,9 +67,9 @@ class Stages:
         name: str,
         choice: C,
         carry_out: Callable[[C, Path, Inputs, int], None],
+        inputs: Mapping[str, Stage] = NOTHING,
         *,
         drawn: str = "",
-        **inputs: Stage,
     ) -> Stage:
         """The stage in which ``carry_out(choice, out, inputs, seed)`` writes into the folder
         ``out`` what the choice makes of the folders of its inputs.
@@ -83,7 +85,7 @@ class Stages:
             version=choice.version,
             params=keyed_params(choice),
             build=partial(_build, choice, carry_out, seed or 0),
-            inputs=inputs,
+            inputs=dict(inputs),
             files={
                 f"{number} {path.name}": self.store.digest(path)
                 for number, path in enumerate(choice.files())
@@ -112,6 +114,6 @@ def keyed_params(choice: Choice) -> dict[str, Any]:
     return dict(json.loads(json.dumps(params)))
 
 
-def write_json(path: Path, value: Mapping[str, int]) -> None:
+def write_json(path: Path, value: Mapping[str, int | float | str]) -> None:
     """Counts beside a result."""
     path.write_text(json.dumps(dict(value), indent=1), encoding="utf-8")

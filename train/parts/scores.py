@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def lay_metric(stages: Stages, metric: Metric, subject: Mapping[str, Stage]) -> Stage:
     """The stage that ends in the metric's rows of the intrinsic table."""
-    return stages("intrinsic", metric, measure, **{metric.needs: subject[metric.needs]})
+    return stages("intrinsic", metric, measure, {metric.needs: subject[metric.needs]})
 
 
 def measure(metric: Metric, out: Path, inputs: Inputs, seed: int) -> None:

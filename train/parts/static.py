@@ -91,19 +91,20 @@ class StaticVectors:
             shared = {"base": base}
         else:
             corpus = stages("corpus", self.corpus, write_corpus)
-            base = stages("vectors", self.embedding, train, corpus=corpus)
+            base = stages("vectors", self.embedding, train, {"corpus": corpus})
             shared = {"base": base, "corpus": corpus}
         if not self.modified:
             return {"vectors": base, **shared}
         searched = {"vectors": base} if self.words.expand else {}
-        words = stages("words", self.words, write_words, **searched)
+        words = stages("words", self.words, write_words, searched)
         if self.debias.acts_on == "vectors":
             method = cast("VectorsMethod", self.debias)
-            modified = stages("modified", method, modify, vectors=base, words=words)
+            modified = stages("modified", method, modify, {"vectors": base, "words": words})
             return {"vectors": modified, **shared}
         on_text, embedding = cast("TextMethod", self.debias), cast("Trained", self.embedding)
-        balanced = stages("balanced", on_text, balance, corpus=shared["corpus"], words=words)
-        return {"vectors": stages("vectors", embedding, train, corpus=balanced), **shared}
+        read = {"corpus": shared["corpus"], "words": words}
+        balanced = stages("balanced", on_text, balance, read)
+        return {"vectors": stages("vectors", embedding, train, {"corpus": balanced}), **shared}
 
 
 def write_corpus(corpus: Corpus, out: Path, inputs: Inputs, seed: int) -> None:
