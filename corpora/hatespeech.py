@@ -11,8 +11,9 @@ from typing import ClassVar, Literal
 import pandas as pd
 
 from corpora.kinds import Collected
-from corpora.labelled import labelled, pick_columns, read_csv
+from corpora.labelled import labelled, pick_columns
 from files import InputError, choice, read_lines
+from files.tables import read_table
 
 DEV_SHARE = 0.1
 KEYWORD_LANGUAGES = {"en": "english", "es": "spanish"}
@@ -41,7 +42,7 @@ class Davidson(Collected):
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
-        posts = pick_columns(read_csv(self.path), {"text": "tweet", "label": "class"}, self.path)
+        posts = pick_columns(read_table(self.path), {"text": "tweet", "label": "class"}, self.path)
         return labelled(posts, positive=self.positive, source=self.path, seed=seed)
 
 
@@ -112,7 +113,7 @@ class HatEval(Collected):
     def _read(self, path: Path) -> pd.DataFrame:
         # Tweets hold lone quotation marks: read with quoting on, a mark would swallow the rows up
         # to the next one.
-        table = read_csv(path, separator="\t", quoted=False)
+        table = read_table(path, separator="\t", quoted=False)
         return pick_columns(table, {"text": "text", "label": "HS"}, str(path))
 
     def _test(self) -> pd.DataFrame:

@@ -6,7 +6,6 @@ collection to a model.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -17,6 +16,7 @@ from corpora.hub import HubData
 from corpora.kinds import Collected
 from corpora.tweets import tokenise_tweet
 from files import InputError, choice, nearest
+from files.tables import read_table
 
 SPLITS = ("train", "dev", "test")
 CROSS_VALIDATE = "all"
@@ -26,12 +26,12 @@ NO_LABEL = ("", "nan", "None")
 
 @choice
 class TableSource(Collected):
-    """Posts from a CSV or TSV file (also .gz, .bz2, .xz), columns named by the user.
+    """Posts from a file that ``files.tables.read_table`` reads, columns named by the user.
 
     ``positive``: the labels that count as 1, all others as 0; empty: the labels are 0 and 1
     already. ``group`` and ``split`` name columns that a file need not have. ``separator`` is by
-    default a tab for ``.tsv`` and a comma otherwise; ``quoted=False`` reads quotation marks as
-    text.
+    default what the ending says, such as a tab for ``.tsv``; ``quoted=False`` reads quotation marks
+    as text.
     """
 
     path: str
@@ -62,7 +62,7 @@ class TableSource(Collected):
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
-        table = read_csv(self.path, separator=self.separator, quoted=self.quoted)
+        table = read_table(self.path, separator=self.separator, quoted=self.quoted)
         columns = {"text": self.text, "label": self.label, "group": self.group, "split": self.split}
         return labelled(
             pick_columns(table, columns, self.path),
@@ -118,33 +118,6 @@ class DatasetSource(HubData):
             ignore_index=True,
         )
         return labelled(posts, positive=self.positive, source=self.path, seed=seed)
-
-
-def read_csv(
-    path: str | Path, *, separator: str | None = None, quoted: bool = True
-) -> pd.DataFrame:
-    """A table of text cells. Raises ``InputError`` for a missing, empty, non-UTF-8 or ragged
-    file.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(f"no such file: {path}")
-    separator = separator or ("\t" if ".tsv" in path.suffixes else ",")
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    try:
-        return pd.read_csv(
-            path, sep=separator, quoting=quoting, dtype=str, keep_default_na=False, encoding="utf-8"
-        )
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not UTF-8 ({error.reason} at byte {error.start}); convert the file, for"
-            " example with iconv"
-        ) from error
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, EOFError, OSError) as error:
-        hint = "; where quotation marks are text, set quoted to false" if quoted else ""
-        raise InputError(
-            f"{path} is no table with separator {separator!r}: {' '.join(str(error).split())}{hint}"
-        ) from error
 
 
 def pick_columns(

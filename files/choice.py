@@ -77,8 +77,7 @@ def choice(cls: type[T]) -> type[T]:
     own = getattr(cls, "__post_init__", None)
 
     def check(self: object) -> None:
-        kind: Hashable = type(self)
-        for name, (hint, adapter) in _adapters(kind).items():
+        for name, (hint, adapter) in _adapters(cast("Hashable", type(self))).items():
             value = as_tuples(getattr(self, name))
             try:
                 object.__setattr__(self, name, adapter.validate_python(value))

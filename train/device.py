@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
+from contextlib import suppress
+from pathlib import Path
 
 from files import InputError
+
+DRIVERS = ("libcuda.so.1", "nvcuda.dll")
 
 
 def pick_device(device: str, number: int) -> str:
@@ -18,6 +23,8 @@ def pick_device(device: str, number: int) -> str:
     named = re.fullmatch(r"cuda(?::(\d+))?", device)
     if device != "auto" and not named:
         raise InputError(f"device={device!r}: give auto, cpu, cuda or cuda:NUMBER")
+    if not named and not has_gpu_driver():
+        return "cpu"
     import torch  # slow to import, and the CPU does without
 
     visible = torch.cuda.device_count()
@@ -29,3 +36,12 @@ def pick_device(device: str, number: int) -> str:
             " that"
         )
     return device
+
+
+def has_gpu_driver() -> bool:
+    """Whether the system has a driver without which torch sees no GPU."""
+    for name in DRIVERS:
+        with suppress(OSError):
+            ctypes.CDLL(name)
+            return True
+    return Path("/dev/kfd").exists()  # AMD

@@ -121,18 +121,20 @@ def test_a_missing_label_is_no_0_and_a_missing_text_no_word() -> None:
             labelled(frame, positive=("yes",), source="x", seed=0)
 
 
-def test_unreadable_tables(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
-        TableSource(str(tmp_path / "absent.csv")).load(seed=0)
-    (tmp_path / "latin.csv").write_bytes("text,label\ncaf\xe9,1\n".encode("latin-1"))
-    with pytest.raises(InputError, match="not UTF-8"):
-        TableSource(str(tmp_path / "latin.csv")).load(seed=0)
-    (tmp_path / "ragged.csv").write_text("text,label\na,1\nb,0,3,4\n")
-    with pytest.raises(InputError, match="no table with separator ','"):
-        TableSource(str(tmp_path / "ragged.csv")).load(seed=0)
-    (tmp_path / "empty.csv").write_text("")
-    with pytest.raises(InputError, match="no table"):
-        TableSource(str(tmp_path / "empty.csv")).load(seed=0)
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "no such file"),
+        ("text,label\ncaf\xe9,1\n".encode("latin-1"), "line 2 is not UTF-8"),
+        (b"text,label\na,1\nb,0,3,4\n", "line 3 has 4 cells"),
+        (b"", "is empty"),
+    ],
+)
+def test_unreadable_tables(content: bytes | None, message: str, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / "posts.csv").write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        TableSource(str(tmp_path / "posts.csv")).load(seed=0)
 
 
 def test_dataset_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

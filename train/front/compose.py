@@ -8,10 +8,11 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
@@ -51,6 +52,12 @@ def read_point(config: DictConfig) -> Point:
 def read_study(config: DictConfig) -> Study:
     """The study that concludes a configuration's sweep."""
     return to_study(_plain(config, resolve=True)["study"])
+
+
+def hydra_node() -> DictConfig:
+    """Hydra's own node of the configuration, while a job runs."""
+    whole = cast("DictConfig", HydraConfig.instance().cfg)
+    return cast("DictConfig", whole.hydra)
 
 
 def refuse_unknown_keys(config: DictConfig, hydra: DictConfig) -> None:

@@ -97,7 +97,7 @@ def run_alone(config: DictConfig) -> int:
     from train.finish import finish
 
     console = Console()
-    refuse_unknown_keys(config, HydraConfig.instance().cfg.hydra)
+    refuse_unknown_keys(config, hydra_node())
     plan, store = _prepare(config)
     always = config.overwrite == "always"
     print_plan([plan], [plan], store, console, anew=always)
