@@ -1,5 +1,4 @@
-r"""The generated world: text in which the strength of each bias is a known parameter. Never
-evidence about the real world.
+r"""The generated world: text whose biases are parameters. Never evidence about the real world.
 
 Two parameters are planted, independently of one another: ``stereotype``, how strongly gender and
 topic words co-occur in the corpus (what intrinsic metrics should find), and ``label_bias``, how
@@ -74,9 +73,7 @@ class GeneratedCorpus:
         }
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
-        """Write the corpus and return its counts: lines, tokens, types, unknown (0), dropped
-        (0).
-        """
+        """Write the corpus; its counts: lines, tokens, types, unknown (0), dropped (0)."""
         tokens = 0
         types: set[str] = set()
         with atomic_path(out) as work, open(work, "w", encoding="utf-8", newline="\n") as text:

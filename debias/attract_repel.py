@@ -1,6 +1,4 @@
-"""Attract-repel as a choice: word vectors in, word vectors out, by any dose between none and all of
-it.
-"""
+"""Attract-repel as a choice: vectors in, vectors out, by any dose between none and all of it."""
 
 from __future__ import annotations
 
@@ -31,8 +29,7 @@ ROWS = 8192  # vocabulary rows copied at a time
 
 @choice
 class AttractRepel:
-    """ATTRACT-REPEL (Mrkšić et al., 2017) as Goldfarb-Tarrant et al. (2021) use it, with their
-    hyper-parameters.
+    """ATTRACT-REPEL (Mrkšić et al., 2017) with the settings of Goldfarb-Tarrant et al. (2021).
 
     ``debias`` attracts the anti-stereotypical pairs of a query and repels the pro-stereotypical
     ones, ``overbias`` the other way round; ``debias.margins`` has the cost. ``dose`` says how far
@@ -135,8 +132,7 @@ class AttractRepel:
 
 
 def between(before: Doubles, after: Singles | Doubles, dose: float) -> Doubles:
-    """Unit rows in the direction of (1 - dose) u0 + dose u1, with u0 and u1 the unit rows of
-    ``before`` and ``after``.
+    """The direction of (1 - dose) u0 + dose u1, for u0, u1 the unit rows of ``before``, ``after``.
 
     Where the sum vanishes (u1 = -u0 and dose one half) the row is u0.
     """
@@ -159,8 +155,7 @@ def _check_rows(rows: Doubles, words: list[str]) -> None:
 
 
 def _copy(matrix: Singles) -> Singles:
-    """A copy in memory of its own, one block at a time, giving the pages of a read-only memory map
-    back as they are copied.
+    """A copy in memory, block by block, giving back the pages of a read-only memory map as it goes.
 
     Otherwise the map and the copy of large vectors are both resident at the end.
     """

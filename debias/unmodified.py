@@ -12,8 +12,7 @@ from files.choice import FieldError
 
 @choice
 class Unmodified:
-    """Nothing is changed. ``direction`` and ``dose`` are those of the methods, so that one grid can
-    hold them and this.
+    """Nothing is changed; ``direction`` and ``dose`` are here so that a grid can hold this too.
 
     Raises ``InputError`` for a dose other than 0.
     """

@@ -49,9 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def prepare(table: pd.DataFrame, *, gold: str, pred: str, group: str) -> pd.DataFrame:
-    """The three columns under the names ``gap_table`` knows; an empty group becomes a missing
-    one.
-    """
+    """The columns by the names ``gap_table`` knows; an empty group becomes a missing one."""
     groups = column_of(table, group).astype("string")
     return pd.DataFrame(
         {

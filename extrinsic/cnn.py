@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 @choice
 class CNN:
-    """CNN-static of Kim (2014, EMNLP): the downstream model of Goldfarb-Tarrant et al. (2021,
-    section 3.3).
+    """CNN-static (Kim, 2014, EMNLP), the model of Goldfarb-Tarrant et al. (2021, section 3.3).
 
     Frozen vectors; ``maps`` filters for each width in ``windows``, ReLU, maximum over time;
     dropout; softmax over two classes, whose weight vectors are cut back to l2 norm ``max_norm``
@@ -65,8 +64,7 @@ class CNN:
         return []
 
     def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
-        """Predictions for the test posts, or for all of them by cross-validation (see
-        ``crossval.cross_predict``).
+        """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``.
 
         Raises ``InputError`` for posts or vectors that cannot be used and ``FloatingPointError``
         when the loss is no longer finite.

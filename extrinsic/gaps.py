@@ -1,5 +1,4 @@
-r"""Performance gaps between two groups, from anybody's predictions (Goldfarb-Tarrant et al., 2021,
-section 2.2).
+r"""Performance gaps between groups, from predictions (Goldfarb-Tarrant et al., 2021, section 2.2).
 
 From the confusion cells of a group (tn, fp, fn, tp):
 
@@ -74,9 +73,7 @@ class Row(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """A ratio of two weighted sums over the cells (tn, fp, fn, tp), and what is missing where the
-    denominator is 0.
-    """
+    """A ratio of sums over the cells (tn, fp, fn, tp), and what is missing where it is 0 / 0."""
 
     numerator: tuple[int, int, int, int]
     denominator: tuple[int, int, int, int]
@@ -156,9 +153,7 @@ def as_table(rows: list[Row]) -> pd.DataFrame:
 
 
 def binary(table: pd.DataFrame, column: str) -> Counts:
-    """A column of 0 and 1 (also as text or booleans) as integers; ``InputError`` when it is missing
-    or holds anything else.
-    """
+    """A column of 0 and 1 (also text or booleans) as integers; ``InputError`` for anything else."""
     values = column_of(table, column)
     numbers = pd.to_numeric(values, errors="coerce").astype("float64")
     bad = ~numbers.isin([0.0, 1.0]).to_numpy()
@@ -250,9 +245,7 @@ def _gap(measure: str, groups: Mapping[str, Group], gaps: Gaps) -> Row:
 
 
 def _interval(value: float, samples: Floats, level: float) -> tuple[float, float, str]:
-    """The percentile interval over the defined resamples, and a reason where many were
-    undefined.
-    """
+    """The percentile interval over the defined resamples, and a reason where many are not."""
     defined = samples[~np.isnan(samples)]
     low, high = np.nan, np.nan
     if defined.size and not np.isnan(value):

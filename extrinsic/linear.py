@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 @choice
 class Linear:
-    """L2-regularised logistic regression on standardised mean vectors; ``C`` is the inverse
-    strength of the regularisation.
+    """L2-regularised logistic regression on standardised mean vectors; ``C``: inverse strength.
 
     Standardising makes the result blind to the scale of the vectors, which debiasing may change.
     The dev items stay unused, so that this and the CNN learn from the same posts.
@@ -39,9 +38,7 @@ class Linear:
         return []
 
     def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
-        """Predictions for the test posts, or for all of them by cross-validation (see
-        ``crossval.cross_predict``).
-        """
+        """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``."""
         from sklearn.linear_model import LogisticRegression  # slow to import
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
@@ -61,9 +58,7 @@ class Linear:
 
 
 def mean_vectors(encoded: Encoded) -> NDArray[np.float64]:
-    """The mean over the tokens of each post that have a vector, shape (n, dim); zeros for a post
-    without any.
-    """
+    """The mean vector of each post's tokens that have one, (n, dim); zeros where none has."""
     from scipy.sparse import csr_array  # slow to import
 
     found = (encoded.tokens > 0).astype(np.float32)

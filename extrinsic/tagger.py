@@ -94,8 +94,7 @@ class GenderTagger:
         )
 
     def tag(self, posts: pd.DataFrame) -> pd.DataFrame:
-        """The posts with a column ``group``, in place of any they had: "male", "female", "both" or
-        "neither", by the words that occur in ``text``.
+        """The posts with ``group``, in place of any: "male", "female", "both" or "neither".
 
         A word occurs when it equals a whole token, lower-cased and cut at its apostrophe ("She's"
         counts as "she"). Raises ``InputError`` when ``text`` is missing.

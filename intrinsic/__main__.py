@@ -147,9 +147,7 @@ def audit_files(given: argparse.Namespace) -> list[Audited]:
 
 
 def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) -> None:
-    """What each metric means, and under it one line for each query and file: value, p, words found
-    and lost, convention; and of each single score, if asked.
-    """
+    """What each metric means, a line for each query and file, and, if asked, each single score."""
     from intrinsic.metrics import METRICS
 
     several = len({one.vectors for one in audited}) > 1
@@ -243,9 +241,7 @@ def print_ranks(table: pd.DataFrame, console: Console) -> None:
 def write(
     table: pd.DataFrame, audited: Sequence[Audited], csv: str | None, as_json: str | None
 ) -> None:
-    """The rows as CSV and as JSON, to files or to standard output; in JSON NaN is null and ``each``
-    holds the single scores.
-    """
+    """The rows as CSV and JSON, to files or standard output; in JSON NaN is null."""
     if csv == "-":
         table.to_csv(sys.stdout, index=False)
     elif csv:
@@ -278,9 +274,7 @@ def spell_p(score: Score) -> str:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """What the files are called in the tables: their names, or their paths where two have the same
-    name.
-    """
+    """What the files are called in the tables: names, or paths where two have the same name."""
     names = [path.name for path in paths]
     return names if len(set(names)) == len(names) else [str(path) for path in paths]
 

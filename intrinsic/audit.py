@@ -32,9 +32,7 @@ class Audited(NamedTuple):
 
 
 def language_of(path: str | Path) -> str:
-    """The language that a file name states, as in ``cc.es.300.vec``; English where it states
-    none.
-    """
+    """The language in a file name, as in ``cc.es.300.vec``; English where there is none."""
     found = NAMED.search(Path(path).name)
     return found.group(1) if found else "en"
 
@@ -122,8 +120,7 @@ def as_table(audited: Iterable[Audited]) -> pd.DataFrame:
 
 
 def ranks(table: pd.DataFrame) -> pd.DataFrame:
-    """The rank of every file for every metric, query and part: 1 is the least biased, by the
-    distance of its value from the unbiased one.
+    """Each file's rank by metric, query and part: 1: least biased, its value nearest the unbiased.
 
     Equal distances share their mean rank. Scores without a value for every file, and scores of
     utility, are left out. Shape: one row for each metric, query and part, one column for each file;
@@ -137,8 +134,7 @@ def ranks(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank_correlations(ranked: pd.DataFrame) -> pd.DataFrame:
-    """Spearman's correlation between metrics over files, each metric by the mean rank of its
-    queries; NaN where one ties all files.
+    """Spearman's correlation of metrics over files, each by its mean rank; NaN where one ties all.
 
     1: two metrics order the files alike. The files are few, so most such numbers are noise: read
     them with the number of files beside.

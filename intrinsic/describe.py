@@ -97,9 +97,7 @@ def _spell_default(default: tuple[str, list[str]]) -> str:
 
 
 def convention_table() -> list[str]:
-    """One row for each convention of each metric; none for a default of which its source says
-    all.
-    """
+    """One row a convention of each metric; none for a default of which its source says all."""
     rows = [
         (
             f"`{name}`",

@@ -1,6 +1,4 @@
-"""The direction that base pairs span: a gender direction, for the pairs (she, he), (woman, man),
-...
-"""
+"""The direction that base pairs span, such as that of gender: (she, he), (woman, man), ..."""
 
 from __future__ import annotations
 

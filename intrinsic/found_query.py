@@ -74,9 +74,7 @@ class FoundQuery:
         return dataclasses.replace(self, sets=sets)
 
     def shortages(self, min_found: float, fewest: Mapping[str, int]) -> list[str]:
-        """Why sets have too few items, see ``lookup.shortage``; ``fewest``: one where a role is not
-        named.
-        """
+        """Why sets have too few items (``lookup.shortage``); ``fewest``: one unless named."""
         every = [
             shortage(self.query[role], found, min_found, fewest.get(role, 1))
             for role, found in self.measured.items()

@@ -1,6 +1,4 @@
-"""The frequent words of the vectors, to search for neighbours among; made once for each vectors and
-setting.
-"""
+"""The frequent words of the vectors, to search for neighbours among; made once a setting."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ _made: WeakKeyDictionary[KeyedVectors, dict[Setting, FrequentWords]] = WeakKeyDi
 
 
 class FrequentWords:
-    """Words, the same by place in ``index``, and their vectors at unit length (n, dim) in
-    float32.
-    """
+    """Words, their places (``index``), and their vectors at unit length, float32 (n, dim)."""
 
     def __init__(self, words: list[str], matrix: Singles) -> None:
         self.words, self.matrix = words, matrix
@@ -41,8 +37,7 @@ class FrequentWords:
     def neighbours(
         self, rows: ArrayLike, k: int, *, names: Collection[str] = ()
     ) -> NDArray[np.intp]:
-        """The places of the k nearest words by cosine of every row, nearest first, leaving out the
-        word itself by its name.
+        """The places of each row's k nearest words by cosine, nearest first, less its own name.
 
         Shapes: rows (n, dim) -> (n, k). Raises ``InputError`` if the vocabulary has fewer than k
         other words.
@@ -68,8 +63,7 @@ class FrequentWords:
 def frequent(
     vectors: KeyedVectors, size: int, left_out: frozenset[str] = frozenset()
 ) -> FrequentWords:
-    """The neutral words among the ``size`` most frequent ones: lower-case letters, shorter than 20
-    characters, less those left out.
+    """The neutral of the ``size`` most frequent words: lower-case letters, under 20 characters.
 
     The vectors' own order is that of frequency, as word2vec, fastText and GloVe write it. Zero
     vectors are left out.

@@ -27,8 +27,7 @@ NAMED_WORDS = 5
 
 
 class Found:
-    """What a look-up gave: the items in the vocabulary, those it lacks, and the vectors of the
-    former.
+    """What a look-up gave: the items found, those that are lost, and the vectors of the former.
 
     ``items`` are the words found, each in a tuple of its own, or the pairs or rows; ``words`` are
     the same with the words of an item joined by ``:``, and ``lost`` those that were not found.
@@ -51,9 +50,7 @@ class Found:
 
     @cached_property
     def matrix(self) -> Floats:
-        """The vectors at unit length. Raises ``InputError`` for a vector that is zero or not
-        finite, for it has no direction.
-        """
+        """The vectors at unit length; ``InputError`` for one that is zero or not finite."""
         flat = self.raw.reshape(-1, self.raw.shape[-1])
         try:
             return unit_rows(flat).reshape(self.raw.shape)

@@ -1,6 +1,4 @@
-"""What every metric shares: queries, options by convention, and one row a score. A metric adds its
-equation.
-"""
+"""What all metrics share: queries, options by convention, a row a score. Each adds an equation."""
 
 from __future__ import annotations
 
@@ -167,9 +165,7 @@ class Metric:
 
     @classmethod
     def configured(cls, *, convention: str | None = None, **values: Any) -> Self:
-        """The metric that the flat keys of a configuration describe; null leaves a field as the
-        convention has it.
-        """
+        """As ``by``, from the flat keys of a configuration: null leaves the convention's value."""
         given = {name: value for name, value in values.items() if value is not None}
         return cls.by(convention or "default", **given)
 
@@ -200,9 +196,7 @@ class Metric:
 
     @cached_property
     def asked(self) -> list[Query]:
-        """The queries. Raises ``InputError`` for one that is unknown, lacks a role, or is in
-        another language than the vectors.
-        """
+        """The queries. ``InputError`` for one unknown, without a role, or in another language."""
         names = self.queries or self.usual(self.words, self.language or "en")
         found = load_queries(names, self.words)
         for query in found:
@@ -222,9 +216,7 @@ class Metric:
 
     @classmethod
     def usual(cls, words: str | None, language: str) -> list[str]:
-        """The queries asked where none is named: those of the user's file that the metric can ask,
-        or else of an audit in the language.
-        """
+        """Those asked unless named: the file's that it can ask, or an audit's in the language."""
         if words:
             queries = read_wordsets(words).queries
             return [name for name, query in queries.items() if cls.can_ask(query)]
@@ -246,9 +238,7 @@ class Metric:
     def detailed(
         self, vectors: KeyedVectors, *, seed: int
     ) -> list[tuple[Score, Mapping[str, float]]]:
-        """As ``score``, each row with the single scores that its value summarises, by word, pair or
-        group.
-        """
+        """As ``score``, with the single scores (by word, pair or group) that each summarises."""
         rows = []
         for query in self.asked:
             found = find_query(vectors, query, self.about.takes, case=self.case)
@@ -260,9 +250,7 @@ class Metric:
         return rows
 
     def measure(self, words: FoundQuery, seed: int) -> Measured | Mapping[str, Measured]:
-        """The score of one query; several by the name of the part where the metric has several.
-        ``InputError`` makes it NaN, with its reason.
-        """
+        """The score of a query, or its parts' by name; ``InputError``: NaN, with the reason."""
         raise NotImplementedError
 
     def use(self, found: FoundQuery) -> FoundQuery:
@@ -270,8 +258,7 @@ class Metric:
         return found
 
     def intervals(self, words: FoundQuery, seed: int) -> Mapping[str, tuple[float, float]]:
-        """The 95% percentile interval of each part over resampled words: every word set is drawn
-        anew with replacement.
+        """The 95% percentile interval of each part, every word set drawn anew with replacement.
 
         It answers how far the score depends on which words stand for the concepts; not on the
         corpus or the training. NaN where fewer than nine in ten resamples have a score.

@@ -1,6 +1,4 @@
-"""The p-value of a difference of means under re-partition: exact by counting, or sampled where
-there are too many partitions.
-"""
+"""The p-value of a difference of means under re-partition: exact, bounded, or sampled."""
 
 from __future__ import annotations
 
@@ -140,8 +138,7 @@ def estimated_p(count: int, samples: int, *, tail: str, strict: bool) -> PValue:
 
 
 def bounded_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool = False) -> PValue:
-    """The permutation p-value of mean(x) - mean(y) between two guaranteed bounds, by counting on a
-    grid.
+    """The permutation p-value of mean(x) - mean(y) between guaranteed bounds, counted on a grid.
 
     Every value is rounded down to a multiple of a step h, and the sums of all subsets of nx values
     are counted by dynamic programming over (values seen, values taken, sum). A sum of rounded
@@ -181,8 +178,7 @@ def permutation_p(
     samples: int = 0,
     seed: int,
 ) -> PValue:
-    """``exact_p`` for up to ``exact_limit`` values in x and y together, beyond it ``bounded_p`` as
-    far as that goes, else ``sampled_p``.
+    """``exact_p`` to ``exact_limit`` values together, ``bounded_p`` while it can, or ``sampled_p``.
 
     ``samples`` above 0 prefers sampling to bounds; 0 is 100,000 samples where there are too many
     values for bounds.
@@ -197,8 +193,7 @@ def permutation_p(
 
 
 def _centre(x: ArrayLike, y: ArrayLike, tail: str) -> tuple[Floats, float, float]:
-    """The pooled values less their mean, the sum of x among them, and the rounding within which two
-    sums tie.
+    """The pooled values less their mean, the sum of x among them, and the rounding of a tie.
 
     With the pooled mean at 0, the difference of means of a partition is its sum over S times (1/nx
     + 1/ny): order by the sum.
@@ -232,9 +227,7 @@ def _count_sums(values: Floats, size: int, threshold: float) -> int:
 
 
 def _subset_sums(values: Floats, most: int) -> list[Floats]:
-    """Entry k holds the sums of all subsets of k values, for k up to ``most`` or the number of
-    values.
-    """
+    """Entry k: the sums of all subsets of k values, k up to ``most`` or the number of values."""
     sums = [np.zeros(1)]
     for n, value in enumerate(values, 1):
         longer = [np.concatenate([sums[k], sums[k - 1] + value]) for k in range(1, len(sums))]
@@ -243,9 +236,7 @@ def _subset_sums(values: Floats, most: int) -> list[Floats]:
 
 
 def _share_of_sums(values: Floats, size: int, threshold: float) -> tuple[float, float]:
-    """A lower and an upper bound of the share of subsets of ``size`` values whose sum is at least
-    ``threshold``.
-    """
+    """Bounds of the share of subsets of ``size`` values whose sum is at least ``threshold``."""
     least = float(values.min())
     spread = float(values.max()) - least
     if spread <= 0:

@@ -19,9 +19,7 @@ UNTESTED = PValue(math.nan, "none", 0, 0, "", False, math.nan, math.nan)
 
 @dataclass(frozen=True)
 class Measured:
-    """A value, and what comes with it. ``each``: the score of every word, pair or group that the
-    value summarises.
-    """
+    """A value and what comes with it; ``each``: the words', pairs' or groups' it summarises."""
 
     value: float
     statistic: float = math.nan
@@ -65,9 +63,7 @@ class Score(NamedTuple):
 
 
 def mean_score(names: Sequence[str], scores: Floats) -> Measured:
-    """The mean of all scores, with every name's; or its mean where it has a row of them. Shapes:
-    (names,) or (names, n).
-    """
+    """The mean of the scores, (names,) or (names, n); ``each``: every name's, or its mean."""
     single = scores if scores.ndim == 1 else scores.mean(axis=1)
     return Measured(float(scores.mean()), each=by_name(names, single))
 
@@ -78,9 +74,7 @@ def by_name(names: Sequence[str], scores: Floats) -> dict[str, float]:
 
 
 def percentiles(values: Sequence[float], resamples: int) -> tuple[float, float]:
-    """The 2.5% and 97.5% quantiles of the finite values; NaN where they are fewer than nine tenths
-    of ``resamples``.
-    """
+    """The 2.5% and 97.5% quantiles of finite values; NaN if under nine tenths of ``resamples``."""
     finite = [value for value in values if math.isfinite(value)]
     if len(finite) < 0.9 * resamples:
         return math.nan, math.nan

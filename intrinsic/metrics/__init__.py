@@ -1,6 +1,4 @@
-"""Every metric by name: those that an audit measures, and whose configurations and page are written
-by ``python -m intrinsic.describe``. A new one is a class in a module here and a line in this table.
-"""
+"""Every metric by name, for audits and ``python -m intrinsic.describe``: a line for a new one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Associations of single words with two attribute sets, their agreement with facts about the words,
-and WEAT for many groups.
-"""
+"""Associations of words with two attribute sets, also with facts about them; WEAT for groups."""
 
 from __future__ import annotations
 
@@ -25,8 +23,7 @@ Floats = NDArray[np.float64]
 
 
 def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike, *, ddof: int = 0) -> Floats:
-    r"""The standardised association of every word with A against B, as WEFAT has it (Caliskan et
-    al., 2017).
+    r"""The standardised association of every word with A against B (WEFAT; Caliskan et al., 2017).
 
     s(w) = (mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)) / sd_{c in A u B} cos(w, c)
 
@@ -92,9 +89,7 @@ class Association(Metric):
 
 @choice
 class FactualAssociation(Metric):
-    """WEFAT: the correlation of words' associations with a fact about each, such as the percentage
-    of women in an occupation.
-    """
+    """WEFAT: words' associations correlated with a fact about each, such as the share of women."""
 
     about: ClassVar[About] = About(
         name="factual_association",
@@ -141,9 +136,7 @@ class FactualAssociation(Metric):
 
 
 def correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> Measured:
-    """Pearson's r of two columns, with its two-sided p under normality; ``each`` is y.
-    ``InputError`` where a column is constant.
-    """
+    """Pearson's r, two-sided p (normality); ``each``: y. ``InputError`` for a constant column."""
     first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     for column, name in ((first, "the values"), (second, "the scores")):
         if column.std() < NO_SPREAD * max(1.0, float(np.abs(column).max())):
@@ -157,9 +150,7 @@ def correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> Measured:
 
 @choice
 class GeneralisedWeat(Metric):
-    """WEAT for any number of groups, each with attributes of its own: X and A, Y and B, X3 and A3,
-    ...
-    """
+    """WEAT for any number of groups, with attributes of their own: X and A, Y and B, X3 and A3."""
 
     about: ClassVar[About] = About(
         name="generalised_weat",
@@ -185,9 +176,7 @@ class GeneralisedWeat(Metric):
     samples: Annotated[Count, doc("number of random partitions, for p")] = 10_000
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The score, and the share of random re-partitions of the target words whose score is at
-        least as large.
-        """
+        """The score; p: the share of random re-partitions of the targets that score as high."""
         targets = [found.matrix for found in words.targets.values()]
         attributes = [found.matrix for found in words.attributes.values()]
         value = generalised_weat(targets, attributes)
@@ -198,9 +187,7 @@ class GeneralisedWeat(Metric):
 def _group_permutations(
     targets: Sequence[Floats], towards: Floats, samples: int, seed: int
 ) -> PValue:
-    """A permutation test of ``generalised_weat``: the target words dealt out to groups of the same
-    sizes.
-    """
+    """A permutation test of ``generalised_weat``: words dealt to groups of the same sizes."""
     cosines = (
         np.concatenate(targets) @ (towards - towards.mean(axis=0)).T
     )  # the same g, for sum_i (mean X_i - mu) . A_i = sum_i mean X_i . (A_i - mean A)

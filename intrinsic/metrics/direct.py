@@ -1,6 +1,4 @@
-"""Words along a bias direction: Direct Bias, bias by projection, RIPA, SAME, Indirect Bias,
-SemBias.
-"""
+"""Words along a direction: Direct Bias, projection, RIPA, SAME, Indirect Bias, SemBias."""
 
 from __future__ import annotations
 
@@ -37,8 +35,7 @@ def direct_bias(w: ArrayLike, g: ArrayLike, *, c: float = 1) -> float:
 
 
 def ripa(w: ArrayLike, pairs: ArrayLike) -> Floats:
-    r"""Relational Inner Product Association (Ethayarajh et al., 2019): w . (a - b) / |a - b|, of
-    every word with every pair (a, b).
+    r"""RIPA (Ethayarajh et al., 2019): w . (a - b) / |a - b|, of every word with every pair (a, b).
 
     > 0: w lies towards a; 0: neither way; range [-|w|, |w|], for w is used as it is. Shapes: w (nw,
     dim), pairs (n, 2, dim) -> (nw, n). Raises ``InputError`` for a pair of words with the same
@@ -68,8 +65,7 @@ def indirect_bias(w: ArrayLike, v: ArrayLike, g: ArrayLike) -> Floats:
 
 
 def same_score(w: ArrayLike, attributes: Sequence[ArrayLike]) -> Floats:
-    r"""The SAME bias of every word (Schröder et al., 2021): the length of its projection on the
-    space between the attribute groups.
+    r"""SAME (Schröder et al., 2021): every word's projection on the space between attribute groups.
 
     Two groups: b(w) = cos(w, mean(A) - mean(B)), attributes at unit length; > 0: w lies nearer A;
     range [-1, 1]. More groups: the length of the projection of unit(w) on the span of mean(A_i) -
@@ -96,9 +92,7 @@ GENDER = {"words": "words", "pairs": "base pairs"}
 
 @choice
 class DirectBias(Metric):
-    """Direct Bias of words along the direction of the base pairs; ``each`` has every word's cosine
-    with it.
-    """
+    """Direct Bias along the direction of the base pairs; ``each``: every word's cosine with it."""
 
     about: ClassVar[About] = About(
         name="direct_bias",
@@ -139,9 +133,7 @@ class DirectBias(Metric):
 
 @choice
 class PairBias(Metric):
-    """The projection of words on each base pair's difference, GD/WA in Zhang et al. (2020);
-    ``each`` has every word's mean.
-    """
+    """Words projected on each pair's difference (GD/WA, Zhang et al., 2020); ``each``: by word."""
 
     about: ClassVar[About] = About(
         name="pair_bias",
@@ -198,9 +190,7 @@ class Projection(Metric):
 
 @choice
 class Ripa(Metric):
-    """RIPA: the inner product of words with the relation of the base pairs; ``each`` has every
-    word's mean over the pairs.
-    """
+    """The inner product of words with the relation of the base pairs; ``each``: by word."""
 
     about: ClassVar[About] = About(
         name="ripa",
@@ -245,9 +235,7 @@ class Ripa(Metric):
 
 @choice
 class IndirectBias(Metric):
-    """Indirect Bias: how much of the likeness of two words is due to the direction of the base
-    pairs; ``each`` has every pair's.
-    """
+    """How much of two words' likeness is due to the base pairs' direction; ``each``: by pair."""
 
     about: ClassVar[About] = About(
         name="indirect_bias",
@@ -288,9 +276,7 @@ class IndirectBias(Metric):
 
 @choice
 class Same(Metric):
-    """SAME: the mean absolute bias of words along the direction between attribute groups; ``each``
-    has every word's bias.
-    """
+    """The mean absolute bias along the direction between attribute groups; ``each``: by word."""
 
     about: ClassVar[About] = About(
         name="same",
@@ -316,9 +302,7 @@ class Same(Metric):
     )
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean over all target words; ``statistic`` is the mean with its sign where there are
-        two groups (skew).
-        """
+        """The mean over all targets; ``statistic``: with its sign where groups are two (skew)."""
         targets = list(words.targets.values())
         bias = same_score(
             np.concatenate([found.matrix for found in targets]),
@@ -330,9 +314,7 @@ class Same(Metric):
 
 @choice
 class SemBias(Metric):
-    """SemBias: which of four pairs lies most along he - she: the definition, the stereotype, or one
-    that is neither.
-    """
+    """Which of four pairs lies most along he - she: definition, stereotype, or neither."""
 
     about: ClassVar[About] = About(
         name="sembias",
@@ -356,9 +338,7 @@ class SemBias(Metric):
     normalize: UnitLength = True
 
     def measure(self, words: FoundQuery, seed: int) -> dict[str, Measured]:
-        """The three shares; rows in which the largest cosine is shared count for none and
-        ``statistic`` has their number.
-        """
+        """The three shares; rows with a tie count for none, and ``statistic`` has their number."""
         rows, base = (words[role].rows(self.normalize) for role in ("rows", "pairs"))
         axis = base[0, 1] - base[0, 0]  # the pairs are female first, the rows male first
         offsets = rows[:, 0::2] - rows[:, 1::2]

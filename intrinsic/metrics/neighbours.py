@@ -1,6 +1,4 @@
-"""Bias among a word's nearest neighbours, where it stays when words are moved off the gender
-direction (Gonen & Goldberg, 2019).
-"""
+"""Bias among nearest neighbours, which outlasts a removed direction (Gonen & Goldberg, 2019)."""
 
 from __future__ import annotations
 
@@ -27,8 +25,7 @@ ROLES = {"words": "words", "pairs": "base pairs", "excluded?": "words left out o
 
 
 def neighbourhood_bias(signs: ArrayLike, neighbours: ArrayLike) -> Floats:
-    r"""The Neighbourhood Bias Metric (Wang et al., 2020; Zhang et al., 2020) of every word under
-    every base pair.
+    r"""NBM (Wang et al., 2020; Zhang et al., 2020) of every word under every base pair.
 
     NBM(w) = (f - m) / (f + m),  f of the k nearest neighbours of w have a positive sign and m a
     negative one or none
@@ -42,8 +39,7 @@ def neighbourhood_bias(signs: ArrayLike, neighbours: ArrayLike) -> Floats:
 
 
 def proximity_bias(beta: ArrayLike, threshold: float = 0.05) -> Floats:
-    r"""ProxBias (Kumar et al., 2020): eta(w), the share of the neighbours of w whose indirect bias
-    beta(w, n) exceeds the threshold.
+    r"""ProxBias eta(w) (Kumar et al., 2020): neighbours' share with indirect bias > threshold.
 
     Range [0, 1]; 0: no neighbour owes its nearness to gender. Shapes: beta (words, k) -> (words,).
     """
@@ -137,9 +133,7 @@ class NeighbourhoodBias(_Neighbours):
 
 @choice
 class MaleNeighbours(_AlongDirection):
-    """PMN: the share of male neighbours, on the side of the pairs' second words; ``each`` has every
-    word's.
-    """
+    """PMN: the share of neighbours on the side of the pairs' second words; ``each``: by word."""
 
     about: ClassVar[About] = About(
         name="male_neighbours",
@@ -161,9 +155,7 @@ class MaleNeighbours(_AlongDirection):
 
 @choice
 class ProfessionCorrelation(_AlongDirection):
-    """Whether words with more of the direction have more neighbours of its side; ``each`` has every
-    word's share of male neighbours.
-    """
+    """Whether words along the direction have neighbours of its side; ``each``: share of males."""
 
     about: ClassVar[About] = About(
         name="profession_correlation",

@@ -1,6 +1,4 @@
-"""RNSB: how unevenly a sentiment classifier, trained on the attribute words, spreads its verdict
-over the targets.
-"""
+"""RNSB: how unevenly a sentiment classifier spreads its verdict over the targets."""
 
 from __future__ import annotations
 
@@ -33,8 +31,7 @@ def negative_sentiment(
     held_out: float = 0.0,
     seed: int = 0,
 ) -> Floats:
-    """The probability that every target word is negative, by a logistic regression on positive and
-    negative words.
+    """P(negative) of every target word, by a logistic regression on positive and negative words.
 
     Its weights w and intercept b minimise |w|^2 / 2 + sum_i log(1 + exp(-y_i (w . x_i + b))), found
     to machine precision by Newton's method; ``penalise_intercept`` adds b^2 / 2, as liblinear does.
@@ -62,9 +59,7 @@ def negative_sentiment(
 def _logistic_regression(
     words: Floats, labels: Floats, penalise_intercept: bool
 ) -> tuple[Floats, float]:
-    """The weights and the intercept. The weights are a combination of the words, so few words need
-    few coordinates.
-    """
+    """Weights, a combination of the words (few words, few coordinates), and the intercept."""
     if len(words) < words.shape[1]:
         values, rotation = np.linalg.eigh(words @ words.T)
         kept = values > values[-1] * 1e-12
@@ -101,8 +96,7 @@ def _logistic_regression(
 
 
 def divergence_from_uniform(values: ArrayLike) -> float:
-    r"""The Kullback-Leibler divergence of the values, scaled to sum 1, from the uniform
-    distribution, in nats.
+    r"""The Kullback-Leibler divergence of the values, scaled to sum 1, from uniform, in nats.
 
     KL(P || U) = sum_i p_i log(p_i n);   0: all equal; at most log n. Shapes: (n,). Raises
     ``InputError`` for fewer than two values.
@@ -119,9 +113,7 @@ def divergence_from_uniform(values: ArrayLike) -> float:
 
 @choice
 class NegativeSentiment(Metric):
-    """RNSB; ``each`` has the share of the negative verdict that falls to every target word, or
-    group.
-    """
+    """RNSB; ``each``: the share of the negative verdict of every target word, or group."""
 
     about: ClassVar[About] = About(
         name="rnsb",

@@ -1,6 +1,4 @@
-"""Whether biased words can be told apart by clustering or by a classifier (Gonen & Goldberg, 2019;
-Lauscher et al., 2020).
-"""
+"""Whether biased words can be told apart by clustering or by a classifier."""
 
 from __future__ import annotations
 

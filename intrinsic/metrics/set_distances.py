@@ -1,6 +1,4 @@
-"""Two groups of words held against attributes: distance of norms, mean cosine, coherence of
-rankings, biased analogies.
-"""
+"""Two groups held against attributes: distance of norms, mean cosine, coherence, analogies."""
 
 from __future__ import annotations
 
@@ -51,8 +49,7 @@ def relative_norm_distances(
 
 
 def mean_cosines(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) -> Floats:
-    r"""s(t, A) = mean_{a in A} cos(t, a) of every target word with every attribute set, as MAC
-    averages them (Manzini et al., 2019).
+    r"""s(t, A) = mean_{a in A} cos(t, a), every target with every set (MAC; Manzini et al., 2019).
 
     Range [-1, 1]. Shapes: matrices (words, dim) -> (all target words, attribute sets). Raises
     ``InputError`` for a zero row.
@@ -62,8 +59,7 @@ def mean_cosines(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) 
 
 
 def coherence(x: ArrayLike, y: ArrayLike, a: ArrayLike) -> tuple[float, float]:
-    r"""The Embedding Coherence Test (Dev & Phillips, 2019): Spearman's correlation over a in A of
-    cos(mean(X), a) and cos(mean(Y), a).
+    r"""ECT (Dev & Phillips, 2019): Spearman's rho over a of cos(mean(X), a) and cos(mean(Y), a).
 
     1: both groups order the attributes alike (unbiased); -1: in reverse. The second number is its
     two-sided p-value (t approximation). Rows of x and y enter the means as they are. Shapes: x (nx,
@@ -125,9 +121,7 @@ def biased_analogies(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike) -> 
 
 
 def _stereotypical(offsets: Floats, sought: Floats, start: Floats) -> int:
-    """How often, from ``start[j]`` plus an offset, ``sought[i]`` lies nearer than ``start[k]``, k
-    other than j; over all i, j, k.
-    """
+    """How often, from ``start[j]`` + offset, ``sought[i]`` is nearer than ``start[k]``, k != j."""
     own = (sought**2).sum(axis=1)
     others = (start**2).sum(axis=1)
     to_sought, to_start = offsets @ sought.T, offsets @ start.T
@@ -148,9 +142,7 @@ def _stereotypical(offsets: Floats, sought: Floats, start: Floats) -> int:
 
 @choice
 class RelativeNormDistance(Metric):
-    """RND: how much nearer the attribute words lie to one group's mean than to the other's;
-    ``each`` has every attribute word's.
-    """
+    """How much nearer A lies to one group's mean than to the other's; ``each``: by attribute."""
 
     about: ClassVar[About] = About(
         name="rnd",
@@ -195,9 +187,7 @@ class RelativeNormDistance(Metric):
 
 @choice
 class MeanAverageCosine(Metric):
-    """MAC: the mean cosine distance of target words and attribute sets; ``each`` has every target
-    word's.
-    """
+    """MAC: the mean cosine distance of targets and attribute sets; ``each``: by target word."""
 
     about: ClassVar[About] = About(
         name="mac",
@@ -236,9 +226,7 @@ class MeanAverageCosine(Metric):
     )
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """Every target set and attribute set counts as its words do in WEFE: target words equally,
-        attribute sets equally.
-        """
+        """As in WEFE, target words count equally, and so do attribute sets."""
         cosines = mean_cosines(
             [found.matrix for found in words.targets.values()],
             [found.matrix for found in words.attributes.values()],

@@ -1,6 +1,4 @@
-"""What an embedding is worth besides its bias: word similarity and analogies. A debiased embedding
-that lost these merely broke.
-"""
+"""Word similarity and analogies: a debiased embedding that lost these merely broke."""
 
 from __future__ import annotations
 
@@ -27,8 +25,7 @@ Floats = NDArray[np.float64]
 
 
 def word_similarity(w: ArrayLike, v: ArrayLike, judged: ArrayLike) -> tuple[float, float]:
-    """Spearman's correlation of the cosines of pairs of words with their judged similarity, and its
-    two-sided p.
+    """Spearman's rho of the cosines of pairs with their judged similarity, and its two-sided p.
 
     1: cosines order the pairs as people do; 0: not at all. Shapes: w (n, dim), v (n, dim), judged
     (n,). Raises ``InputError`` for fewer than three pairs, a zero row, and where all cosines or all
@@ -50,8 +47,7 @@ def word_similarity(w: ArrayLike, v: ArrayLike, judged: ArrayLike) -> tuple[floa
 
 
 def read_similarities(path: str | Path) -> Query:
-    """The pairs of a word similarity file, SimLex-style: word, word, number on each line, between
-    tabs, commas, semicolons or spaces.
+    """Pairs, SimLex-style: word, word, number a line, between tabs, commas, semicolons or spaces.
 
     Further columns are ignored, and so are empty lines, lines that start with ``#``, and a header,
     whose third cell is no number. Raises ``InputError`` for any other line without a number.
@@ -84,9 +80,7 @@ def read_similarities(path: str | Path) -> Query:
 
 @choice
 class SemanticQuality(Metric):
-    """SQ: agreement with judged word similarity, read from ``file`` (SimLex-999, WordSim-353, MEN,
-    ...).
-    """
+    """SQ: agreement with word similarity judged in a file: SimLex-999, WordSim-353, MEN, ..."""
 
     about: ClassVar[About] = About(
         name="sq",
@@ -134,9 +128,7 @@ class SemanticQuality(Metric):
 
 @choice
 class Analogies(Metric):
-    """3CosAdd on the base pairs: is d nearest to b - a + c, for every two pairs a : b and c : d?
-    ``each`` has every pair's accuracy.
-    """
+    """3CosAdd: is d nearest to b - a + c, for any base pairs a : b and c : d? ``each``: by pair."""
 
     about: ClassVar[About] = About(
         name="analogies",
@@ -161,9 +153,7 @@ class Analogies(Metric):
     vocabulary: Searched = 50_000
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """Both directions of every pair are asked; d is sought among the frequent words and the
-        words of the pairs.
-        """
+        """Both directions of each pair; d is sought among frequent words and those of the pairs."""
         pairs = words["pairs"]
         rows = {
             word: row
@@ -208,9 +198,7 @@ def _solves(
 
 @choice
 class GeneratedAnalogies(Metric):
-    """Bolukbasi's generator: the pairs of frequent words that stand to each other as the first base
-    pair; ``each`` has them.
-    """
+    """Bolukbasi's generator: pairs of frequent words that stand as the first pair; see ``each``."""
 
     about: ClassVar[About] = About(
         name="generated_analogies",

@@ -1,6 +1,4 @@
-"""The Word Embedding Association Test (Caliskan et al., 2017): its equations, and the metric built
-on them.
-"""
+"""The Word Embedding Association Test (Caliskan et al., 2017): its equations and the metric."""
 
 from __future__ import annotations
 
@@ -79,9 +77,7 @@ def statistic(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike) -> float:
 
 
 def standardised_difference(x: ArrayLike, y: ArrayLike, *, ddof: int = 0) -> float:
-    """(mean(x) - mean(y)) / sd(x u y), the last step of ``effect_size``. Shapes: x (nx,), y
-    (ny,).
-    """
+    """(mean(x) - mean(y)) / sd(x u y), the last step of ``effect_size``. Shapes: (nx,), (ny,)."""
     if ddof not in (0, 1):
         raise InputError(f"ddof is {ddof!r}; choose 0 (population) or 1 (sample)")
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
