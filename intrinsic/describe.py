@@ -66,7 +66,7 @@ def metric_table() -> list[str]:
             kind.about.title,
             f"`{kind.about.formula}`",
             kind.about.sign,
-            spell_range(kind.about.low, kind.about.high),
+            spell_range(*kind.about.range),
             "(utility)" if kind.about.unbiased is None else f"{kind.about.unbiased:g}",
             spell_roles(kind),
             kind.about.source,

@@ -15,7 +15,8 @@ from annotated_types import doc
 
 from files import InputError, choice, nearest
 from files.choice import FieldError, Share, Whole
-from intrinsic.found_query import FoundQuery, find_query
+from intrinsic.found_query import FoundQuery as FoundQuery
+from intrinsic.found_query import find_query
 from intrinsic.lookup import Case
 from intrinsic.score import Measured, Score, percentiles
 from intrinsic.wordsets import Query, load_queries, queries_with, read_wordsets
@@ -34,23 +35,24 @@ MinFound = Annotated[Share, doc("share of each word set that must be found")]
 class About:
     """What a score means, as data.
 
-    roles: what each word set stands for; a role that ends in ``?`` may be absent. low, high: the
-    range. unbiased: the value of an embedding without the bias; None where the score measures
-    something else (utility). fewest: items a role needs, one where it is not named.
+    roles: what each word set stands for; a role that ends in ``?`` may be absent. unbiased: the
+    value of an embedding without the bias; None where the score measures something else (utility).
+    fewest: items a role needs, one where it is not named. asks: the built-in queries of an audit in
+    English; elsewhere those of the same name in that language. default: what the default convention
+    is, where ``source`` does not say all.
     """
 
     name: str
     title: str
     formula: str
     sign: str
-    low: float
-    high: float
-    unbiased: float | None
+    range: tuple[float, float]
     source: str
     roles: Mapping[str, str]
+    unbiased: float | None = 0
     fewest: Mapping[str, int] = field(default_factory=dict)
-    # The built-in queries of an audit in English; elsewhere those of the same name in that language
     asks: tuple[str, ...] = ()
+    default: str = ""
 
     @property
     def required(self) -> list[str]:
@@ -59,11 +61,8 @@ class About:
 
     def takes(self, role: str) -> bool:
         """Whether a word set in this role is used."""
-        return (
-            role in self.roles
-            or f"{role}?" in self.roles
-            or (bool(MORE_GROUPS.fullmatch(role)) and f"{role[0]}3?" in self.roles)
-        )
+        more = f"{role[0]}3?" if MORE_GROUPS.fullmatch(role) else role
+        return not self.roles.keys().isdisjoint((role, f"{role}?", more))
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,6 @@ class Metric:
 
     about: ClassVar[About]
     others: ClassVar[tuple[Convention, ...]] = ()
-    default_source: ClassVar[str] = ""  # where it is more than ``about.source``
     unlabelled: ClassVar[tuple[str, ...]] = (
         "queries",
         "convention",
@@ -173,7 +171,7 @@ class Metric:
     @cache
     def conventions(cls) -> dict[str, Convention]:
         """Every convention of the metric by name."""
-        default = Convention("default", cls.default_source or cls.about.source)
+        default = Convention("default", cls.about.default or cls.about.source)
         return {each.name: each for each in (default, *cls.others)}
 
     @classmethod
@@ -209,8 +207,7 @@ class Metric:
             if self.language and query.language not in (self.language, UNKNOWN):
                 raise InputError(
                     f"query {query.name!r} is in {query.language!r} and the vectors are in"
-                    f" {self.language!r}; choose a query in that language or state another one for"
-                    " the vectors"
+                    f" {self.language!r}; choose another query, or state another language"
                 )
         return found
 

@@ -8,11 +8,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from intrinsic.permutation import PValue
-
-Floats = NDArray[np.float64]
+from intrinsic.permutation import Floats, PValue
 
 UNTESTED = PValue(math.nan, "none", 0, 0, "", False, math.nan, math.nan)
 
@@ -64,13 +61,14 @@ class Score(NamedTuple):
 
 def mean_score(names: Sequence[str], scores: Floats) -> Measured:
     """The mean of the scores, (names,) or (names, n); ``each``: every name's, or its mean."""
-    single = scores if scores.ndim == 1 else scores.mean(axis=1)
+    single: Floats = scores if scores.ndim == 1 else scores.mean(axis=1)
     return Measured(float(scores.mean()), each=by_name(names, single))
 
 
 def by_name(names: Sequence[str], scores: Floats) -> dict[str, float]:
     """The scores as plain numbers under their names."""
-    return dict(zip(names, scores.tolist(), strict=True))
+    values: list[float] = scores.tolist()
+    return dict(zip(names, values, strict=True))
 
 
 def percentiles(values: Sequence[float], resamples: int) -> tuple[float, float]:
@@ -78,5 +76,5 @@ def percentiles(values: Sequence[float], resamples: int) -> tuple[float, float]:
     finite = [value for value in values if math.isfinite(value)]
     if len(finite) < 0.9 * resamples:
         return math.nan, math.nan
-    low, high = np.quantile(finite, [0.025, 0.975])
-    return float(low), float(high)
+    low, high = (float(np.quantile(finite, share)) for share in (0.025, 0.975))
+    return low, high
