@@ -145,17 +145,13 @@ class Metric:
         """
         conventions = cls.conventions()
         if convention not in conventions:
-            raise FieldError(
-                f"convention={convention!r}: {cls.about.name} has"
-                f" {', '.join(conventions)}{nearest(convention, conventions)}"
-            )
-        known = [each.name for each in dataclasses.fields(cls) if each.init]
+            known = f"{', '.join(conventions)}{nearest(convention, conventions)}"
+            raise FieldError(f"convention={convention!r}: {cls.about.name} has {known}")
+        fields = [each.name for each in dataclasses.fields(cls) if each.init]
         for name, value in settings.items():
-            if name not in known:
-                raise FieldError(
-                    f"{name}={value!r}: {cls.about.name} has no such option, but"
-                    f" {', '.join(known)}{nearest(name, known)}"
-                )
+            if name not in fields:
+                known = f"no such option, but {', '.join(fields)}{nearest(name, fields)}"
+                raise FieldError(f"{name}={value!r}: {cls.about.name} has {known}")
         metric = cls(**{**conventions[convention].options, **settings})
         # No argument of the constructor: a name there would not bring the convention's options
         object.__setattr__(metric, "convention", convention)
@@ -200,10 +196,8 @@ class Metric:
         for query in found:
             missing = [role for role in self.about.required if role not in query.sets]
             if missing:
-                raise InputError(
-                    f"query {query.name!r} has no {', '.join(missing)}; {self.name} asks about"
-                    f" {', '.join(self.about.required)}"
-                )
+                needs = f"{self.name} asks about {', '.join(self.about.required)}"
+                raise InputError(f"query {query.name!r} has no {', '.join(missing)}; {needs}")
             if self.language and query.language not in (self.language, UNKNOWN):
                 raise InputError(
                     f"query {query.name!r} is in {query.language!r} and the vectors are in"

@@ -12,11 +12,12 @@ from files import choice
 from files.choice import Count
 from intrinsic.directions import Along, direction
 from intrinsic.frequent_words import FrequentWords, Searched, Singles, frequent
-from intrinsic.lookup import Floats
 from intrinsic.metric import SNEYD, About, Convention, FoundQuery, Metric
 from intrinsic.metrics.association import correlation
 from intrinsic.metrics.direct import indirect_bias
 from intrinsic.score import Measured, by_name, mean_score
+
+Floats = NDArray[np.float64]
 
 ROLES = {"words": "words", "pairs": "base pairs", "excluded?": "words left out of the neighbours"}
 
