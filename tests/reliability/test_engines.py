@@ -25,6 +25,8 @@ SWEEP = [
 ]
 SWEEP += ["classifier=linear", "debias.dose=1", "embedding=word2vec"]
 ENGINES = {
+    "local": ["hydra.launcher.n_jobs=3"],
+    "joblib": ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"],
     "submitit_local": ["hydra/launcher=submitit_local"],
     "ray": ["+engine=ray", "hydra.launcher.ray.init.address=null"],
 }
@@ -61,7 +63,8 @@ def assert_same_scores(folder: Path, quiet: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_tables_are_those_of_the_serial_engine(engine: str, quiet: Path, tmp_path: Path) -> None:
-    pytest.importorskip(f"hydra_plugins.hydra_{engine.partition('_')[0]}_launcher")
+    if engine != "local":
+        pytest.importorskip(f"hydra_plugins.hydra_{engine.partition('_')[0]}_launcher")
     process = start(tmp_path, *ENGINES[engine], "debias=balance")
     out, err = process.communicate()
     assert process.returncode == 0, out + err
@@ -101,6 +104,21 @@ def children(pid: int) -> list[int]:
         for task in tasks.iterdir()
         for child in (task / "children").read_text(encoding="utf-8").split()
     ]
+
+
+@pytest.mark.slow
+def test_killed_child_of_the_local_engine_costs_its_point_only(tmp_path: Path) -> None:
+    process = start(tmp_path, "hydra.launcher.n_jobs=2", "debias=balance")
+    work = tmp_path / "store" / "work"
+    while process.poll() is None and not (work.is_dir() and any(work.glob("[!.]*"))):
+        time.sleep(0.02)
+    os.kill(children(process.pid)[0], signal.SIGKILL)
+    out, err = process.communicate()
+    assert process.returncode == 1, out + err
+    points = pd.read_parquet(tmp_path / "results" / "hatespeech_en" / "points.parquet")
+    failed = points[points["status"] == "failed"]
+    assert len(failed) == 1
+    assert failed["error"].iloc[0].startswith("the process of this point was killed by SIGKILL")
 
 
 @pytest.mark.slow
