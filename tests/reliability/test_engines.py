@@ -28,7 +28,7 @@ ENGINES = {
     "local": ["hydra.launcher.n_jobs=3"],
     "joblib": ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"],
     "submitit_local": ["hydra/launcher=submitit_local"],
-    "ray": ["+engine=ray", "hydra.launcher.ray.init.address=null"],
+    "ray": ["engine=ray", "hydra.launcher.ray.init.address=null"],
 }
 
 
@@ -124,7 +124,7 @@ def test_killed_child_of_the_local_engine_costs_its_point_only(tmp_path: Path) -
 @pytest.mark.slow
 def test_slurm_that_is_not_there_is_said_once_per_point(tmp_path: Path) -> None:
     pytest.importorskip("hydra_plugins.hydra_submitit_launcher")
-    process = start(tmp_path, "+engine=slurm", "debias=balance", "debias.direction=debias")
+    process = start(tmp_path, "engine=slurm", "debias=balance", "debias.direction=debias")
     out, _ = process.communicate()
     assert process.returncode == 1
     assert out.count("did not run: RuntimeError: Could not detect") == 1
