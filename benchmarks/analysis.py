@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from analysis.tables import write_tables
 
 from analysis.correlate import correlate
 from analysis.figures import draw_figures
 from analysis.read import Tables
 from analysis.report import build_report
-from analysis.tables import write_tables
 
 POINTS = 1_000
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from debias.balance import Balance
-from debias.lexicon import load_lexicon
-from files.vectors import save_vectors
-from files.vectors_blocks import keyed
+from debias.roles import words_by_role
+from files.vectors import keyed, save_vectors
+from intrinsic.wordsets import load_query
 
 WORDS, DIM, LINES = 200_000, 300, 500_000
 # A process of its own, so that its peak is that of this work; the vectors are memory-mapped and the
@@ -67,21 +67,22 @@ def _balance(folder: Path) -> dict[str, object]:
     target, as in tweets.
     """
     draw = np.random.default_rng(0)
-    lexicon = load_lexicon("gender_union")
+    query = load_query("gender_union")
+    words = words_by_role(query)
     filler = np.array([f"token{number}" for number in range(5000)])
     tokens = filler[draw.integers(len(filler), size=(LINES, 12))].astype(object)
-    for position, sides, share in (
-        (3, lexicon.T1 + lexicon.T2, 1 / 4),
-        (7, lexicon.A1 + lexicon.A2, 1 / 12),
+    for position, listed, share in (
+        (3, words["X"] + words["Y"], 1 / 4),
+        (7, words["A"] + words["B"], 1 / 12),
     ):
         chosen = np.flatnonzero(draw.random(LINES) < share)
-        tokens[chosen, position] = draw.choice(np.array(sides), size=len(chosen))
+        tokens[chosen, position] = draw.choice(np.array(listed), size=len(chosen))
     (folder / "corpus.txt").write_text(
         "".join(f"{' '.join(line)}\n" for line in tokens), encoding="utf-8"
     )
     start = time.perf_counter()
     counts = Balance("debias").balance(
-        folder / "corpus.txt", folder / "balanced.txt", lexicon, seed=0
+        folder / "corpus.txt", folder / "balanced.txt", query, seed=0
     )
     seconds = time.perf_counter() - start
     what = f"balance, {LINES:,} lines of 12 tokens, {counts['removed']:,} removed"

@@ -132,7 +132,7 @@ def against_wefe(vectors: KeyedVectors) -> Iterator[dict[str, Any]]:
             path = Path(folder) / f"mine{size}.json"
             path.write_text(json.dumps({"mine": roles}), encoding="utf-8")
             for name, peer, attributes, settings, equation, target in PEERS:
-                metric = METRICS[name](queries=("mine",), words=str(path), **settings)
+                metric = METRICS[name].by(queries=("mine",), words=str(path), **settings)
                 query, measure = Query([x, y], [a, b][:attributes]), getattr(metrics, peer)()
                 found = [vectors[words] for words in (x, y, a, b)]
                 found.append(np.stack(found[:2], axis=1))

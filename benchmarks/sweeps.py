@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from corpora.world import GeneratedCorpus
-from extrinsic.groups import GenderTagger
+from debias.unmodified import Unmodified
+from debias.word_choice import WordChoice
 from intrinsic.metrics.weat import Weat
 from train.embed import Word2Vec
+from train.join import join_tables
 from train.outcome import run_point
+from train.parts.static import StaticVectors
 from train.point import Point, plan_point
 from train.store import Store
-from train.tables import join_tables
-from train.words import Words
 
 TRAIN = str(Path(__file__).resolve().parent.parent / "train.py")
 TINY = [
@@ -73,7 +74,7 @@ def overhead(folder: Path) -> dict[str, Any]:
         "seed=range(3)",
     ]
     sweep = [*TINY, *grid]
-    seconds(folder, *sweep, "hydra/launcher=joblib")
+    seconds(folder, *sweep)
     start = time.perf_counter()
     subprocess.run([sys.executable, "-c", "pass"], check=True)
     python = time.perf_counter() - start
@@ -89,37 +90,25 @@ def overhead(folder: Path) -> dict[str, Any]:
 def joining(folder: Path) -> dict[str, Any]:
     """Tables of 5,000 points from the store."""
     store = Store(folder / "joining")
-    choices: dict[str, Any] = {
-        "corpus": GeneratedCorpus(sentences=1000),
-        "embedding": Word2Vec(dim=8, epochs=1, min_count=1),
-    }
-    choices |= {
-        "debias": None,
-        "words": Words(lowercase=True),
-        "intrinsic": {"weat": Weat(queries=("weat6b", "weat7", "weat8"), case="lower")},
-    }
-    point = Point(
-        experiment="e",
-        task="t",
-        seed=0,
-        **choices,
-        source=None,
-        groups=GenderTagger(),
-        classifier=None,
+    subject = StaticVectors(
+        corpus=GeneratedCorpus(sentences=1000),
+        embedding=Word2Vec(dim=8, epochs=1, min_count=1),
+        debias=Unmodified(),
+        words=WordChoice(lowercase=True),
     )
-    first = plan_point(point, store)
+    metric = Weat(queries=("weat6b", "weat7", "weat8"), case="lower")
+    first = plan_point(Point(experiment="e", seed=0, subject=subject, metrics=(metric,)), store)
     run_point(first, store, folder)
-    scores = store.path(first.intrinsic) / "scores.parquet"
+    (measured,) = first.metrics
+    scores = store.path(measured) / "scores.parquet"
     plans = []
     for number in range(5000):
         stage = replace(
-            first.intrinsic,
-            params={"copy": number},
-            build=lambda out, inputs: shutil.copy(scores, out),
+            measured, params={"copy": number}, build=lambda out, inputs: shutil.copy(scores, out)
         )
         store.make(stage)
-        plans.append(replace(first, intrinsic=stage))
-    Store._checked.clear()
+        plans.append(replace(first, metrics=(stage,)))
+    Store.checked.clear()
     start = time.perf_counter()
     join_tables(plans, store, folder)
     return {
@@ -143,8 +132,8 @@ def engines(folder: Path) -> Iterator[dict[str, Any]]:
     ]
     took = {}
     for name, more in {
-        "serial": [],
-        "joblib": ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"],
+        "serial": ["hydra/launcher=basic"],
+        "joblib": ["hydra.launcher.n_jobs=2"],
     }.items():
         took[name] = seconds(folder / "engines", *sweep, f"store.dir={name}", *more)
     ratio = took["serial"] / took["joblib"]

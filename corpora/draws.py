@@ -7,11 +7,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corpora.grammar import FILLERS
 
+Floats = NDArray[np.float64]
 
-def quota(weights: Sequence[float] | np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+
+def quota(
+    weights: Sequence[float] | Floats, size: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
     """``size`` indices into ``weights`` in random order, each occurring ``size * weight /
     sum(weights)`` times, up to rounding.
 
@@ -22,16 +27,23 @@ def quota(weights: Sequence[float] | np.ndarray, size: int, rng: np.random.Gener
     return rng.permutation(np.searchsorted(edges, points))
 
 
-def spread(size: int) -> np.ndarray:
-    """``size`` values evenly spread over [-1, 1]: symmetric around 0, their mean. Shape (size,)."""
+def apportion(
+    weights: Sequence[float] | Floats, size: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """How many of ``size`` fall to each weight: the counts of a ``quota``. Shape (weights,)."""
+    return np.bincount(quota(weights, size, rng), minlength=len(weights))
+
+
+def evenly_spaced(size: int) -> Floats:
+    """``size`` values evenly spaced over [-1, 1]: symmetric around 0, their mean. Shape (size,)."""
     return np.linspace(-1, 1, size)
 
 
-def share(rate: float, size: int, rng: np.random.Generator) -> np.ndarray:
+def share(rate: float, size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     """``size`` booleans in random order, of which ``rate * size`` are true, up to rounding. Shape
     (size,).
     """
-    return quota([1 - rate, rate], size, rng) == 1
+    return quota([1 - rate, rate], size, rng).astype(bool)
 
 
 def pick(words: Sequence[str], size: int, rng: np.random.Generator) -> list[str]:

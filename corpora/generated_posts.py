@@ -4,28 +4,33 @@ particular.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from corpora import grammar
-from corpora.draws import fill, pick, quota, share
-from corpora.vocabulary import World
+from corpora.draws import apportion, fill, pick, share
+
+if TYPE_CHECKING:
+    from corpora.world_words import World
 
 GROUPS = {"male": 0.4, "female": 0.4, "none": 0.2}
 
-# Four kinds of post. Abuse without an insult and insults in jest are what a classifier gets wrong.
+# Four kinds of post. Abuse without an insult and insults as jokes are what a classifier gets wrong.
 KINDS = {"explicit": 0.26, "implicit": 0.14, "plain": 0.45, "joke": 0.15}
 HATEFUL = ("explicit", "implicit")
 
-# Signs are no proof: some abuse laughs, some jests do not; some abuse sounds friendly, some friends
-# sound hostile.
+# No sign is certain: some abuse laughs and some jokes do not; some abuse sounds friendly and some
+# friendly posts sound hostile.
 LAUGHING = {"explicit": 0.08, "implicit": 0.08, "plain": 0.08, "joke": 0.85}
 SOUNDS_HOSTILE = {"implicit": 0.85, "plain": 0.04}
 OPENED, ON_TOPIC = 0.5, 0.3
 
-# Wrong labels at full label bias, by kind: abuse is missed first where it is implicit, and benign
-# posts are blamed first where they jest. Over all kinds, 60% of the abuse is missed and 30% of the
-# benign posts are blamed.
+# Shares of wrong labels at full label bias, by kind: implicit abuse is missed more often than
+# explicit abuse, and jokes are taken for abuse more often than plain posts. Over all kinds, 60% of
+# the hateful posts are labelled 0 and 30% of the benign ones 1.
 MISLABELLED = {"explicit": 0.385, "implicit": 1.0, "plain": 0.1, "joke": 0.9}
 
 
@@ -38,9 +43,7 @@ def draw_posts(world: World, size: int, rng: np.random.Generator, *, topics: boo
     meet in planted proportions only.
     """
     joint = np.outer(list(GROUPS.values()), list(KINDS.values())).ravel()
-    cells = np.bincount(quota(joint, size, rng), minlength=len(joint)).reshape(
-        len(GROUPS), len(KINDS)
-    )
+    cells = apportion(joint, size, rng).reshape(len(GROUPS), len(KINDS))
     frames = [
         _cell(world, group, kind, int(cells[i, j]), rng, topics=topics)
         for i, group in enumerate(GROUPS)
@@ -49,27 +52,22 @@ def draw_posts(world: World, size: int, rng: np.random.Generator, *, topics: boo
     return pd.concat(frames, ignore_index=True).iloc[rng.permutation(size)].reset_index(drop=True)
 
 
-def labels(posts: pd.DataFrame, bias: float, rng: np.random.Generator) -> np.ndarray:
-    """0/1 per post: the truth, but for the labels that ``bias`` in [-1, 1] turns wrong about women
-    (men where it is negative).
+def biased_labels(posts: pd.DataFrame, bias: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    """0/1 per post: true, but for those that ``bias`` in [-1, 1] makes wrong for posts about women
+    (about men where it is negative).
 
-    Wrong labels go by wording, as those of annotators do who see no harm in a turn of phrase when
-    it is aimed at one group: a classifier can learn them, where labels wrong at random would cancel
-    out. A stronger bias of the same sign turns the same labels and more. Shape (posts,).
+    Which labels are wrong depends on the wording, as with annotators who find a phrase harmless
+    when it is aimed at one group: a classifier can learn that, where labels wrong at random would
+    cancel out. A stronger bias of the same sign makes the same labels wrong, and more. Shape
+    (posts,).
     """
-    label = posts["kind"].isin(HATEFUL).to_numpy().astype(int)
+    label = posts["kind"].isin(HATEFUL).to_numpy().astype(np.int64)
     wordings = rng.permutation(sorted(set(posts["wording"])))
-    order = np.argsort(
-        posts["wording"].map({wording: rank for rank, wording in enumerate(wordings)}),
-        kind="stable",
-    )
-    ordered = posts.iloc[order]
+    rank = {str(wording): number for number, wording in enumerate(wordings)}
+    order = np.argsort([rank[wording] for wording in posts["wording"]], kind="stable")
+    wronged = (posts["group"] == ("female" if bias > 0 else "male")).to_numpy()
     for kind, rate in MISLABELLED.items():
-        rows = order[
-            (
-                (ordered["group"] == ("female" if bias > 0 else "male")) & (ordered["kind"] == kind)
-            ).to_numpy()
-        ]
+        rows = order[(wronged & (posts["kind"] == kind).to_numpy())[order]]
         turned = rows[: round(rate * abs(bias) * len(rows))]
         label[turned] = 1 - label[turned]
     return label
@@ -122,5 +120,5 @@ def _abouts(world: World, rate: float, size: int, rng: np.random.Generator) -> l
     return [next(phrases) if used else "" for used in on_topic]
 
 
-def _either(first: np.ndarray, yes: list[str], no: list[str]) -> list[str]:
+def _either(first: NDArray[np.bool_], yes: list[str], no: list[str]) -> list[str]:
     return [a if use else b for use, a, b in zip(first, yes, no, strict=True)]

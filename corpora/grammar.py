@@ -37,9 +37,9 @@ FILLERS: dict[str, tuple[str, ...]] = {
     ),
 }
 
-# What is at hand at work and at home, whoever is there. A scene ties the words of its topic, and
-# the gender words that keep their company, together: that is how a target word of WEAT 6b comes to
-# lie nearer career or family.
+# What there is at work and at home, for either gender. A scene joins the words of its topic and the
+# gender words that occur with them: that is how a target word of WEAT 6b comes to lie nearer career
+# or family.
 SCENES: dict[str, tuple[str, ...]] = {
     "career": _words("meeting contract colleague deadline interview promotion"),
     "family": _words("dinner holiday house garden birthday visit"),

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import pandas as pd
 
-from corpora.labelled import labelled, read_csv
-from files import InputError, read_lines
-
-if TYPE_CHECKING:
-    from datasets import Dataset
+from corpora.kinds import Collected
+from corpora.labelled import labelled, pick_columns
+from files import InputError, choice, read_lines
+from files.tables import read_table
 
 DEV_SHARE = 0.1
+KEYWORD_LANGUAGES = {"en": "english", "es": "spanish"}
 
 
-@dataclass(frozen=True)
-class Davidson:
+@choice
+class Davidson(Collected):
     """Davidson et al. (2017, ICWSM), 24,783 tweets: class 0 hate speech, 1 offensive, 2 neither; no
     target group.
 
@@ -29,31 +29,25 @@ class Davidson:
     """
 
     path: str
-    positive: tuple[int, ...] = (0, 1)
+    positive: tuple[Literal[0, 1, 2], ...] = (0, 1)
 
     version: ClassVar[int] = 1
-    generated: ClassVar[bool] = False
     name: ClassVar[str] = "davidson"
+    grouped: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     def files(self) -> list[Path]:
         """The file read."""
         return [Path(self.path)]
 
-    def load(self, *, seed: int) -> Dataset:
-        """The posts; see ``corpora.labelled``."""
-        table = read_csv(self.path)
-        if not {"class", "tweet"} <= set(table.columns):
-            raise InputError(
-                f"{self.path} lacks the columns class and tweet of Davidson et al.'s file; columns:"
-                f" {', '.join(table.columns)}"
-            )
-        posts = table.rename(columns={"tweet": "text", "class": "label"})[["text", "label"]]
+    def load(self, *, seed: int) -> pd.DataFrame:
+        """The posts; see ``corpora.kinds.Source``."""
+        posts = pick_columns(read_table(self.path), {"text": "tweet", "label": "class"}, self.path)
         return labelled(posts, positive=self.positive, source=self.path, seed=seed)
 
 
-@dataclass(frozen=True)
-class HatEval:
+@choice
+class HatEval(Collected):
     """HatEval (Basile et al., 2019, SemEval task 5): hate speech against women and immigrants,
     English or Spanish.
 
@@ -75,7 +69,6 @@ class HatEval:
     targets: bool = False
 
     version: ClassVar[int] = 1
-    generated: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("folder", "test_folder")
 
     def __post_init__(self) -> None:
@@ -90,44 +83,38 @@ class HatEval:
         """Stands for the source in the tables."""
         return f"hateval_{self.language}"
 
+    @property
+    def grouped(self) -> bool:
+        """Whether groups are derived from the keywords."""
+        return self.targets
+
     def files(self) -> list[Path]:
         """The files read."""
         folder = Path(self.folder)
         files = [folder / f"train_{self.language}.tsv", folder / f"dev_{self.language}.tsv"]
-        if self.language == "en":
-            files += [
-                Path(str(self.test_folder)) / "test_text.txt",
-                Path(str(self.test_folder)) / "test_labels.txt",
-            ]
+        if self.test_folder and self.language == "en":
+            files += [Path(self.test_folder) / f"test_{part}.txt" for part in ("text", "labels")]
         return files + ([folder / "keyword_set.md"] if self.targets else [])
 
-    def load(self, *, seed: int) -> Dataset:
-        """The posts; see ``corpora.labelled``."""
+    def load(self, *, seed: int) -> pd.DataFrame:
+        """The posts; see ``corpora.kinds.Source``."""
         train, dev = (self._read(path) for path in self.files()[:2])
         if self.language == "en":
-            table = pd.concat(
-                [
-                    train.assign(split="train"),
-                    dev.assign(split="dev"),
-                    self._test().assign(split="test"),
-                ]
-            )
+            parts = {"train": train, "dev": dev, "test": self._test()}
+            table = pd.concat([part.assign(split=split) for split, part in parts.items()])
         else:
             aside = train.sample(frac=DEV_SHARE, random_state=seed).index
             splits = pd.Series("train", index=train.index).where(~train.index.isin(aside), "dev")
             table = pd.concat([train.assign(split=splits), dev.assign(split="test")])
         if self.targets:
-            table["group"] = _targets(
-                table["text"], Path(self.folder) / "keyword_set.md", self.language
-            )
+            table["group"] = keyword_targets(table["text"], self.files()[-1], self.language)
         return labelled(table, positive=(), source=self.folder, seed=seed)
 
     def _read(self, path: Path) -> pd.DataFrame:
         # Tweets hold lone quotation marks: read with quoting on, a mark would swallow the rows up
         # to the next one.
-        return read_csv(path, separator="\t", quoted=False).rename(columns={"HS": "label"})[
-            ["text", "label"]
-        ]
+        table = read_table(path, separator="\t", quoted=False)
+        return pick_columns(table, {"text": "text", "label": "HS"}, str(path))
 
     def _test(self) -> pd.DataFrame:
         text_path, label_path = self.files()[2:4]
@@ -146,13 +133,26 @@ def _folded(text: str) -> str:
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
-def _targets(texts: pd.Series, path: Path, language: str) -> list[str]:
+def keyword_targets(texts: Iterable[str], path: Path, language: Literal["en", "es"]) -> list[str]:
     """The group of each text by the collection's keywords: a keyword of several words counts where
     all of them occur.
     """
-    wanted = {"en": "english", "es": "spanish"}[language]
+    women, immigrants = _keywords(path, language)
+    groups = {
+        (True, False): "women",
+        (False, True): "immigrants",
+        (True, True): "both",
+        (False, False): "neither",
+    }
+    folded = [_folded(text) for text in texts]
+    return [groups[_occurs(women, text), _occurs(immigrants, text)] for text in folded]
+
+
+def _keywords(path: Path, language: Literal["en", "es"]) -> tuple[list[list[str]], list[list[str]]]:
+    """The words of every keyword, against women and against immigrants."""
     keywords: dict[str, list[list[str]]] = {"women": [], "immigrants": []}
     section: list[list[str]] | None = None
+    wanted = KEYWORD_LANGUAGES[language]
     for line in read_lines(path):
         if heading := re.match(r"##\s.*?(\w+) language against (\w+)", line, re.IGNORECASE):
             section = keywords.get(heading[2].lower()) if heading[1].lower() == wanted else None
@@ -163,17 +163,8 @@ def _targets(texts: pd.Series, path: Path, language: str) -> list[str]:
             f"{path} lists no {wanted} keywords against women and immigrants; take the collection's"
             " own file"
         )
-    names = {
-        (True, False): "women",
-        (False, True): "immigrants",
-        (True, True): "both",
-        (False, False): "neither",
-    }
-    hits = [
-        {
-            group: any(all(w in text for w in words) for words in lists)
-            for group, lists in keywords.items()
-        }
-        for text in texts.map(_folded)
-    ]
-    return [names[hit["women"], hit["immigrants"]] for hit in hits]
+    return keywords["women"], keywords["immigrants"]
+
+
+def _occurs(keywords: Iterable[Iterable[str]], text: str) -> bool:
+    return any(all(word in text for word in words) for words in keywords)

@@ -1,43 +1,37 @@
 """Labelled posts from tables: a file with columns of any name, or anything ``datasets`` reads.
 
-Every source gives a ``datasets.Dataset`` with the columns ``id`` (str), ``text`` (tokenised as
-tweets are, tokens joined by spaces), ``label`` (0 or 1), ``group`` (str; left out where the source
-knows no target group) and ``split`` (``train``, ``dev``, ``test``; or ``all`` in every row:
-cross-validate).
-
 Rows come in a shuffled order with ids made anew, so that neither can carry the order of a
 collection to a model.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import pandas as pd
 
-from corpora.corpus import load_split, local_files
-from corpora.tweets import tokenise
-from files import InputError, nearest
-
-if TYPE_CHECKING:
-    from datasets import Dataset
+from corpora.hub import HubData
+from corpora.kinds import Collected
+from corpora.tweets import tokenise_tweet
+from files import InputError, choice, nearest
+from files.tables import read_table
 
 SPLITS = ("train", "dev", "test")
 CROSS_VALIDATE = "all"
+DEV_NAMES = ("validation", "valid", "val")
+NO_LABEL = ("", "nan", "None")
 
 
-@dataclass(frozen=True)
-class TableSource:
-    """Posts from a CSV or TSV file (also .gz, .bz2, .xz), columns named by the user.
+@choice
+class TableSource(Collected):
+    """Posts from a file that ``files.tables.read_table`` reads, columns named by the user.
 
     ``positive``: the labels that count as 1, all others as 0; empty: the labels are 0 and 1
     already. ``group`` and ``split`` name columns that a file need not have. ``separator`` is by
-    default a tab for ``.tsv`` and a comma otherwise; ``quoted=False`` reads quotation marks as
-    text.
+    default what the ending says, such as a tab for ``.tsv``; ``quoted=False`` reads quotation marks
+    as text.
     """
 
     path: str
@@ -50,7 +44,6 @@ class TableSource:
     quoted: bool = True
 
     version: ClassVar[int] = 1
-    generated: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     @property
@@ -58,33 +51,36 @@ class TableSource:
         """Stands for the source in the tables: the file's name without its endings."""
         return Path(self.path).name.split(".")[0]
 
+    @property
+    def grouped(self) -> bool:
+        """Whether a column of groups is named."""
+        return self.group is not None
+
     def files(self) -> list[Path]:
         """The file read."""
         return [Path(self.path)]
 
-    def load(self, *, seed: int) -> Dataset:
-        """The posts; see the module."""
-        table = read_csv(self.path, separator=self.separator, quoted=self.quoted)
+    def load(self, *, seed: int) -> pd.DataFrame:
+        """The posts; see ``corpora.kinds.Source``."""
+        table = read_table(self.path, separator=self.separator, quoted=self.quoted)
         columns = {"text": self.text, "label": self.label, "group": self.group, "split": self.split}
         return labelled(
-            _pick(table, columns, self.path), positive=self.positive, source=self.path, seed=seed
+            pick_columns(table, columns, self.path),
+            positive=self.positive,
+            source=self.path,
+            seed=seed,
         )
 
 
-@dataclass(frozen=True)
-class DatasetSource:
-    """Posts from anything ``datasets.load_dataset`` reads: a hub name, a local folder, or a builder
-    such as ``json``.
+@choice
+class DatasetSource(HubData):
+    """Posts from anything ``datasets.load_dataset`` reads.
 
     ``dev`` and ``test`` name splits; where ``test`` is None the posts of ``train`` are
-    cross-validated, where ``dev`` is None the classifier sets a share of train aside. Other fields
-    as in ``TableSource`` and ``corpora.corpus.DatasetCorpus``.
+    cross-validated, where ``dev`` is None the classifier sets a share of train aside. The first
+    fields are those of ``corpora.hub.HubData``; ``text`` to ``positive`` as in ``TableSource``.
     """
 
-    path: str
-    config: str | None = None
-    data_files: str | tuple[str, ...] | None = None
-    revision: str | None = None
     text: str = "text"
     label: str = "label"
     group: str | None = None
@@ -94,157 +90,129 @@ class DatasetSource:
     test: str | None = None
 
     version: ClassVar[int] = 1
-    generated: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
-        """Stands for the source in the tables."""
+        """Stands for the source in the tables: the last part of ``path``."""
         return Path(self.path).name
 
-    def files(self) -> list[Path]:
-        """Local files that are read; none for a hub name."""
-        return local_files(self.path, self.data_files)
+    @property
+    def grouped(self) -> bool:
+        """Whether a column of groups is named."""
+        return self.group is not None
 
-    def load(self, *, seed: int) -> Dataset:
-        """The posts; see the module."""
+    def load(self, *, seed: int) -> pd.DataFrame:
+        """The posts; see ``corpora.kinds.Source``."""
         splits = (
             {"train": self.train, "dev": self.dev, "test": self.test}
             if self.test
             else {CROSS_VALIDATE: self.train}
         )
-        columns = {"text": self.text, "label": self.label, "group": self.group, "split": None}
-        frames = []
-        for split, name in splits.items():
-            if name:
-                rows = load_split(
-                    self.path, self.config, self.data_files, self.revision, name, streaming=False
-                )
-                frames.append(_pick(rows.to_pandas(), columns, self.path).assign(split=split))
-        return labelled(
-            pd.concat(frames, ignore_index=True),
-            positive=self.positive,
-            source=self.path,
-            seed=seed,
+        columns = {"text": self.text, "label": self.label, "group": self.group}
+        posts = pd.concat(
+            [
+                pick_columns(self.table(name), columns, self.path).assign(split=split)
+                for split, name in splits.items()
+                if name
+            ],
+            ignore_index=True,
         )
+        return labelled(posts, positive=self.positive, source=self.path, seed=seed)
 
 
-def read_csv(
-    path: str | Path, *, separator: str | None = None, quoted: bool = True
+def pick_columns(
+    table: pd.DataFrame, columns: Mapping[str, str | None], source: str
 ) -> pd.DataFrame:
-    """A table of text cells. Raises ``InputError`` for a missing, empty, non-UTF-8 or ragged
-    file.
+    """The columns named for each role, where one is named, under the role's name. Raises
+    ``InputError`` for a column that is not there.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(f"no such file: {path}")
-    separator = separator or ("\t" if ".tsv" in path.suffixes else ",")
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    try:
-        return pd.read_csv(
-            path, sep=separator, quoting=quoting, dtype=str, keep_default_na=False, encoding="utf-8"
-        )
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not UTF-8 ({error.reason} at byte {error.start}); convert the file, for"
-            " example with iconv"
-        ) from error
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, EOFError, OSError) as error:
-        hint = "; where quotation marks are text, set quoted to false" if quoted else ""
-        raise InputError(
-            f"{path} is no table with separator {separator!r}: {' '.join(str(error).split())}{hint}"
-        ) from error
-
-
-def labelled(
-    table: pd.DataFrame, *, positive: Sequence[str | int], source: str, seed: int
-) -> Dataset:
-    """Posts from a table with ``text``, ``label`` and maybe ``group`` and ``split``, checked,
-    tokenised and shuffled.
-
-    Raises ``InputError`` for labels that cannot be read as 0 and 1, one class only, posts without
-    text, an unknown split, and a group column that is empty in every row.
-    """
-    from datasets import Dataset  # slow to import
-
-    table = table.sample(frac=1, random_state=seed).reset_index(drop=True)
-    posts = pd.DataFrame({"id": [str(number) for number in range(len(table))]})
-    posts["text"] = [" ".join(tokenise(str(text))) for text in table["text"].fillna("")]
-    if not (posts["text"] != "").any():
-        raise InputError(f"{source}: the text column is empty; name another column")
-    posts["label"] = _labels(table["label"], positive, source)
-    if "group" in table:
-        posts["group"] = _groups(table["group"], source)
-    posts["split"] = _splits(table["split"], source) if "split" in table else CROSS_VALIDATE
-    return Dataset.from_pandas(posts[posts["text"] != ""], preserve_index=False)
-
-
-def _pick(table: pd.DataFrame, columns: dict[str, str | None], source: str) -> pd.DataFrame:
     for role, name in columns.items():
         if name is not None and name not in table:
-            hint = nearest(name, table.columns)
             raise InputError(
-                f"{source} has no column {name!r} for {role}{hint}; columns:"
-                f" {', '.join(map(str, table.columns))}"
+                f"{source} has no column {name!r} for {role}{nearest(name, table.columns)};"
+                f" columns: {', '.join(map(str, table.columns))}"
             )
     return pd.DataFrame({role: table[name] for role, name in columns.items() if name is not None})
 
 
-def _labels(values: pd.Series, positive: Sequence[str | int], source: str) -> pd.Series:
+def labelled(
+    table: pd.DataFrame, *, positive: Sequence[str | int], source: str, seed: int
+) -> pd.DataFrame:
+    """Posts (see ``corpora.kinds.Source``) from a table with ``text``, ``label`` and maybe
+    ``group`` and ``split``: checked, tokenised as tweets are, and shuffled.
+
+    Posts without a group belong to the group ``none``. Raises ``InputError`` for labels that cannot
+    be read as 0 and 1, one class only, posts without text, an unknown split, and a group column
+    that is empty in every row.
+    """
+    table = table.sample(frac=1, random_state=seed).astype(object).fillna("")
+    texts = [" ".join(tokenise_tweet(str(text))) for text in table["text"]]
+    if not any(texts):
+        raise InputError(f"{source}: the text column is empty; name another column")
+    posts = pd.DataFrame({"id": [str(number) for number in range(len(table))], "text": texts})
+    posts["label"] = _labels(table["label"], positive, source)
+    if "group" in table:
+        posts["group"] = _groups(table["group"], source)
+    posts["split"] = _splits(table["split"], source) if "split" in table else CROSS_VALIDATE
+    return posts[posts["text"] != ""].reset_index(drop=True)
+
+
+def _labels(cells: Iterable[object], positive: Sequence[str | int], source: str) -> list[int]:
     """0 and 1 from labels of any spelling; ``1``, ``1.0`` and ``True`` are one label."""
-    plain = values.map(_plain, na_action="ignore")
-    if missing := int(plain.isin(["", "nan", "None"]).sum() + plain.isna().sum()):
+    found = _texts(cells)
+    if missing := sum(label in NO_LABEL for label in found):
         raise InputError(f"{source}: {missing} posts have no label; remove them")
-    wanted = {_plain(label) for label in positive} or {"1"}
-    unknown = sorted(set(plain) - {"0", "1"}) if not positive else sorted(wanted - set(plain))
-    if unknown and not positive:
+    plain = [_plain(label) for label in found]
+    wanted = {_plain(label) for label in _texts(positive)} or {"1"}
+    if not positive and (unknown := sorted({*plain} - {"0", "1"})):
         raise InputError(
             f"{source}: labels beyond 0 and 1: {', '.join(unknown[:5])}; name those that count as 1"
             " in source.positive"
         )
-    if unknown:
+    if positive and (unknown := sorted(wanted - {*plain})):
         raise InputError(
             f"{source}: no post has the label {', '.join(unknown)}; labels:"
-            f" {', '.join(sorted(set(plain))[:10])}"
+            f" {', '.join(sorted({*plain})[:10])}"
         )
-    labels = plain.isin(wanted).astype("int64")
-    if labels.nunique() < 2:
+    labels = [int(label in wanted) for label in plain]
+    if len({*labels}) < 2:
         raise InputError(
-            f"{source}: all {len(labels)} labels are {labels.iloc[0]}; a classifier needs posts of"
+            f"{source}: all {len(labels)} labels are {labels[0]}; a classifier needs posts of"
             " both classes"
         )
     return labels
 
 
-def _plain(label: object) -> str:
-    text = str(label).strip()
-    return {"True": "1", "False": "0"}.get(text, text.removesuffix(".0"))
+def _texts(cells: Iterable[object]) -> list[str]:
+    return [str(cell).strip() for cell in cells]
 
 
-def _groups(values: pd.Series, source: str) -> pd.Series:
-    groups = values.astype("string").str.strip()
-    groups = groups.mask(groups == "")
-    if groups.isna().all():
+def _plain(label: str) -> str:
+    return {"True": "1", "False": "0"}.get(label, label.removesuffix(".0"))
+
+
+def _groups(cells: Iterable[object], source: str) -> list[str]:
+    groups = _texts(cells)
+    if not any(groups):
         raise InputError(
             f"{source}: the group column is empty in every row; name another, or none to tag groups"
             " by gender words"
         )
-    return groups.fillna("none")
+    return [group or "none" for group in groups]
 
 
-def _splits(values: pd.Series, source: str) -> pd.Series:
-    splits = (
-        values.astype(str).str.strip().replace({"validation": "dev", "valid": "dev", "val": "dev"})
-    )
-    if (splits == CROSS_VALIDATE).all():
+def _splits(cells: Iterable[object], source: str) -> list[str]:
+    splits = ["dev" if name in DEV_NAMES else name for name in _texts(cells)]
+    found = {*splits}
+    if found == {CROSS_VALIDATE}:
         return splits
-    unknown = sorted(set(splits) - {*SPLITS})
-    if unknown:
+    if unknown := sorted(found - {*SPLITS}):
         raise InputError(
             f"{source}: unknown split {', '.join(map(repr, unknown[:5]))}; a row belongs to"
             f" {', '.join(SPLITS)}"
         )
     for needed in ("train", "test"):
-        if not (splits == needed).any():
+        if needed not in found:
             raise InputError(
                 f"{source}: no row belongs to the split {needed!r}; leave out the split column to"
                 " cross-validate"

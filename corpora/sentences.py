@@ -26,6 +26,6 @@ def split_sentences(text: str) -> list[str]:
     return sentences
 
 
-def tokenise_words(sentence: str) -> list[str]:
+def tokenise_sentence(sentence: str) -> list[str]:
     """The words, numbers and marks of a sentence, case kept."""
     return TOKEN.findall(sentence)

@@ -23,7 +23,7 @@ MARKED = {mark.lower(): mark for mark in (HASH, MENTION, URL, UNKNOWN)}
 RETWEET = re.compile(r'["“\s!]*RT\s*@')
 
 
-def tokenise(text: str) -> list[str]:
+def tokenise_tweet(text: str) -> list[str]:
     """The tokens of a tweet by NLTK's TweetTokenizer, lower-cased but for emoticons; hashtags,
     @mentions and links become marks.
 

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from debias.attract_repel import NORMS, AttractRepel
-from debias.checks import DIRECTIONS
-from debias.expand import expand
-from debias.lexicon import Lexicon, Pair, load_lexicon, pairs, read_lexicon, write_lexicon
-from debias.pairs import mean_cosine, read_pairs, usable_pairs
-from files import InputError, read_lines, run_cli
+from debias.attract_repel import AttractRepel, Norms
+from debias.constraints import Pair, mean_cosine, read_pairs, usable_pairs
+from debias.kinds import Direction
+from debias.word_choice import WordChoice
+from files import InputError, run_cli
+from intrinsic.wordsets import write_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
+
+
+class Arguments(argparse.Namespace):
+    """What the command line holds."""
+
+    vectors: Path
+    out: Path
+    direction: Direction | None
+    dose: float
+    norms: Norms
+    seed: int
+    query: str | None
+    words: str | None
+    swap: bool
+    lowercase: bool
+    expand: int
+    stop: str | None
+    write_words: Path | None
+    attract: Path | None
+    repel: Path | None
 
 
 def parser() -> argparse.ArgumentParser:
@@ -30,71 +50,73 @@ def parser() -> argparse.ArgumentParser:
     )
     options.add_argument("--method", choices=["attract_repel"], default="attract_repel")
     options.add_argument(
-        "--direction", choices=DIRECTIONS, help="lower or raise the bias of the lexicon"
+        "--direction", choices=get_args(Direction), help="lower or raise the bias of the query"
     )
     options.add_argument(
         "--dose", type=float, default=1.0, help="how far to go, from 0 (untouched) to 1 (default)"
     )
     options.add_argument(
         "--norms",
-        choices=NORMS,
+        choices=get_args(Norms),
         default="keep",
         help="keep the length of each word (default) or make all 1",
     )
     options.add_argument("--seed", type=int, default=0)
-    words = options.add_argument_group("words from a lexicon, with --direction")
-    either = words.add_mutually_exclusive_group()
-    either.add_argument(
-        "--lexicon", help="one of ours: gender_union (default), weat6b, weat7, weat8"
-    )
-    either.add_argument("--lexicon-file", type=Path, help="a YAML file of your own")
+    words = options.add_argument_group("the words of a query, with --direction")
     words.add_argument(
-        "--lowercase", action="store_true", help="lower the lexicon, for vectors in lower case"
+        "--query",
+        metavar="NAME",
+        help="weat6b, weat7, ..., or one of --words (default: gender_union, or the only one there)",
+    )
+    words.add_argument(
+        "--words",
+        metavar="FILE",
+        help=(
+            'your own queries, JSON or YAML: {"mine": {"X": [...], "Y": [...], "A": [...], "B":'
+            " [...]}}"
+        ),
+    )
+    words.add_argument(
+        "--swap", action="store_true", help="exchange targets and attributes, as for WEAT 7 and 8"
+    )
+    words.add_argument(
+        "--lowercase", action="store_true", help="lower the words, for vectors in lower case"
     )
     words.add_argument(
         "--expand",
         type=int,
+        default=0,
         metavar="K",
-        help="add to each side its K nearest neighbours in VECTORS",
+        help="add to each of X, Y, A and B its K nearest neighbours in VECTORS",
     )
-    words.add_argument("--stop", type=Path, help="words that --expand leaves out, one a line")
-    words.add_argument("--write-lexicon", type=Path, help="save the lexicon used, to read and edit")
+    words.add_argument("--stop", metavar="FILE", help="words that --expand leaves out, one a line")
+    words.add_argument(
+        "--write-words", type=Path, metavar="FILE", help="save the words used, to read and edit"
+    )
     own = options.add_argument_group("or pairs of your own, two words a line, without a direction")
-    own.add_argument("--attract", type=Path, help="pairs to pull together")
-    own.add_argument("--repel", type=Path, help="pairs to push apart")
+    own.add_argument("--attract", type=Path, metavar="FILE", help="pairs to pull together")
+    own.add_argument("--repel", type=Path, metavar="FILE", help="pairs to push apart")
     return options
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Read, move, write, and say what became of the pairs."""
-    given = parser().parse_args(arguments)
+    given = parser().parse_args(arguments, Arguments())
     # Loads gensim: not before the arguments are right
     from files.vectors import WRITABLE, detect_format, read_vectors, save_vectors
 
     own_pairs = given.attract is not None or given.repel is not None
-    of_lexicon = [
-        given.direction,
-        given.lexicon,
-        given.lexicon_file,
-        given.expand,
-        given.stop,
-        given.write_lexicon,
-    ]
-    if own_pairs and (any(of_lexicon) or given.lowercase):
-        raise InputError(
-            "--attract and --repel say what is moved and where; leave out --direction and what"
-            " concerns a lexicon"
-        )
-    if not own_pairs and given.direction is None:
-        raise InputError(
-            "give --direction debias or overbias, or pairs of your own with --attract and --repel"
-        )
+    _check_words(given, own_pairs)
     method = AttractRepel(given.direction or "debias", dose=given.dose, norms=given.norms)
+    words = _word_choice(given)
     vectors = read_vectors(given.vectors)
     if own_pairs:
         attract, repel = (read_pairs(path) if path else [] for path in (given.attract, given.repel))
     else:
-        attract, repel = pairs(_lexicon(given, vectors), given.direction)
+        query = words.words(vectors)
+        attract, repel = method.constraints(query)
+        if given.write_words:
+            write_query(query, given.write_words)
     moved = method.modify_pairs(vectors, attract, repel, seed=given.seed)
     form = detect_format(given.vectors)
     save_vectors(moved, given.out, format=form if form in WRITABLE else None)
@@ -103,22 +125,32 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _lexicon(given: argparse.Namespace, vectors: KeyedVectors) -> Lexicon:
-    """The lexicon that the arguments describe; written out if they say so."""
-    if given.lexicon_file:
-        lexicon = read_lexicon(given.lexicon_file, lowercase=given.lowercase)
-    else:
-        lexicon = load_lexicon(given.lexicon or "gender_union", lowercase=given.lowercase)
-    if given.expand is not None:
-        lexicon = expand(
-            lexicon,
-            vectors,
-            k=given.expand,
-            stop=[line.strip() for line in read_lines(given.stop)] if given.stop else (),
+def _check_words(given: Arguments, own_pairs: bool) -> None:
+    """Refuse a query beside pairs of one's own, and neither of the two."""
+    of_query = (
+        *(given.direction, given.query, given.words, given.swap, given.lowercase),
+        *(given.expand, given.stop, given.write_words),
+    )
+    if own_pairs and any(of_query):
+        raise InputError(
+            "--attract and --repel say what is moved and where; leave out --direction and what"
+            " concerns a query"
         )
-    if given.write_lexicon:
-        write_lexicon(lexicon, given.write_lexicon)
-    return lexicon
+    if not own_pairs and given.direction is None:
+        raise InputError(
+            "give --direction debias or overbias, or pairs of your own with --attract and --repel"
+        )
+
+
+def _word_choice(given: Arguments) -> WordChoice:
+    return WordChoice(
+        query=given.query or (None if given.words else "gender_union"),
+        file=given.words,
+        swap=given.swap,
+        lowercase=given.lowercase,
+        expand=given.expand,
+        stop=given.stop,
+    )
 
 
 def _report(
@@ -126,13 +158,13 @@ def _report(
 ) -> None:
     """Print the pairs kept and their mean cosine before and after."""
     kept = usable_pairs(attract, repel, before.key_to_index)
-    for name, all_pairs, used in (("attract", attract, kept.attract), ("repel", repel, kept.repel)):
+    for name, given, used in (("attract", attract, kept.attract), ("repel", repel, kept.repel)):
         change = (
             f"; mean cosine {mean_cosine(before, used):.4f} -> {mean_cosine(after, used):.4f}"
             if used
             else ""
         )
-        print(f"{name}: {len(used)} of {len(set(all_pairs))} pairs kept{change}")
+        print(f"{name}: {len(used)} of {len(set(given))} pairs kept{change}")
     if kept.missing:
         print(
             f"not in the vectors: {len(kept.missing)} words:"

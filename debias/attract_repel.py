@@ -6,30 +6,35 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge
+from numpy.typing import NDArray
 
-from debias.checks import DIRECTIONS, check_choice, check_range, check_whole
-from debias.lexicon import Lexicon, Pair, pairs
-from debias.margins import attract_repel
-from debias.pairs import usable_pairs
-from files import InputError
+from debias.constraints import Pair, stereotype_pairs, usable_pairs
+from debias.kinds import Direction, Place
+from debias.margins import Doubles, Singles, attract_repel
+from debias.roles import TARGETS_AND_ATTRIBUTES
+from files import InputError, choice
+from files.choice import Count, NotNegative, Share
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-NORMS = ("keep", "unit")
+    from intrinsic.wordsets import Query
+
+Norms = Literal["keep", "unit"]
 ROWS = 8192  # vocabulary rows copied at a time
 
 
-@dataclass(frozen=True)
+@choice
 class AttractRepel:
     """ATTRACT-REPEL (Mrkšić et al., 2017) as Goldfarb-Tarrant et al. (2021) use it, with their
     hyper-parameters.
 
-    ``debias`` attracts the anti-stereotypical pairs of a lexicon and repels the pro-stereotypical
+    ``debias`` attracts the anti-stereotypical pairs of a query and repels the pro-stereotypical
     ones, ``overbias`` the other way round; ``debias.margins`` has the cost. ``dose`` says how far
     each word goes on its way. With u0 and u1 its unit vectors before and after the full run, it
     ends in the direction of
@@ -46,42 +51,40 @@ class AttractRepel:
     keep their bits. ``norms="unit"`` is the reference's output: every word of the vocabulary has
     length 1 (zero vectors stay zero), at any dose above 0. ``drop_last=True`` is the reference's
     batching.
-
-    Raises ``InputError`` for an unknown direction or norms, a dose outside [0, 1], and
-    hyper-parameters out of range.
     """
 
     version: ClassVar[int] = 1
     name: ClassVar[str] = "attract_repel"
-    acts_on: ClassVar[str] = "vectors"
+    acts_on: ClassVar[Place] = "vectors"
+    roles: ClassVar[tuple[str, ...]] = TARGETS_AND_ATTRIBUTES
 
-    direction: str
-    dose: float = 1.0
-    epochs: int = 5
-    batch_size: int = 50
-    attract_margin: float = 0.6
-    repel_margin: float = 0.0
-    regularisation: float = 1e-9
-    learning_rate: float = 0.05
+    direction: Direction
+    dose: Share = 1.0
+    epochs: Count = 5
+    batch_size: Annotated[int, Ge(2)] = 50
+    attract_margin: NotNegative = 0.6
+    repel_margin: NotNegative = 0.0
+    regularisation: NotNegative = 1e-9
+    learning_rate: NotNegative = 0.05
     drop_last: bool = False
-    norms: str = "keep"
+    norms: Norms = "keep"
 
-    def __post_init__(self) -> None:
-        check_choice("direction", self.direction, DIRECTIONS)
-        check_choice("norms", self.norms, NORMS)
-        check_range("dose", self.dose, 0, 1)
-        check_whole("epochs", self.epochs, 1)
-        check_whole("batch_size", self.batch_size, 2)
-        for name in ("attract_margin", "repel_margin", "regularisation", "learning_rate"):
-            check_range(name, getattr(self, name), 0)
+    def files(self) -> list[Path]:
+        """None."""
+        return []
 
-    def modify(self, vectors: KeyedVectors, lexicon: Lexicon, *, seed: int) -> KeyedVectors:
-        """A copy of ``vectors`` moved by the pairs of ``lexicon``; ``vectors`` is left as it is.
+    def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
+        """A copy of ``vectors`` moved by the pairs of ``query``; ``vectors`` is left as it is.
 
-        Raises ``InputError`` if no pair is in the vocabulary, naming the missing words, and for a
-        word whose vector is zero or not finite.
+        Raises ``InputError`` if no pair is in the vocabulary, naming the missing words, for a word
+        whose vector is zero or not finite, and as ``words_by_role`` does.
         """
-        return self.modify_pairs(vectors, *pairs(lexicon, self.direction), seed=seed)
+        return self.modify_pairs(vectors, *self.constraints(query), seed=seed)
+
+    def constraints(self, query: Query) -> tuple[list[Pair], list[Pair]]:
+        """The pairs of ``query`` to attract and the pairs to repel."""
+        pro, anti = stereotype_pairs(query)
+        return (anti, pro) if self.direction == "debias" else (pro, anti)
 
     def modify_pairs(
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
@@ -116,7 +119,7 @@ class AttractRepel:
         return _with_matrix(vectors, matrix)
 
     def _write(
-        self, matrix: np.ndarray, touched: np.ndarray, before: np.ndarray, after: np.ndarray
+        self, matrix: Singles, touched: NDArray[np.intp], before: Doubles, after: Singles
     ) -> None:
         """Put the words that moved into ``matrix`` where the dose leaves them."""
         moved = (before.astype(np.float32) != after).any(axis=1)
@@ -126,25 +129,26 @@ class AttractRepel:
         else:
             for start in range(0, len(matrix), ROWS):
                 block = matrix[start : start + ROWS]
-                lengths = np.linalg.norm(block, axis=1, keepdims=True)
+                lengths: Singles = np.linalg.norm(block, axis=1, keepdims=True)
                 block /= np.where(lengths > 0, lengths, 1)
         matrix[touched[moved]] = turned
 
 
-def between(before: np.ndarray, after: np.ndarray, dose: float) -> np.ndarray:
+def between(before: Doubles, after: Singles | Doubles, dose: float) -> Doubles:
     """Unit rows in the direction of (1 - dose) u0 + dose u1, with u0 and u1 the unit rows of
     ``before`` and ``after``.
 
     Where the sum vanishes (u1 = -u0 and dose one half) the row is u0.
     """
-    start = before / np.linalg.norm(before, axis=1, keepdims=True)
+    start: Doubles = before / np.linalg.norm(before, axis=1, keepdims=True)
     end = after / np.linalg.norm(after.astype(np.float64), axis=1, keepdims=True)
     point = (1 - dose) * start + dose * end
-    length = np.linalg.norm(point, axis=1, keepdims=True)
-    return np.divide(point, length, out=start, where=length > 1e-6)
+    length: Doubles = np.linalg.norm(point, axis=1, keepdims=True)
+    np.divide(point, length, out=start, where=length > 1e-6)
+    return start
 
 
-def _check_rows(rows: np.ndarray, words: list[str]) -> None:
+def _check_rows(rows: Doubles, words: list[str]) -> None:
     """Refuse vectors that have no direction."""
     for word, length in zip(words, np.linalg.norm(rows, axis=1), strict=True):
         if not 0 < length < np.inf:
@@ -154,13 +158,13 @@ def _check_rows(rows: np.ndarray, words: list[str]) -> None:
             )
 
 
-def _copy(matrix: np.ndarray) -> np.ndarray:
+def _copy(matrix: Singles) -> Singles:
     """A copy in memory of its own, one block at a time, giving the pages of a read-only memory map
     back as they are copied.
 
     Otherwise the map and the copy of large vectors are both resident at the end.
     """
-    view: np.ndarray | None = matrix
+    view: object = matrix
     while isinstance(view, np.ndarray) and not isinstance(view, np.memmap):
         view = view.base
     pages = view.base if isinstance(view, np.memmap) and view.mode == "r" else None
@@ -172,10 +176,10 @@ def _copy(matrix: np.ndarray) -> np.ndarray:
     return copy
 
 
-def _with_matrix(vectors: KeyedVectors, matrix: np.ndarray) -> KeyedVectors:
+def _with_matrix(vectors: KeyedVectors, matrix: Singles) -> KeyedVectors:
     """Plain vectors with the vocabulary and counts of ``vectors`` and the rows of ``matrix``."""
     # Loads gensim, which takes a second: not before there are vectors
-    from files.vectors_blocks import keyed
+    from files.vectors import keyed
 
     counts = vectors.expandos.get("count")
     return keyed(list(vectors.index_to_key), matrix, None if counts is None else np.array(counts))

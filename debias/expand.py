@@ -1,65 +1,70 @@
-"""Lexicon expansion: add to each side the words nearest to it in some vectors."""
+"""Expansion of a query: add to each role the words nearest to it in some vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from debias.checks import check_whole
-from debias.lexicon import SIDES, Lexicon
+from debias.roles import TARGETS_AND_ATTRIBUTES, words_by_role
 from files import InputError
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from debias.margins import Singles
+    from intrinsic.wordsets import Query
+
 ROWS = 8192  # vocabulary rows compared at a time
 
 
-def expand(
-    lexicon: Lexicon, vectors: KeyedVectors, *, k: int = 100, stop: Iterable[str] = ()
-) -> Lexicon:
-    """``lexicon`` with the ``k`` nearest neighbours of each side added, nearest first.
+def expand(query: Query, vectors: KeyedVectors, *, k: int = 100, stop: Iterable[str] = ()) -> Query:
+    """``query`` with the ``k`` nearest neighbours of each of its roles X, Y, A and B added, nearest
+    first.
 
-    A word's nearness to a side is its highest cosine with any seed word of that side. A side
-    receives the ``k`` nearest words that are no seed of any side, that no other side is nearer to,
+    A word's nearness to a role is its highest cosine with any seed word of that role. A role
+    receives the ``k`` nearest words that are no seed of any role, that no other role is nearer to,
     that are words (``is_word``) and that are not in ``stop`` (compared without regard to case);
     fewer if the vocabulary is short. So every word is added once, as Goldfarb-Tarrant et al. (2021,
     section 4.1) expand to "unique" neighbours after Lauscher et al. (2020); which nearness they
-    used and what they removed by hand is not published, so write the result out
-    (``write_lexicon``), read it, and remove what does not belong.
+    used and what they removed by hand is not published, so write the result out (``write_query``),
+    read it, and remove what does not belong.
 
     Case is kept: in cased vectors "She" is a neighbour of "she", and balancing, which compares
-    exactly, needs both. Seeds missing from the vectors stay in the lexicon. The time is one pass
-    over the vocabulary and the memory a few numbers a word.
+    exactly, needs both. Seeds missing from the vectors stay in the query. The time is one pass over
+    the vocabulary and the memory a few numbers a word.
 
-    Raises ``InputError`` for k < 1 and for a side with no seed in the vectors.
+    Raises ``InputError`` for k < 1, for a role with no seed in the vectors, and as
+    ``words_by_role`` does.
     """
-    check_whole("k", k, 1)
-    nearness = _nearness(lexicon, vectors)
-    nearest_side = nearness.argmax(axis=1)
+    if k < 1:
+        raise InputError(f"k={k}: give a whole number of at least 1")
+    roles = [role for role in TARGETS_AND_ATTRIBUTES if role in query.sets]
+    seeds = words_by_role(query, roles or TARGETS_AND_ATTRIBUTES)
+    nearness = _nearness(seeds, vectors)
+    nearest_role = nearness.argmax(axis=1)
     left_out = {word.casefold() for word in stop}
-    seeds = {word for _, words in lexicon.sides() for word in words}
-    added = {}
-    for column, side in enumerate(SIDES):
-        ranked = _ranked(nearness[:, column], nearest_side == column)
+    every_seed = {word for words in seeds.values() for word in words}
+    sets = dict(query.sets)
+    for column, role in enumerate(seeds):
+        ranked = _ranked(nearness[:, column], nearest_role == column)
         candidates = (vectors.index_to_key[row] for row in ranked)
         words = (
             word
             for word in candidates
-            if word not in seeds and word.casefold() not in left_out and is_word(word)
+            if word not in every_seed and word.casefold() not in left_out and is_word(word)
         )
-        added[side] = getattr(lexicon, side) + tuple(
-            word for word, _ in zip(words, range(k), strict=False)
+        sets[role] = replace(
+            query[role],
+            name=f"{query[role].name}_{k}nn",
+            words=(*query[role].words, *islice(words, k)),
+            source=f"{query[role].source}; expanded to {k} nearest neighbours",
         )
-    return replace(
-        lexicon,
-        name=f"{lexicon.name}_{k}nn",
-        source=f"{lexicon.source}; expanded to {k} nearest neighbours a side",
-        **added,
-    )
+    return replace(query, name=f"{query.name}_{k}nn", sets=sets)
 
 
 def is_word(token: str) -> bool:
@@ -74,37 +79,39 @@ def is_word(token: str) -> bool:
     )
 
 
-def _nearness(lexicon: Lexicon, vectors: KeyedVectors) -> np.ndarray:
-    """The highest cosine of every word with the seeds of every side, shape (vocabulary, 4); -1 for
-    a zero or broken row.
+def _nearness(seeds: Mapping[str, tuple[str, ...]], vectors: KeyedVectors) -> Singles:
+    """The highest cosine of every word with the seeds of every role, shape (vocabulary, roles); -1
+    for a zero or broken row.
     """
     rows = [
         [vectors.key_to_index[word] for word in words if word in vectors.key_to_index]
-        for _, words in lexicon.sides()
+        for words in seeds.values()
     ]
-    for (side, words), found in zip(lexicon.sides(), rows, strict=True):
+    for (role, words), found in zip(seeds.items(), rows, strict=True):
         if not found:
             raise InputError(
-                f"none of the words of {side} ({', '.join(words[:8])}) is in the vectors; is their"
+                f"none of the words of {role} ({', '.join(words[:8])}) is in the vectors; is their"
                 " language or case another?"
             )
-    first_of_side = np.cumsum([0, *map(len, rows[:-1])])
-    seeds = _unit(vectors.vectors[np.concatenate(rows)])
-    nearness = np.empty((len(vectors), len(SIDES)), dtype=np.float32)
+    first_of_role = np.cumsum([0, *map(len, rows[:-1])])
+    units = _unit(vectors.vectors[np.concatenate(rows)])
+    nearness = np.empty((len(vectors), len(seeds)), dtype=np.float32)
     for start in range(0, len(vectors), ROWS):
-        cosines = _unit(vectors.vectors[start : start + ROWS]) @ seeds.T
-        nearness[start : start + ROWS] = np.maximum.reduceat(cosines, first_of_side, axis=1)
+        cosines = _unit(vectors.vectors[start : start + ROWS]) @ units.T
+        nearness[start : start + ROWS] = np.maximum.reduceat(cosines, first_of_role, axis=1)
     return np.nan_to_num(nearness, nan=-1.0)
 
 
-def _unit(rows: np.ndarray) -> np.ndarray:
+def _unit(rows: Singles) -> Singles:
     """Rows scaled to length 1 in float32; a zero row becomes NaN."""
     rows = np.asarray(rows, dtype=np.float32)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(lengths > 0, lengths, np.nan)
+    lengths: Singles = np.linalg.norm(rows, axis=1, keepdims=True)
+    units = np.full_like(rows, np.nan)
+    np.divide(rows, lengths, out=units, where=lengths > 0)
+    return units
 
 
-def _ranked(nearness: np.ndarray, claimed: np.ndarray) -> Iterator[int]:
+def _ranked(nearness: Singles, claimed: NDArray[np.bool_]) -> Iterator[int]:
     """The claimed rows, nearest first; equals in vocabulary order."""
     rows = np.flatnonzero(claimed)
     yield from rows[np.argsort(-nearness[rows], kind="stable")].tolist()

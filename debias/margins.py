@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from files import InputError
+
+Singles = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 ATTRACT, REPEL = 1, -1
 CLIP = 2.0
 
 
 def attract_repel(
-    rows: np.ndarray,
-    attract: np.ndarray,
-    repel: np.ndarray,
+    rows: Singles | Doubles,
+    attract: Indices,
+    repel: Indices,
     *,
     seed: int,
     epochs: int = 5,
@@ -24,19 +29,19 @@ def attract_repel(
     regularisation: float = 1e-9,
     learning_rate: float = 0.05,
     drop_last: bool = False,
-) -> np.ndarray:
+) -> Singles:
     r"""The vectors ``rows``, in float32, after pulling pairs together and pushing others apart;
     their lengths mean nothing.
 
     With u the unit vector of each word as it stands, a batch of B pairs (l, r) with negatives n(l),
     n(r) has the cost
 
-        attract:  sum relu(m + u_l.u_n(l) - u_l.u_r) + relu(m + u_r.u_n(r) - u_l.u_r)    m =
-        ``attract_margin`` repel:    sum relu(m - u_l.u_n(l) + u_l.u_r) + relu(m - u_r.u_n(r) +
-        u_l.u_r)    m = ``repel_margin`` both:     + B ``regularisation``/2 sum |w_l - u_l|^2 + |w_r
-        - u_r|^2             w = the row as given, not normalised
+        attract:  sum relu(m + u_l.u_n(l) - u_l.u_r) + relu(m + u_r.u_n(r) - u_l.u_r)
+        repel:    sum relu(m - u_l.u_n(l) + u_l.u_r) + relu(m - u_r.u_n(r) + u_l.u_r)
+        both:     + B ``regularisation``/2 sum |w_l - u_l|^2 + |w_r - u_r|^2
 
-    (B, because the reference adds the batch's regularisation to the cost of each pair.) A word's
+    with m = ``attract_margin`` or ``repel_margin`` and w the row as given, not normalised (B,
+    because the reference adds the batch's regularisation to the cost of each pair). A word's
     negative is, among the other pairs of the batch, the word nearest to it (attract) or farthest
     from it (repel); with probability one half it is instead either word of another pair drawn at
     random. As in the reference, places are excluded and not words: a word that is in two pairs of
@@ -95,21 +100,21 @@ def attract_repel(
 
 
 def batch_gradient(
-    current: np.ndarray,
-    original: np.ndarray,
-    places: np.ndarray,
+    current: Singles,
+    original: Singles,
+    places: Indices,
     kind: int,
     rng: np.random.Generator,
     *,
     margin: float,
     regularisation: float,
-) -> np.ndarray:
+) -> Singles:
     """The clipped gradient of one batch's cost, a row for each word of the batch.
 
     Shapes: current, original (words, dim); places (2 B,), the words at l1, r1, l2, r2, ...; the
     result is as ``current``.
     """
-    lengths = np.linalg.norm(current, axis=1, keepdims=True)
+    lengths: Singles = np.linalg.norm(current, axis=1, keepdims=True)
     units = current / lengths
     at_place = units[places]
     cosines = at_place @ at_place.T
@@ -128,7 +133,8 @@ def batch_gradient(
 
     owners = places[np.concatenate((every, negatives))]
     through_unit = units[owners]
-    gradient -= np.einsum("ij,ij->i", gradient, through_unit)[:, None] * through_unit
+    along: Singles = np.einsum("ij,ij->i", gradient, through_unit)
+    gradient -= along[:, None] * through_unit
     gradient /= lengths[owners]
     np.clip(gradient, -CLIP, CLIP, out=gradient)
     of_word = np.zeros((len(current), len(owners)), dtype=np.float32)
@@ -136,7 +142,7 @@ def batch_gradient(
     return of_word @ gradient  # the sum of each word's rows; np.add.at takes several times as long
 
 
-def choose_negatives(cosines: np.ndarray, kind: int, rng: np.random.Generator) -> np.ndarray:
+def choose_negatives(cosines: Singles, kind: int, rng: np.random.Generator) -> Indices:
     """The place of the negative of each place, from the cosines of all places of the batch, shape
     (2 B, 2 B).
 
@@ -154,11 +160,9 @@ def choose_negatives(cosines: np.ndarray, kind: int, rng: np.random.Generator) -
     return np.where(rng.random(size) < 0.5, at_random, preference.argmax(axis=1))
 
 
-def _batches(
-    pairs: np.ndarray, size: int, drop_last: bool, rng: np.random.Generator
-) -> list[np.ndarray]:
+def _batches(pairs: Indices, size: int, drop_last: bool, rng: np.random.Generator) -> list[Indices]:
     """The pairs in random order, cut into batches."""
-    shuffled = rng.permutation(pairs)
+    shuffled: Indices = rng.permutation(pairs)
     whole = len(pairs) // size
     if drop_last:
         return [shuffled[start : start + size] for start in range(0, whole * size, size)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from files import read_lines
 from files.text import open_binary
@@ -81,7 +82,7 @@ def lines_with(path: Path, words: Iterable[str]) -> Iterator[tuple[int, list[Lin
         offset += len(block)
 
 
-def _candidates(block: bytes, table: np.ndarray) -> tuple[np.ndarray, list[int]]:
+def _candidates(block: bytes, table: NDArray[np.bool_]) -> tuple[NDArray[np.intp], list[int]]:
     """Where the lines of ``block`` end, and the indices of the lines with a token whose key is in
     ``table``.
     """
@@ -97,6 +98,6 @@ def _candidates(block: bytes, table: np.ndarray) -> tuple[np.ndarray, list[int]]
     return newlines, np.unique(np.searchsorted(newlines, starts[table[_slots(keys)]])).tolist()
 
 
-def _slots(keys: np.ndarray) -> np.ndarray:
+def _slots(keys: NDArray[np.uint64]) -> NDArray[np.intp]:
     """The row of the hash table for each key."""
     return ((keys * SPREAD) >> np.uint64(48)).astype(np.intp)

@@ -1,6 +1,6 @@
 """Downstream tasks on frozen vectors: group tagger, hate-speech classifiers, and gaps between
 groups.
 
-``groups`` tags posts by gender words, ``cnn`` and ``linear`` classify them, ``gaps`` turns
+``tagger`` tags posts by gender words, ``cnn`` and ``linear`` classify them, ``gaps`` turns
 anybody's predictions into performance gaps.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 
 import pandas as pd
@@ -11,62 +12,47 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from extrinsic.gaps import binary, gap_table
-from files import InputError, atomic_path, nearest, run_cli
+from extrinsic.gaps import Gaps, Row, as_table, binary, column_of, gap_rows
+from files import InputError, atomic_path, run_cli
+from files.tables import read_table
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
 EPILOG = """\
 A gap is the privileged group's value minus the other group's: positive = worse for the other group.
 Intervals are 95 % percentile bootstrap intervals over the items, within groups. Gold and predicted
 labels must be 0 or 1; an empty group counts in the rows "all" only."""
 
 
+class Options(argparse.Namespace):
+    """What the command line says."""
+
+    predictions: Path
+    gold: str
+    pred: str
+    group: str
+    privileged: str
+    unprivileged: str | None
+    resamples: int
+    seed: int
+    csv: Path | None
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read predictions, print the table of measures and gaps, and write it where ``--csv`` says."""
-    options = _parse(arguments)
-    predictions = prepare(
-        read_table(options.predictions), gold=options.gold, pred=options.pred, group=options.group
-    )
-    table = all_gaps(
-        predictions, options.privileged, options.unprivileged, options.resamples, options.seed
-    )
-    Console().print(_render(table))
+    options = _parser().parse_args(arguments, namespace=Options())
+    table = read_table(options.predictions)
+    predictions = prepare(table, gold=options.gold, pred=options.pred, group=options.group)
+    rows = all_gaps(predictions, _compared(predictions, options), seed=options.seed)
+    Console().print(_render(rows))
     if options.csv:
         with atomic_path(options.csv) as work:
-            table.to_csv(work, index=False)
-
-
-def read_table(path: Path) -> pd.DataFrame:
-    """A .csv, .tsv or .parquet file; every cell of the first two stays text, so that a group may be
-    called "NA" or "01".
-    """
-    if not path.is_file():
-        siblings = (
-            [sibling.name for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
-        )
-        raise InputError(f"no such file: {path}{nearest(path.name, siblings)}")
-    try:
-        if path.suffix == ".parquet":
-            return pd.read_parquet(path)
-        if path.suffix in SEPARATORS:
-            return pd.read_csv(path, sep=SEPARATORS[path.suffix], dtype=str, keep_default_na=False)
-    except (ValueError, OSError) as error:  # pandas and pyarrow derive their errors from these
-        raise InputError(
-            f"{path} cannot be read as {path.suffix[1:]}: {str(error).strip()}"
-        ) from error
-    raise InputError(f"{path}: unknown format {path.suffix!r}; give .csv, .tsv or .parquet")
+            as_table(rows).to_csv(work, index=False)
 
 
 def prepare(table: pd.DataFrame, *, gold: str, pred: str, group: str) -> pd.DataFrame:
     """The three columns under the names ``gap_table`` knows; an empty group becomes a missing
     one.
     """
-    if group not in table.columns:
-        raise InputError(
-            f"no column {group!r}{nearest(group, table.columns)}; columns present:"
-            f" {', '.join(map(repr, table.columns))}"
-        )
-    groups = table[group].astype("string")
+    groups = column_of(table, group).astype("string")
     return pd.DataFrame(
         {
             "label": binary(table, gold),
@@ -76,38 +62,37 @@ def prepare(table: pd.DataFrame, *, gold: str, pred: str, group: str) -> pd.Data
     )
 
 
-def all_gaps(
-    predictions: pd.DataFrame, privileged: str, unprivileged: str | None, resamples: int, seed: int
-) -> pd.DataFrame:
-    """``gap_table`` against one group or, where none is named, against each other group in turn;
-    every row once.
-    """
+def all_gaps(predictions: pd.DataFrame, compared: Sequence[Gaps], *, seed: int) -> list[Row]:
+    """The rows of several comparisons: every value once, then the gaps."""
+    rows = {
+        (row.kind, row.measure, row.group, row.unprivileged): row
+        for gaps in compared
+        for row in gap_rows(predictions, gaps, seed=seed)
+    }
+    return sorted(rows.values(), key=lambda row: row.kind == "gap")
+
+
+def _compared(predictions: pd.DataFrame, options: Options) -> list[Gaps]:
+    """The group named against the privileged one; where none is named, each other in turn."""
+    present = set(predictions["group"].dropna())
     others = (
-        [unprivileged]
-        if unprivileged
-        else sorted(set(predictions["group"].dropna()) - {privileged})
+        [options.unprivileged] if options.unprivileged else sorted(present - {options.privileged})
     )
     if not others:
         raise InputError(
-            f"every row with a group is of group {privileged!r}; a gap needs a second group"
+            f"every row with a group is of group {options.privileged!r}; a gap needs a second group"
         )
-    tables = [
-        gap_table(
-            predictions, privileged=privileged, unprivileged=other, resamples=resamples, seed=seed
-        )
-        for other in others
-    ]
-    table = pd.concat(tables).drop_duplicates(["measure", "group"], ignore_index=True)
-    is_gap = table["measure"].str.endswith("_gap")
-    return pd.concat([table[~is_gap], table[is_gap]], ignore_index=True)
+    return [Gaps(options.privileged, other, options.resamples) for other in others]
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m extrinsic", description="Performance gaps between groups.", epilog=EPILOG
     )
     parser.add_argument(
-        "predictions", type=Path, help="a .csv, .tsv or .parquet file with one row an item"
+        "predictions",
+        type=Path,
+        help="a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file, one row an item",
     )
     parser.add_argument(
         "--gold", required=True, metavar="COL", help="column of the true labels, 0 or 1"
@@ -133,10 +118,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--seed", type=int, default=0, metavar="S", help="seed of the bootstrap (default 0)"
     )
     parser.add_argument("--csv", type=Path, metavar="OUT", help="write the table here as well")
-    return parser.parse_args(arguments)
+    return parser
 
 
-def _render(table: pd.DataFrame) -> Table:
+def _render(rows: Sequence[Row]) -> Table:
     """The table for a terminal: a gap's support is that of its two groups."""
     out = Table()
     for column in ("measure", "group", "value", "95 % interval", "support", "note"):
@@ -145,19 +130,14 @@ def _render(table: pd.DataFrame) -> Table:
             justify="left" if column in ("measure", "group", "note") else "right",
             no_wrap=column != "note",
         )
-    for row in table.itertuples():
-        gap = str(row.measure).endswith("_gap")
-        support = (
-            f"{row.support_privileged} / {row.support_unprivileged}" if gap else str(row.support)
-        )
-        sign = "+" if gap else ""
-        interval = "" if pd.isna(row.low) else f"{row.low:{sign}.3f}, {row.high:{sign}.3f}"
-        value = "undefined" if pd.isna(row.value) else f"{row.value:{sign}.3f}"
-        out.add_row(
-            *map(
-                Text, (str(row.measure), str(row.group), value, interval, support, str(row.reason))
-            )
-        )
+    for row in rows:
+        measure, group, sign, support = row.measure, row.group, "", str(row.support)
+        if row.kind == "gap":
+            measure, group = f"{row.measure} gap", f"{row.privileged} - {row.unprivileged}"
+            sign, support = "+", f"{row.support_privileged} / {row.support_unprivileged}"
+        interval = "" if isnan(row.low) else f"{row.low:{sign}.3f}, {row.high:{sign}.3f}"
+        value = "undefined" if isnan(row.value) else f"{row.value:{sign}.3f}"
+        out.add_row(*map(Text, (measure, group, value, interval, support, row.reason)))
     return out
 
 

@@ -4,14 +4,16 @@ once.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 
-class PooledConvolution(torch.autograd.Function):
+def pooled_convolution(
+    filters: Tensor, vectors: Tensor, tokens: Tensor, lengths: Tensor, windows: tuple[int, ...]
+) -> Tensor:
     r"""Kim's (2014) feature maps, max-pooled over time, before bias and ReLU (both commute with the
     maximum).
 
@@ -28,10 +30,25 @@ class PooledConvolution(torch.autograd.Function):
     (batch,), each from max(windows) to width: later positions are padding and are not looked at.
     Result (batch, len(windows) * maps).
     """
+    pooled: Tensor = _PooledConvolution.apply(  # type: ignore[no-untyped-call]
+        filters, vectors, tokens, lengths, windows
+    )
+    return pooled
 
+
+class _Context(Protocol):
+    """What torch keeps between ``forward`` and ``backward``."""
+
+    saved_tensors: tuple[Tensor, ...]
+    windows: tuple[int, ...]
+
+    def save_for_backward(self, *tensors: Tensor) -> None: ...
+
+
+class _PooledConvolution(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any,
+        ctx: _Context,
         filters: Tensor,
         vectors: Tensor,
         tokens: Tensor,
@@ -65,7 +82,7 @@ class PooledConvolution(torch.autograd.Function):
         return torch.cat(pooled, 1)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None, None]:
+    def backward(ctx: _Context, *gradients: Tensor) -> tuple[Tensor, None, None, None, None]:
         """d filters[slab(w) + k, m] = sum over posts of (gradient of the post's map m of width w) x
         (its k-th word under the maximum).
         """

@@ -6,19 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
+from annotated_types import Ge
+from numpy.typing import NDArray
 
 from extrinsic.gaps import binary
 from files import InputError, nearest
 
-if TYPE_CHECKING:
-    from datasets import Dataset
-
 # A tenth of the training items serves as dev where none is given (Kim, 2014, section 3.1)
 DEV_PARTS = 10
+
+Folds = Annotated[int, Ge(2)]
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -28,44 +30,39 @@ class Fold:
     """
 
     name: str
-    train: np.ndarray
-    dev: np.ndarray
-    test: np.ndarray
+    train: Rows
+    dev: Rows
+    test: Rows
     seed: int
 
 
-def read_posts(posts: Dataset) -> pd.DataFrame:
-    """The columns ``id, text, label, group, split`` of labelled posts, checked; a missing ``group``
+def read_posts(posts: pd.DataFrame) -> pd.DataFrame:
+    """The columns ``id, text, split, label, group`` of labelled posts, checked; a missing ``group``
     column becomes None.
 
-    Raises ``InputError`` for a missing column, a label other than 0 and 1, a text that is not a
-    string, and an unknown split.
+    Raises ``InputError`` for a missing column, a label other than 0 and 1, and a text that is not a
+    string.
     """
     for column in ("id", "text", "label", "split"):
-        if column not in posts.column_names:
-            present = ", ".join(posts.column_names)
+        if column not in posts:
             raise InputError(
-                f"the posts have no column {column!r}{nearest(column, posts.column_names)};"
-                f" columns: {present}"
+                f"the posts have no column {column!r}{nearest(column, posts.columns)};"
+                f" columns: {', '.join(map(str, posts.columns))}"
             )
-    table = pd.DataFrame({column: list(posts[column]) for column in ("id", "text", "split")})
-    table["label"] = binary(pd.DataFrame({"label": list(posts["label"])}), "label")
-    table["group"] = pd.Series(
-        list(posts["group"]) if "group" in posts.column_names else None,
-        index=table.index,
-        dtype=object,
-    )
-    texts = table["text"].map(lambda text: isinstance(text, str))
-    if not texts.all():
+    table = posts[["id", "text", "split"]].reset_index(drop=True)
+    table["label"] = binary(posts, "label")
+    table["group"] = posts["group"].to_numpy() if "group" in posts else None
+    lost = ~table["text"].map(lambda text: isinstance(text, str)).to_numpy(dtype=bool)
+    if lost.any():
         raise InputError(
-            f"{(~texts).sum()} posts have no text, the first with id"
-            f" {table['id'][~texts].iloc[0]!r}; drop them"
+            f"{lost.sum()} posts have no text, the first with id {table['id'][lost].iloc[0]!r};"
+            " drop them"
         )
     return table
 
 
 def cross_predict(
-    table: pd.DataFrame, score: Callable[[Fold], np.ndarray], *, folds: int, seed: int
+    table: pd.DataFrame, score: Callable[[Fold], NDArray[np.floating]], *, folds: int, seed: int
 ) -> pd.DataFrame:
     """Predictions for the test items of every fold, in the order of the posts.
 
@@ -124,7 +121,7 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
     yield _fold("test", train, test, strata, rng, dev)
 
 
-def deal(strata: np.ndarray, parts: int, rng: np.random.Generator) -> np.ndarray:
+def deal(strata: Rows, parts: int, rng: np.random.Generator) -> Rows:
     """A part number from 0 to parts - 1 for every item: within a stratum the parts differ by at
     most one item, and over all items too.
 
@@ -140,11 +137,11 @@ def deal(strata: np.ndarray, parts: int, rng: np.random.Generator) -> np.ndarray
 
 def _fold(
     name: str,
-    train: np.ndarray,
-    test: np.ndarray,
-    strata: np.ndarray,
+    train: Rows,
+    test: Rows,
+    strata: Rows,
     rng: np.random.Generator,
-    dev: np.ndarray | None = None,
+    dev: Rows | None = None,
 ) -> Fold:
     if dev is None or not len(dev):
         held = deal(strata[train], DEV_PARTS, rng) == 0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from files import InputError
 
@@ -26,17 +27,17 @@ class Encoded:
     vectors, before unknown words take the vector of ``<UNK>``.
     """
 
-    tokens: np.ndarray
-    offsets: np.ndarray
-    matrix: np.ndarray
+    tokens: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    matrix: NDArray[np.float32]
     coverage: float
 
     @property
-    def lengths(self) -> np.ndarray:
+    def lengths(self) -> NDArray[np.int64]:
         """The number of tokens of each post, shape (n,)."""
         return np.diff(self.offsets)
 
-    def padded(self, rows: np.ndarray, *, shortest: int, longest: int) -> np.ndarray:
+    def padded(self, rows: NDArray[np.int64], *, shortest: int, longest: int) -> NDArray[np.int64]:
         """The posts ``rows`` as a rectangle (len(rows), width), cut after ``longest`` tokens and
         filled with 0 up to the widest of them.
 
@@ -79,7 +80,7 @@ def encode(texts: Iterable[str], vectors: KeyedVectors) -> Encoded:
     return Encoded(tokens, offsets, _matrix(known, vectors), found / total)
 
 
-def _matrix(words: list[str], vectors: KeyedVectors) -> np.ndarray:
+def _matrix(words: list[str], vectors: KeyedVectors) -> NDArray[np.float32]:
     """The vectors of ``words`` as float32 below a row of zeros."""
     matrix = np.zeros((len(words) + 1, vectors.vector_size), dtype=np.float32)
     matrix[1:] = vectors.vectors[[vectors.key_to_index[word] for word in words]]

@@ -14,15 +14,63 @@ is what they measure, and so do we.)
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from annotated_types import Gt, Lt
+from numpy.typing import NDArray
 
-from files import InputError, nearest
+from files import InputError, choice, nearest
+from files.choice import Count
 
 ALL = "all"
 TOLERATED = 0.05
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@choice
+class Gaps:
+    """Whose performance is compared, and how finely the intervals are drawn."""
+
+    privileged: str = "male"
+    unprivileged: str = "female"
+    resamples: Count = 1000
+    level: Annotated[float, Gt(0), Lt(1)] = 0.95
+
+    name: ClassVar[str] = "gaps"
+    version: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if self.privileged == self.unprivileged:
+            raise InputError(
+                f"the privileged and the unprivileged group are both {self.privileged!r}; name two"
+                " groups"
+            )
+
+    def files(self) -> list[Path]:
+        """None."""
+        return []
+
+
+class Row(NamedTuple):
+    """A measure of a group, or a gap between two groups, with its interval; see ``gap_table``."""
+
+    kind: Literal["value", "gap"]
+    measure: str
+    group: str
+    privileged: str
+    unprivileged: str
+    value: float
+    low: float
+    high: float
+    support: int
+    support_privileged: int | None
+    support_unprivileged: int | None
+    reason: str
 
 
 class Measure(NamedTuple):
@@ -34,12 +82,12 @@ class Measure(NamedTuple):
     denominator: tuple[int, int, int, int]
     missing: str
 
-    def value(self, cells: np.ndarray) -> np.ndarray:
+    def value(self, cells: Counts) -> Floats:
         """The measure in [0, 1] of counts shaped (..., 4); NaN where it is undefined."""
         below = cells @ np.array(self.denominator)
         return np.where(below > 0, cells @ np.array(self.numerator) / np.maximum(below, 1), np.nan)
 
-    def support(self, cells: np.ndarray) -> int:
+    def support(self, cells: Counts) -> int:
         """The number of items in the denominator; 0 exactly where the measure is undefined."""
         return int(cells @ (np.array(self.denominator) > 0))
 
@@ -54,31 +102,25 @@ MEASURES = {
 class Group(NamedTuple):
     """The confusion cells of a group (4,) and of its bootstrap resamples (resamples, 4)."""
 
-    cells: np.ndarray
-    resampled: np.ndarray
+    cells: Counts
+    resampled: Counts
 
 
-def gap_table(
-    predictions: pd.DataFrame,
-    *,
-    privileged: str = "male",
-    unprivileged: str = "female",
-    resamples: int = 1000,
-    level: float = 0.95,
-    seed: int,
-) -> pd.DataFrame:
+DEFAULT = Gaps()
+
+
+def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT, *, seed: int) -> pd.DataFrame:
     """Precision, recall and F1 of every group and their gaps, with percentile bootstrap intervals.
 
     ``predictions`` needs the columns ``label`` and ``prediction`` (0 or 1) and ``group``; a row
     without a group counts in "all" only. Folds of a cross-validation are pooled. A gap is signed,
     in [-1, 1]: positive = worse for the unprivileged group, 0 = equal.
 
-    One row per (measure, group): measures precision, recall, f1 for every group and for "all";
-    precision_gap, recall_gap, f1_gap for the group "privileged-unprivileged". Columns ``measure,
-    group, value, low, high, support, support_privileged, support_unprivileged, reason``. The
-    support of a measure is the number of items in its denominator: predicted positives (precision),
-    actual positives (recall), either (F1). The support of a gap is the smaller of its groups' two.
-    A value without support is NaN, and ``reason`` says why.
+    One row per measure (precision, recall, f1) and group, "all" included (``kind`` "value"), then
+    one per gap (``kind`` "gap"), which has ``privileged`` and ``unprivileged`` and no ``group``;
+    columns as in ``Row``. The ``support`` of a measure is the number of items in its denominator:
+    predicted positives (precision), actual positives (recall), either (F1). The support of a gap is
+    the smaller of its groups' two. A value without support is NaN, and ``reason`` says why.
 
     The interval resamples the items with replacement within each group, so that group sizes stay as
     they are; it answers for the choice of test items, not of the training run. Resamples in which a
@@ -88,36 +130,36 @@ def gap_table(
     Raises ``InputError`` for a missing column, a value other than 0 and 1, and a group without
     rows.
     """
-    if resamples < 1 or not 0 < level < 1:
-        raise InputError(
-            f"resamples={resamples}, level={level}: resamples must be at least 1 and level between"
-            " 0 and 1"
-        )
-    names = _group_names(predictions)
-    _check_groups(names, privileged, unprivileged)
-    groups = _resample(predictions, names, resamples, seed)
-    order = [
-        privileged,
-        unprivileged,
-        *(name for name in groups if name not in (privileged, unprivileged, ALL)),
-        ALL,
-    ]
-    rows = [
-        _group_row(measure, name, groups[name], level) for name in order for measure in MEASURES
-    ]
-    rows += [_gap_row(measure, privileged, unprivileged, groups, level) for measure in MEASURES]
-    supports = ["support", "support_privileged", "support_unprivileged"]
-    table = pd.DataFrame(
-        rows, columns=["measure", "group", "value", "low", "high", *supports, "reason"]
-    )
-    return table.astype(dict.fromkeys(supports, "Int64"))
+    return as_table(gap_rows(predictions, gaps, seed=seed))
 
 
-def binary(table: pd.DataFrame, column: str) -> np.ndarray:
+def gap_rows(predictions: pd.DataFrame, gaps: Gaps, *, seed: int) -> list[Row]:
+    """The rows of ``gap_table``."""
+    names = _group_names(predictions, gaps)
+    groups = _resample(predictions, names, gaps.resamples, seed)
+    compared = (gaps.privileged, gaps.unprivileged)
+    order = [*compared, *(name for name in groups if name not in (*compared, ALL)), ALL]
+    return [
+        *(
+            _value(measure, name, groups[name], gaps.level)
+            for name in order
+            for measure in MEASURES
+        ),
+        *(_gap(measure, groups, gaps) for measure in MEASURES),
+    ]
+
+
+def as_table(rows: list[Row]) -> pd.DataFrame:
+    """The rows as a table, supports as integers that may be missing."""
+    supports = ("support", "support_privileged", "support_unprivileged")
+    return pd.DataFrame(rows, columns=list(Row._fields)).astype(dict.fromkeys(supports, "Int64"))
+
+
+def binary(table: pd.DataFrame, column: str) -> Counts:
     """A column of 0 and 1 (also as text or booleans) as integers; ``InputError`` when it is missing
     or holds anything else.
     """
-    values = _column(table, column)
+    values = column_of(table, column)
     numbers = pd.to_numeric(values, errors="coerce").astype("float64")
     bad = ~numbers.isin([0.0, 1.0]).to_numpy()
     if bad.any():
@@ -126,10 +168,11 @@ def binary(table: pd.DataFrame, column: str) -> np.ndarray:
             f"column {column!r} holds {examples} in {bad.sum()} of {len(values)} rows; it must be 0"
             " or 1 in every row"
         )
-    return numbers.to_numpy(dtype=np.int64)
+    return np.asarray(numbers, dtype=np.int64)
 
 
-def _column(table: pd.DataFrame, column: str) -> pd.Series:
+def column_of(table: pd.DataFrame, column: str) -> pd.Series:
+    """A column by name; ``InputError`` with the nearest name where there is none."""
     if column not in table.columns:
         present = ", ".join(repr(name) for name in table.columns)
         raise InputError(
@@ -138,31 +181,24 @@ def _column(table: pd.DataFrame, column: str) -> pd.Series:
     return table[column]
 
 
-def _group_names(predictions: pd.DataFrame) -> pd.Series:
-    names = _column(predictions, "group").astype("string")
-    if names.eq(ALL).any():
+def _group_names(predictions: pd.DataFrame, gaps: Gaps) -> pd.Series[str]:
+    names = column_of(predictions, "group").astype("string")
+    present = sorted(names.dropna().unique())
+    if ALL in present:
         raise InputError(
             f"a group is called {ALL!r}, the name of the rows over all items; rename it"
         )
-    return names
-
-
-def _check_groups(names: pd.Series, privileged: str, unprivileged: str) -> None:
-    present = sorted(names.dropna().unique())
-    for wanted in (privileged, unprivileged):
+    for wanted in (gaps.privileged, gaps.unprivileged):
         if wanted not in present:
             listed = ", ".join(repr(name) for name in present) or "none"
             raise InputError(
                 f"no rows of group {wanted!r}{nearest(wanted, present)}; groups present: {listed}"
             )
-    if privileged == unprivileged:
-        raise InputError(
-            f"the privileged and the unprivileged group are both {privileged!r}; name two groups"
-        )
+    return names
 
 
 def _resample(
-    predictions: pd.DataFrame, names: pd.Series, resamples: int, seed: int
+    predictions: pd.DataFrame, names: pd.Series[str], resamples: int, seed: int
 ) -> dict[str, Group]:
     """Every group's cells and resamples, by name in sorted order, "all" last.
 
@@ -186,44 +222,35 @@ def _resample(
     return dict(zip(present, strata, strict=False)) | {ALL: everyone}
 
 
-def _group_row(measure: str, name: str, group: Group, level: float) -> dict[str, Any]:
+def _value(measure: str, name: str, group: Group, level: float) -> Row:
     spec = MEASURES[measure]
     support = spec.support(group.cells)
-    row = {
-        "measure": measure,
-        "group": name,
-        **_interval(spec.value(group.cells), spec.value(group.resampled), level),
-    }
-    row |= {"support": support, "support_privileged": pd.NA, "support_unprivileged": pd.NA}
-    return row | {"reason": row["reason"] if support else spec.missing}
+    value = float(spec.value(group.cells))
+    low, high, reason = _interval(value, spec.value(group.resampled), level)
+    reason = reason if support else spec.missing
+    return Row("value", measure, name, "", "", value, low, high, support, None, None, reason)
 
 
-def _gap_row(
-    measure: str, privileged: str, unprivileged: str, groups: dict[str, Group], level: float
-) -> dict[str, Any]:
+def _gap(measure: str, groups: Mapping[str, Group], gaps: Gaps) -> Row:
     spec = MEASURES[measure]
-    better, worse = groups[privileged], groups[unprivileged]
-    supports = {privileged: spec.support(better.cells), unprivileged: spec.support(worse.cells)}
-    value = spec.value(better.cells) - spec.value(worse.cells)
+    compared = (gaps.privileged, gaps.unprivileged)
+    better, worse = (groups[name] for name in compared)
+    supports = spec.support(better.cells), spec.support(worse.cells)
+    value = float(spec.value(better.cells) - spec.value(worse.cells))
     samples = spec.value(better.resampled) - spec.value(worse.resampled)
-    row = {
-        "measure": f"{measure}_gap",
-        "group": f"{privileged}-{unprivileged}",
-        **_interval(value, samples, level),
-    }
-    row |= {"support": min(supports.values())}
-    row |= {
-        "support_privileged": supports[privileged],
-        "support_unprivileged": supports[unprivileged],
-    }
+    low, high, reason = _interval(value, samples, gaps.level)
     missing = "; ".join(
-        f"{name}: {spec.missing}" for name, support in supports.items() if not support
+        f"{name}: {spec.missing}"
+        for name, support in zip(compared, supports, strict=True)
+        if not support
     )
-    return row | {"reason": missing or row["reason"]}
+    return Row(
+        "gap", measure, "", *compared, value, low, high, min(supports), *supports, missing or reason
+    )
 
 
-def _interval(value: np.ndarray, samples: np.ndarray, level: float) -> dict[str, Any]:
-    """Value, percentile interval over the defined resamples, and a reason where many were
+def _interval(value: float, samples: Floats, level: float) -> tuple[float, float, str]:
+    """The percentile interval over the defined resamples, and a reason where many were
     undefined.
     """
     defined = samples[~np.isnan(samples)]
@@ -236,4 +263,4 @@ def _interval(value: np.ndarray, samples: np.ndarray, level: float) -> dict[str,
         if lost > TOLERATED
         else ""
     )
-    return {"value": float(value), "low": float(low), "high": float(high), "reason": reason}
+    return float(low), float(high), reason

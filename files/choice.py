@@ -11,7 +11,7 @@ import dataclasses
 import inspect
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import (
@@ -21,6 +21,7 @@ from typing import (
     Literal,
     Protocol,
     TypeVar,
+    cast,
     dataclass_transform,
     runtime_checkable,
 )
@@ -56,16 +57,18 @@ class Choice(Protocol):
     version: ClassVar[int]
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What stands for it in the tables."""
 
-    def files(self) -> typing.Sequence[Path]: ...
+    def files(self) -> list[Path]:
+        """The files from outside whose bytes decide its result."""
 
 
 class FieldError(InputError):
     """A field has a value that its type does not allow; the message begins with the field."""
 
 
-@dataclass_transform(frozen_default=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def choice(cls: type[T]) -> type[T]:
     """A frozen dataclass that checks its fields, lists taken as tuples, before ``__post_init__``.
 
@@ -73,8 +76,8 @@ def choice(cls: type[T]) -> type[T]:
     """
     own = getattr(cls, "__post_init__", None)
 
-    def check(self: T) -> None:
-        for name, (hint, adapter) in _adapters(type(self)).items():
+    def check(self: object) -> None:
+        for name, (hint, adapter) in _adapters(cast("Hashable", type(self))).items():
             value = as_tuples(getattr(self, name))
             try:
                 object.__setattr__(self, name, adapter.validate_python(value))
@@ -111,10 +114,10 @@ def lacks(value: object, protocol: type) -> list[str]:
 
 
 @cache
-def _adapters(cls: type) -> Mapping[str, tuple[Any, TypeAdapter[Any]]]:
+def _adapters(cls: Hashable) -> Mapping[str, tuple[Any, TypeAdapter[Any]]]:
     return {
         name: (hint, TypeAdapter(hint, config=None if dataclasses.is_dataclass(hint) else STRICT))
-        for name, hint in hints_of(cls).items()
+        for name, hint in hints_of(cast("type", cls)).items()
     }
 
 

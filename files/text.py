@@ -36,7 +36,7 @@ def open_binary(path: str | Path) -> IO[bytes]:
         raise InputError(f"{path} is a folder; give a file")
     opener = OPENERS.get(path.suffix)
     try:
-        return cast(IO[bytes], opener(path, "rb") if opener else open(path, "rb"))
+        return cast("IO[bytes]", opener(path, "rb") if opener else open(path, "rb"))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
 

@@ -6,17 +6,22 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-import pandas as pd
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from files import InputError, atomic_path, run_cli
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from intrinsic.audit import Audited
+    from intrinsic.score import Score
 
 FEWEST_FILES = 3  # that a rank correlation needs
 
@@ -30,12 +35,12 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         help="word2vec text or binary, GloVe, fastText, or a mapped folder; several are ranked",
     )
-    options.add_argument(
-        "--metric", nargs="+", default=[], metavar="NAME", help="these metrics only"
-    )
-    options.add_argument(
-        "--query", nargs="+", default=[], metavar="NAME", help="these queries only"
-    )
+    for name, metavar, what in (
+        ("metric", "NAME", "these metrics only"),
+        ("query", "NAME", "these queries only"),
+        ("similarity", "FILE", "word similarity files: word, word, number on each line"),
+    ):
+        options.add_argument(f"--{name}", nargs="+", default=[], metavar=metavar, help=what)
     options.add_argument(
         "--words",
         metavar="FILE",
@@ -43,13 +48,6 @@ def parser() -> argparse.ArgumentParser:
             'your own queries, JSON or YAML: {"mine": {"X": [...], "Y": [...], "A": [...], "B":'
             " [...]}}"
         ),
-    )
-    options.add_argument(
-        "--similarity",
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="word similarity files: word, word, number on each line",
     )
     options.add_argument(
         "--convention",
@@ -85,27 +83,16 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument(
         "--each", action="store_true", help="print the score of every single word as well"
     )
-    options.add_argument(
-        "--csv",
-        nargs="?",
-        const="-",
-        metavar="OUT",
-        help="the rows as CSV; without OUT in place of the table",
-    )
-    options.add_argument(
-        "--json",
-        nargs="?",
-        const="-",
-        metavar="OUT",
-        help="the rows as JSON; without OUT in place of the table",
-    )
+    for name in ("csv", "json"):
+        options.add_argument(
+            f"--{name}",
+            nargs="?",
+            const="-",
+            metavar="OUT",
+            help=f"the rows as {name.upper()}; without OUT in place of the table",
+        )
     options.add_argument(
         "--list", action="store_true", help="print what metrics, conventions and queries there are"
-    )
-    options.add_argument(
-        "--markdown",
-        action="store_true",
-        help="with --list: all that is known of them, as docs/metrics.md has it",
     )
     return options
 
@@ -115,110 +102,98 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser().parse_args(arguments)
     console = Console()
     if given.list:
-        from intrinsic.describe import markdown, print_metrics
+        from intrinsic.describe import print_metrics
 
-        if given.markdown:
-            print(markdown(), end="")
-        else:
-            print_metrics(console)
+        print_metrics(console)
         return 0
     if not given.vectors:
         raise InputError("give one or more files of word vectors, or --list")
-    from files.vectors import read_vectors  # loads gensim: not before the arguments are right
-    from intrinsic.audit import audit, choose_metrics, language_of
+    from intrinsic.audit import as_table
 
-    settings = {"case": given.case, "min_found": given.min_found, "resamples": given.resamples}
-    plans = []
-    for path in given.vectors:
-        language = given.language or language_of(path)
-        chosen = choose_metrics(
+    audited = audit_files(given)
+    table = as_table(audited)
+    if "-" not in (given.csv, given.json):
+        print_scores(audited, console, each=given.each)
+        if len(given.vectors) > 1:
+            print_ranks(table, console)
+    write(table, audited, given.csv, given.json)
+    return 0
+
+
+def audit_files(given: argparse.Namespace) -> list[Audited]:
+    """The scores of every file; what is asked of all is checked before the first is opened."""
+    from files.vectors import read_vectors  # loads gensim: not before the arguments are right
+    from intrinsic.audit import Audited, audit, choose_metrics, language_of
+
+    plans = [
+        choose_metrics(
             given.metric,
             queries=given.query,
             words=given.words,
             convention=given.convention,
-            language=language,
+            language=given.language or language_of(path),
             similarity=given.similarity,
-            **settings,
+            case=given.case,
+            min_found=given.min_found,
+            resamples=given.resamples,
         )
-        plans.append((path, chosen))
-    rows, each = [], []
-    for (path, chosen), name in zip(plans, _names(given.vectors), strict=True):
-        vectors = read_vectors(path)
-        for row, single in audit(vectors, chosen, seed=given.seed):
-            rows.append({"vectors": name, **row})
-            each.append(single)
-        del vectors
-    table = pd.DataFrame(rows)
-    shown = "-" not in (given.csv, given.json)
-    if shown:
-        print_rows(table, each if given.each else [], console)
-        if len(given.vectors) > 1:
-            print_ranks(table, console)
-    write(table, each, given.csv, given.json)
-    return 0
+        for path in given.vectors
+    ]
+    audited: list[Audited] = []
+    for path, name, chosen in zip(given.vectors, _names(given.vectors), plans, strict=True):
+        rows = audit(read_vectors(path), chosen, seed=given.seed)
+        audited += [Audited(name, row, each) for row, each in rows]
+    return audited
 
 
-def print_rows(table: pd.DataFrame, each: Sequence[Mapping[str, float]], console: Console) -> None:
+def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) -> None:
     """What each metric means, and under it one line for each query and file: value, p, words found
-    and lost, convention.
+    and lost, convention; and of each single score, if asked.
     """
     from intrinsic.metrics import METRICS
 
-    several = len(table["vectors"].unique()) > 1
-    columns = [
-        "query",
-        *(["vectors"] if several else []),
-        "value",
-        "p",
-        "found",
-        "lost",
-        "convention",
-    ]
-    lines = [
-        (row["metric"], *_lines(row, several, each[place] if each else {}))
-        for place, row in enumerate(table.to_dict("records"))
-    ]
-    widths = [
-        max(len(name), *(len(line[i]) for _, head, rest, _ in lines for line in (head, *rest)))
-        for i, name in enumerate(columns)
-    ]
-    for name in dict.fromkeys(table["metric"]):
+    several = len({one.vectors for one in audited}) > 1
+    columns = ["query", *["vectors"] * several, "value", "p", "found", "lost", "convention"]
+    lines = [_lines(one, several=several, each=each) for one in audited]
+    every = [columns, *(line for of_score in lines for line in of_score)]
+    widths = [max(map(len, cells)) for cells in zip(*every, strict=True)]
+    for name in dict.fromkeys(one.score.metric for one in audited):
         about = METRICS[name].about
-        console.print(Text(f"{name}: {about.title}", style="bold"), soft_wrap=True)
         unbiased = "" if about.unbiased is None else f"unbiased: {about.unbiased:g}; "
-        console.print(Text(f"  {unbiased}{about.sign}", style="dim"), soft_wrap=True)
-        console.print(Text("  " + _aligned(columns, widths), style="dim"), soft_wrap=True)
-        for metric, head, rest, reason in lines:
-            if metric == name:
-                console.print(Text("  " + _aligned(head, widths)), soft_wrap=True)
-                for line in rest:
-                    console.print(Text("  " + _aligned(line, widths)), soft_wrap=True)
-                if reason:
-                    console.print(Text(f"    {reason}", style="italic"), soft_wrap=True)
+        _print(console, f"{name}: {about.title}", "bold")
+        _print(console, f"  {unbiased}{about.sign}", "dim")
+        _print(console, "  " + _aligned(columns, widths), "dim")
+        for one, of_score in zip(audited, lines, strict=True):
+            if one.score.metric == name:
+                for line in of_score:
+                    _print(console, "  " + _aligned(line, widths))
+                if one.score.reason:
+                    _print(console, f"    {one.score.reason}", "italic")
         console.print()
-    lost = table.loc[table["n_lost"] > 0, "lost"].str.split(",").explode()
-    if len(lost):
-        console.print(
-            f"{len(lost.unique())} different words, pairs or rows were not found; --json and --csv"
-            " name them",
-            soft_wrap=True,
+    lost = {word for one in audited if one.score.n_lost for word in one.score.lost.split(",")}
+    if lost:
+        _print(
+            console,
+            f"{len(lost)} different words, pairs or rows were not found; --json and --csv name"
+            " them",
         )
 
 
-def _lines(
-    row: Mapping[str, Any], several: bool, each: Mapping[str, float]
-) -> tuple[list[str], list[list[str]], str]:
-    """The cells of a score's line, of the lines of its single scores, and what is to be said about
-    it.
-    """
-    value = "NaN" if math.isnan(row["value"]) else f"{row['value']:.4f}"
-    name = [row["query"], *([row["vectors"]] if several else [])]
-    head = [*name, value, spell_p(row), str(row["n_found"]), str(row["n_lost"]), row["convention"]]
-    rest = [
-        [f"  {word}", *([""] if several else []), f"{score:.4f}", "", "", "", ""]
-        for word, score in each.items()
+def _lines(one: Audited, *, several: bool, each: bool) -> list[list[str]]:
+    """The cells of a score's line and of the lines of its single scores."""
+    score = one.score
+    query = f"{score.query} {score.part}".rstrip()
+    value = "NaN" if math.isnan(score.value) else f"{score.value:.4f}"
+    found = [str(score.n_found), str(score.n_lost), score.convention]
+    head = [query, *[one.vectors] * several, value, spell_p(score), *found]
+    single = one.each if each else {}
+    return [
+        head,
+        *(
+            [f"  {word}", *[""] * several, f"{number:.4f}", "", "", "", ""]
+            for word, number in single.items()
+        ),
     ]
-    return head, rest, row["reason"]
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -230,45 +205,43 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
     ).rstrip()
 
 
+def _print(console: Console, line: str, style: str = "") -> None:
+    """A line as it is: not wrapped, no markup."""
+    console.print(Text(line, style=style), soft_wrap=True)
+
+
 def print_ranks(table: pd.DataFrame, console: Console) -> None:
     """The files ranked for each metric and query, and how the metrics agree."""
     from intrinsic.audit import rank_correlations, ranks
 
     ranked = ranks(table)
+    files = [str(name) for name in ranked.columns]
     if ranked.empty:
         console.print("no metric has a value for every file, so there is nothing to rank")
         return
     console.print("Rank of the files, 1: nearest to unbiased", style="bold")
-    shown = Table(box=box.SIMPLE, show_edge=False)
-    for column in ("metric", "query", *ranked.columns):
-        shown.add_column(
-            str(column),
-            justify="left" if column in ("metric", "query") else "right",
-            overflow="fold",
-        )
-    for (metric, query), row in ranked.iterrows():
-        shown.add_row(str(metric), str(query), *(f"{rank:g}" for rank in row))
+    shown = Table("metric", "query", box=box.SIMPLE, show_edge=False)
+    for name in files:
+        shown.add_column(name, justify="right", overflow="fold")
+    for (metric, query, part), row in zip(ranked.index, ranked.to_numpy(), strict=True):
+        shown.add_row(metric, f"{query} {part}".rstrip(), *(f"{rank:g}" for rank in row))
     shown.add_row("mean", f"{len(ranked)} rows", *(f"{rank:.2f}" for rank in ranked.mean()))
     console.print(shown)
-    if len(ranked.columns) < FEWEST_FILES:
+    if len(files) < FEWEST_FILES:
         console.print(f"(rank correlations between metrics need {FEWEST_FILES} files)")
         return
     correlations = rank_correlations(ranked)
-    console.print(
-        f"Spearman's correlation between metrics over {len(ranked.columns)} files",
-        style="bold",
-        soft_wrap=True,
-    )
-    shown = Table(box=box.SIMPLE, show_edge=False)
-    for column in ("", *correlations.columns):
-        shown.add_column(str(column), justify="left" if not column else "right")
-    for name, row in correlations.iterrows():
+    _print(console, f"Spearman's correlation between metrics over {len(files)} files", "bold")
+    shown = Table("", box=box.SIMPLE, show_edge=False)
+    for name in correlations.columns:
+        shown.add_column(str(name), justify="right")
+    for name, row in zip(correlations.index, correlations.to_numpy(), strict=True):
         shown.add_row(str(name), *("" if math.isnan(value) else f"{value:.2f}" for value in row))
     console.print(shown)
 
 
 def write(
-    table: pd.DataFrame, each: Sequence[Mapping[str, float]], csv: str | None, as_json: str | None
+    table: pd.DataFrame, audited: Sequence[Audited], csv: str | None, as_json: str | None
 ) -> None:
     """The rows as CSV and as JSON, to files or to standard output; in JSON NaN is null and ``each``
     holds the single scores.
@@ -283,10 +256,10 @@ def write(
     rows = [
         {
             key: None if isinstance(value, float) and not math.isfinite(value) else value
-            for key, value in row.items()
+            for key, value in ({"vectors": one.vectors} | one.score._asdict()).items()
         }
-        | {"each": dict(single)}
-        for row, single in zip(table.to_dict("records"), each, strict=True)
+        | {"each": dict(one.each)}
+        for one in audited
     ]
     text = json.dumps(rows, indent=1, ensure_ascii=False)
     if as_json == "-":
@@ -296,12 +269,12 @@ def write(
             work.write_text(text + "\n", encoding="utf-8")
 
 
-def spell_p(row: Mapping[str, Any]) -> str:
+def spell_p(score: Score) -> str:
     """The p-value as short as it is known: its bounds where these differ in the digits shown."""
-    if math.isnan(row["p_value"]):
+    if math.isnan(score.p_value):
         return ""
-    low, high = (f"{row[side]:.2g}" for side in ("p_low", "p_high"))
-    return f"{row['p_value']:.2g}" if low == high else f"{low}..{high}"
+    low, high = f"{score.p_low:.2g}", f"{score.p_high:.2g}"
+    return f"{score.p_value:.2g}" if low == high else f"{low}..{high}"
 
 
 def _names(paths: Sequence[Path]) -> list[str]:

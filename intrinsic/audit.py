@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
@@ -13,6 +13,7 @@ from files import InputError, nearest
 from intrinsic.metric import Metric
 from intrinsic.metrics import METRICS
 from intrinsic.metrics.utility import SemanticQuality
+from intrinsic.score import Score
 from intrinsic.wordsets import load_queries, query_names, read_wordsets
 
 if TYPE_CHECKING:
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 
 LANGUAGES = ("de", "en", "es", "hr", "it", "ru", "tr")
 NAMED = re.compile(r"(?:^|[._-])(" + "|".join(LANGUAGES) + r")(?=[._-]|$)")
+
+
+class Audited(NamedTuple):
+    """A score of the vectors of this name, with the single scores that its value summarises."""
+
+    vectors: str
+    score: Score
+    each: Mapping[str, float]
 
 
 def language_of(path: str | Path) -> str:
@@ -38,15 +47,17 @@ def choose_metrics(
     convention: str | None = None,
     language: str = "en",
     similarity: Sequence[str] = (),
-    **settings: Any,
+    case: str | None = None,
+    min_found: float | None = None,
+    resamples: int = 0,
 ) -> list[Metric]:
     """The metrics of an audit, each with its queries.
 
     names: metrics; none: all that have a query to ask. queries: built-in ones or those of the file
     ``words``; none: those of the file, or else each metric's usual ones in the language. A
-    convention is taken by the metrics that have it. Word similarity is measured on the files
-    ``similarity``. Raises ``InputError`` for an unknown name, a query in another language, one that
-    no metric can ask, and a convention that none has.
+    convention is taken by the metrics that have it; ``case`` and ``min_found`` go before it. Word
+    similarity is measured on the files ``similarity``. Raises ``InputError`` for an unknown name, a
+    query in another language, one that no metric can ask, and a convention that none has.
     """
     for name in names:
         if name not in METRICS:
@@ -68,7 +79,12 @@ def choose_metrics(
     chosen: list[Metric] = []
     for kind in [METRICS[name] for name in names] if names else METRICS.values():
         if kind is SemanticQuality:
-            chosen += [SemanticQuality(file=path) for path in similarity]
+            chosen += [
+                SemanticQuality.configured(
+                    file=path, case=case, min_found=min_found, resamples=resamples
+                )
+                for path in similarity
+            ]
             continue
         mine = (
             [name for name, query in asked.items() if names or kind.can_ask(query)]
@@ -77,15 +93,17 @@ def choose_metrics(
         )
         if not mine or (convention and convention not in kind.conventions()):
             continue
-        shared: dict[str, Any] = {
-            "queries": tuple(mine),
-            "words": words,
-            "language": language,
-            **settings,
-        }
-        if convention:
-            shared["convention"] = convention
-        chosen.append(kind(**shared))
+        chosen.append(
+            kind.configured(
+                queries=tuple(mine),
+                convention=convention,
+                case=case,
+                min_found=min_found,
+                words=words,
+                language=language,
+                resamples=resamples,
+            )
+        )
     if not chosen:
         raise InputError(_nothing(names, list(asked), convention, language))
     return chosen
@@ -93,26 +111,29 @@ def choose_metrics(
 
 def audit(
     vectors: KeyedVectors, metrics: Sequence[Metric], *, seed: int = 0
-) -> list[tuple[dict[str, Any], Mapping[str, float]]]:
-    """The rows of every metric (see ``Metric.score``), each with the single scores that its value
-    summarises.
-    """
+) -> list[tuple[Score, Mapping[str, float]]]:
+    """The scores of every metric, each with the single ones that its value summarises."""
     return [row for metric in metrics for row in metric.detailed(vectors, seed=seed)]
 
 
-def ranks(table: pd.DataFrame) -> pd.DataFrame:
-    """The rank of every file for every metric and query: 1 is the least biased, by the distance of
-    its value from the unbiased one.
+def as_table(audited: Iterable[Audited]) -> pd.DataFrame:
+    """One row a score: the file in the column ``vectors``, then the columns of ``Score``."""
+    return pd.DataFrame({"vectors": one.vectors, **one.score._asdict()} for one in audited)
 
-    Equal distances share their mean rank. Queries without a value for every file, and scores of
-    utility, are left out. Shape: one row for each metric and query, one column for each file;
-    ``table`` has the columns metric, query, vectors, value and unbiased.
+
+def ranks(table: pd.DataFrame) -> pd.DataFrame:
+    """The rank of every file for every metric, query and part: 1 is the least biased, by the
+    distance of its value from the unbiased one.
+
+    Equal distances share their mean rank. Scores without a value for every file, and scores of
+    utility, are left out. Shape: one row for each metric, query and part, one column for each file;
+    ``table`` has the columns metric, query, part, vectors, value and unbiased.
     """
     distance = (table["value"] - table["unbiased"]).abs()
     wide = table.assign(distance=distance).pivot_table(
-        index=["metric", "query"], columns="vectors", values="distance", sort=False
+        index=["metric", "query", "part"], columns="vectors", values="distance", sort=False
     )
-    return wide[list(dict.fromkeys(table["vectors"]))].dropna().rank(axis=1)
+    return wide[table["vectors"].unique().tolist()].dropna().rank(axis=1)
 
 
 def rank_correlations(ranked: pd.DataFrame) -> pd.DataFrame:

@@ -1,53 +1,143 @@
-"""What metrics, conventions and queries there are, as tables for a terminal and for the
-documentation.
+"""What metrics, options, conventions and queries there are: for a terminal, and written from the
+root of the repository by ``python -m intrinsic.describe`` into docs/metrics.md and conf/intrinsic.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from files import run_cli
+from intrinsic.metric import Metric
+from intrinsic.metric_yaml import metric_yaml, option_facts, spell_value
 from intrinsic.metrics import METRICS
 from intrinsic.wordsets import load_queries, query_names
 
-HEADER = (
-    "metric",
-    "what",
-    "formula",
-    "meaning",
-    "range",
-    "unbiased",
-    "asks about",
-    "conventions",
-    "source",
-)
+PAGE = Path("docs", "metrics.md")
+CONF = Path("conf", "intrinsic")
+MARK = "<!-- From here on written by python -m intrinsic.describe -->\n"
 
 
-def rows() -> Iterator[tuple[str, ...]]:
-    """One row for each metric."""
+def print_metrics(console: Console) -> None:
+    """Metrics, with what they ask about and their conventions; then the queries."""
+    metrics = (
+        (name, kind.about.title, spell_roles(kind), ", ".join(kind.conventions()))
+        for name, kind in METRICS.items()
+    )
+    queries = (
+        (query.name, query.language, query.title, " ".join(query.sets))
+        for query in load_queries(query_names())
+    )
+    for title, header, rows in (
+        ("Metrics", ("metric", "what", "asks about", "conventions"), metrics),
+        ("Queries", ("query", "language", "title", "roles"), queries),
+    ):
+        shown = Table(*header, title=title, title_justify="left", box=box.SIMPLE, show_edge=False)
+        for row in rows:
+            shown.add_row(*row)
+        console.print(shown)
+
+
+def written(root: Path) -> Iterator[tuple[Path, str]]:
+    """Every file that is made of the metrics, and its text; of the page all but its beginning."""
+    head, mark, _ = (root / PAGE).read_text(encoding="utf-8").partition(MARK)
+    yield root / PAGE, head + mark + markdown()
     for name, kind in METRICS.items():
-        about = kind.about
-        unbiased = "(utility)" if about.unbiased is None else f"{about.unbiased:g}"
-        roles = ", ".join(
-            f"{role.rstrip('?')} ({what})" if role.rstrip("?") != what else role
-            for role, what in about.roles.items()
-            if not role.endswith("3?")
+        yield root / CONF / f"{name}.yaml", metric_yaml(kind)
+
+
+def markdown() -> str:
+    """The tables of metrics, options, conventions and queries of the page."""
+    tables = (metric_table(), option_table(), convention_table(), query_table())
+    return "\n".join(["", *("\n".join(table) + "\n" for table in tables)])
+
+
+def metric_table() -> list[str]:
+    """One row for each metric."""
+    header = "metric | what | formula | meaning | range | unbiased | asks about | source"
+    rows = [
+        (
+            f"`{name}`",
+            kind.about.title,
+            f"`{kind.about.formula}`",
+            kind.about.sign,
+            spell_range(kind.about.low, kind.about.high),
+            "(utility)" if kind.about.unbiased is None else f"{kind.about.unbiased:g}",
+            spell_roles(kind),
+            kind.about.source,
         )
-        yield (
-            name,
-            about.title,
-            about.formula,
-            about.sign,
-            spell_range(about.low, about.high),
-            unbiased,
-            roles,
-            ", ".join(kind.conventions()),
-            about.source,
+        for name, kind in METRICS.items()
+    ]
+    return _table("Metrics", header, rows)
+
+
+def option_table() -> list[str]:
+    """One row for each option, with its default in the metrics that have it."""
+    defaults: dict[tuple[str, str, str], dict[str, list[str]]] = {}
+    for name, kind in METRICS.items():
+        for option in option_facts(kind):
+            of_option = defaults.setdefault((option.name, option.allowed, option.meaning), {})
+            of_option.setdefault(spell_value(option.default), []).append(f"`{name}`")
+    rows = [
+        (f"`{name}`", allowed, meaning, "; ".join(map(_spell_default, of.items())))
+        for (name, allowed, meaning), of in defaults.items()
+    ]
+    return _table("Options", "option | allowed | what it is | default", rows)
+
+
+def _spell_default(default: tuple[str, list[str]]) -> str:
+    value, names = default
+    of_most = len(names) > len(METRICS) / 2
+    return value if of_most else f"{value} ({', '.join(names)})"
+
+
+def convention_table() -> list[str]:
+    """One row for each convention of each metric; none for a default of which its source says
+    all.
+    """
+    rows = [
+        (
+            f"`{name}`",
+            f"`{convention.name}`",
+            ", ".join(f"{key}={spell_value(value)}" for key, value in convention.options.items()),
+            convention.source,
         )
+        for name, kind in METRICS.items()
+        for convention in kind.conventions().values()
+        if convention.source != kind.about.source
+    ]
+    return _table("Conventions", "metric | convention | changed options | what it is", rows)
+
+
+def query_table() -> list[str]:
+    """One row for each built-in query."""
+    rows = [
+        (
+            f"`{query.name}`",
+            query.language,
+            query.title,
+            ", ".join(
+                f"{role}: {wordset.name} ({len(wordset.items)})"
+                for role, wordset in query.sets.items()
+            ),
+        )
+        for query in load_queries(query_names())
+    ]
+    return _table("Queries", "query | language | title | word sets", rows)
+
+
+def spell_roles(kind: type[Metric]) -> str:
+    """The word sets that a metric asks about, with what they stand for."""
+    return ", ".join(
+        role if role == what else f"{role.rstrip('?')} ({what})"
+        for role, what in kind.about.roles.items()
+        if not role.endswith("3?")
+    )
 
 
 def spell_range(low: float, high: float) -> str:
@@ -57,63 +147,17 @@ def spell_range(low: float, high: float) -> str:
     return f"{left}, {right}"
 
 
-def markdown() -> str:
-    """The table of metrics and the list of conventions and queries for ``docs/metrics.md``."""
-    lines = ["| " + " | ".join(HEADER) + " |", "|" + "---|" * len(HEADER)]
-    for row in rows():
-        cells = list(row)
-        cells[0], cells[2] = f"`{row[0]}`", f"`{row[2]}`".replace("|", "\\|")
-        lines.append("| " + " | ".join(cells) + " |")
-    lines += [
-        "",
-        "## Conventions",
-        "",
-        "| metric | convention | options | what it is |",
-        "|---|---|---|---|",
-    ]
-    for name, kind in METRICS.items():
-        for convention in kind.conventions().values():
-            options = (
-                {"min_found": 0.5, **kind.options}
-                if convention.name == "default"
-                else convention.options
-            )
-            spelled = ", ".join(f"{key}={value}" for key, value in options.items())
-            lines.append(f"| `{name}` | `{convention.name}` | {spelled} | {convention.source} |")
-    lines += ["", "## Queries", "", "| query | language | title | word sets |", "|---|---|---|---|"]
-    for query in load_queries(query_names()):
-        sets = ", ".join(
-            f"{role}: {wordset.name} ({len(wordset.items)})" for role, wordset in query.sets.items()
-        )
-        lines.append(f"| `{query.name}` | {query.language} | {query.title} | {sets} |")
-    return "\n".join(lines) + "\n"
+def _table(title: str, header: str, rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows]
+    rule = "---|" * (header.count("|") + 1)
+    return [f"## {title}", "", f"| {header} |", f"|{rule}", *(f"| {line} |" for line in lines)]
 
 
-def print_metrics(console: Console) -> None:
-    """Metrics, with what they ask about and their conventions; then the queries."""
-    shown = Table(
-        "metric",
-        "what",
-        "asks about",
-        "conventions",
-        title="Metrics",
-        title_justify="left",
-        box=box.SIMPLE,
-        show_edge=False,
-    )
-    for row in rows():
-        shown.add_row(row[0], row[1], row[6], row[7])
-    console.print(shown)
-    shown = Table(
-        "query",
-        "language",
-        "title",
-        "roles",
-        title="Queries",
-        title_justify="left",
-        box=box.SIMPLE,
-        show_edge=False,
-    )
-    for query in load_queries(query_names()):
-        shown.add_row(query.name, query.language, query.title, " ".join(query.sets))
-    console.print(shown)
+def main() -> None:
+    """Write every file anew."""
+    for path, text in list(written(Path())):
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run_cli(main)

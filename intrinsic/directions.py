@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal, get_args
+
 import numpy as np
+from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
 
 from files import InputError
@@ -12,7 +15,9 @@ from intrinsic.lookup import unit_rows
 
 Floats = NDArray[np.float64]
 
-DIRECTIONS = ("pca", "mean", "first")
+Direction = Literal["pca", "mean", "first"]
+DIRECTIONS = get_args(Direction)
+Along = Annotated[Direction, doc("how the base pairs span the direction")]
 NO_LENGTH = 1e-12
 SPANS_NOTHING = (
     "the words of a base pair have the same vector, or the pairs cancel, so they span no direction;"
@@ -63,7 +68,7 @@ def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floa
     first = np.linalg.svd(differences, full_matrices=False)[2][0]
     if not np.abs(differences).max() > NO_LENGTH:
         raise InputError(SPANS_NOTHING)
-    return first if first @ mean >= 0 else -first
+    return np.asarray(first if first @ mean >= 0 else -first)
 
 
 def _pairs(pairs: ArrayLike) -> Floats:

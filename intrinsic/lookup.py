@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import numpy as np
+from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
 
 from files import InputError
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-CASES = ("exact", "lower")
+Case = Literal["exact", "lower"]
+CASES = get_args(Case)
+UnitLength = Annotated[bool, doc("whether vectors are scaled to unit length")]
 NAMED_WORDS = 5
 
 
@@ -56,6 +59,10 @@ class Found:
             return unit_rows(flat).reshape(self.raw.shape)
         except InputError:  # again, with names
             return unit_rows(flat, tuple(word for item in self.items for word in item))
+
+    def rows(self, normalize: bool) -> Floats:
+        """The vectors at unit length, or as they are."""
+        return self.matrix if normalize else self.raw
 
     def take(self, places: NDArray[np.intp]) -> Found:
         """The items found at these places, in this order and as often as named."""
@@ -137,7 +144,12 @@ def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:
             f"the vector of {name} is {what}, so it has no direction; remove the word or repair the"
             " vectors"
         )
-    return matrix / norms[:, None]
+    return np.asarray(matrix / norms[:, None])
+
+
+def unit_means(sets: Iterable[ArrayLike]) -> Floats:
+    """The mean of each set's vectors at unit length. Shapes: n of (words, dim) -> (n, dim)."""
+    return np.array([unit_rows(rows).mean(axis=0) for rows in sets])
 
 
 def shortage(wordset: WordSet, found: Found, min_found: float, fewest: int = 1) -> str:
@@ -158,16 +170,3 @@ def shortage(wordset: WordSet, found: Found, min_found: float, fewest: int = 1) 
         f"word set {wordset.name!r} has {len(found.words)} of {total} {what} (needs at least"
         f" {needed}){lacking}"
     )
-
-
-def losses(found: Iterable[Found]) -> dict[str, Any]:
-    """The columns of a score row that say what became of its words: n_found, n_lost, and the lost
-    items joined by commas.
-    """
-    found = list(found)
-    lost = [word for each in found for word in each.lost]
-    return {
-        "n_found": sum(len(each.words) for each in found),
-        "n_lost": len(lost),
-        "lost": ",".join(lost),
-    }

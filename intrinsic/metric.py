@@ -1,35 +1,35 @@
-"""What every metric shares: queries, look-up, coverage, conventions, and one row a score. A metric
-adds its equation.
+"""What every metric shares: queries, options by convention, and one row a score. A metric adds its
+equation.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from itertools import combinations
+from functools import cache, cached_property
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from annotated_types import doc
 
-from files import InputError, nearest
-from intrinsic.directions import pair_differences
-from intrinsic.lookup import CASES, Found, find_set, losses, shortage
-from intrinsic.permutation import PValue
+from files import InputError, choice, nearest
+from files.choice import FieldError, Share, Whole
+from intrinsic.found_query import FoundQuery, find_query
+from intrinsic.lookup import Case
+from intrinsic.score import Measured, Score, percentiles
 from intrinsic.wordsets import Query, load_queries, queries_with, read_wordsets
 from intrinsic.wordsets.wordset import MORE_GROUPS
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-Floats = NDArray[np.float64]
-
 UNKNOWN = "und"
+
+Option = bool | int | float | str
+MinFound = Annotated[Share, doc("share of each word set that must be found")]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class About:
     asks: tuple[str, ...] = ()
 
     @property
-    def needs(self) -> list[str]:
+    def required(self) -> list[str]:
         """The roles that a query must have."""
         return [role for role in self.roles if not role.endswith("?")]
 
@@ -70,155 +70,147 @@ class About:
 
 @dataclass(frozen=True)
 class Convention:
-    """One way to compute a metric, by name; ``options`` are those in which it differs from the
-    default.
-    """
+    """One way to compute a metric, by name; ``options`` are those that differ from the default."""
 
     name: str
     source: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Option] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Measured:
-    """A value, and what comes with it. ``each``: the score of every word, pair or group that the
-    value summarises.
-    """
-
-    value: float
-    statistic: float = math.nan
-    test: PValue | None = None
-    reason: str = ""
-    each: Mapping[str, float] = field(default_factory=dict)
-    unbiased: float | None = None  # where it is not what ``About`` says
-    interval: tuple[float, float] = (math.nan, math.nan)  # 95%, over resampled words
+WEFE = Convention(
+    "wefe", "WEFE 1.0: as the default, with its rule for lost words.", {"min_found": 0.8}
+)
+SNEYD = Convention(
+    "sneyd",
+    "Zhang, Sneyd & Stevenson (2020): as the default, on whatever words are found.",
+    {"min_found": 0.0},
+)
 
 
-class Words(dict[str, Found]):
-    """What was found of a query, by role; and the vectors it was found in."""
-
-    def __init__(self, found: Mapping[str, Found], vectors: KeyedVectors, query: Query) -> None:
-        super().__init__(found)
-        self.vectors, self.query = vectors, query
-
-    def targets(self) -> list[Found]:
-        """The groups of target words: X, Y, X3, ..."""
-        return [found for role, found in self.items() if role in "XY" or role.startswith("X")]
-
-    def attributes(self) -> list[Found]:
-        """The groups of attribute words: A, B, A3, ..."""
-        return [found for role, found in self.items() if role in "AB" or role.startswith("A")]
-
-
-@dataclass(frozen=True)
+@choice
 class Metric:
-    """A metric over several queries.
+    """A metric over several queries: a choice whose fields are its options, with the values of the
+    default convention; ``by`` makes one by another convention.
 
-    queries: names of built-in queries, or of queries in the file ``words`` (YAML or JSON, see
-    ``wordsets.read_wordsets``); none: those that an audit asks. convention: a name in
-    ``conventions()``. Every other setting takes the place of what the convention says; the row's
-    ``convention`` then says so, for example ``default,case=lower``. case: how words are looked up,
-    see ``lookup.find``. min_found: the share of each word set that must be found. language: that of
-    the vectors; queries in another one are refused. resamples: of the words, for the 95% interval
-    of the score; 0: none.
+    A new metric gives ``about`` and ``measure``; its further fields are options of its own, each
+    annotated with ``doc``, and ``others`` lists its conventions besides the default. The options in
+    which it departs from its convention are in the row's ``convention``, for example
+    ``wefe,case=lower``; ``unlabelled`` names the fields that are not options in this sense.
     """
 
     about: ClassVar[About]
-    # The settings of the default convention, those that every metric has included, and the other
-    # conventions.
-    options: ClassVar[Mapping[str, Any]] = {}
-    allowed: ClassVar[Mapping[str, Sequence[Any]]] = {}
     others: ClassVar[tuple[Convention, ...]] = ()
-    default_source: ClassVar[str] = "As in the docstring."
-    version: ClassVar[int] = 1
+    default_source: ClassVar[str] = ""  # where it is more than ``about.source``
+    unlabelled: ClassVar[tuple[str, ...]] = (
+        "queries",
+        "convention",
+        "words",
+        "language",
+        "resamples",
+    )
+    unkeyed: ClassVar[tuple[str, ...]] = ("words",)
+    needs: ClassVar[str] = "vectors"
+    version: ClassVar[int] = 2
     seeded: ClassVar[bool] = True
 
-    queries: tuple[str, ...] = ()
-    convention: str = "default"
-    case: str | None = None
-    min_found: float | None = None
-    words: str | None = None
-    language: str | None = None
-    resamples: int = 0
-
-    # Set on each object: what was checked is what is asked
-    _prepared: ClassVar[tuple[list[Query], SimpleNamespace]]
+    queries: Annotated[
+        tuple[str, ...], doc("built-in ones or those of the file words; none: those of an audit")
+    ] = ()
+    convention: str = field(default="default", init=False)
+    case: Annotated[Case, doc("lower: a word is looked up as written, then in lower case")] = (
+        "exact"
+    )
+    min_found: MinFound = 0.5
+    words: Annotated[str | None, doc("file of one's own queries, YAML or JSON")] = None
+    language: Annotated[
+        str | None, doc("that of the vectors, queries in another are refused; null: any")
+    ] = None
+    resamples: Annotated[
+        Whole, doc("number of resamples of the words for the 95% interval; 0: none")
+    ] = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.queries, str):
-            raise InputError(f"queries is {self.queries!r}; give a list of one or more query names")
-        object.__setattr__(self, "queries", tuple(self.queries))
-        if self.convention not in self.conventions():
-            hint = nearest(self.convention, self.conventions())
+        if not self.asked:
             raise InputError(
-                f"unknown convention {self.convention!r}{hint}; {self.about.name} has"
-                f" {', '.join(self.conventions())}"
+                f"{self.name} has no query of its own in {self.language or 'en'!r}; name one in"
+                " queries, or give words"
             )
-        rules = self.rules()
-        if rules.case not in CASES:
-            raise InputError(f"unknown case {rules.case!r}; choose from {', '.join(CASES)}")
-        if not isinstance(rules.min_found, int | float) or not 0 <= rules.min_found <= 1:
-            raise InputError(
-                f"min_found is {rules.min_found!r}; give a share of the words between 0 and 1"
+
+    @property
+    def name(self) -> str:
+        """What stands for the metric in the tables."""
+        return self.about.name
+
+    @classmethod
+    def by(cls, convention: str = "default", **settings: Any) -> Self:
+        """The metric by a convention, with these fields set in its place.
+
+        Raises ``FieldError`` for an unknown convention or field, naming the nearest one.
+        """
+        conventions = cls.conventions()
+        if convention not in conventions:
+            raise FieldError(
+                f"convention={convention!r}: {cls.about.name} has"
+                f" {', '.join(conventions)}{nearest(convention, conventions)}"
             )
-        if (
-            isinstance(self.resamples, bool)
-            or not isinstance(self.resamples, int)
-            or self.resamples < 0
-        ):
-            raise InputError(
-                f"resamples is {self.resamples!r}; it must be a whole number of at least 0"
-            )
-        for name, values in self.allowed.items():
-            if getattr(rules, name) not in values:
-                raise InputError(
-                    f"unknown {name} {getattr(rules, name)!r}; choose from"
-                    f" {', '.join(map(str, values))}"
+        known = [each.name for each in dataclasses.fields(cls) if each.init]
+        for name, value in settings.items():
+            if name not in known:
+                raise FieldError(
+                    f"{name}={value!r}: {cls.about.name} has no such option, but"
+                    f" {', '.join(known)}{nearest(name, known)}"
                 )
-        queries = self.asked()
-        if not queries:
-            raise InputError(
-                f"{self.about.name} has no query of its own in {self.language or 'en'!r}; name one"
-                " in queries, or give words"
-            )
-        object.__setattr__(self, "_prepared", (queries, rules))
+        metric = cls(**{**conventions[convention].options, **settings})
+        # No argument of the constructor: a name there would not bring the convention's options
+        object.__setattr__(metric, "convention", convention)
+        return metric
+
+    @classmethod
+    def configured(cls, *, convention: str | None = None, **values: Any) -> Self:
+        """The metric that the flat keys of a configuration describe; null leaves a field as the
+        convention has it.
+        """
+        given = {name: value for name, value in values.items() if value is not None}
+        return cls.by(convention or "default", **given)
 
     @classmethod
     @cache
     def conventions(cls) -> dict[str, Convention]:
         """Every convention of the metric by name."""
+        default = Convention("default", cls.default_source or cls.about.source)
+        return {each.name: each for each in (default, *cls.others)}
+
+    @classmethod
+    @cache
+    def options(cls) -> dict[str, Option]:
+        """The options that a convention may set, with the values of the default one."""
         return {
-            each.name: each for each in (Convention("default", cls.default_source), *cls.others)
+            each.name: cast("Option", each.default)
+            for each in dataclasses.fields(cls)
+            if each.name not in cls.unlabelled
         }
 
-    def rules(self) -> SimpleNamespace:
-        """The convention's settings with this metric's own in their place, and a ``name`` that
-        shows them.
-        """
-        base = {
-            "case": "exact",
-            "min_found": 0.5,
-            **self.options,
-            **self.conventions()[self.convention].options,
-        }
-        own = {name: getattr(self, name) for name in base if getattr(self, name, None) is not None}
-        changed = {name: value for name, value in own.items() if value != base[name]}
-        name = ",".join([self.convention, *(f"{key}={value}" for key, value in changed.items())])
-        return SimpleNamespace(**base | changed, name=name)
+    @cached_property
+    def label(self) -> str:
+        """The convention and the options that differ from it."""
+        usual = {**self.options(), **self.conventions()[self.convention].options}
+        own = {name: vars(self)[name] for name in usual}
+        changed = [f"{name}={value}" for name, value in own.items() if value != usual[name]]
+        return ",".join([self.convention, *changed])
 
+    @cached_property
     def asked(self) -> list[Query]:
         """The queries. Raises ``InputError`` for one that is unknown, lacks a role, or is in
         another language than the vectors.
         """
-        found = load_queries(
-            self.queries or self.usual(self.words, self.language or "en"), self.words
-        )
+        names = self.queries or self.usual(self.words, self.language or "en")
+        found = load_queries(names, self.words)
         for query in found:
-            missing = [role for role in self.about.needs if role not in query.sets]
+            missing = [role for role in self.about.required if role not in query.sets]
             if missing:
                 raise InputError(
-                    f"query {query.name!r} has no {', '.join(missing)}; {self.about.name} asks"
-                    f" about {', '.join(self.about.needs)}"
+                    f"query {query.name!r} has no {', '.join(missing)}; {self.name} asks about"
+                    f" {', '.join(self.about.required)}"
                 )
             if self.language and query.language not in (self.language, UNKNOWN):
                 raise InputError(
@@ -234,50 +226,51 @@ class Metric:
         or else of an audit in the language.
         """
         if words:
-            return [
-                name for name, query in read_wordsets(words).queries.items() if cls.can_ask(query)
-            ]
+            queries = read_wordsets(words).queries
+            return [name for name, query in queries.items() if cls.can_ask(query)]
         return queries_with(cls.about.asks, language)
 
     @classmethod
     def can_ask(cls, query: Query) -> bool:
         """Whether the query has every word set that the metric needs."""
-        return all(role in query.sets for role in cls.about.needs)
+        return all(role in query.sets for role in cls.about.required)
 
     def files(self) -> list[Path]:
         """The files the score depends on."""
         return [Path(self.words), *read_wordsets(self.words).files] if self.words else []
 
-    def score(self, vectors: KeyedVectors, *, seed: int) -> list[dict[str, Any]]:
-        """One row a score.
-
-        Where the value or the p-value cannot be had it is NaN and ``reason`` says why. n_found and
-        n_lost count the items of all word sets; ``lost`` names those outside the vocabulary and
-        ``cut`` those found but cut by the convention.
-        """
+    def score(self, vectors: KeyedVectors, *, seed: int) -> list[Score]:
+        """One row a score: of each query, or of each of its parts."""
         return [row for row, _ in self.detailed(vectors, seed=seed)]
 
     def detailed(
         self, vectors: KeyedVectors, *, seed: int
-    ) -> list[tuple[dict[str, Any], Mapping[str, float]]]:
+    ) -> list[tuple[Score, Mapping[str, float]]]:
         """As ``score``, each row with the single scores that its value summarises, by word, pair or
         group.
         """
-        queries, rules = self._prepared
-        return [row for query in queries for row in self._rows(query, vectors, rules, seed)]
+        rows = []
+        for query in self.asked:
+            found = find_query(vectors, query, self.about.takes, case=self.case)
+            used = self.use(found)
+            lacking = found.shortages(self.min_found, self.about.fewest)
+            reason = "; ".join([*lacking, *used.overlaps()])
+            parts = {"": Measured(math.nan, reason=reason)} if reason else self._parts(used, seed)
+            rows += [(self._row(used, part, one), one.each) for part, one in parts.items()]
+        return rows
 
-    def measure(
-        self, words: Words, rules: SimpleNamespace, seed: int
-    ) -> Measured | Mapping[str, Measured]:
-        """The score of one query; several by name where the metric has several. ``InputError``
-        makes it NaN, with its reason.
+    def measure(self, words: FoundQuery, seed: int) -> Measured | Mapping[str, Measured]:
+        """The score of one query; several by the name of the part where the metric has several.
+        ``InputError`` makes it NaN, with its reason.
         """
         raise NotImplementedError
 
-    def intervals(
-        self, words: Words, rules: SimpleNamespace, seed: int
-    ) -> Mapping[str, tuple[float, float]]:
-        """The 95% percentile interval of each value over resampled words: every word set is drawn
+    def use(self, found: FoundQuery) -> FoundQuery:
+        """The items used of those found."""
+        return found
+
+    def intervals(self, words: FoundQuery, seed: int) -> Mapping[str, tuple[float, float]]:
+        """The 95% percentile interval of each part over resampled words: every word set is drawn
         anew with replacement.
 
         It answers how far the score depends on which words stand for the concepts; not on the
@@ -286,130 +279,58 @@ class Metric:
         rng = np.random.default_rng(seed)
         drawn: dict[str, list[float]] = {}
         for _ in range(self.resamples):
-            again = {
-                role: found.take(rng.integers(len(found.items), size=len(found.items)))
-                for role, found in words.items()
-                if found.items
-            }
+            again = words.resampled(rng)
             try:
-                measured = self.measure(
-                    Words({**words, **again}, words.vectors, words.query), rules, seed
-                )
+                measured = _by_part(self.measure(again, seed))
             except InputError:
                 continue
-            for part, one in (
-                measured if isinstance(measured, Mapping) else {"": measured}
-            ).items():
+            for part, one in measured.items():
                 drawn.setdefault(part, []).append(one.value)
         return {part: percentiles(values, self.resamples) for part, values in drawn.items()}
 
-    def use(self, found: dict[str, Found], rules: SimpleNamespace) -> dict[str, Found]:
-        """The items used of those found."""
-        return found
-
-    def _rows(
-        self, query: Query, vectors: KeyedVectors, rules: SimpleNamespace, seed: int
-    ) -> list[tuple[dict[str, Any], Mapping[str, float]]]:
-        sets = {role: wordset for role, wordset in query.sets.items() if self.about.takes(role)}
-        found = {
-            role: find_set(vectors, wordset, case=rules.case) for role, wordset in sets.items()
-        }
-        counted = {role: got for role, got in found.items() if role != "excluded"}
-        used = self.use(counted, rules)
-        reasons = [
-            shortage(sets[role], got, rules.min_found, self.about.fewest.get(role, 1))
-            for role, got in counted.items()
-        ]
-        reason = "; ".join(filter(None, [*reasons, _overlap(query, used)]))
-        parts: Mapping[str, Measured]
-        if reason:
-            parts = {"": Measured(math.nan, reason=reason)}
-        else:
-            try:
-                for got in used.values():
-                    _ = got.matrix  # refuses a vector that has no direction
-                if "pairs" in used:
-                    pair_differences(used["pairs"].matrix)  # refuses a pair that has none
-                words = Words({**found, **used}, vectors, query)
-                measured = self.measure(words, rules, seed)
-                parts = measured if isinstance(measured, Mapping) else {"": measured}
-                if self.resamples:
-                    bounds = self.intervals(words, rules, seed)
-                    parts = {
-                        part: dataclasses.replace(one, interval=bounds.get(part, one.interval))
-                        for part, one in parts.items()
-                    }
-            except InputError as error:
-                parts = {"": Measured(math.nan, reason=str(error))}
-        cut = [word for role, got in counted.items() for word in got.words[len(used[role].words) :]]
-        account = {
-            **losses(counted.values()),
-            "cut": ",".join(cut),
-            "convention": rules.name,
-            "language": query.language,
-        }
-        return [
-            (self._row(query, part, one, account, vectors), one.each) for part, one in parts.items()
-        ]
-
-    def _row(
-        self,
-        query: Query,
-        part: str,
-        one: Measured,
-        account: Mapping[str, Any],
-        vectors: KeyedVectors,
-    ) -> dict[str, Any]:
-        unbiased = self.about.unbiased if one.unbiased is None else one.unbiased
-        value = one.value if math.isfinite(one.value) else math.nan
-        reason = one.reason or (
-            "" if math.isfinite(one.value) else "the score is 0 / 0 on these vectors"
-        )
+    def _parts(self, words: FoundQuery, seed: int) -> Mapping[str, Measured]:
+        """Every part with its interval; or NaN with the reason."""
+        try:
+            words.require_directions()
+            parts = _by_part(self.measure(words, seed))
+            bounds = self.intervals(words, seed) if self.resamples else {}
+        except InputError as error:
+            return {"": Measured(math.nan, reason=str(error))}
         return {
-            "metric": self.about.name,
-            "query": f"{query.name}/{part}" if part else query.name,
-            "value": value,
-            "low": one.interval[0],
-            "high": one.interval[1],
-            "unbiased": math.nan if unbiased is None else unbiased,
-            "statistic": one.statistic,
-            "p_value": one.test.p if one.test else math.nan,
-            "p_low": one.test.low if one.test else math.nan,
-            "p_high": one.test.high if one.test else math.nan,
-            "p_method": one.test.method if one.test else "none",
-            "tail": one.test.tail if one.test else "",
-            "strict": one.test.strict if one.test else False,
-            **account,
-            "dim": vectors.vector_size,
-            "reason": reason,
+            part: dataclasses.replace(one, interval=bounds.get(part, one.interval))
+            for part, one in parts.items()
         }
 
+    def _row(self, words: FoundQuery, part: str, one: Measured) -> Score:
+        unbiased = self.about.unbiased if one.unbiased is None else one.unbiased
+        finite = math.isfinite(one.value)
+        found = words.measured.values()
+        lost = [word for each in found for word in each.lost]
+        return Score(
+            metric=self.name,
+            convention=self.label,
+            query=words.query.name,
+            part=part,
+            value=one.value if finite else math.nan,
+            low=one.interval[0],
+            high=one.interval[1],
+            unbiased=math.nan if unbiased is None else unbiased,
+            statistic=one.statistic,
+            p_value=one.test.p,
+            p_low=one.test.low,
+            p_high=one.test.high,
+            p_method=one.test.method,
+            tail=one.test.tail,
+            strict=one.test.strict,
+            n_found=sum(len(each.words) for each in found) + len(words.cut),
+            n_lost=len(lost),
+            lost=",".join(lost),
+            cut=",".join(words.cut),
+            language=words.query.language,
+            dim=words.vectors.vector_size,
+            reason=one.reason or ("" if finite else "the score is 0 / 0 on these vectors"),
+        )
 
-def percentiles(values: Sequence[float], resamples: int) -> tuple[float, float]:
-    """The 2.5% and 97.5% quantiles of the finite values; NaN where they are fewer than nine tenths
-    of ``resamples``.
-    """
-    finite = [value for value in values if math.isfinite(value)]
-    if len(finite) < 0.9 * resamples:
-        return math.nan, math.nan
-    low, high = np.quantile(finite, [0.025, 0.975])
-    return float(low), float(high)
 
-
-def _overlap(query: Query, used: Mapping[str, Found]) -> str:
-    """Why two groups cannot be compared, where they share words."""
-    kinds = [
-        [role for role in used if role in "XY" or role[0] == "X"],
-        [role for role in used if role in "AB" or role[0] == "A"],
-    ]
-    both = {
-        (one, other): set(used[one].words) & set(used[other].words)
-        for roles in kinds
-        for one, other in combinations(roles, 2)
-    }
-    return "; ".join(
-        f"{one} and {other} of query {query.name!r} share {', '.join(sorted(words))}; a word can be"
-        " in one of them only"
-        for (one, other), words in both.items()
-        if words
-    )
+def _by_part(measured: Measured | Mapping[str, Measured]) -> Mapping[str, Measured]:
+    return {"": measured} if isinstance(measured, Measured) else measured

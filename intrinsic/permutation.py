@@ -7,16 +7,17 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from files import InputError
 
 Floats = NDArray[np.float64]
 
-TAILS = ("greater", "less", "two-sided")
+Tail = Literal["greater", "less", "two-sided"]
+TAILS = get_args(Tail)
 # 50 values need two tables of 2**25 sums: about a gigabyte and ten seconds, and two values more
 # double both.
 MOST_VALUES = 50
@@ -51,6 +52,11 @@ class PValue:
     strict: bool
     low: float
     high: float
+
+    @classmethod
+    def of_t(cls, p: float, n: int) -> PValue:
+        """The two-sided p of Student's t for n values, which has no count."""
+        return cls(p, "t", 0, n, "two-sided", False, p, p)
 
 
 def exact_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool = False) -> PValue:
@@ -121,12 +127,15 @@ def sampled_p(
             "two-sided": np.abs(sums) - abs(observed),
         }[tail]
         count += int(np.count_nonzero(extremity >= slack))
-    low = float(stats.beta.ppf((1 - LEVEL) / 2, count, samples - count + 1)) if count else 0.0
-    high = (
-        float(stats.beta.ppf((1 + LEVEL) / 2, count + 1, samples - count))
-        if count < samples
-        else 1.0
-    )
+    return estimated_p(count, samples, tail=tail, strict=strict)
+
+
+def estimated_p(count: int, samples: int, *, tail: str, strict: bool) -> PValue:
+    """The p-value where ``count`` of so many random samples were as extreme as the observed one."""
+    from scipy.stats import beta  # slow to import, and most p-values are exact
+
+    low = float(beta.ppf((1 - LEVEL) / 2, count, samples - count + 1)) if count else 0.0
+    high = float(beta.ppf((1 + LEVEL) / 2, count + 1, samples - count)) if count < samples else 1.0
     return PValue((count + 1) / (samples + 1), "sampled", count, samples, tail, strict, low, high)
 
 
@@ -270,4 +279,4 @@ def _sum_distribution(rungs: NDArray[np.int64], size: int) -> Floats:
             row = table[k, : reached + 1]
             row *= (n - k) / n
             row[rung:] += (k / n) * table[k - 1, : reached + 1 - rung]
-    return table[size]
+    return np.asarray(table[size])

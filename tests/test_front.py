@@ -14,15 +14,15 @@ import pandas as pd
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
-from omegaconf import OmegaConf
 
-from train.choices import to_point
 from train.front import CONF, main
-from train.point import plan_point
+from train.front.compose import read_point, read_study
+from train.point import Point, plan_point
 from train.store import Store
 
 ROOT = CONF.parent
-GROUPS = ("corpus", "embedding", "debias", "words", "intrinsic", "source", "groups", "classifier")
+GROUPS = ("subject", "corpus", "embedding", "debias", "words", "intrinsic")
+GROUPS += ("task", "source", "groups", "classifier", "study")
 CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
 # What a choice cannot do without: values for the fields that its YAML leaves open, and a debiasing
 # method that goes with it.
@@ -33,6 +33,7 @@ NEEDS = {
     ("source", "csv"): ["source.path=posts.csv"],
     ("intrinsic", "sq"): [f"intrinsic.sq.file={ROOT}/tests/similar.tsv"],
     ("source", "datasets"): ["source.path=folder"],
+    ("words", "file"): [f"words.file={ROOT}/tests/words.yaml"],
 }
 # A small world: one training takes about a second.
 SMALL = [
@@ -54,9 +55,10 @@ def hydra_conf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     assert not GlobalHydra.instance().is_initialized()
 
 
-def point(*overrides: str) -> object:
-    tree = OmegaConf.to_container(compose("config", overrides=list(overrides)), resolve=True)
-    return to_point(tree)  # type: ignore[arg-type]
+def point(*overrides: str) -> Point:
+    config = compose("config", overrides=list(overrides))
+    read_study(config)
+    return read_point(config)
 
 
 @pytest.mark.usefixtures("hydra_conf")
@@ -79,10 +81,12 @@ def test_every_experiment_composes_and_says_how_to_run_it(path: Path) -> None:
 
 @pytest.mark.usefixtures("hydra_conf")
 def test_a_replicate_is_another_classifier_on_the_same_embedding(tmp_path: Path) -> None:
-    one, other = (plan_point(point(f"replicate={number}"), Store(tmp_path)) for number in (0, 1))  # type: ignore[arg-type]
-    assert one.vectors.key == other.vectors.key
-    assert one.intrinsic.key == other.intrinsic.key
-    first, second = (plan.extrinsic.inputs["predictions"] for plan in (one, other))  # type: ignore[union-attr]
+    one, other = (plan_point(point(f"replicate={number}"), Store(tmp_path)) for number in (0, 1))
+    assert one.subject["vectors"].key == other.subject["vectors"].key
+    assert [stage.key for stage in one.metrics] == [stage.key for stage in other.metrics]
+    assert one.task is not None
+    assert other.task is not None
+    first, second = (task.inputs["predictions"] for task in (one.task, other.task))
     assert first.inputs["posts"].key == second.inputs["posts"].key
     assert first.key != second.key
     assert one.key != other.key
@@ -104,9 +108,12 @@ REFUSED = [
     (["debias=balance", "debias.dos=1"], "unknown config key 'dos'; did you mean 'dose'?"),
     (["debias=balance", "+debias.dos=1"], "unknown config key 'debias.dos'; did you mean 'dose'?"),
     (["debias=balanse"], "did you mean 'balance'?"),
-    (["debias=balance", "debias.dose=2"], "dose is 2"),
-    (["debias=balance", "debias.direction=up"], "choose one of debias, overbias"),
+    (["debias=balance", "debias.dose=2"], "debias.dose=2"),
+    (["debias=balance", "debias.direction=up"], "give one of debias, overbias"),
     (["debias.dose=0.5"], "debias.dose=0.5 without a method"),
+    (["+debias.steps=3"], "unknown config key 'debias.steps'"),
+    (["subject=statik"], "did you mean 'static'?"),
+    (["classifier._target_=os.system"], "is no choice"),
     (["seed=x"], "seed='x'"),
     (["source=davidson"], "BIASBRIDGE_DATA"),
     (["corpus=text", "corpus.path=absent.txt"], "absent.txt"),
@@ -115,7 +122,7 @@ REFUSED = [
     (["embedding.dim=0"], "embedding.dim=0"),
     (["+experiment=hatespeech_em"], "did you mean 'hatespeech_en'?"),
     (["+experiment=hatespeech_en", "+sed=3"], "unknown config key 'sed'; did you mean 'seed'?"),
-    (["+experiment=hatespeech_en", "debias.dose=0,2"], "dose is 2"),
+    (["+experiment=hatespeech_en", "debias.dose=0,2"], "debias.dose=2"),
 ]
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import torch
+import ctypes
+import re
+from contextlib import suppress
+from pathlib import Path
 
 from files import InputError
+
+DRIVERS = ("libcuda.so.1", "nvcuda.dll")
 
 
 def pick_device(device: str, number: int) -> str:
@@ -13,18 +18,30 @@ def pick_device(device: str, number: int) -> str:
 
     Raises ``InputError`` for a device that is not there.
     """
-    if device == "auto":
-        visible = torch.cuda.device_count()
-        return f"cuda:{number % visible}" if visible else "cpu"
-    try:
-        wanted = torch.device(device)
-    except RuntimeError:
-        wanted = None
-    if wanted is None or wanted.type not in ("cpu", "cuda"):
+    if device == "cpu":
+        return device
+    named = re.fullmatch(r"cuda(?::(\d+))?", device)
+    if device != "auto" and not named:
         raise InputError(f"device={device!r}: give auto, cpu, cuda or cuda:NUMBER")
-    if wanted.type == "cuda" and (wanted.index or 0) >= (visible := torch.cuda.device_count()):
+    if not named and not has_gpu_driver():
+        return "cpu"
+    import torch  # slow to import, and the CPU does without
+
+    visible = torch.cuda.device_count()
+    if not named:
+        return f"cuda:{number % visible}" if visible else "cpu"
+    if int(named[1] or 0) >= visible:
         raise InputError(
             f"device={device}: {visible} GPUs are visible here; give auto, cpu or a number below"
             " that"
         )
-    return str(wanted)
+    return device
+
+
+def has_gpu_driver() -> bool:
+    """Whether the system has a driver without which torch sees no GPU."""
+    for name in DRIVERS:
+        with suppress(OSError):
+            ctypes.CDLL(name)
+            return True
+    return Path("/dev/kfd").exists()  # AMD

@@ -5,19 +5,34 @@ defaults.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
-from gensim.models import FastText as GensimFastText
-from gensim.models import KeyedVectors
-from gensim.models import Word2Vec as GensimWord2Vec
+from files import Choice, InputError, choice
+from files.choice import Count, NotNegative, Positive
 
-from files import InputError
-from files.vectors import read_vectors
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+    from gensim.models import Word2Vec as GensimWord2Vec
 
 
-@dataclass(frozen=True)
+@runtime_checkable
+class Trained(Choice, Protocol):
+    """An embedding that is trained on a corpus."""
+
+    def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
+        """The vectors of the words of a file of one tokenised sentence a line."""
+
+
+@runtime_checkable
+class Loaded(Choice, Protocol):
+    """An embedding that exists already."""
+
+    def load(self) -> KeyedVectors:
+        """The vectors, checked."""
+
+
+@choice
 class Word2Vec:
     """Skip-gram with negative sampling (Mikolov et al., 2013).
 
@@ -25,33 +40,32 @@ class Word2Vec:
     faster and are not reproducible. ``sample`` is the threshold of frequent-word subsampling.
     """
 
-    dim: int = 300
-    window: int = 5
-    min_count: int = 5
-    epochs: int = 5
-    negative: int = 5
-    sample: float = 1e-3
-    learning_rate: float = 0.025
-    workers: int = 1
+    dim: Count = 300
+    window: Count = 5
+    min_count: Count = 5
+    epochs: Count = 5
+    negative: Count = 5
+    sample: NotNegative = 1e-3
+    learning_rate: Positive = 0.025
+    workers: Count = 1
 
     version: ClassVar[int] = 1
     name: ClassVar[str] = "word2vec"
 
-    def __post_init__(self) -> None:
-        for field in ("dim", "window", "min_count", "epochs", "negative", "workers"):
-            if getattr(self, field) < 1:
-                raise InputError(
-                    f"embedding.{field}={getattr(self, field)}: give a whole number of at least 1"
-                )
+    def files(self) -> list[Path]:
+        """No files from outside: the corpus is a stage of its own."""
+        return []
 
     def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
         """Vectors of the types that occur at least ``min_count`` times in a file of one tokenised
         sentence a line, most frequent first.
         """
+        from gensim.models import Word2Vec as GensimWord2Vec  # slow to import
+
         return _skip_gram(GensimWord2Vec, corpus, self, seed)
 
 
-@dataclass(frozen=True)
+@choice
 class FastText(Word2Vec):
     """Skip-gram whose word vectors are averages over character n-grams (Bojanowski et al., 2017).
 
@@ -60,14 +74,16 @@ class FastText(Word2Vec):
     while training.
     """
 
-    min_n: int = 3
-    max_n: int = 6
-    bucket: int = 2_000_000
+    min_n: Count = 3
+    max_n: Count = 6
+    bucket: Count = 2_000_000
 
     name: ClassVar[str] = "fasttext"
 
     def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
         """See ``Word2Vec.train``."""
+        from gensim.models import FastText as GensimFastText  # slow to import
+
         return _skip_gram(
             GensimFastText,
             corpus,
@@ -80,20 +96,22 @@ class FastText(Word2Vec):
 
 
 def _skip_gram(
-    model: Callable[..., Any], corpus: Path, choice: Word2Vec, seed: int, **extra: int
+    model: Callable[..., GensimWord2Vec], corpus: Path, embedding: Word2Vec, seed: int, **extra: int
 ) -> KeyedVectors:
+    from gensim.models import KeyedVectors
+
     try:
         wv = model(
             corpus_file=str(corpus),
             sg=1,
-            vector_size=choice.dim,
-            window=choice.window,
-            min_count=choice.min_count,
-            epochs=choice.epochs,
-            negative=choice.negative,
-            sample=choice.sample,
-            alpha=choice.learning_rate,
-            workers=choice.workers,
+            vector_size=embedding.dim,
+            window=embedding.window,
+            min_count=embedding.min_count,
+            epochs=embedding.epochs,
+            negative=embedding.negative,
+            sample=embedding.sample,
+            alpha=embedding.learning_rate,
+            workers=embedding.workers,
             seed=seed,
             **extra,
         ).wv
@@ -101,17 +119,17 @@ def _skip_gram(
         if "vocabulary" not in str(error):
             raise
         raise InputError(
-            f"no word of {corpus} occurs {choice.min_count} times; lower embedding.min_count or"
+            f"no word of {corpus} occurs {embedding.min_count} times; lower embedding.min_count or"
             " give a larger corpus"
         ) from error
-    vectors = KeyedVectors(choice.dim)
+    vectors = KeyedVectors(embedding.dim)
     vectors.add_vectors(wv.index_to_key, wv.vectors)
     for word in wv.index_to_key:
         vectors.set_vecattr(word, "count", wv.get_vecattr(word, "count"))
     return vectors
 
 
-@dataclass(frozen=True)
+@choice
 class Pretrained:
     """Vectors from a file of any format that ``files.vectors.read_vectors`` knows, instead of
     training.
@@ -138,4 +156,6 @@ class Pretrained:
 
     def load(self) -> KeyedVectors:
         """The vectors, checked."""
+        from files.vectors import read_vectors  # gensim is slow to import
+
         return read_vectors(self.path, trusted=self.trusted)

@@ -9,14 +9,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
 
-from train.point import Plan
 from train.store import DamagedError, Stage, Store
 from train.store.entry import read_recipe
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from train.point import Plan
 
 
 def print_plan(
@@ -47,10 +50,15 @@ def print_plan(
     for name in every:
         left = [stage for stage in to_make if stage.name == name]
         row = (naive[name], every[name], every[name] - len(left), len(left))
-        table.add_row(name, *map(str, row), spell([estimate(stage, known) for stage in left]))
+        table.add_row(
+            name, *map(str, row), spell([expected_seconds(stage, known) for stage in left])
+        )
     row = (sum(naive.values()), len(stages), len(stages) - len(to_make), len(to_make))
     table.add_row(
-        "all", *map(str, row), spell([estimate(stage, known) for stage in to_make]), style="bold"
+        "all",
+        *map(str, row),
+        spell([expected_seconds(stage, known) for stage in to_make]),
+        style="bold",
     )
     console.print(table)
 
@@ -75,7 +83,7 @@ def timings(store: Store, names: set[str]) -> Timings:
     return found
 
 
-def estimate(stage: Stage, known: Timings) -> float | None:
+def expected_seconds(stage: Stage, known: Timings) -> float | None:
     """Seconds: the median of what the same step with the same parameters took in this store; None
     where it never ran.
     """

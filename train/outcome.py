@@ -9,10 +9,13 @@ import time
 import traceback
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from files import InputError, atomic_path
-from train.point import Plan
 from train.store import Store, StoreError
+
+if TYPE_CHECKING:
+    from train.point import Plan
 
 
 @dataclass(frozen=True)
@@ -29,10 +32,28 @@ class Outcome:
     seconds: float = 0.0
     built: tuple[str, ...] = ()
 
+    def told(self) -> dict[str, str | bool]:
+        """The columns of the points table that tell of it."""
+        return {
+            "status": self.status,
+            "error": self.error,
+            "traceback": self.traceback,
+            "refused": self.refused,
+        }
+
     def write(self, results: Path) -> None:
         """Note it in ``results/points/``."""
         with atomic_path(outcome_path(results, self.point)) as path:
             path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
+
+
+def results_folder(path: str) -> Path:
+    """The results folder, proven to be writable before anything runs. Raises ``InputError``."""
+    folder = Path(path).resolve()
+    with atomic_path(folder / "points" / ".probe") as probe:
+        probe.touch()
+    (folder / "points" / ".probe").unlink(missing_ok=True)
+    return folder
 
 
 def outcome_path(results: Path, point: str) -> Path:

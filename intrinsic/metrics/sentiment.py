@@ -5,17 +5,17 @@ over the targets.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge, Lt, doc
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from scipy.special import expit
 
-from files import InputError
-from intrinsic.metric import About, Convention, Measured, Metric, Words
+from files import InputError, choice
+from intrinsic.found_query import FoundQuery
+from intrinsic.metric import About, Convention, Metric
+from intrinsic.score import Measured, by_name
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def negative_sentiment(
 
     Its weights w and intercept b minimise |w|^2 / 2 + sum_i log(1 + exp(-y_i (w . x_i + b))), found
     to machine precision by Newton's method; ``penalise_intercept`` adds b^2 / 2, as liblinear does.
-    ``held_out`` is the share of the attribute words that is not trained on, drawn by ``seed`` with
+    ``held_out`` is share of the attribute words that is not trained on, drawn by ``seed`` with
     equal shares of both classes. Shapes: (np, dim), (nn, dim), (nt, dim) -> (nt,). Raises
     ``InputError`` where a class has no word to train on.
     """
@@ -56,7 +56,7 @@ def negative_sentiment(
     words = np.concatenate([first, second])
     is_negative = np.repeat([0.0, 1.0], [len(first), len(second)])
     weights, intercept = _logistic_regression(words, is_negative, penalise_intercept)
-    return np.asarray(special.expit(np.asarray(targets, dtype=np.float64) @ weights + intercept))
+    return np.asarray(expit(np.asarray(targets, dtype=np.float64) @ weights + intercept))
 
 
 def _logistic_regression(
@@ -78,7 +78,7 @@ def _logistic_regression(
     margin = np.zeros(len(words))
     loss = len(words) * math.log(2)
     for _ in range(MOST_STEPS):
-        likely = special.expit(margin)
+        likely = expit(margin)
         slope = design.T @ (likely - labels) + penalty * found
         curvature = (design.T * (likely * (1 - likely))) @ design
         curvature.flat[:: len(penalty) + 1] += penalty
@@ -117,7 +117,7 @@ def divergence_from_uniform(values: ArrayLike) -> float:
     return float(np.sum(shares * np.log(np.where(shares > 0, shares * found.size, 1.0))))
 
 
-@dataclass(frozen=True)
+@choice
 class NegativeSentiment(Metric):
     """RNSB; ``each`` has the share of the negative verdict that falls to every target word, or
     group.
@@ -146,12 +146,6 @@ class NegativeSentiment(Metric):
         },
         asks=("weat6b",),
     )
-    options: ClassVar[dict[str, Any]] = {
-        "unit": "word",
-        "held_out": 0.0,
-        "penalise_intercept": False,
-    }
-    allowed: ClassVar[dict[str, Any]] = {"unit": ("word", "group")}
     default_source: ClassVar[str] = (
         "Ours: one probability for each target word; all attribute words train, nothing is random."
     )
@@ -168,29 +162,34 @@ class NegativeSentiment(Metric):
             {"unit": "group", "min_found": 0.0},
         ),
     )
-    unit: str | None = None
-    held_out: float | None = None
-    penalise_intercept: bool | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= (share := self.rules().held_out) < 1:
-            raise InputError(
-                f"held_out is {share!r}; give a share of the attribute words from 0 to below 1"
-            )
+    unit: Annotated[
+        Literal["word", "group"],
+        doc("what has a probability: each target word, or each group's mean"),
+    ] = "word"
+    held_out: Annotated[
+        float, Ge(0), Lt(1), doc("share of the attribute words that is not trained on")
+    ] = 0.0
+    penalise_intercept: Annotated[
+        bool, doc("whether the intercept is penalised, as liblinear does")
+    ] = False
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The divergence over target words, or over the means of the target groups."""
-        groups = words.targets()
-        if rules.unit == "group":
-            names: Sequence[str] = [role for role in words if words[role] in groups]
-            targets = np.array([found.raw.mean(axis=0) for found in groups])
+        groups = words.targets
+        if self.unit == "group":
+            names = list(groups)
+            targets = np.array([found.raw.mean(axis=0) for found in groups.values()])
         else:
-            names = [word for found in groups for word in found.words]
-            targets = np.concatenate([found.raw for found in groups])
-        options = {"penalise_intercept": rules.penalise_intercept, "held_out": rules.held_out}
-        found = negative_sentiment(words["A"].raw, words["B"].raw, targets, **options, seed=seed)
-        return Measured(
-            divergence_from_uniform(found),
-            each=dict(zip(names, (found / found.sum()).tolist(), strict=True)),
+            names = [word for found in groups.values() for word in found.words]
+            targets = np.concatenate([found.raw for found in groups.values()])
+        negative = negative_sentiment(
+            words["A"].raw,
+            words["B"].raw,
+            targets,
+            penalise_intercept=self.penalise_intercept,
+            held_out=self.held_out,
+            seed=seed,
         )
+        each = by_name(names, negative / negative.sum())
+        return Measured(divergence_from_uniform(negative), each=each)

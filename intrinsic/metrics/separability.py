@@ -4,23 +4,21 @@ Lauscher et al., 2020).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from annotated_types import Ge, doc
 from numpy.typing import ArrayLike, NDArray
-from sklearn.cluster import KMeans
-from sklearn.metrics import v_measure_score
-from sklearn.model_selection import LeaveOneOut, cross_val_score
-from sklearn.svm import SVC
 
-from files import InputError
-from intrinsic.directions import DIRECTIONS, direction
-from intrinsic.metric import About, Measured, Metric, Words
-from intrinsic.vocabulary import frequent
+from files import InputError, choice
+from files.choice import Count, FieldError
+from intrinsic.directions import Along, direction
+from intrinsic.found_query import FoundQuery
+from intrinsic.frequent_words import Searched, frequent
+from intrinsic.metric import About, Metric
+from intrinsic.score import Measured
 
-Floats = NDArray[np.float64]
+Most = Annotated[Count, doc("number of most biased words of each side")]
 
 ROLES = {"pairs": "base pairs", "excluded?": "words left out of the vocabulary"}
 
@@ -34,6 +32,9 @@ def clustering(
     clusters say nothing of the classes; 1: they are the classes. V-measure: the harmonic mean of
     homogeneity and completeness, in [0, 1]; 0: nothing. Shapes: (n, dim), (n,).
     """
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import v_measure_score
+
     classes, points = np.asarray(labels), np.asarray(rows)
     if not np.ptp(points, axis=0).any():
         raise InputError("all words have the same vector, so they form no clusters")
@@ -42,37 +43,27 @@ def clustering(
     return max(agree, 1 - agree), float(v_measure_score(classes, clusters))
 
 
-@dataclass(frozen=True)
-class _MostBiased(Metric):
-    """What the metrics of the most biased words share: how many, along which direction."""
+def most_biased(
+    words: FoundQuery, axis: ArrayLike, *, most: int, vocabulary: int
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """The vectors of the most biased neutral words of both sides, most biased first in turns, and
+    their sides: 0 against the axis, 1 along it.
 
-    allowed: ClassVar[dict[str, Any]] = {"along": DIRECTIONS}
-    most: int | None = None
-    vocabulary: int | None = None
-    along: str | None = None
-
-    def _extremes(
-        self, words: Words, rules: SimpleNamespace
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """The vectors of the most biased words of both sides, most biased first in turns, and their
-        sides.
-        """
-        vocabulary = frequent(words, rules.vocabulary)
-        if 2 * rules.most > len(vocabulary.words):
-            raise InputError(
-                f"most={rules.most} words of each side are more than half of the"
-                f" {len(vocabulary.words)} neutral words; ask for fewer"
-            )
-        order = np.argsort(
-            vocabulary.matrix @ direction(words["pairs"].matrix, rules.along).astype(np.float32),
-            kind="stable",
+    Raises ``InputError`` where there are not so many.
+    """
+    searched = frequent(words.vectors, vocabulary, words.left_out)
+    if 2 * most > len(searched.words):
+        raise InputError(
+            f"most={most} words of each side are more than half of the {len(searched.words)}"
+            " neutral words; ask for fewer"
         )
-        turns = np.column_stack([order[: rules.most], order[::-1][: rules.most]]).ravel()
-        return vocabulary.matrix[turns], np.tile([0, 1], rules.most)
+    order = np.argsort(searched.matrix @ np.asarray(axis, dtype=np.float32), kind="stable")
+    turns = np.column_stack([order[:most], order[::-1][:most]]).ravel()
+    return searched.matrix[turns], np.tile([0, 1], most)
 
 
-@dataclass(frozen=True)
-class Clustering(_MostBiased):
+@choice
+class Clustering(Metric):
     """K-means on the most biased words: accuracy and V-measure."""
 
     about: ClassVar[About] = About(
@@ -90,16 +81,21 @@ class Clustering(_MostBiased):
         roles=ROLES,
         asks=("professions_she_he",),
     )
-    options: ClassVar[dict[str, Any]] = {"most": 500, "vocabulary": 50_000, "along": "first"}
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> dict[str, Measured]:
+    most: Most = 500
+    vocabulary: Searched = 50_000
+    along: Along = "first"
+
+    def measure(self, words: FoundQuery, seed: int) -> dict[str, Measured]:
         """Both measures of the same clustering."""
-        accuracy, v_measure = clustering(*self._extremes(words, rules), seed=seed)
+        axis = direction(words["pairs"].matrix, self.along)
+        rows, sides = most_biased(words, axis, most=self.most, vocabulary=self.vocabulary)
+        accuracy, v_measure = clustering(rows, sides, seed=seed)
         return {"accuracy": Measured(accuracy), "v_measure": Measured(v_measure, unbiased=0.0)}
 
 
-@dataclass(frozen=True)
-class Classification(_MostBiased):
+@choice
+class Classification(Metric):
     """SVM on the most biased words: accuracy on those it was not trained on."""
 
     about: ClassVar[About] = About(
@@ -117,22 +113,27 @@ class Classification(_MostBiased):
         roles=ROLES,
         asks=("professions_she_he",),
     )
-    options: ClassVar[dict[str, Any]] = {
-        "most": 2_500,
-        "train": 1_000,
-        "vocabulary": 50_000,
-        "along": "first",
-    }
-    train: int | None = None
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
-        """The words trained on are drawn by the seed, half from each side."""
-        rows, sides = self._extremes(words, rules)
-        half = rules.train // 2
-        if not 0 < half < rules.most:
-            raise InputError(
-                f"train={rules.train}: give an even number from 2 to below twice most={rules.most}"
+    most: Most = 2_500
+    train: Annotated[int, Ge(2), doc("number of words trained on, half of each side")] = 1_000
+    vocabulary: Searched = 50_000
+    along: Along = "first"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.train // 2 >= self.most:
+            raise FieldError(
+                f"train={self.train}: give an even number below twice most={self.most}, so that"
+                " words are left to test on"
             )
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
+        """The words trained on are drawn by the seed, half from each side."""
+        from sklearn.svm import SVC
+
+        axis = direction(words["pairs"].matrix, self.along)
+        rows, sides = most_biased(words, axis, most=self.most, vocabulary=self.vocabulary)
+        half = self.train // 2
         rng = np.random.default_rng(seed)
         chosen = np.concatenate(
             [rng.permutation(np.flatnonzero(sides == side))[:half] for side in (0, 1)]
@@ -143,7 +144,7 @@ class Classification(_MostBiased):
         return Measured(float(model.score(rows[tested], sides[tested])))
 
 
-@dataclass(frozen=True)
+@choice
 class ImplicitBias(Metric):
     """IBT: whether the two target sets can be told apart by clustering, and by a classifier."""
 
@@ -163,20 +164,23 @@ class ImplicitBias(Metric):
         fewest={"X": 2, "Y": 2},
         asks=("weat6b", "weat7", "weat8", "gender"),
     )
-    options: ClassVar[dict[str, Any]] = {"starts": 50}
     default_source: ClassVar[str] = (
         "Lauscher et al. (2020) train their classifier on neighbours of the words; without such a"
         " set each word is left out in turn."
     )
-    starts: int | None = None
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> dict[str, Measured]:
+    starts: Annotated[Count, doc("number of clusterings whose accuracies are averaged")] = 50
+
+    def measure(self, words: FoundQuery, seed: int) -> dict[str, Measured]:
         """Both accuracies."""
+        from sklearn.model_selection import LeaveOneOut, cross_val_score
+        from sklearn.svm import SVC
+
         rows = np.concatenate([words["X"].matrix, words["Y"].matrix])
         sides = np.repeat([0, 1], [len(words["X"].words), len(words["Y"].words)])
         runs = [
             clustering(rows, sides, restarts=1, seed=seed + start)[0]
-            for start in range(rules.starts)
+            for start in range(self.starts)
         ]
         left_out = cross_val_score(SVC(gamma="scale"), rows, sides, cv=LeaveOneOut())
         return {"kmeans": Measured(float(np.mean(runs))), "svm": Measured(float(left_out.mean()))}

@@ -5,20 +5,22 @@ that lost these merely broke.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
-from files import InputError, read_lines
+from files import InputError, choice, read_lines
+from files.choice import Count, Positive
+from intrinsic.found_query import FoundQuery
+from intrinsic.frequent_words import Searched, frequent
 from intrinsic.lookup import unit_rows
-from intrinsic.metric import About, Measured, Metric, Words
+from intrinsic.metric import About, Metric, MinFound
 from intrinsic.permutation import PValue
-from intrinsic.vocabulary import frequent
+from intrinsic.score import Measured
 from intrinsic.wordsets import Query, WordSet
 
 Floats = NDArray[np.float64]
@@ -41,7 +43,9 @@ def word_similarity(w: ArrayLike, v: ArrayLike, judged: ArrayLike) -> tuple[floa
             f"{len(cosines)} pair(s) of words, or pairs that are all alike, have no ranking to"
             " compare"
         )
-    found = stats.spearmanr(cosines, values)
+    from scipy.stats import spearmanr  # slow to import
+
+    found = spearmanr(cosines, values)
     return float(found.statistic), float(found.pvalue)
 
 
@@ -78,7 +82,7 @@ def read_similarities(path: str | Path) -> Query:
     return Query(name, {"partners": pairs}, "und", f"Word similarity, {Path(path).name}")
 
 
-@dataclass(frozen=True)
+@choice
 class SemanticQuality(Metric):
     """SQ: agreement with judged word similarity, read from ``file`` (SimLex-999, WordSim-353, MEN,
     ...).
@@ -99,18 +103,24 @@ class SemanticQuality(Metric):
     default_source: ClassVar[str] = (
         "Words as written; any loss of pairs is accepted, as it is usual."
     )
-    options: ClassVar[dict[str, Any]] = {"min_found": 0.0}
-    file: str | None = None
+    unlabelled: ClassVar[tuple[str, ...]] = (*Metric.unlabelled, "file")
+    unkeyed: ClassVar[tuple[str, ...]] = (*Metric.unkeyed, "file")
 
+    min_found: MinFound = 0.0
+    file: Annotated[
+        str | None, doc("word, word, number on each line: SimLex-999, WordSim-353, MEN, ...")
+    ] = None
+
+    @cached_property
     def asked(self) -> list[Query]:
         """The file's pairs as a query."""
-        return [read_similarities(self.file)] if self.file else super().asked()
+        return [read_similarities(self.file)] if self.file else super().asked
 
     def files(self) -> list[Path]:
         """The files the score depends on."""
         return [*super().files(), *([Path(self.file)] if self.file else [])]
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """Spearman's rho with its two-sided p."""
         partners = words["partners"]
         if not partners.values:
@@ -119,10 +129,10 @@ class SemanticQuality(Metric):
                 " word similarities"
             )
         rho, p = word_similarity(partners.matrix[:, 0], partners.matrix[:, 1], partners.values)
-        return Measured(rho, test=PValue(p, "t", 0, len(partners.words), "two-sided", False, p, p))
+        return Measured(rho, test=PValue.of_t(p, len(partners.words)))
 
 
-@dataclass(frozen=True)
+@choice
 class Analogies(Metric):
     """3CosAdd on the base pairs: is d nearest to b - a + c, for every two pairs a : b and c : d?
     ``each`` has every pair's accuracy.
@@ -147,10 +157,10 @@ class Analogies(Metric):
         fewest={"pairs": 2},
         asks=("base_pairs",),
     )
-    options: ClassVar[dict[str, Any]] = {"vocabulary": 50_000}
-    vocabulary: int | None = None
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    vocabulary: Searched = 50_000
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """Both directions of every pair are asked; d is sought among the frequent words and the
         words of the pairs.
         """
@@ -160,7 +170,7 @@ class Analogies(Metric):
             for item, both in zip(pairs.items, pairs.matrix, strict=True)
             for word, row in zip(item, both, strict=True)
         }
-        searched = frequent(words, rules.vocabulary)
+        searched = frequent(words.vectors, self.vocabulary, words.left_out)
         pool = np.concatenate([searched.matrix, np.array(list(rows.values()), dtype=np.float32)])
         place = {word: len(searched.words) + i for i, word in enumerate(rows)}
         if len(set(pairs.items)) < 2:
@@ -196,7 +206,7 @@ def _solves(
     return int(cosines.argmax()) == place[d]
 
 
-@dataclass(frozen=True)
+@choice
 class GeneratedAnalogies(Metric):
     """Bolukbasi's generator: the pairs of frequent words that stand to each other as the first base
     pair; ``each`` has them.
@@ -220,14 +230,14 @@ class GeneratedAnalogies(Metric):
         roles={"pairs": "base pairs", "excluded?": "words left out"},
         asks=("professions_she_he",),
     )
-    options: ClassVar[dict[str, Any]] = {"vocabulary": 5_000, "most": 100, "farthest": 1.0}
-    vocabulary: int | None = None
-    most: int | None = None
-    farthest: float | None = None
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    vocabulary: Searched = 5_000
+    most: Annotated[Count, doc("number of pairs with the largest scores")] = 100
+    farthest: Annotated[Positive, doc("largest distance of the words of a pair")] = 1.0
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean score of the pairs found; fewer than asked where fewer lie near enough."""
-        searched = frequent(words, rules.vocabulary)
+        searched = frequent(words.vectors, self.vocabulary, words.left_out)
         first = words["pairs"].matrix[0]
         axis = (first[0] - first[1]).astype(np.float32)
         axis /= np.linalg.norm(axis)
@@ -239,19 +249,19 @@ class GeneratedAnalogies(Metric):
         for start in range(0, len(along), 1_000):
             rows = slice(start, start + 1_000)
             squared = 2 - 2 * (searched.matrix[rows] @ searched.matrix.T)
-            near = (squared <= rules.farthest**2) & (squared > 1e-6)
+            near = (squared <= self.farthest**2) & (squared > 1e-6)
             cosines = np.where(
                 near, (along[rows, None] - along) / np.sqrt(np.maximum(squared, 1e-6)), -np.inf
             )
             best[rows], score[rows] = cosines.argmax(axis=1), cosines.max(axis=1)
         order = [
             place
-            for place in np.argsort(-score, kind="stable")[: rules.most]
+            for place in np.argsort(-score, kind="stable")[: self.most]
             if math.isfinite(score[place])
         ]
         if not order:
             raise InputError(
-                f"no two of {len(along)} words lie within {rules.farthest} of one another; allow"
+                f"no two of {len(along)} words lie within {self.farthest} of one another; allow"
                 " more with farthest"
             )
         each = {f"{searched.words[x]}:{searched.words[best[x]]}": float(score[x]) for x in order}

@@ -4,17 +4,20 @@ on them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Le, doc
 from numpy.typing import ArrayLike, NDArray
 
-from files import InputError
-from intrinsic.lookup import Found, unit_rows
-from intrinsic.metric import About, Convention, Measured, Metric, Words, percentiles
-from intrinsic.permutation import MOST_VALUES, TAILS, permutation_p
+from files import InputError, choice
+from files.choice import Whole
+from intrinsic.found_query import FoundQuery
+from intrinsic.lookup import unit_rows
+from intrinsic.metric import About, Convention, Metric
+from intrinsic.permutation import MOST_VALUES, Tail, permutation_p
+from intrinsic.score import Measured, by_name, percentiles
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +46,7 @@ def associations(w: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:
                 f"{name} has vectors of dimension {matrix.shape[1]}, w of {words.shape[1]}; they"
                 " must agree"
             )
-    return words @ (first.mean(axis=0) - second.mean(axis=0))
+    return np.asarray(words @ (first.mean(axis=0) - second.mean(axis=0)))
 
 
 def effect_size(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike, *, ddof: int = 0) -> float:
@@ -118,16 +121,9 @@ def word_bootstrap(
     return percentiles(values.tolist(), resamples)
 
 
-@dataclass(frozen=True)
+@choice
 class Weat(Metric):
-    """WEAT over several queries: the metric ``weat``; ``value`` is the effect size.
-
-    ddof: 0 divides by the population's standard deviation, 1 by the sample's. tail and strict:
-    which partitions count as extreme. p_value: whether there is one. equal_sizes: words found are
-    cut from the end of the longer of X and Y, and of A and B. exact_limit: up to this many target
-    words p is exact (at most 50); beyond it p has guaranteed bounds, or is estimated from
-    ``samples`` random partitions where that is above 0 or there are more than 120 target words.
-    """
+    """WEAT over several queries: the metric ``weat``; ``value`` is the effect size."""
 
     about: ClassVar[About] = About(
         name="weat",
@@ -158,14 +154,6 @@ class Weat(Metric):
             "migrant",
         ),
     )
-    options: ClassVar[dict[str, Any]] = {
-        "ddof": 0,
-        "p_value": True,
-        "tail": "greater",
-        "strict": False,
-        "equal_sizes": False,
-    }
-    allowed: ClassVar[dict[str, Any]] = {"ddof": (0, 1), "tail": TAILS}
     default_source: ClassVar[str] = (
         "Ours: the effect size ranges over exactly [-2, 2], and p counts the observed partition, so"
         " it is never 0."
@@ -214,58 +202,55 @@ class Weat(Metric):
             options={"tail": "two-sided"},
         ),
     )
-    version: ClassVar[int] = 2
+    unlabelled: ClassVar[tuple[str, ...]] = (*Metric.unlabelled, "exact_limit", "samples")
+    version: ClassVar[int] = 3
 
-    tail: str | None = None
-    ddof: int | None = None
-    exact_limit: int = 40
-    samples: int = 0
+    ddof: Annotated[
+        Literal[0, 1], doc("the standard deviation is the population's (0) or the sample's (1)")
+    ] = 0
+    p_value: Annotated[bool, doc("whether there is a p-value")] = True
+    tail: Annotated[Tail, doc("which partitions of the target words count as extreme")] = "greater"
+    strict: Annotated[bool, doc("whether p counts larger statistics only")] = False
+    equal_sizes: Annotated[bool, doc("whether X and Y, and A and B, are cut to equal sizes")] = (
+        False
+    )
+    exact_limit: Annotated[
+        Whole, Le(MOST_VALUES), doc("largest number of target words for which p is exact")
+    ] = 40
+    samples: Annotated[
+        Whole, doc("number of random partitions in the place of bounds; 0: as p needs")
+    ] = 0
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.exact_limit, int) or not 0 <= self.exact_limit <= MOST_VALUES:
-            raise InputError(
-                f"exact_limit is {self.exact_limit!r}; choose from 0 to {MOST_VALUES} target words"
-            )
-        if not isinstance(self.samples, int) or self.samples < 0:
-            raise InputError(
-                f"samples is {self.samples!r}; it must be a whole number of at least 0"
-            )
-        super().__post_init__()
-
-    def use(self, found: dict[str, Found], rules: SimpleNamespace) -> dict[str, Found]:
+    def use(self, found: FoundQuery) -> FoundQuery:
         """The words used: all found, unless the convention cuts sets to equal sizes."""
-        if not rules.equal_sizes:
+        if not self.equal_sizes:
             return found
-        used = dict(found)
-        for one, other in (("X", "Y"), ("A", "B")):
-            size = min(len(found[one].words), len(found[other].words))
-            used |= {one: found[one].first(size), other: found[other].first(size)}
-        return used
+        x, y, a, b = (len(found[role].items) for role in "XYAB")
+        targets, attributes = min(x, y), min(a, b)
+        return found.first({"X": targets, "Y": targets, "A": attributes, "B": attributes})
 
-    def measure(self, words: Words, rules: SimpleNamespace, seed: int) -> Measured:
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The effect size, the statistic, and the p-value of the statistic."""
         axis = words["A"].matrix.mean(axis=0) - words["B"].matrix.mean(axis=0)
         of_x, of_y = words["X"].matrix @ axis, words["Y"].matrix @ axis
-        value = standardised_difference(of_x, of_y, ddof=rules.ddof)
+        value = standardised_difference(of_x, of_y, ddof=self.ddof)
         statistic = float(of_x.sum() - of_y.sum())
-        each = dict(
-            zip(
-                (*words["X"].words, *words["Y"].words),
-                [*of_x.tolist(), *of_y.tolist()],
-                strict=True,
-            )
+        each = by_name((*words["X"].words, *words["Y"].words), np.concatenate([of_x, of_y]))
+        if not self.p_value:
+            reason = f"convention {self.label!r} has no p-value"
+            return Measured(value, statistic, reason=reason, each=each)
+        test = permutation_p(
+            of_x,
+            of_y,
+            tail=self.tail,
+            strict=self.strict,
+            exact_limit=self.exact_limit,
+            samples=self.samples,
+            seed=seed,
         )
-        if not rules.p_value:
-            return Measured(
-                value, statistic, reason=f"convention {rules.name!r} has no p-value", each=each
-            )
-        limits = {"exact_limit": self.exact_limit, "samples": self.samples}
-        test = permutation_p(of_x, of_y, tail=rules.tail, strict=rules.strict, **limits, seed=seed)
         return Measured(value, statistic, test, each=each)
 
-    def intervals(
-        self, words: Words, rules: SimpleNamespace, seed: int
-    ) -> dict[str, tuple[float, float]]:
+    def intervals(self, words: FoundQuery, seed: int) -> Mapping[str, tuple[float, float]]:
         """As for every metric, all resamples at once."""
-        sets = [words[role].matrix for role in "XYAB"]
-        return {"": word_bootstrap(*sets, ddof=rules.ddof, resamples=self.resamples, seed=seed)}
+        x, y, a, b = (words[role].matrix for role in "XYAB")
+        return {"": word_bootstrap(x, y, a, b, ddof=self.ddof, resamples=self.resamples, seed=seed)}

@@ -8,11 +8,13 @@ from intrinsic.wordsets.library import (
     load_wordset,
     queries_with,
     query_names,
+    read_query,
     read_wordsets,
     wordset_names,
 )
 from intrinsic.wordsets.parse import WordFile
 from intrinsic.wordsets.wordset import Query, WordSet
+from intrinsic.wordsets.write import write_query
 
 __all__ = [
     "Query",
@@ -23,6 +25,8 @@ __all__ = [
     "load_wordset",
     "queries_with",
     "query_names",
+    "read_query",
     "read_wordsets",
     "wordset_names",
+    "write_query",
 ]

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from files import InputError, nearest
-from intrinsic.wordsets.parse import WordFile, parse_file
-from intrinsic.wordsets.wordset import Query, WordSet
+from intrinsic.wordsets.parse import EXAMPLE, WordFile, parse_file
+
+if TYPE_CHECKING:
+    from intrinsic.wordsets.wordset import Query, WordSet
 
 FOLDER = Path(__file__).parent
 
@@ -91,18 +94,43 @@ def load_queries(names: Sequence[str], path: str | Path | None = None) -> list[Q
     return [queries[name] for name in names]
 
 
+def read_query(path: str | Path, name: str | None = None) -> Query:
+    """The query of that name in a user's own file, or the only one in it.
+
+    Raises ``InputError`` naming the queries of the file where that leaves a choice, and as
+    ``read_wordsets`` does.
+    """
+    queries = read_wordsets(path).queries
+    if not queries:
+        raise InputError(f"{path} has word sets and no query; add one, such as {EXAMPLE}")
+    if name is None and len(queries) == 1:
+        return next(iter(queries.values()))
+    if name is None:
+        raise InputError(f"{path} has the queries {', '.join(queries)}; name one")
+    if name not in queries:
+        raise InputError(
+            f"{path} has no query {name!r}{nearest(name, queries)}; name one of"
+            f" {', '.join(queries)}"
+        )
+    return queries[name]
+
+
 def read_wordsets(path: str | Path) -> WordFile:
     """The word sets and queries of a user's own YAML or JSON file.
 
     The full form is that of the built-in files. The short form is ``{"mine": {"X": [...], "Y":
     [...], "A": [...], "B": [...]}}``: queries alone. In both, a letter of a query holds a list of
-    words or the name of a word set, the file's own or a built-in one.
+    words, the name of a word set, the file's own or a built-in one, or the union of several,
+    ``{"union": ["career", "math"]}``.
 
     Raises ``InputError`` for a missing or malformed file, and for a query that takes the name of a
-    built-in one.
+    built-in one and is another.
     """
-    file = parse_file(path, _library().sets)
-    taken = file.queries.keys() & _library().queries.keys()
+    library = _library()
+    file = parse_file(path, library.sets)
+    taken = [
+        name for name, query in file.queries.items() if library.queries.get(name, query) != query
+    ]
     if taken:
         raise InputError(
             f"{path}: the query name {', '.join(sorted(taken))} is taken by a built-in query;"

@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -17,17 +16,15 @@ from files import InputError, nearest, read_lines
 from intrinsic.wordsets.wordset import ROLES, Query, WordSet, width_of
 
 FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
-SET_KEYS = ("words", "values", "file", "deleted", "language", "source")
+SET_KEYS = ("words", "values", "file", "union", "deleted", "language", "source")
 QUERY_FACTS = ("title", "language", "source")
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 ROLE_KEYS = (
     f"a query takes {', '.join(ROLES)} (and X3, A3, ... for more groups), and"
     f" {', '.join(QUERY_FACTS)}"
 )
-FORM = (
-    'the short form is {"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}, the full form'
-    ' has "sets" and "queries"'
-)
+EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'
+FORM = f'the short form is {EXAMPLE}, the full form has "sets" and "queries"'
 
 
 @dataclass(frozen=True)
@@ -55,22 +52,27 @@ def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
         "source": str(content.get("source", Path(path).name)),
     }
     content, files = _with_lists(content, Path(path).parent)
-    sets = {
-        str(name): _wordset(str(name), entry, defaults, f"set {str(name)!r} in {path}")
-        for name, entry in _mapping(content.get("sets", {}), f"'sets' in {path}").items()
-    }
+    sets: dict[str, WordSet] = {}
+    for name, entry in _named(content, "sets", path):
+        where = f"set {name!r} in {path}"
+        sets[name] = _wordset(name, entry, {**known, **sets}, defaults, where)
     queries = {
-        str(name): _query(
-            str(name), entry, {**known, **sets}, defaults, f"query {str(name)!r} in {path}"
-        )
-        for name, entry in _mapping(content.get("queries", {}), f"'queries' in {path}").items()
+        name: _query(name, entry, {**known, **sets}, defaults, f"query {name!r} in {path}")
+        for name, entry in _named(content, "queries", path)
     }
     return WordFile(sets, queries, files)
 
 
+def _named(
+    content: Mapping[object, object], key: str, path: str | Path
+) -> list[tuple[str, object]]:
+    entries = _mapping(content.get(key, {}), f"{key!r} in {path}")
+    return [(str(name), entry) for name, entry in entries.items()]
+
+
 def _with_lists(
-    content: Mapping[Any, Any], folder: Path
-) -> tuple[Mapping[Any, Any], tuple[Path, ...]]:
+    content: Mapping[object, object], folder: Path
+) -> tuple[Mapping[object, object], tuple[Path, ...]]:
     """The content with ``{"file": "words.txt"}`` replaced by the words of that file, and the files
     read.
 
@@ -79,18 +81,19 @@ def _with_lists(
     """
     files: list[Path] = []
 
-    def read(entry: Any) -> Any:
-        if not isinstance(entry, dict):
-            return entry
-        if isinstance(entry.get("file"), str) and "words" not in entry:
-            files.append(folder / entry["file"])
+    def read(entry: object) -> object:
+        return read_mapping(entry) if isinstance(entry, dict) else entry
+
+    def read_mapping(entry: Mapping[object, object]) -> Mapping[object, object]:
+        if isinstance(name := entry.get("file"), str) and "words" not in entry:
+            files.append(folder / name)
             lines = (line.strip() for line in read_lines(files[-1]))
             return {key: value for key, value in entry.items() if key != "file"} | {
                 "words": [line for line in lines if line and line[0] not in ";#"]
             }
         return {key: read(value) for key, value in entry.items()}
 
-    return read(content), tuple(files)
+    return read_mapping(content), tuple(files)
 
 
 def _decode(path: str | Path) -> object:
@@ -103,17 +106,21 @@ def _decode(path: str | Path) -> object:
         raise InputError(f"{path} is not valid {kind}: {' '.join(str(error).split())}") from None
 
 
-def _wordset(name: str, entry: object, defaults: Mapping[str, str], where: str) -> WordSet:
-    """A word set from a list of words or of pairs of words, or from a mapping with ``words`` or
-    ``values`` and what is said about them.
+def _wordset(
+    name: str, entry: object, known: Mapping[str, WordSet], defaults: Mapping[str, str], where: str
+) -> WordSet:
+    """A word set from a list of words or of pairs of words, or from a mapping with ``words``,
+    ``values`` or ``union`` and what is said about them.
     """
-    fields = {"words": entry} if isinstance(entry, list) else _mapping(entry, where)
+    fields = _mapping({"words": entry} if isinstance(entry, list) else entry, where)
     _check_keys(fields, SET_KEYS, where)
-    if ("words" in fields) == ("values" in fields):
+    if len(fields.keys() & {"words", "values", "union"}) != 1:
         raise InputError(
-            f"{where} needs either 'words', a list, or 'values', a number for each word, or 'file',"
-            " a list with one word a line"
+            f"{where} needs one of 'words', a list, 'values', a number for each word, 'union', a"
+            " list of word sets, or 'file', a list with one word a line"
         )
+    if "union" in fields:
+        fields = _union(fields, known, where)
     numbered = _mapping(fields.get("values", {}), where)
     items = _items(list(numbered) if numbered else fields.get("words"), where)
     if not items:
@@ -125,8 +132,35 @@ def _wordset(name: str, entry: object, defaults: Mapping[str, str], where: str) 
         source=str(fields.get("source", defaults["source"])),
         deleted=_words(fields.get("deleted", []), where),
         width=len(items[0]),
-        values=tuple(_number(value, word, where) for word, value in numbered.items()),
+        values=tuple(_number(value, str(word), where) for word, value in numbered.items()),
     )
+
+
+def _union(
+    fields: Mapping[object, object], known: Mapping[str, WordSet], where: str
+) -> Mapping[object, object]:
+    """The fields with ``words`` in place of ``union``: the items of its word sets in their order,
+    each once.
+    """
+    members = [_look_up(name, known, where) for name in _words(fields["union"], where)]
+    for member in members:
+        if member.values:
+            raise InputError(f"{where}: {member.name!r} has values, which a union cannot keep")
+    if len(widths := sorted({member.width for member in members})) > 1:
+        raise InputError(f"{where} has items of {widths[0]} and of {widths[1]} words; keep to one")
+    items = dict.fromkeys(item for member in members for item in member.items)
+    return {key: value for key, value in fields.items() if key != "union"} | {
+        "words": [list(item) if len(item) > 1 else item[0] for item in items]
+    }
+
+
+def _look_up(name: str, known: Mapping[str, WordSet], where: str) -> WordSet:
+    if name not in known:
+        raise InputError(
+            f"{where}: unknown word set {name!r}{nearest(name, known)}; name a set of the file or a"
+            " built-in one"
+        )
+    return known[name]
 
 
 def _query(
@@ -135,18 +169,17 @@ def _query(
     """A query whose roles are each the name of a word set or a list of words."""
     fields = _mapping(entry, where)
     defaults = {key: str(fields.get(key, default)) for key, default in defaults.items()}
-    roles = [role for role in fields if role not in QUERY_FACTS]
-    for role in roles:
+    sets: dict[str, WordSet] = {}
+    for role, value in fields.items():
+        if role in QUERY_FACTS:
+            continue
         if not isinstance(role, str) or width_of(role) is None:
             raise InputError(
                 f"{where}: unknown key {role!r}{nearest(str(role), ROLES)}; {ROLE_KEYS}"
             )
-    if not roles:
+        sets[role] = _role(name, role, value, known, defaults, f"{role} of {where}")
+    if not sets:
         raise InputError(f"{where} names no words; {ROLE_KEYS}")
-    sets = {
-        role: _role(name, role, fields[role], known, defaults, f"{role} of {where}")
-        for role in roles
-    }
     return Query(
         name=name, sets=sets, language=defaults["language"], title=str(fields.get("title", ""))
     )
@@ -161,15 +194,10 @@ def _role(
     where: str,
 ) -> WordSet:
     """The word set that plays a role of a query."""
-    if not isinstance(entry, str):
-        found = _wordset(f"{name}.{role}", entry, defaults, where)
-    elif entry in known:
-        found = known[entry]
+    if isinstance(entry, str):
+        found = _look_up(entry, known, where)
     else:
-        raise InputError(
-            f"{where}: unknown word set {entry!r}{nearest(entry, known)}; name a set of the file or"
-            " a built-in one"
-        )
+        found = _wordset(f"{name}.{role}", entry, known, defaults, where)
     if found.width != width_of(role):
         raise InputError(
             f"{where}: {role} takes items of {width_of(role)} words, and {found.name!r} has items"
@@ -215,7 +243,7 @@ def _words(entry: object, where: str) -> tuple[str, ...]:
     return tuple(entry)
 
 
-def _mapping(entry: object, where: str) -> Mapping[Any, Any]:
+def _mapping(entry: object, where: str) -> Mapping[object, object]:
     if not isinstance(entry, dict):
         raise InputError(
             f"{where}: expected names with their content, not {type(entry).__name__}; {FORM}"

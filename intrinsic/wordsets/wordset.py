@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # Every role of a query, and the words of one item of its word set.
 ROLES = {
@@ -19,6 +19,7 @@ ROLES = {
     "excluded": 1,  # words left out of the vocabulary that is searched
 }
 MORE_GROUPS = re.compile(r"[XA](?:[3-9]|[1-9]\d+)")
+EXCHANGED = str.maketrans("XYAB", "ABXY")
 
 
 def width_of(role: str) -> int | None:
@@ -49,6 +50,19 @@ class WordSet:
         """The words, item by item."""
         return [self.words[i : i + self.width] for i in range(0, len(self.words), self.width)]
 
+    def lowered(self) -> WordSet:
+        """The set in lower case, items that become equal once; itself where that changes
+        nothing.
+        """
+        places: dict[tuple[str, ...], int] = {}
+        for place, item in enumerate(self.items):
+            places.setdefault(tuple(word.lower() for word in item), place)
+        words = tuple(word for item in places for word in item)
+        if words == self.words:
+            return self
+        values = tuple(self.values[place] for place in places.values()) if self.values else ()
+        return replace(self, name=f"{self.name}_lower", words=words, values=values)
+
 
 @dataclass(frozen=True)
 class Query:
@@ -66,3 +80,15 @@ class Query:
 
     def __getitem__(self, role: str) -> WordSet:
         return self.sets[role]
+
+    def lowered(self) -> Query:
+        """The query in lower case, for text or vectors in lower case; itself where that changes
+        nothing.
+        """
+        sets = {role: wordset.lowered() for role, wordset in self.sets.items()}
+        return self if sets == self.sets else replace(self, name=f"{self.name}_lower", sets=sets)
+
+    def swapped(self) -> Query:
+        """The query with targets and attributes exchanged: X and A, Y and B, X3 and A3, ..."""
+        sets = {role.translate(EXCHANGED): wordset for role, wordset in self.sets.items()}
+        return replace(self, name=f"{self.name}_swapped", sets=sets)

@@ -8,11 +8,10 @@ from math import isnan, nan
 
 import numpy as np
 import pytest
+from analysis.pairs import RESULT_COLUMNS, correlate_pair, fisher_interval
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
-
-from analysis.pairs import RESULT_COLUMNS, correlate_pair, fisher_interval
 
 ESTIMATES = ("pearson", "spearman", "kendall")
 whole = st.integers(-1000, 1000)

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from analysis.tables import write_tables
 from scipy import stats
 
 from analysis.correlate import correlate, correlate_slices, main
 from analysis.join import join_points
 from analysis.read import Tables, read_table
-from analysis.tables import write_tables
 from files import InputError
 
 # Goldfarb-Tarrant et al. (2021), coreference results of their repository, computed with scipy

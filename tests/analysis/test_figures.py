@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from analysis.tables import write_tables
 
 from analysis.figures import draw_figures, gap_title, group_title, metric_title, query_title
 from analysis.grid import BLACK, PALETTE
 from analysis.join import join_points
 from analysis.read import Tables
-from analysis.tables import write_tables
 from files import InputError
 
 Texts = Callable[[Path], list[str]]

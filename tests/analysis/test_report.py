@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from analysis.report.data import dose_curves, pooled
+from analysis.tables import write_tables
 
 from analysis.correlate import correlate_slices
 from analysis.grid import PALETTE
 from analysis.join import join_points
 from analysis.read import Tables
 from analysis.report import build_report
-from analysis.report.data import dose_curves, pooled
 from analysis.report.tex import correlations_tex
-from analysis.tables import write_tables
 from files import InputError
 
 

@@ -13,10 +13,10 @@ from shutil import which
 from typing import Any
 
 import pytest
+from analysis.tables import write_tables
 
 from analysis.read import Tables
 from analysis.report import build_report
-from analysis.tables import write_tables
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from analysis.tables import print_correlations, print_points, read_tables, write_tables
 from rich.console import Console
 
 from analysis import tables as tables_module
 from analysis.correlate import correlate
 from analysis.read import Tables
 from analysis.show import estimate, p_value, print_slices, short
-from analysis.tables import print_correlations, print_points, read_tables, write_tables
 
 
 def shown(draw: object, *arguments: object) -> list[str]:

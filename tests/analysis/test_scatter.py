@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from analysis.tables import write_tables
 
 from analysis.grid import panel_note
 from analysis.read import Tables
 from analysis.scatter import grid_data, main
-from analysis.tables import write_tables
 from files import InputError
 
 Texts = Callable[[Path], list[str]]

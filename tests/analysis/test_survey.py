@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from analysis.survey import is_survey, print_survey, survey_table, write_survey
 from gensim.models import KeyedVectors
 from rich.console import Console
 
 from analysis.read import Tables
-from analysis.survey import is_survey, print_survey, survey_table, write_survey
 from files.vectors import save_vectors
 from intrinsic.wordsets import load_query
 from train.front import main

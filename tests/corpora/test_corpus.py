@@ -18,10 +18,12 @@ TWEETS = ["RT @x: again", "the Cat #tag", "the dog", "the dog @b", "", "THE end"
 
 def write(path: Path, lines: list[str]) -> Path:
     text = "\n".join(lines) + "\n"
-    if path.suffix in (".gz", ".xz"):
-        path.write_bytes({".gz": gzip.compress, ".xz": lzma.compress}[path.suffix](text.encode()))
-    else:
-        path.write_text(text, encoding="utf-8")
+    content = text.encode()
+    if path.suffix == ".gz":
+        content = gzip.compress(content)
+    if path.suffix == ".xz":
+        content = lzma.compress(content)
+    path.write_bytes(content)
     return path
 
 
@@ -81,10 +83,10 @@ def test_unusable_files_leave_nothing(content: bytes, message: str, tmp_path: Pa
 def test_missing_file_and_bad_numbers(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         TextCorpus(str(tmp_path / "absent")).write(tmp_path / "out", seed=0)
-    with pytest.raises(InputError, match=r"corpus\.limit=0"):
+    with pytest.raises(InputError, match="limit=0: give a whole number of at least 1 or null"):
         TextCorpus("t", limit=0)
-    with pytest.raises(InputError, match=r"corpus\.tokeniser='tweet'; did you mean 'tweets'\?"):
-        TextCorpus("t", tokeniser="tweet")
+    with pytest.raises(InputError, match=r"tokeniser='tweet': .*; did you mean 'tweets'\?"):
+        TextCorpus("t", tokeniser="tweet")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("workers", [1, 2])

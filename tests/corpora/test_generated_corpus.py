@@ -13,66 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora import grammar
-from corpora.draws import pick, quota, share, spread
+from corpora.draws import evenly_spaced, pick, quota, share
 from corpora.world import BLOCK, GeneratedCorpus
 from files import InputError
-
-# Typed off Caliskan et al. (2017), not taken from the word sets that the world itself reads.
-MALE = {
-    "male",
-    "man",
-    "boy",
-    "brother",
-    "he",
-    "him",
-    "his",
-    "son",
-    "father",
-    "uncle",
-    "grandfather",
-}
-FEMALE = {
-    "female",
-    "woman",
-    "girl",
-    "sister",
-    "she",
-    "her",
-    "hers",
-    "daughter",
-    "mother",
-    "aunt",
-    "grandmother",
-}
-STEREOTYPICALLY_MALE = (
-    {
-        "executive",
-        "management",
-        "professional",
-        "corporation",
-        "salary",
-        "office",
-        "business",
-        "career",
-    }
-    | {"math", "algebra", "geometry", "calculus", "equations", "computation", "numbers", "addition"}
-    | {
-        "science",
-        "technology",
-        "physics",
-        "chemistry",
-        "einstein",
-        "nasa",
-        "experiment",
-        "astronomy",
-    }
+from tests.corpora.weat_words import (
+    ARTS,
+    ARTS_2,
+    FAMILY,
+    FEMALE,
+    MALE,
+    MATH,
+    STEREOTYPICALLY_FEMALE,
+    STEREOTYPICALLY_MALE,
+    TOPICS,
 )
-STEREOTYPICALLY_FEMALE = (
-    {"home", "parents", "children", "family", "cousins", "marriage", "wedding", "relatives"}
-    | {"poetry", "art", "dance", "literature", "novel", "symphony", "drama", "sculpture"}
-    | {"shakespeare"}
-)  # fmt: skip
-TOPICS = STEREOTYPICALLY_MALE | STEREOTYPICALLY_FEMALE
 
 
 def write(
@@ -106,7 +60,7 @@ def test_every_topic_word_keeps_the_planted_company(stereotype: float, tmp_path:
         lines = male[word] + female[word]
         assert abs(male[word] - lines * (1 + lean) / 2) <= 1, word
 
-    def male_share(words: set[str]) -> float:
+    def male_share(words: frozenset[str]) -> float:
         return sum(male[word] for word in words) / sum(male[word] + female[word] for word in words)
 
     assert male_share(STEREOTYPICALLY_MALE) - male_share(STEREOTYPICALLY_FEMALE) == pytest.approx(
@@ -137,30 +91,7 @@ def test_lines_where_gender_meets_a_topic_are_the_planted_minority_and_speak_of_
 
 def test_own_leans_have_mean_0_in_every_list() -> None:
     leans = GeneratedCorpus(stereotype=0.0).leans(seed=4)
-    arts = STEREOTYPICALLY_FEMALE & {
-        "poetry",
-        "art",
-        "dance",
-        "literature",
-        "novel",
-        "symphony",
-        "drama",
-    }
-    for words in (
-        {
-            "math",
-            "algebra",
-            "geometry",
-            "calculus",
-            "equations",
-            "computation",
-            "numbers",
-            "addition",
-        },
-        {"home", "parents", "children", "family", "cousins", "marriage", "wedding", "relatives"},
-        arts | {"sculpture"},
-        arts | {"shakespeare"},
-    ):
+    for words in (MATH, FAMILY, ARTS, ARTS_2):
         assert sum(leans[word] for word in words) == pytest.approx(0, abs=1e-12)
         assert sorted(leans[word] for word in words) == pytest.approx(np.linspace(-0.5, 0.5, 8))
 
@@ -211,18 +142,15 @@ def test_the_grammar_holds_no_word_whose_company_is_planted() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"stereotype": 1.5}, r"stereotype=1\.5 is out of range; give a number from -1 to 1"),
+        ({"stereotype": 1.5}, r"stereotype=1\.5: give a number from -1 to 1"),
         ({"stereotype": float("nan")}, "stereotype=nan"),
-        (
-            {"sentences": 0},
-            "sentences=0 cannot hold the planted proportions; give a whole number of at least 1000",
-        ),
+        ({"sentences": 0}, "sentences=0: give a whole number of at least 1000"),
         ({"sentences": 2000.5}, r"sentences=2000\.5"),
     ],
 )
 def test_refuses(options: dict[str, float], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        GeneratedCorpus(**options)
+        GeneratedCorpus(**options)  # type: ignore[arg-type]
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=1, max_size=8), st.integers(0, 200), st.integers(0, 5))
@@ -238,4 +166,4 @@ def test_draws() -> None:
     rng = np.random.default_rng(0)
     assert Counter(pick(["a", "b", "c"], 9, rng)) == {"a": 3, "b": 3, "c": 3}
     assert share(0.25, 8, rng).sum() == 2
-    assert spread(3).tolist() == [-1, 0, 1]
+    assert evenly_spaced(3).tolist() == [-1, 0, 1]

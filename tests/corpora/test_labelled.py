@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 import pytest
 
-from corpora.hatespeech import Davidson, HatEval, _targets
+from corpora.hatespeech import Davidson, HatEval, keyword_targets
 from corpora.labelled import DatasetSource, TableSource, labelled
 from files import InputError
 
@@ -30,7 +31,7 @@ def test_columns_labels_groups_and_splits(table: Path) -> None:
     source = TableSource(
         str(table), text="tweet", label="kind", group="who", split="part", positive=("yes", "maybe")
     )
-    posts = source.load(seed=3).to_pandas().set_index("text")
+    posts = source.load(seed=3).set_index("text")
     assert source.name == "posts"
     assert posts["label"].to_dict() == {
         "good day": 0,
@@ -55,12 +56,10 @@ def test_columns_labels_groups_and_splits(table: Path) -> None:
 
 def test_order_and_ids_say_nothing_about_the_file() -> None:
     frame = pd.DataFrame({"text": [f"word{i}" for i in range(200)], "label": [0] * 100 + [1] * 100})
-    posts = labelled(frame, positive=(), source="x", seed=1).to_pandas()
+    posts = labelled(frame, positive=(), source="x", seed=1)
     assert abs(posts["label"][:100].mean() - 0.5) < 0.2
     assert posts["id"].tolist() == [str(i) for i in range(200)]
-    assert not posts["text"].equals(
-        labelled(frame, positive=(), source="x", seed=2).to_pandas()["text"]
-    )
+    assert not posts["text"].equals(labelled(frame, positive=(), source="x", seed=2)["text"])
     assert set(posts["split"]) == {"all"}
     assert "group" not in posts
 
@@ -109,7 +108,7 @@ def test_refuses(
         "positive": ("yes", "maybe"),
     } | options
     with pytest.raises(InputError, match=message):
-        TableSource(str(tmp_path / "posts.csv"), **settings).load(seed=0)
+        TableSource(str(tmp_path / "posts.csv"), **settings).load(seed=0)  # type: ignore[arg-type]
 
 
 def test_a_missing_label_is_no_0_and_a_missing_text_no_word() -> None:
@@ -122,18 +121,20 @@ def test_a_missing_label_is_no_0_and_a_missing_text_no_word() -> None:
             labelled(frame, positive=("yes",), source="x", seed=0)
 
 
-def test_unreadable_tables(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
-        TableSource(str(tmp_path / "absent.csv")).load(seed=0)
-    (tmp_path / "latin.csv").write_bytes("text,label\ncaf\xe9,1\n".encode("latin-1"))
-    with pytest.raises(InputError, match="not UTF-8"):
-        TableSource(str(tmp_path / "latin.csv")).load(seed=0)
-    (tmp_path / "ragged.csv").write_text("text,label\na,1\nb,0,3,4\n")
-    with pytest.raises(InputError, match="no table with separator ','"):
-        TableSource(str(tmp_path / "ragged.csv")).load(seed=0)
-    (tmp_path / "empty.csv").write_text("")
-    with pytest.raises(InputError, match="no table"):
-        TableSource(str(tmp_path / "empty.csv")).load(seed=0)
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "no such file"),
+        ("text,label\ncaf\xe9,1\n".encode("latin-1"), "line 2 is not UTF-8"),
+        (b"text,label\na,1\nb,0,3,4\n", "line 3 has 4 cells"),
+        (b"", "is empty"),
+    ],
+)
+def test_unreadable_tables(content: bytes | None, message: str, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / "posts.csv").write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        TableSource(str(tmp_path / "posts.csv")).load(seed=0)
 
 
 def test_dataset_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +144,7 @@ def test_dataset_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         pd.DataFrame({"text": [f"{split} one", f"{split} two"], "label": [0, 1]}).to_csv(
             tmp_path / "data" / f"{split}.csv", index=False
         )
-    posts = DatasetSource(str(tmp_path / "data"), test="test").load(seed=0).to_pandas()
+    posts = DatasetSource(str(tmp_path / "data"), test="test").load(seed=0)
     assert posts.set_index("text")["split"].to_dict() == {
         "train one": "train", "train two": "train", "test one": "test", "test two": "test",
     }  # fmt: skip
@@ -168,7 +169,7 @@ def write_hateval(folder: Path) -> HatEval:
 
 
 def test_hateval_reads_lone_quotes_and_pairs_lines(tmp_path: Path) -> None:
-    posts = write_hateval(tmp_path).load(seed=0).to_pandas().set_index("text")
+    posts = write_hateval(tmp_path).load(seed=0).set_index("text")
     assert posts["label"].to_dict() == {
         '" lone quote refugee': 1, "kitchen queen": 0, "no keyword": 0, "kitchen refugee": 1,
         "kitchen alone": 0,
@@ -178,6 +179,16 @@ def test_hateval_reads_lone_quotes_and_pairs_lines(tmp_path: Path) -> None:
         "kitchen refugee": "immigrants", "kitchen alone": "neither",
     }  # fmt: skip
     assert posts["split"].value_counts().to_dict() == {"train": 2, "dev": 1, "test": 2}
+
+
+def test_a_collections_file_without_its_columns_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "davidson.csv").write_text("class,text\n0,a\n", encoding="utf-8")
+    with pytest.raises(InputError, match="no column 'tweet' for text"):
+        Davidson(str(tmp_path / "davidson.csv")).load(seed=0)
+    source = write_hateval(tmp_path)
+    (tmp_path / "dev_en.tsv").write_text("id\ttext\n1\ta\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"dev_en\.tsv has no column 'HS' for label"):
+        source.load(seed=0)
 
 
 def test_hateval_refuses_unpaired_lines(tmp_path: Path) -> None:
@@ -201,17 +212,15 @@ def test_davidson(realdata: Path) -> None:
 @pytest.mark.parametrize(
     ("language", "sizes"), [("en", (9_000, 1_000, 2_970)), ("es", (4_050, 450, 500))]
 )
-def test_hateval(language: str, sizes: tuple[int, int, int], realdata: Path) -> None:
+def test_hateval(
+    language: Literal["en", "es"], sizes: tuple[int, int, int], realdata: Path
+) -> None:
     folder = realdata / "hatespeech"
-    posts = (
-        HatEval(
-            str(folder / "hateval2019"),
-            language=language,
-            test_folder=str(folder / "tweeteval_hate"),
-        )
-        .load(seed=0)
-        .to_pandas()
-    )
+    posts = HatEval(
+        str(folder / "hateval2019"),
+        language=language,
+        test_folder=str(folder / "tweeteval_hate"),
+    ).load(seed=0)
     assert tuple(posts["split"].value_counts()[["train", "dev", "test"]]) == sizes
     if language == "en":
         assert posts.loc[posts["split"] == "train", "label"].sum() == 3_783
@@ -225,9 +234,9 @@ def test_hateval_targets_are_those_the_file_order_gives_away(realdata: Path) -> 
     )
     table = pd.read_csv(folder / "hateval2019" / "train_en.tsv", sep="\t", quoting=csv.QUOTE_NONE)
     wanted = (table["id"] < 4_700).map({True: "immigrants", False: "women"})
-    found = pd.Series(_targets(table["text"], source.files()[-1], "en"))
+    found = pd.Series(keyword_targets(table["text"], source.files()[-1], "en"))
     decided = found.isin(["women", "immigrants"])
     assert (found == wanted)[decided].mean() > 0.99
     assert decided.mean() > 0.6
-    test = source.load(seed=0).to_pandas().query("split == 'test'")
+    test = source.load(seed=0).query("split == 'test'")
     assert test["group"].isin(["women", "immigrants"]).mean() > 0.95

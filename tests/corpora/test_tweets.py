@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.sentences import split_sentences, tokenise_words
-from corpora.tweets import is_retweet, tokenise
+from corpora.sentences import split_sentences, tokenise_sentence
+from corpora.tweets import is_retweet, tokenise_tweet
 from files import InputError
 
 
@@ -37,7 +37,7 @@ from files import InputError
     ],
 )
 def test_tokens(text: str, tokens: list[str]) -> None:
-    assert tokenise(text) == tokens
+    assert tokenise_tweet(text) == tokens
 
 
 def test_a_text_that_nltk_gives_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,12 +46,12 @@ def test_a_text_that_nltk_gives_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("nltk.tokenize.TweetTokenizer.tokenize", give_up)
     with pytest.raises(InputError, match="a text of 50000 characters is no tweet"):
-        tokenise("9" * 50_000)
+        tokenise_tweet("9" * 50_000)
 
 
 @given(st.text(max_size=60))
 def test_a_token_never_holds_white_space(text: str) -> None:
-    assert all(token.split() == [token] for token in tokenise(text))
+    assert all(token.split() == [token] for token in tokenise_tweet(text))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_sentences() -> None:
 
 
 def test_words() -> None:
-    assert tokenise_words("She's 3.5 well-known, isn’t she?") == [
+    assert tokenise_sentence("She's 3.5 well-known, isn’t she?") == [
         "She's",
         "3.5",
         "well-known",
@@ -87,4 +87,6 @@ def test_words() -> None:
 
 @given(st.text(max_size=80))
 def test_no_word_is_lost_between_sentences(text: str) -> None:
-    assert [w for s in split_sentences(text) for w in tokenise_words(s)] == tokenise_words(text)
+    assert [w for s in split_sentences(text) for w in tokenise_sentence(s)] == tokenise_sentence(
+        text
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,13 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from debias.attract_repel import AttractRepel, between
-from debias.lexicon import Lexicon, pairs
-from debias.pairs import mean_cosine
+from debias.attract_repel import AttractRepel, Norms, between
+from debias.constraints import mean_cosine, stereotype_pairs
 from files import InputError
+from tests.debias.make_query import make_query
 
-SIDES = [tuple(f"{side}{number}" for number in range(8)) for side in ("m", "f", "c", "h")]
-LEXICON = Lexicon("eights", *SIDES, language="none", source="made up")
+if TYPE_CHECKING:
+    from debias.kinds import Direction
+    from debias.margins import Doubles
+
+ROLES = [tuple(f"{role}{number}" for number in range(8)) for role in ("m", "f", "c", "h")]
+EIGHTS = make_query("eights", *ROLES)
 OTHERS = [f"other{number}" for number in range(40)]
 
 
@@ -30,7 +35,7 @@ def vectors() -> KeyedVectors:
     rng = np.random.default_rng(0)
     dim = 24
     axis = rng.standard_normal(dim)
-    words = [word for side in SIDES for word in side]
+    words = [word for role in ROLES for word in role]
     lean = np.repeat([1, -1, 1, -1], 8)[:, None] * axis
     rows = np.concatenate(
         [rng.standard_normal((32, dim)) + 0.5 * lean + 0.3, rng.standard_normal((40, dim))]
@@ -43,17 +48,17 @@ def vectors() -> KeyedVectors:
 
 def lean(vectors: KeyedVectors) -> float:
     """Mean pro- minus mean anti-stereotypical cosine."""
-    anti, pro = pairs(LEXICON, "debias")
+    pro, anti = stereotype_pairs(EIGHTS)
     return mean_cosine(vectors, pro) - mean_cosine(vectors, anti)
 
 
 @pytest.mark.parametrize("norms", ["keep", "unit"])
 @pytest.mark.parametrize(("direction", "sign"), [("debias", -1), ("overbias", 1)])
 def test_the_lean_moves_with_the_dose(
-    vectors: KeyedVectors, direction: str, sign: int, norms: str
+    vectors: KeyedVectors, direction: Direction, sign: int, norms: Norms
 ) -> None:
     leans = [
-        lean(AttractRepel(direction, dose, norms=norms).modify(vectors, LEXICON, seed=0))
+        lean(AttractRepel(direction, dose, norms=norms).modify(vectors, EIGHTS, seed=0))
         for dose in (0, 0.2, 0.4, 0.6, 0.8, 1)
     ]
     assert leans[0] == lean(vectors)
@@ -62,8 +67,8 @@ def test_the_lean_moves_with_the_dose(
 
 
 @pytest.mark.parametrize("norms", ["keep", "unit"])
-def test_dose_0_is_the_identity(vectors: KeyedVectors, norms: str) -> None:
-    same = AttractRepel("debias", 0, norms=norms).modify(vectors, LEXICON, seed=0)
+def test_dose_0_is_the_identity(vectors: KeyedVectors, norms: Norms) -> None:
+    same = AttractRepel("debias", 0, norms=norms).modify(vectors, EIGHTS, seed=0)
     assert same.vectors.tobytes() == vectors.vectors.tobytes()
     assert same.index_to_key == vectors.index_to_key
     assert same.key_to_index == vectors.key_to_index
@@ -73,7 +78,7 @@ def test_dose_0_is_the_identity(vectors: KeyedVectors, norms: str) -> None:
 @pytest.mark.parametrize("dose", [0.3, 1])
 def test_lengths_and_untouched_words_are_kept(vectors: KeyedVectors, dose: float) -> None:
     before = vectors.vectors.copy()
-    moved = AttractRepel("debias", dose).modify(vectors, LEXICON, seed=0)
+    moved = AttractRepel("debias", dose).modify(vectors, EIGHTS, seed=0)
     assert vectors.vectors.tobytes() == before.tobytes()
     assert moved.vectors[32:].tobytes() == before[32:].tobytes()
     assert (moved.vectors[:32] != before[:32]).any(axis=1).all()
@@ -85,8 +90,8 @@ def test_lengths_and_untouched_words_are_kept(vectors: KeyedVectors, dose: float
 
 def test_unit_norms_are_the_references_output(vectors: KeyedVectors) -> None:
     vectors.vectors[-1] = 0
-    unit = AttractRepel("debias", norms="unit").modify(vectors, LEXICON, seed=0).vectors
-    keep = AttractRepel("debias").modify(vectors, LEXICON, seed=0).vectors
+    unit = AttractRepel("debias", norms="unit").modify(vectors, EIGHTS, seed=0).vectors
+    keep = AttractRepel("debias").modify(vectors, EIGHTS, seed=0).vectors
     np.testing.assert_allclose(
         unit[:-1], keep[:-1] / np.linalg.norm(keep[:-1], axis=1, keepdims=True), atol=1e-6
     )
@@ -95,8 +100,8 @@ def test_unit_norms_are_the_references_output(vectors: KeyedVectors) -> None:
 
 def test_drop_last_with_few_pairs_moves_nothing(vectors: KeyedVectors) -> None:
     # Bits that a turn by 0 and back would not give again
-    vectors.vectors = vectors.vectors.astype(np.float64) / 3
-    few = Lexicon("few", *(side[:3] for side in SIDES), language="none", source="made up")
+    vectors.vectors = vectors.vectors.astype(np.float64) / 3  # type: ignore[assignment]
+    few = make_query("few", *(role[:3] for role in ROLES))
     same = AttractRepel("overbias", drop_last=True).modify(vectors, few, seed=0)
     assert same.vectors.tobytes() == vectors.vectors.tobytes()
     assert (
@@ -107,14 +112,15 @@ def test_drop_last_with_few_pairs_moves_nothing(vectors: KeyedVectors) -> None:
 
 def test_the_seed_decides(vectors: KeyedVectors) -> None:
     first, again, other = (
-        AttractRepel("debias").modify(vectors, LEXICON, seed=seed).vectors.tobytes()
+        AttractRepel("debias").modify(vectors, EIGHTS, seed=seed).vectors.tobytes()
         for seed in (1, 1, 2)
     )
     assert first == again != other
 
 
 def test_the_order_and_repetition_of_pairs_mean_nothing(vectors: KeyedVectors) -> None:
-    attract, repel = pairs(LEXICON, "debias")
+    attract, repel = AttractRepel("debias").constraints(EIGHTS)
+    assert AttractRepel("overbias").constraints(EIGHTS) == (repel, attract)
     one = AttractRepel("debias").modify_pairs(vectors, attract, repel, seed=0)
     two = AttractRepel("overbias").modify_pairs(vectors, attract[::-1] * 2, repel[::-1], seed=0)
     assert one.vectors.tobytes() == two.vectors.tobytes()
@@ -123,19 +129,19 @@ def test_the_order_and_repetition_of_pairs_mean_nothing(vectors: KeyedVectors) -
 def test_a_memory_map_is_read_and_not_written(vectors: KeyedVectors, tmp_path: Path) -> None:
     np.save(tmp_path / "vectors.npy", vectors.vectors)
     stored = (tmp_path / "vectors.npy").read_bytes()
-    expected = AttractRepel("debias").modify(vectors, LEXICON, seed=0).vectors
+    expected = AttractRepel("debias").modify(vectors, EIGHTS, seed=0).vectors
     mapped = np.load(tmp_path / "vectors.npy", mmap_mode="r")
     for view in (mapped, mapped.view(np.ndarray)):
         vectors.vectors = view
-        moved = AttractRepel("debias").modify(vectors, LEXICON, seed=0).vectors
+        moved = AttractRepel("debias").modify(vectors, EIGHTS, seed=0).vectors
         assert moved.tobytes() == expected.tobytes()
         assert moved.flags.writeable
     assert (tmp_path / "vectors.npy").read_bytes() == stored
 
 
 def test_words_outside_the_vocabulary_are_passed_over(vectors: KeyedVectors) -> None:
-    more = Lexicon("more", ("absent", *SIDES[0]), *SIDES[1:], language="none", source="made up")
-    expected = AttractRepel("debias").modify(vectors, LEXICON, seed=0).vectors
+    more = make_query("more", ("absent", *ROLES[0]), *ROLES[1:])
+    expected = AttractRepel("debias").modify(vectors, EIGHTS, seed=0).vectors
     assert (
         AttractRepel("debias").modify(vectors, more, seed=0).vectors.tobytes() == expected.tobytes()
     )
@@ -143,33 +149,38 @@ def test_words_outside_the_vocabulary_are_passed_over(vectors: KeyedVectors) -> 
 
 def test_no_pair_left_is_refused(vectors: KeyedVectors) -> None:
     with pytest.raises(InputError, match=r"no pair of two different words.*a, b, c, d"):
-        AttractRepel("debias").modify(
-            vectors, Lexicon("n", ("a",), ("b",), ("c",), ("d",), "none", "made up"), seed=0
-        )
+        AttractRepel("debias").modify(vectors, make_query("n", ["a"], ["b"], ["c"], ["d"]), seed=0)
 
 
 @pytest.mark.parametrize("value", [0, np.nan, np.inf])
 def test_a_vector_without_direction_is_refused(vectors: KeyedVectors, value: float) -> None:
     vectors.vectors[vectors.key_to_index["f3"]] = value
     with pytest.raises(InputError, match="the vector of 'f3' is zero or not finite"):
-        AttractRepel("debias").modify(vectors, LEXICON, seed=0)
+        AttractRepel("debias").modify(vectors, EIGHTS, seed=0)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"direction": "both"}, "direction is 'both'"),
-        ({"direction": "debias", "dose": 2}, "dose is 2"),
-        ({"direction": "debias", "dose": float("nan")}, "dose is nan"),
-        ({"direction": "debias", "epochs": 0}, "epochs is 0"),
-        ({"direction": "debias", "batch_size": 1}, "batch_size is 1"),
-        ({"direction": "debias", "learning_rate": -1}, "learning_rate is -1"),
-        ({"direction": "debias", "norms": "raw"}, "norms is 'raw'"),
+        ({"direction": "both"}, "direction='both': give one of debias, overbias"),
+        ({"direction": "debais"}, "did you mean 'debias'"),
+        ({"direction": "debias", "dose": 2}, "dose=2: give a number from 0 to 1"),
+        ({"direction": "debias", "dose": float("nan")}, "dose=nan"),
+        ({"direction": "debias", "epochs": 0}, "epochs=0: give a whole number of at least 1"),
+        (
+            {"direction": "debias", "batch_size": 1},
+            "batch_size=1: give a whole number of at least 2",
+        ),
+        (
+            {"direction": "debias", "learning_rate": -1},
+            "learning_rate=-1: give a number of at least 0",
+        ),
+        ({"direction": "debias", "norms": "raw"}, "norms='raw'"),
     ],
 )
-def test_bad_values_are_refused(arguments: dict, message: str) -> None:
+def test_bad_values_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        AttractRepel(**arguments)
+        AttractRepel(**arguments)  # type: ignore[arg-type]
 
 
 rows = arrays.arrays(np.float64, (3, 4), elements=st.floats(-5, 5)).filter(
@@ -177,15 +188,15 @@ rows = arrays.arrays(np.float64, (3, 4), elements=st.floats(-5, 5)).filter(
 )
 
 
-def angle(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    return (
-        np.arctan2(np.linalg.norm(left - right, axis=1), np.linalg.norm(left + right, axis=1)) * 2
-    )
+def angle(left: Doubles, right: Doubles) -> Doubles:
+    apart: Doubles = np.linalg.norm(left - right, axis=1)
+    together: Doubles = np.linalg.norm(left + right, axis=1)
+    return np.arctan2(apart, together) * 2
 
 
 @given(rows, rows, st.lists(st.floats(0, 1), min_size=2, max_size=5))
 def test_the_angle_moved_grows_with_the_dose(
-    before: np.ndarray, after: np.ndarray, doses: list[float]
+    before: Doubles, after: Doubles, doses: list[float]
 ) -> None:
     start, end = (value / np.linalg.norm(value, axis=1, keepdims=True) for value in (before, after))
     moved = [angle(start, between(before, after, dose)) for dose in sorted(doses)]

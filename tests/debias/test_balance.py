@@ -7,20 +7,26 @@ from __future__ import annotations
 import gzip
 import math
 import random
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from debias.balance import Balance
-from debias.lexicon import Lexicon
+from debias.roles import words_by_role
 from files import InputError
+from tests.debias.make_query import make_query
 
-ONE = Lexicon("one", ("he",), ("she",), ("office",), ("home",), "en", "METHODS, section 10")
-TWO = Lexicon(
-    "two", ("he", "man"), ("she", "her"), ("office", "career"), ("home", "art"), "en", "made up"
-)
+if TYPE_CHECKING:
+    from debias.kinds import Direction
+    from intrinsic.wordsets import Query
+
+Order = Literal["seeded", "corpus"]
+ONE = make_query("one", ["he"], ["she"], ["office"], ["home"])
+TWO = make_query("two", ["he", "man"], ["she", "her"], ["office", "career"], ["home", "art"])
 EXAMPLE = [
     "he office",
     "he office",
@@ -34,11 +40,11 @@ EXAMPLE = [
 
 
 def run(
-    folder: Path, lines: list[str], lexicon: Lexicon, choice: Balance, *, seed: int = 0
-) -> tuple[list[str], dict]:
+    folder: Path, lines: list[str], query: Query, choice: Balance, *, seed: int = 0
+) -> tuple[list[str], Mapping[str, int | float | str]]:
     corpus, out = folder / "corpus.txt", folder / "out.txt"
     corpus.write_bytes("".join(f"{line}\n" for line in lines).encode())
-    counts = choice.balance(corpus, out, lexicon, seed=seed)
+    counts = choice.balance(corpus, out, query, seed=seed)
     return out.read_bytes().decode().split("\n")[:-1], counts
 
 
@@ -50,20 +56,22 @@ def run(
         ("overbias", False, [0, 1, 3, 5]),
     ],
 )
-def test_worked_example(tmp_path: Path, direction: str, max_bias: bool, kept: list[int]) -> None:
+def test_worked_example(
+    tmp_path: Path, direction: Direction, max_bias: bool, kept: list[int]
+) -> None:
     lines = [f"{line} line{number}" for number, line in enumerate(EXAMPLE)]
     got, counts = run(
         tmp_path, lines, ONE, Balance(direction, cap=None, order="corpus", max_bias=max_bias)
     )
     assert got == [lines[number] for number in kept]
-    assert [counts[name] for name in ("a1_pro", "a1_anti", "a2_pro", "a2_anti")] == [4, 3, 2, 2]
+    assert [counts[name] for name in ("a_pro", "a_anti", "b_pro", "b_anti")] == [4, 3, 2, 2]
     assert counts["lines"] == 8
     assert counts["removed"] == counts["removable"] == 8 - len(kept)
     assert counts["share"] == (8 - len(kept)) / 8
 
 
 def literal(
-    lines: list[str], lexicon: Lexicon, direction: str, max_bias: bool
+    lines: list[str], query: Query, direction: str, max_bias: bool
 ) -> tuple[list[bool], dict[str, int]]:
     """METHODS D.3 line by line: which lines stay, and the four counts."""
 
@@ -71,22 +79,23 @@ def literal(
         return any(word in line.split() for word in words)
 
     kinds = {
-        "a1_pro": ("T1", "A1"),
-        "a1_anti": ("T2", "A1"),
-        "a2_pro": ("T2", "A2"),
-        "a2_anti": ("T1", "A2"),
+        "a_pro": ("X", "A"),
+        "a_anti": ("Y", "A"),
+        "b_pro": ("Y", "B"),
+        "b_anti": ("X", "B"),
     }
+    words = words_by_role(query)
     marks = {
-        kind: [has(line, getattr(lexicon, t)) and has(line, getattr(lexicon, a)) for line in lines]
+        kind: [has(line, words[t]) and has(line, words[a]) for line in lines]
         for kind, (t, a) in kinds.items()
     }
     counts = {kind: sum(flags) for kind, flags in marks.items()}
-    stays, running = [], {"a1_pro": 0, "a2_pro": 0}
+    stays, running = [], {"a_pro": 0, "b_pro": 0}
     for number in range(len(lines)):
         if direction == "overbias":
-            stays.append(not (marks["a1_anti"][number] or marks["a2_anti"][number]))
+            stays.append(not (marks["a_anti"][number] or marks["b_anti"][number]))
             continue
-        pro = next((kind for kind in ("a1_pro", "a2_pro") if marks[kind][number]), None)
+        pro = next((kind for kind in ("a_pro", "b_pro") if marks[kind][number]), None)
         if pro is None:
             stays.append(True)
             continue
@@ -114,17 +123,17 @@ words = st.sampled_from(
 corpora = st.lists(st.lists(words, max_size=5).map(" ".join), min_size=1, max_size=60)
 
 
-def with_every_side(lines: list[str]) -> list[str]:
-    """The lines and one more that holds a word of every side, so that the corpus is not refused."""
+def with_every_role(lines: list[str]) -> list[str]:
+    """The lines and one more that holds a word of every role, so that the corpus is not refused."""
     return [*lines, "her man art career"]
 
 
 @given(corpora, st.sampled_from(["debias", "overbias"]), st.booleans())
 @settings(deadline=None)
 def test_corpus_order_is_the_literal_rule(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str], direction: str, most: bool
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], direction: Direction, most: bool
 ) -> None:
-    lines = with_every_side(lines)
+    lines = with_every_role(lines)
     stays, expected = literal(lines, TWO, direction, most)
     got, counts = run(
         tmp_path_factory.mktemp("c"),
@@ -149,18 +158,19 @@ def test_corpus_order_is_the_literal_rule(
 def test_doses_are_nested_and_as_large_as_promised(
     tmp_path_factory: pytest.TempPathFactory,
     lines: list[str],
-    direction: str,
-    order: str,
+    direction: Direction,
+    order: Order,
     doses: list[float],
     cap: float | None,
     most: bool,
     seed: int,
 ) -> None:
-    lines = [f"{line} number{number}" for number, line in enumerate(with_every_side(lines))]
+    lines = [f"{line} number{number}" for number, line in enumerate(with_every_role(lines))]
     stays, _ = literal(lines, TWO, direction, most)
     removable = stays.count(False)
     limit = removable if cap is None else min(removable, math.floor(cap * len(lines)))
-    folder, removed_before = tmp_path_factory.mktemp("d"), set()
+    folder = tmp_path_factory.mktemp("d")
+    removed_before: set[str] = set()
     for dose in sorted(doses):
         got, counts = run(folder, lines, TWO, Balance(direction, dose, cap, order, most), seed=seed)
         assert got == [line for line in lines if line in set(got)]  # order unchanged
@@ -214,7 +224,7 @@ def test_same_seed_same_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
 @pytest.mark.parametrize("direction", ["debias", "overbias"])
-def test_dose_0_gives_the_same_bytes(tmp_path: Path, direction: str, end: bytes) -> None:
+def test_dose_0_gives_the_same_bytes(tmp_path: Path, direction: Direction, end: bytes) -> None:
     corpus, out = tmp_path / "corpus.txt", tmp_path / "out.txt"
     corpus.write_bytes("he office\r\n\n  she  home\tniño\u2028\nhe home".encode() + end)
     corpus_bytes = corpus.read_bytes()
@@ -252,30 +262,30 @@ def test_an_archive_is_read_and_the_output_may_replace_the_input(tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"direction": "up"}, "direction is 'up'"),
-        ({"direction": "debias", "dose": 1.5}, "dose is 1.5"),
-        ({"direction": "debias", "dose": -0.1}, "dose is -0.1"),
-        ({"direction": "debias", "dose": float("nan")}, "dose is nan"),
-        ({"direction": "debias", "dose": "half"}, "dose is 'half'"),
-        ({"direction": "debias", "cap": 5}, "cap is 5"),
-        ({"direction": "debias", "order": "random"}, "order is 'random'"),
+        ({"direction": "up"}, "direction='up': give one of debias, overbias"),
+        ({"direction": "debias", "dose": 1.5}, r"dose=1\.5: give a number from 0 to 1"),
+        ({"direction": "debias", "dose": -0.1}, r"dose=-0\.1"),
+        ({"direction": "debias", "dose": float("nan")}, "dose=nan"),
+        ({"direction": "debias", "dose": "half"}, "dose='half'"),
+        ({"direction": "debias", "cap": 5}, "cap=5: give a number from 0 to 1 or null"),
+        ({"direction": "debias", "order": "random"}, "order='random'"),
     ],
 )
-def test_bad_values_are_refused(arguments: dict, message: str) -> None:
+def test_bad_values_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Balance(**arguments)
+        Balance(**arguments)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("text", "side"),
-    [("He She\n", "T1"), ("he she office\n", "A2"), ("he the office home\n", "T2")],
+    ("text", "role"),
+    [("He She\n", "X"), ("he she office\n", "B"), ("he the office home\n", "Y")],
 )
-def test_a_corpus_without_a_side_is_refused_and_nothing_is_written(
-    tmp_path: Path, text: str, side: str
+def test_a_corpus_without_a_role_is_refused_and_nothing_is_written(
+    tmp_path: Path, text: str, role: str
 ) -> None:
     corpus, out = tmp_path / "corpus.txt", tmp_path / "out.txt"
     corpus.write_text(text)
-    with pytest.raises(InputError, match=f"no word of {side} of the lexicon 'one'"):
+    with pytest.raises(InputError, match=f"no word of {role} of the query 'one'"):
         Balance("debias").balance(corpus, out, ONE, seed=0)
     assert list(tmp_path.iterdir()) == [corpus]
 

@@ -8,8 +8,40 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from debias.pairs import mean_cosine, read_pairs, usable_pairs
+from debias.constraints import mean_cosine, read_pairs, stereotype_pairs, usable_pairs
 from files import InputError
+from intrinsic.wordsets import load_query
+from tests.debias.make_query import make_query
+
+
+def test_pairs_are_the_products_of_the_paper() -> None:
+    small = make_query("small", ["he", "him"], ["she"], ["office"], ["home", "family"])
+    pro, anti = stereotype_pairs(small)
+    assert anti == [
+        ("he", "home"),
+        ("he", "family"),
+        ("him", "home"),
+        ("him", "family"),
+        ("she", "office"),
+    ]
+    assert pro == [("he", "office"), ("him", "office"), ("she", "home"), ("she", "family")]
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("name", "attract", "repel"),
+    [
+        ("weat6b", "weat6b_syn_debias", "weat6b_ant_debias"),
+        ("weat7", "weat7_syn_t3", "weat7_ant_t3"),
+    ],
+)
+def test_pairs_are_the_constraint_files_of_the_paper(
+    realdata: Path, name: str, attract: str, repel: str
+) -> None:
+    """Their files write tests 7 and 8 attribute first; as sets of words the pairs are the same."""
+    for ours, theirs in zip(stereotype_pairs(load_query(name)), (repel, attract), strict=True):
+        lines = (realdata / "words" / "goldfarb" / f"{theirs}.txt").read_text().splitlines()
+        assert {frozenset(pair) for pair in ours} == {frozenset(line.split()) for line in lines}
 
 
 def test_a_file_holds_a_pair_a_line(tmp_path: Path) -> None:

@@ -11,17 +11,22 @@ import pytest
 from gensim.models import KeyedVectors
 
 from debias.__main__ import main
-from debias.lexicon import load_lexicon, pairs, read_lexicon
-from debias.pairs import mean_cosine
+from debias.constraints import mean_cosine, stereotype_pairs
+from debias.roles import words_by_role
 from files import InputError
 from files.vectors import detect_format, read_vectors, save_vectors
+from intrinsic.wordsets import load_query, read_query
 
 
 @pytest.fixture
 def words() -> KeyedVectors:
     rng = np.random.default_rng(0)
     words = [
-        *{word.lower() for _, side in load_lexicon("gender_union").sides() for word in side},
+        *{
+            word.lower()
+            for role in words_by_role(load_query("gender_union")).values()
+            for word in role
+        },
         "cat",
         "dog",
     ]
@@ -45,8 +50,9 @@ def test_round_trip(
                 "attract_repel",
                 "--direction",
                 "debias",
-                "--lexicon",
+                "--query",
                 "weat8",
+                "--swap",
                 "--lowercase",
             ]
         )
@@ -56,7 +62,7 @@ def test_round_trip(
     assert detect_format(out) == form
     assert moved.index_to_key == words.index_to_key
     assert (moved["cat"] == words["cat"]).all()
-    attract, repel = pairs(load_lexicon("weat8", lowercase=True), "debias")
+    repel, attract = stereotype_pairs(load_query("weat8").swapped().lowered())
     printed = capsys.readouterr().out
     for name, used in (("attract", attract), ("repel", repel)):
         change = f"{mean_cosine(words, used):.4f} -> {mean_cosine(moved, used):.4f}"
@@ -74,7 +80,7 @@ def test_lost_pairs_are_counted(
             str(tmp_path / "out.vec"),
             "--direction",
             "overbias",
-            "--lexicon",
+            "--query",
             "weat8",
             "--dose",
             "0.5",
@@ -86,7 +92,7 @@ def test_lost_pairs_are_counted(
     assert "not in the vectors: 3 words: Einstein, NASA, Shakespeare" in printed
 
 
-def test_own_pairs_and_an_expanded_lexicon(
+def test_own_pairs_and_an_expanded_query(
     words: KeyedVectors, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given, out = tmp_path / "given.bin", tmp_path / "out.bin"
@@ -105,14 +111,16 @@ def test_own_pairs_and_an_expanded_lexicon(
         "--lowercase",
         "--stop",
         str(tmp_path / "stop.txt"),
-        "--write-lexicon",
+        "--write-words",
         str(used),
     ]
     assert main([str(given), str(out), *arguments]) == 0
-    everything = [word for _, side in read_lexicon(used).sides() for word in side]
+    everything = [word for role in words_by_role(read_query(used)).values() for word in role]
     assert "cat" in everything
     assert "dog" not in everything
-    assert main([str(given), str(out), "--direction", "overbias", "--lexicon-file", str(used)]) == 0
+    assert main([str(given), str(out), "--direction", "overbias", "--words", str(used)]) == 0
+    named = ["--words", str(used), "--query", "gender_union_lower_5nn"]
+    assert main([str(given), str(out), "--direction", "overbias", *named]) == 0
 
 
 @pytest.mark.parametrize(
@@ -121,9 +129,12 @@ def test_own_pairs_and_an_expanded_lexicon(
         ([], "give --direction"),
         (["--direction", "debias", "--attract", "pairs.txt"], "leave out --direction"),
         (["--attract", "pairs.txt", "--expand", "3"], "leave out"),
-        (["--direction", "debias", "--dose", "nan"], "dose is nan"),
-        (["--direction", "debias", "--lexicon", "weat"], "no lexicon is called 'weat'"),
-        (["--direction", "debias", "--lexicon-file", "absent.yaml"], "no such file"),
+        (["--repel", "pairs.txt", "--swap"], "leave out"),
+        (["--direction", "debias", "--dose", "nan"], "dose=nan"),
+        (["--direction", "debias", "--query", "weat"], "unknown query 'weat'"),
+        (["--direction", "debias", "--query", "base_pairs"], "'base_pairs' has no X, Y, A, B"),
+        (["--direction", "debias", "--words", "absent.yaml"], "no such file"),
+        (["--direction", "debias", "--expand", "-1"], "expand=-1: give a whole number"),
     ],
 )
 def test_bad_arguments_are_refused_and_nothing_is_written(

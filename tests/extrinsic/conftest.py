@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
-from datasets import Dataset
 from gensim.models import KeyedVectors
 
 NEUTRAL = [f"word{number}" for number in range(60)]
@@ -23,7 +23,7 @@ def vectors() -> KeyedVectors:
 
 
 @pytest.fixture(scope="session")
-def posts() -> Dataset:
+def posts() -> pd.DataFrame:
     """300 posts of 2 to 14 words, 40 % hateful, to be cross-validated."""
     rng = np.random.default_rng(2)
     rows = []
@@ -42,11 +42,11 @@ def posts() -> Dataset:
                 "split": "all",
             }
         )
-    return Dataset.from_list(rows)
+    return pd.DataFrame(rows)
 
 
 @pytest.fixture(scope="session")
-def divided(posts: Dataset) -> Dataset:
+def divided(posts: pd.DataFrame) -> pd.DataFrame:
     """The same posts as 200 train, 40 dev and 60 test, interleaved."""
     names = (["train"] * 10 + ["dev"] * 2 + ["test"] * 3) * 20
-    return posts.remove_columns("split").add_column("split", names)
+    return posts.assign(split=names)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 import torch
-from datasets import Dataset
 from gensim.models import KeyedVectors
 from sklearn.metrics import f1_score, log_loss
 from torch.nn import functional
 
-import extrinsic.cnn
-from extrinsic.cnn import CNN, DevScore, Network, evaluate, fit
+from extrinsic import cnn_network
+from extrinsic.cnn import CNN
+from extrinsic.cnn_network import DevScore, Network, evaluate, fit
 from extrinsic.encode import Encoded, encode
 from files import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SMALL = CNN(maps=8, epochs=8, batch_size=20)
 
@@ -31,12 +34,12 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def encoded(posts: Dataset, vectors: KeyedVectors) -> Encoded:
+def encoded(posts: pd.DataFrame, vectors: KeyedVectors) -> Encoded:
     return encode(posts["text"], vectors)
 
 
 @pytest.fixture(scope="module")
-def labels(posts: Dataset) -> np.ndarray:
+def labels(posts: pd.DataFrame) -> np.ndarray:
     return np.array(posts["label"])
 
 
@@ -102,14 +105,14 @@ def test_output_weights_keep_within_the_norm(
     encoded: Encoded, labels: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     norms = []
-    step = extrinsic.cnn.step
+    step = cnn_network.step
 
     def spy(net: Network, *rest: Any) -> float:
         loss = step(net, *rest)
         norms.append(net.output.detach().norm(dim=1))
         return loss
 
-    monkeypatch.setattr(extrinsic.cnn, "step", spy)
+    monkeypatch.setattr(cnn_network, "step", spy)
     fit(
         network(encoded, CNN(maps=8, epochs=4, batch_size=20, max_norm=0.5)),
         labels,
@@ -147,7 +150,7 @@ def test_training_stops_early_and_keeps_the_best_weights(
         seen.append({name: value.clone() for name, value in net.state_dict().items()})
         return DevScore(*scores[len(seen) - 1])
 
-    monkeypatch.setattr(extrinsic.cnn, "evaluate", scripted)
+    monkeypatch.setattr(cnn_network, "evaluate", scripted)
     assert fit(net, labels, np.arange(250), np.arange(250, 300)) == scores[:run]
     for name, value in net.state_dict().items():
         torch.testing.assert_close(value, seen[kept][name], atol=0, rtol=0)
@@ -164,7 +167,7 @@ def test_dev_scores_are_sklearns(labels: np.ndarray) -> None:
     assert evaluate(-torch.eye(2)[[1, 1]], torch.tensor([0, 0])).f1 == 0
 
 
-def test_a_loss_that_is_not_finite_names_the_epoch(posts: Dataset, labels: np.ndarray) -> None:
+def test_a_loss_that_is_not_finite_names_the_epoch(posts: pd.DataFrame, labels: np.ndarray) -> None:
     vectors = KeyedVectors(20)
     words = sorted(set(" ".join(posts["text"]).split()))
     vectors.add_vectors(words, np.full((len(words), 20), 3e38, dtype=np.float32))
@@ -173,16 +176,16 @@ def test_a_loss_that_is_not_finite_names_the_epoch(posts: Dataset, labels: np.nd
 
 
 def test_a_separable_problem_is_learnt_with_a_split(
-    divided: Dataset, vectors: KeyedVectors
+    divided: pd.DataFrame, vectors: KeyedVectors
 ) -> None:
     predictions = CNN(maps=16, batch_size=10).predict(divided, vectors, seed=0)
-    assert list(predictions["id"]) == [row["id"] for row in divided if row["split"] == "test"]
+    assert list(predictions["id"]) == list(divided["id"][divided["split"] == "test"])
     assert predictions["score"].between(0, 1).all()
     assert f1_score(predictions["label"], predictions["prediction"]) > 0.95
 
 
 def test_a_separable_problem_is_learnt_by_cross_validation(
-    posts: Dataset, vectors: KeyedVectors
+    posts: pd.DataFrame, vectors: KeyedVectors
 ) -> None:
     predictions = CNN(maps=16, batch_size=10, patience=8, folds=4).predict(posts, vectors, seed=0)
     assert list(predictions["id"]) == list(posts["id"])
@@ -190,15 +193,15 @@ def test_a_separable_problem_is_learnt_by_cross_validation(
 
 
 def test_the_seed_decides_and_global_state_is_left_alone(
-    divided: Dataset, vectors: KeyedVectors
+    divided: pd.DataFrame, vectors: KeyedVectors
 ) -> None:
     choice = CNN(maps=8, epochs=2)
     torch.manual_seed(5)
     before, threads = torch.get_rng_state(), torch.get_num_threads()
-    numpy_before = np.random.get_state()[1].copy()  # noqa: NPY002
+    numpy_before = np.random.get_state(legacy=False)["state"]["key"].copy()  # noqa: NPY002
     first = choice.predict(divided, vectors, seed=1)
     assert torch.equal(torch.get_rng_state(), before)
-    assert (np.random.get_state()[1] == numpy_before).all()  # noqa: NPY002
+    assert (np.random.get_state(legacy=False)["state"]["key"] == numpy_before).all()  # noqa: NPY002
     assert torch.get_num_threads() == threads
     torch.manual_seed(6)
     assert first.equals(choice.predict(divided, vectors, seed=1))
@@ -206,26 +209,24 @@ def test_the_seed_decides_and_global_state_is_left_alone(
 
 
 def test_labels_of_test_posts_do_not_reach_the_model(
-    divided: Dataset, vectors: KeyedVectors
+    divided: pd.DataFrame, vectors: KeyedVectors
 ) -> None:
     choice = CNN(maps=8, epochs=2)
-    flipped = divided.map(lambda row: {"label": 1 - row["label"]} if row["split"] == "test" else {})
+    test = divided["split"] == "test"
+    flipped = divided.assign(label=divided["label"].where(~test, 1 - divided["label"]))
     assert choice.predict(divided, vectors, seed=1)["score"].equals(
         choice.predict(flipped, vectors, seed=1)["score"]
     )
 
 
 def test_a_post_without_known_words_or_without_words_is_predicted(
-    divided: Dataset, vectors: KeyedVectors
+    divided: pd.DataFrame, vectors: KeyedVectors
 ) -> None:
-    strange = divided.map(
-        lambda row, number: (
-            {"text": ["unheard of", ""][number % 2]} if row["split"] == "test" else {}
-        ),
-        with_indices=True,
-    )
+    strange = divided.copy()
+    test = strange["split"] == "test"
+    strange.loc[test, "text"] = ["unheard of", ""] * (test.sum() // 2)
     predictions = CNN(maps=8, epochs=1).predict(strange, vectors, seed=0)
-    assert predictions["score"].nunique() == 1
+    assert len(set(predictions["score"])) == 1
     assert predictions["score"].between(0, 1).all()
 
 
@@ -234,18 +235,20 @@ def test_a_post_without_known_words_or_without_words_is_predicted(
     [
         ({"windows": ()}, "windows="),
         ({"windows": (0, 3)}, "windows="),
-        ({"maps": 0}, "maps=0 must be at least 1"),
+        ({"maps": 0}, "maps=0: give a whole number of at least 1"),
+        ({"batch_size": 0}, "batch_size=0"),
+        ({"epochs": 0}, "epochs=0"),
         ({"patience": 0}, "patience=0"),
-        ({"folds": 1}, "folds=1 must be at least 2"),
-        ({"max_length": 4}, "max_length=4 must be at least 5"),
-        ({"dropout": 1.0}, r"dropout=1.0 must be in \[0, 1\)"),
-        ({"max_norm": 0.0}, "max_norm=0.0"),
-        ({"learning_rate": -1.0}, "learning_rate=-1.0"),
+        ({"folds": 1}, "folds=1: give a whole number of at least 2"),
+        ({"max_length": 4}, "max_length=4: give at least one width, and none above max_length"),
+        ({"dropout": 1.0}, r"dropout=1\.0: give a number of at least 0 and below 1"),
+        ({"max_norm": 0.0}, r"max_norm=0\.0: give a number above 0"),
+        ({"learning_rate": -1.0}, r"learning_rate=-1\.0"),
     ],
 )
-def test_unusable_parameters_are_refused(options: dict, message: str) -> None:
+def test_unusable_parameters_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        CNN(**options)
+        CNN(**options)  # type: ignore[arg-type]
 
 
 def test_windows_may_be_a_list() -> None:

@@ -7,7 +7,6 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from datasets import Dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -148,8 +147,8 @@ def test_unusable_splits_are_refused(splits: list[str], folds: int, message: str
         list(split_posts(data, folds=folds, seed=0))
 
 
-def test_posts_without_group_are_read_and_predicted(posts: Dataset) -> None:
-    data = read_posts(posts.remove_columns("group"))
+def test_posts_without_group_are_read_and_predicted(posts: pd.DataFrame) -> None:
+    data = read_posts(posts.drop(columns="group"))
     assert data["group"].isna().all()
     predictions = cross_predict(data, constant, folds=3, seed=0)
     assert len(predictions) == len(posts)
@@ -174,6 +173,6 @@ def test_posts_without_group_are_read_and_predicted(posts: Dataset) -> None:
         ),
     ],
 )
-def test_unusable_posts_are_refused(rows: list[dict], message: str) -> None:
+def test_unusable_posts_are_refused(rows: list[dict[str, object]], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_posts(Dataset.from_list(rows))
+        read_posts(pd.DataFrame(rows))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import bootstrap
 from sklearn.metrics import f1_score, precision_score, recall_score
 
-from extrinsic.gaps import gap_table
+from extrinsic.gaps import Gaps, gap_table
 from files import InputError
 
 
@@ -32,7 +33,7 @@ SCORERS = {
 item = st.tuples(st.integers(0, 1), st.integers(0, 1), st.sampled_from(["male", "female", "both"]))
 
 
-def frame(rows: list[tuple[int, int, str | None]]) -> pd.DataFrame:
+def frame(rows: Sequence[tuple[int, int, str | None]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["label", "prediction", "group"])
 
 
@@ -50,7 +51,13 @@ def sample(n: int = 200, seed: int = 3) -> pd.DataFrame:
 
 def cell(table: pd.DataFrame, measure: str, group: str) -> pd.Series:
     found = table[(table["measure"] == measure) & (table["group"] == group)]
-    assert len(found) == 1
+    assert found["kind"].tolist() == ["value"]
+    return found.iloc[0]
+
+
+def gap(table: pd.DataFrame, measure: str) -> pd.Series:
+    found = table[(table["measure"] == measure) & (table["kind"] == "gap")]
+    assert found["group"].tolist() == [""]
     return found.iloc[0]
 
 
@@ -59,13 +66,14 @@ def test_a_gap_by_hand() -> None:
     male = [(1, 1, "male")] * 3 + [(0, 1, "male")] + [(0, 0, "male")] * 2
     female = [(1, 1, "female"), (0, 1, "female")] + [(1, 0, "female")] * 3
     table = gap_table(frame(male + female), seed=0)
-    expected = {"precision_gap": 3 / 4 - 1 / 2, "recall_gap": 1 - 1 / 4, "f1_gap": 6 / 7 - 2 / 6}
+    expected = {"precision": 3 / 4 - 1 / 2, "recall": 1 - 1 / 4, "f1": 6 / 7 - 2 / 6}
     for measure, value in expected.items():
-        assert cell(table, measure, "male-female")["value"] == pytest.approx(value)
+        assert gap(table, measure)["value"] == pytest.approx(value)
     assert cell(table, "precision", "all")["value"] == pytest.approx(4 / 6)
-    supports = {"precision_gap": (4, 2, 2), "recall_gap": (3, 4, 3), "f1_gap": (4, 5, 4)}
+    supports = {"precision": (4, 2, 2), "recall": (3, 4, 3), "f1": (4, 5, 4)}
     for measure, (privileged, unprivileged, smaller) in supports.items():
-        row = cell(table, measure, "male-female")
+        row = gap(table, measure)
+        assert (row["privileged"], row["unprivileged"]) == ("male", "female")
         assert (row["support_privileged"], row["support_unprivileged"], row["support"]) == (
             privileged,
             unprivileged,
@@ -78,7 +86,7 @@ def test_a_gap_by_hand() -> None:
 def test_values_are_fairlearns(rows: list[tuple[int, int, str]]) -> None:
     data = frame(rows)
     assume({"male", "female"} <= set(data["group"]))
-    table = gap_table(data, resamples=5, seed=0)
+    table = gap_table(data, Gaps(resamples=5), seed=0)
     for measure, scorer in SCORERS.items():
         theirs = MetricFrame(
             metrics=scorer,
@@ -90,9 +98,7 @@ def test_values_are_fairlearns(rows: list[tuple[int, int, str]]) -> None:
             assert cell(table, measure, group)["value"] == pytest.approx(value, nan_ok=True)
         assert cell(table, measure, "all")["value"] == pytest.approx(theirs.overall, nan_ok=True)
         signed = theirs.by_group["male"] - theirs.by_group["female"]
-        assert cell(table, f"{measure}_gap", "male-female")["value"] == pytest.approx(
-            signed, nan_ok=True
-        )
+        assert gap(table, measure)["value"] == pytest.approx(signed, nan_ok=True)
 
 
 @settings(deadline=None, max_examples=40)
@@ -100,15 +106,10 @@ def test_values_are_fairlearns(rows: list[tuple[int, int, str]]) -> None:
 def test_swapping_the_groups_mirrors_the_gap(rows: list[tuple[int, int, str]], seed: int) -> None:
     data = frame(rows)
     assume({"male", "female"} <= set(data["group"]))
-    one = gap_table(data, resamples=50, seed=seed).set_index(["measure", "group"])
-    other = gap_table(
-        data, privileged="female", unprivileged="male", resamples=50, seed=seed
-    ).set_index(["measure", "group"])
+    one = gap_table(data, Gaps(resamples=50), seed=seed)
+    other = gap_table(data, Gaps("female", "male", resamples=50), seed=seed)
     for measure in SCORERS:
-        a, b = (
-            one.loc[(f"{measure}_gap", "male-female")],
-            other.loc[(f"{measure}_gap", "female-male")],
-        )
+        a, b = gap(one, measure), gap(other, measure)
         assert (a["value"], a["low"], a["high"]) == pytest.approx(
             (-b["value"], -b["high"], -b["low"]), nan_ok=True
         )
@@ -123,7 +124,7 @@ def test_nan_exactly_where_there_is_no_support_and_then_with_a_reason(
 ) -> None:
     data = frame(rows)
     assume({"male", "female"} <= set(data["group"]))
-    table = gap_table(data, resamples=20, seed=0)
+    table = gap_table(data, Gaps(resamples=20), seed=0)
     empty = table["support"] == 0
     assert (table["value"].isna() == empty).all()
     assert (table["low"].isna() == empty).all()
@@ -150,7 +151,7 @@ def literal_gaps(data: pd.DataFrame, measure: str, resamples: int) -> np.ndarray
 def test_the_interval_of_a_gap_is_that_of_a_literal_loop(measure: str) -> None:
     data = sample()
     expected = np.nanquantile(literal_gaps(data, measure, 600), [0.05, 0.95])
-    row = cell(gap_table(data, resamples=4000, level=0.9, seed=0), f"{measure}_gap", "male-female")
+    row = gap(gap_table(data, Gaps(resamples=4000, level=0.9), seed=0), measure)
     assert [row["low"], row["high"]] == pytest.approx(expected, abs=0.025)
 
 
@@ -167,7 +168,7 @@ def test_the_interval_of_a_group_is_scipys(measure: str) -> None:
         method="percentile",
         rng=np.random.default_rng(5),
     ).confidence_interval
-    row = cell(gap_table(data, resamples=4000, seed=0), measure, "male")
+    row = cell(gap_table(data, Gaps(resamples=4000), seed=0), measure, "male")
     assert [row["low"], row["high"]] == pytest.approx([theirs.low, theirs.high], abs=0.025)
 
 
@@ -182,18 +183,17 @@ def test_no_positive_prediction_leaves_precision_undefined_and_says_so() -> None
     row = cell(table, "precision", "female")
     assert np.isnan([row["value"], row["low"], row["high"]]).all()
     assert row["reason"] == "no item predicted positive"
-    gap = cell(table, "precision_gap", "male-female")
-    assert np.isnan(gap["value"])
-    assert gap["reason"] == "female: no item predicted positive"
-    assert (gap["support"], gap["support_privileged"], gap["support_unprivileged"]) == (0, 2, 0)
+    lost = gap(table, "precision")
+    assert np.isnan(lost["value"])
+    assert lost["reason"] == "female: no item predicted positive"
+    assert (lost["support"], lost["support_privileged"], lost["support_unprivileged"]) == (0, 2, 0)
     assert cell(table, "recall", "female")["value"] == 0.0
 
 
 def test_resamples_without_support_are_left_out_and_reported() -> None:
     # One positive among five: a resample misses it with probability (4/5)^5.
-    table = gap_table(
-        frame([(1, 1, "male")] + [(0, 0, "male")] * 4 + [(1, 1, "female")]), resamples=20000, seed=0
-    )
+    data = frame([(1, 1, "male")] + [(0, 0, "male")] * 4 + [(1, 1, "female")])
+    table = gap_table(data, Gaps(resamples=20000), seed=0)
     row = cell(table, "recall", "male")
     assert (row["value"], row["low"], row["high"]) == (1.0, 1.0, 1.0)
     share = re.fullmatch(
@@ -207,33 +207,33 @@ def test_resamples_without_support_are_left_out_and_reported() -> None:
 def test_a_row_without_group_counts_in_all_only() -> None:
     data = frame([(1, 1, "male"), (1, 1, "female"), (1, 0, None), (1, 0, None)])
     table = gap_table(data, seed=0)
-    assert set(table["group"]) == {"male", "female", "all", "male-female"}
+    assert set(table["group"]) == {"male", "female", "all", ""}
     row = cell(table, "recall", "all")
     assert (row["value"], row["support"]) == (0.5, 4)
     # Group sizes are fixed: two hits and two misses in every resample
     assert (row["low"], row["high"]) == (0.5, 0.5)
 
 
-def test_order_of_rows_and_columns() -> None:
+def test_order_of_rows() -> None:
     data = pd.concat([sample(), frame([(1, 1, "both"), (0, 1, "another")])], ignore_index=True)
-    table = gap_table(data, privileged="female", unprivileged="male", seed=0)
+    table = gap_table(data, Gaps("female", "male"), seed=0)
     names = ["female", "male", "another", "both", "all"]
-    expected = [(m, g) for g in names for m in SCORERS] + [
-        (f"{m}_gap", "female-male") for m in SCORERS
-    ]
-    assert list(zip(table["measure"], table["group"], strict=True)) == expected
-    columns = [
-        "measure",
-        "group",
-        "value",
-        "low",
-        "high",
-        "support",
-        "support_privileged",
-        "support_unprivileged",
-        "reason",
-    ]
-    assert list(table.columns) == columns
+    expected = [("value", m, g, "", "") for g in names for m in SCORERS]
+    expected += [("gap", m, "", "female", "male") for m in SCORERS]
+    columns = ["kind", "measure", "group", "privileged", "unprivileged"]
+    assert list(table[columns].itertuples(index=False, name=None)) == expected
+
+
+def test_a_group_may_have_hyphens_in_its_name() -> None:
+    data = sample().replace({"female": "non-binary", "male": "cis-man"})
+    table = gap_table(data, Gaps("cis-man", "non-binary"), seed=0)
+    row = gap(table, "recall")
+    assert (row["privileged"], row["unprivileged"]) == ("cis-man", "non-binary")
+    assert (
+        row["value"]
+        == cell(table, "recall", "cis-man")["value"]
+        - (cell(table, "recall", "non-binary")["value"])
+    )
 
 
 def test_the_seed_decides_and_the_order_of_items_does_not() -> None:
@@ -259,26 +259,38 @@ def test_labels_may_be_text_or_booleans() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "options", "message"),
+    ("change", "privileged", "message"),
     [
-        ({"label": 2}, {}, r"column 'label' holds 2 in 200 of 200 rows; it must be 0 or 1"),
-        ({"prediction": np.nan}, {}, r"column 'prediction' holds nan in 200 of 200 rows"),
-        ({"label": "hate"}, {}, r"column 'label' holds 'hate'"),
+        ({"label": 2}, "male", r"column 'label' holds 2 in 200 of 200 rows; it must be 0 or 1"),
+        ({"prediction": np.nan}, "male", r"column 'prediction' holds nan in 200 of 200 rows"),
+        ({"label": "hate"}, "male", r"column 'label' holds 'hate'"),
         (
             {},
-            {"privileged": "mael"},
+            "mael",
             r"no rows of group 'mael'; did you mean 'male'\?; groups present: 'female', 'male'",
         ),
-        ({"group": None}, {}, r"no rows of group 'male'; groups present: none"),
-        ({"group": "all"}, {}, r"a group is called 'all'"),
-        ({}, {"unprivileged": "male"}, r"both 'male'"),
-        ({}, {"resamples": 0}, r"resamples=0"),
-        ({}, {"level": 95}, r"level=95"),
+        ({"group": None}, "male", r"no rows of group 'male'; groups present: none"),
+        ({"group": "all"}, "male", r"a group is called 'all'"),
     ],
 )
-def test_bad_input_is_refused(change: dict, options: dict, message: str) -> None:
+def test_bad_input_is_refused(
+    change: dict[str, str | float | None], privileged: str, message: str
+) -> None:
     with pytest.raises(InputError, match=message):
-        gap_table(sample().assign(**change), seed=0, **options)
+        gap_table(sample().assign(**change), Gaps(privileged), seed=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"unprivileged": "male"}, "group are both 'male'; name two groups"),
+        ({"resamples": 0}, "resamples=0: give a whole number of at least 1"),
+        ({"level": 95}, "level=95: give a number above 0 and below 1"),
+    ],
+)
+def test_bad_settings_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Gaps(**options)
 
 
 def test_a_missing_column_names_the_nearest() -> None:

@@ -6,16 +6,20 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from datasets import Dataset
 from nltk.tokenize import TweetTokenizer
 
-from extrinsic.groups import FEMALE, MALE, PAIRS, GenderTagger, tag_groups
+from extrinsic.tagger import FEMALE, MALE, PAIRS, GenderTagger
 from files import InputError
 from intrinsic.wordsets import load_wordset
 
 
-def posts(*texts: str, **columns: list) -> Dataset:
-    return Dataset.from_dict({"text": list(texts), **columns})
+def posts(*texts: str) -> pd.DataFrame:
+    return pd.DataFrame({"text": texts})
+
+
+def tagger(male: list[str], female: list[str]) -> GenderTagger:
+    """Of these words alone, in lists, as YAML gives them."""
+    return GenderTagger(male_sets=(), female_sets=(), male_words=male, female_words=female)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -41,19 +45,25 @@ def test_groups_by_whole_words(text: str, group: str) -> None:
 
 
 def test_other_columns_stay_and_an_old_group_goes() -> None:
-    tagged = tag_groups(posts("a b", "c", label=[0, 1], group=["x", "y"]), male={"A"}, female={"c"})
-    assert tagged.to_dict() == {"text": ["a b", "c"], "label": [0, 1], "group": ["male", "female"]}
+    before = posts("a b", "c").assign(label=[0, 1], group=["x", "y"])
+    tagged = tagger(["A"], ["c"]).tag(before)
+    assert tagged.to_dict("list") == {
+        "text": ["a b", "c"],
+        "label": [0, 1],
+        "group": ["male", "female"],
+    }
+    assert list(before["group"]) == ["x", "y"]
 
 
 def test_the_defaults_hold_weats_terms_and_do_not_overlap() -> None:
-    tagger = GenderTagger()
+    gender = GenderTagger()
     for name in ("male_terms", "male_terms_2"):
-        assert {word.lower() for word in load_wordset(name).words} <= tagger.male
+        assert {word.lower() for word in load_wordset(name).words} <= gender.male
     for name in ("female_terms", "female_terms_2"):
-        assert {word.lower() for word in load_wordset(name).words} <= tagger.female
-    assert {"father", "gentleman", "himself", "husband"} <= tagger.male
-    assert {"mother", "lady", "herself", "wife", "mum"} <= tagger.female
-    assert not tagger.male & tagger.female
+        assert {word.lower() for word in load_wordset(name).words} <= gender.female
+    assert {"father", "gentleman", "himself", "husband"} <= gender.male
+    assert {"mother", "lady", "herself", "wife", "mum"} <= gender.female
+    assert not gender.male & gender.female
 
 
 def test_every_listed_word_occurs_once_and_has_its_counterpart() -> None:
@@ -63,35 +73,32 @@ def test_every_listed_word_occurs_once_and_has_its_counterpart() -> None:
 
 
 def test_the_description_counts_the_words() -> None:
-    # A list, as YAML gives it
-    tagger = GenderTagger(
-        male_sets=(), female_sets=(), male_words=["he", "him"], female_words=["she"]
-    )
-    assert "2 male, 1 female" in tagger.description
-    assert "not an annotation" in tagger.description
-    assert hash(tagger) == hash(GenderTagger((), (), ("he", "him"), ("she",)))
+    made = tagger(["he", "him"], ["she"])
+    assert "2 male, 1 female" in made.description
+    assert "not an annotation" in made.description
+    assert hash(made) == hash(GenderTagger((), (), ("he", "him"), ("she",)))
 
 
 @pytest.mark.parametrize(
     ("male", "female", "message"),
     [
-        ({"he"}, set(), "1 male and 0 female"),
-        ({"he", "they"}, {"she", "They"}, "stand in both the male and the female set: they"),
+        (["he"], [], "1 male and 0 female"),
+        (["he", "they"], ["she", "They"], "stand in both the male and the female set: they"),
     ],
 )
-def test_unusable_word_sets_are_refused(male: set[str], female: set[str], message: str) -> None:
+def test_unusable_word_sets_are_refused(male: list[str], female: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        tag_groups(posts("a"), male=male, female=female)
+        tagger(male, female)
 
 
 def test_posts_without_text_are_refused() -> None:
     with pytest.raises(InputError, match=r"no column 'text'; did you mean 'texts'\?"):
-        GenderTagger().tag(Dataset.from_dict({"texts": ["a"]}))
+        GenderTagger().tag(pd.DataFrame({"texts": ["a"]}))
 
 
 def test_one_string_is_no_list_of_words() -> None:
-    with pytest.raises(InputError, match="male_words='he' must be a list"):
-        GenderTagger(male_words="he")
+    with pytest.raises(InputError, match="male_words='he': give a list, each item a text"):
+        GenderTagger(male_words="he")  # type: ignore[arg-type]
 
 
 @pytest.mark.realdata

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
-from datasets import Dataset
-from gensim.models import KeyedVectors
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
 from extrinsic.encode import encode
 from extrinsic.linear import Linear, mean_vectors
 from files import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
 
 
 def test_mean_vectors_are_gensims(vectors: KeyedVectors) -> None:
@@ -25,7 +29,7 @@ def test_mean_vectors_are_gensims(vectors: KeyedVectors) -> None:
 
 
 def test_scores_are_those_of_a_regression_on_the_training_posts(
-    divided: Dataset, vectors: KeyedVectors
+    divided: pd.DataFrame, vectors: KeyedVectors
 ) -> None:
     means = np.array(
         [vectors.get_mean_vector(text.split(), pre_normalize=False) for text in divided["text"]]
@@ -42,7 +46,7 @@ def test_scores_are_those_of_a_regression_on_the_training_posts(
     np.testing.assert_allclose(predictions["score"], expected, atol=1e-3)
 
 
-def test_cross_validation_learns_and_repeats(posts: Dataset, vectors: KeyedVectors) -> None:
+def test_cross_validation_learns_and_repeats(posts: pd.DataFrame, vectors: KeyedVectors) -> None:
     predictions = Linear().predict(posts, vectors, seed=0)
     assert list(predictions["id"]) == list(posts["id"])
     assert f1_score(predictions["label"], predictions["prediction"]) > 0.8
@@ -52,6 +56,6 @@ def test_cross_validation_learns_and_repeats(posts: Dataset, vectors: KeyedVecto
 @pytest.mark.parametrize(
     "options", [{"C": 0.0}, {"C": float("nan")}, {"folds": 1}, {"max_iter": 0}]
 )
-def test_unusable_parameters_are_refused(options: dict) -> None:
+def test_unusable_parameters_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(InputError, match=f"{next(iter(options))}="):
-        Linear(**options)
+        Linear(**options)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from extrinsic.convolution import PooledConvolution
+from extrinsic.convolution import pooled_convolution
 
 
 def problem(
@@ -44,7 +44,7 @@ def literal(
 @pytest.mark.parametrize("windows", [(3, 4, 5), (1,), (2, 2), (5, 3)])
 def test_forward_and_gradient_are_those_of_conv1d(windows: tuple[int, ...]) -> None:
     filters, vectors, tokens, lengths = problem(windows)
-    ours = PooledConvolution.apply(filters, vectors, tokens, lengths, windows)
+    ours = pooled_convolution(filters, vectors, tokens, lengths, windows)
     theirs = literal(filters, vectors, tokens, lengths, windows)
     torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
     upstream = torch.randn(ours.shape, generator=torch.Generator().manual_seed(1))
@@ -59,16 +59,16 @@ def test_forward_and_gradient_are_those_of_conv1d(windows: tuple[int, ...]) -> N
 def test_gradient_is_the_numerical_one() -> None:
     filters, vectors, tokens, lengths = problem((2, 3), double=True, maps=2, dim=4)
     assert torch.autograd.gradcheck(
-        lambda f: PooledConvolution.apply(f, vectors, tokens, lengths, (2, 3)), (filters,)
+        lambda f: pooled_convolution(f, vectors, tokens, lengths, (2, 3)), (filters,)
     )
 
 
 def test_padding_of_the_batch_changes_nothing() -> None:
     windows = (3, 4, 5)
     filters, vectors, tokens, lengths = problem(windows)
-    together = PooledConvolution.apply(filters, vectors, tokens, lengths, windows)
+    together = pooled_convolution(filters, vectors, tokens, lengths, windows)
     for number, length in enumerate(lengths):
-        alone = PooledConvolution.apply(
+        alone = pooled_convolution(
             filters, vectors, tokens[number : number + 1, :length], length[None], windows
         )
         torch.testing.assert_close(together[number : number + 1], alone)

@@ -117,7 +117,7 @@ BAD: dict[str, tuple[bytes, str]] = {
 def test_bad_file_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, chunk: int
 ) -> None:
-    monkeypatch.setattr("files.vectors_text.CHUNK", chunk)
+    monkeypatch.setattr("files.vectors.text.CHUNK", chunk)
     data, message = BAD[name]
     path = tmp_path / "v.dat"
     path.write_bytes(data)
@@ -132,7 +132,7 @@ def test_bad_file_is_refused(
 def test_line_is_counted_over_chunks_and_blank_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("files.vectors_text.CHUNK", 64)
+    monkeypatch.setattr("files.vectors.text.CHUNK", 64)
     path = tmp_path / "v.txt"
     path.write_bytes(b"".join(b"w%d 1 2\n" % i for i in range(100)) + b"\n\nbad 1 x\n")
     for vocab in (None, ["bad"]):

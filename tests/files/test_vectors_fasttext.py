@@ -21,7 +21,7 @@ SENTENCES = [
 N_WORDS = 6
 
 
-def model_bytes(folder: Path, **options: int) -> bytes:
+def model_bytes(folder: Path, *, bucket: int = 50, min_n: int = 3, max_n: int = 6) -> bytes:
     model = FastText(
         SENTENCES,
         vector_size=6,
@@ -29,7 +29,9 @@ def model_bytes(folder: Path, **options: int) -> bytes:
         epochs=1,
         workers=1,
         seed=1,
-        **({"bucket": 50} | options),
+        bucket=bucket,
+        min_n=min_n,
+        max_n=max_n,
     )
     save_facebook_model(model, str(folder / "made.bin"))
     return (folder / "made.bin").read_bytes()

@@ -14,10 +14,8 @@ from gensim.models.fasttext import save_facebook_model
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-import files.vectors_text
 from files import InputError
-from files.vectors import read_vectors, save_vectors
-from files.vectors_blocks import keyed
+from files.vectors import keyed, read_vectors, save_vectors, text
 
 FUZZ = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -96,7 +94,7 @@ def test_fast_parser_agrees_with_the_line_by_line_one(
 ) -> None:
     fast = read(tmp_path / "v", start + data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files.vectors_text, "_read_plain", lambda *_: None)
+        patch.setattr(text, "_read_plain", lambda *_: None)
         slow = read(tmp_path / "v", start + data)
     assert (fast is None) == (slow is None)
     if fast is not None and slow is not None:

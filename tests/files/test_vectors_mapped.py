@@ -7,16 +7,24 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-import files.vectors
 from files import InputError
-from files.vectors import open_mapped, open_vectors, read_vectors, save_mapped, save_vectors
-from files.vectors_blocks import keyed
+from files.vectors import (
+    cache,
+    keyed,
+    open_mapped,
+    open_vectors,
+    read_vectors,
+    save_mapped,
+    save_vectors,
+)
 
 WORDS = ["the", "\x85", "car\rriage", "", "two words", "\u2028", "\ufeffthe"]
 
@@ -39,7 +47,7 @@ def backing(array: np.ndarray) -> object:
 
 
 def test_round_trip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("files.vectors_blocks.FLOATS_PER_BLOCK", 10)
+    monkeypatch.setattr("files.vectors.blocks.FLOATS_PER_BLOCK", 10)
     save_mapped(example(), tmp_path / "v")
     assert same(open_mapped(tmp_path / "v"), example())
     assert sorted(p.name for p in (tmp_path / "v").iterdir()) == ["vectors.npy", "words.txt"]
@@ -109,7 +117,7 @@ def test_existing_folder_is_not_overwritten(tmp_path: Path) -> None:
         save_mapped(example(), tmp_path / "file")
 
 
-DAMAGE = {
+DAMAGE: dict[str, tuple[str, Callable[[bytes], bytes], str]] = {
     "word missing": (
         "words.txt",
         lambda b: b.replace(b"two words\n", b""),
@@ -174,7 +182,7 @@ def test_open_vectors_converts_once(
 ) -> None:
     save_vectors(example(["a", "b", "c"]), tmp_path / name)
     first = open_vectors(tmp_path / name, cache=tmp_path / "cache")
-    monkeypatch.setattr(files.vectors, "_convert", None)  # a second conversion would fail
+    monkeypatch.setattr(cache, "convert", None)  # a second conversion would fail
     again = open_vectors(tmp_path / name, cache=tmp_path / "cache")
     for vectors in (first, again):
         assert same(vectors, example(["a", "b", "c"]))
@@ -215,13 +223,13 @@ def test_folders_and_pickles_are_opened_in_place(tmp_path: Path) -> None:
 def test_loser_of_a_race_uses_what_the_winner_made(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    convert, both = files.vectors._convert, threading.Barrier(2, timeout=60)
+    convert, both = cache.convert, threading.Barrier(2, timeout=60)
 
-    def at_once(*args: object) -> None:
-        convert(*args)  # type: ignore[arg-type]
+    def at_once(*args: Any) -> None:
+        convert(*args)
         both.wait()  # neither has renamed yet
 
-    monkeypatch.setattr(files.vectors, "_convert", at_once)
+    monkeypatch.setattr(cache, "convert", at_once)
     results: list[KeyedVectors] = []
     runs = [
         threading.Thread(
@@ -248,7 +256,7 @@ def test_files_room_needs_no_gensim_until_vectors_are_asked_for() -> None:
     code = "import sys, files; sys.exit('gensim' in sys.modules or 'numpy' in sys.modules)"
     assert (
         subprocess.run(
-            [sys.executable, "-c", code], cwd=Path(files.__file__).parents[1], check=False
+            [sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False
         ).returncode
         == 0
     )

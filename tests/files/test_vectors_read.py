@@ -16,8 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from files import InputError
-from files.vectors import detect_format, read_vectors
-from files.vectors_blocks import keyed
+from files.vectors import detect_format, keyed, read_vectors
 
 WORDS = [
     "the",
@@ -82,7 +81,7 @@ def write(path: Path, data: bytes) -> Path:
 def test_word2vec_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, chunk: int, end: str
 ) -> None:
-    monkeypatch.setattr("files.vectors_text.CHUNK", chunk)
+    monkeypatch.setattr("files.vectors.text.CHUNK", chunk)
     path = write(
         tmp_path / f"v.vec{suffix}",
         PACK[suffix](rows(example(), start=f"{len(WORDS)} 5\n", end=end)),
@@ -112,7 +111,7 @@ def test_any_common_spacing_gives_the_same_vectors(
 def test_plain_rows_take_the_fast_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, between: str
 ) -> None:
-    monkeypatch.setattr("files.vectors_text._read_lines", None)
+    monkeypatch.setattr("files.vectors.text._read_lines", None)
     path = write(
         tmp_path / "v.vec", rows(example(), start=f"{len(WORDS)} 5\n", between=between, end=end)
     )
@@ -132,7 +131,7 @@ def test_word_with_spaces_is_everything_before_the_last_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, header: bool
 ) -> None:
     """As in GloVe 840B, which holds '. . .' and 'at name@domain.com'."""
-    monkeypatch.setattr("files.vectors_text.CHUNK", chunk)
+    monkeypatch.setattr("files.vectors.text.CHUNK", chunk)
     words = [". . .", "the", "at name@domain.com", "a\rb", "c\td", "new  york", "end"]
     path = write(tmp_path / "v.txt", rows(example(words), start="7 5\n" if header else ""))
     assert same(read_vectors(path), example(words))
@@ -215,7 +214,7 @@ def binary(vectors: KeyedVectors, end: bytes = b"", count: int | None = None) ->
 def test_word2vec_binary(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, end: bytes, chunk: int
 ) -> None:
-    monkeypatch.setattr("files.vectors_binary.CHUNK", chunk)
+    monkeypatch.setattr("files.vectors.binary.CHUNK", chunk)
     path = write(tmp_path / f"v.bin{suffix}", PACK[suffix](binary(example(), end)))
     assert detect_format(path) == "word2vec_binary"
     vectors = read_vectors(path)
@@ -244,8 +243,8 @@ def test_small_files_are_told_apart_by_content_not_suffix(
 def test_vocab_keeps_only_the_words_asked_for_in_file_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, chunk: int
 ) -> None:
-    monkeypatch.setattr("files.vectors_text.CHUNK", chunk)
-    monkeypatch.setattr("files.vectors_binary.CHUNK", chunk)
+    monkeypatch.setattr("files.vectors.text.CHUNK", chunk)
+    monkeypatch.setattr("files.vectors.binary.CHUNK", chunk)
     words = [*WORDS, *([] if form == "binary" else [". . .", ". one"])]
     data = {
         "text": rows(example(words), start=f"{len(words)} 5\n"),
@@ -274,7 +273,7 @@ def test_zero_vector_is_legal(tmp_path: Path) -> None:
 def test_duplicates_first_keeps_the_first_vector(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("files.vectors_text.CHUNK", 1)
+    monkeypatch.setattr("files.vectors.text.CHUNK", 1)
     for data in (b"4 2\na 1 1\nb 2 2\na 3 3\nb 4 4\n", b"a 1 1\nb 2 2\na 3 3\nb 4 4\n"):
         vectors = read_vectors(write(tmp_path / "v", data), duplicates="first")
         assert (vectors.index_to_key, vectors.vectors.tolist()) == (["a", "b"], [[1, 1], [2, 2]])

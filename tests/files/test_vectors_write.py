@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from files import InputError
-from files.vectors import detect_format, read_vectors, save_vectors
-from files.vectors_blocks import keyed
+from files.vectors import detect_format, keyed, read_vectors, save_vectors
 
 NAMES = {
     "v.txt": "word2vec_text",
@@ -47,7 +46,7 @@ def same(a: KeyedVectors, b: KeyedVectors) -> bool:
 def test_round_trip_keeps_every_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr("files.vectors_blocks.FLOATS_PER_BLOCK", 20)  # two rows a block
+    monkeypatch.setattr("files.vectors.blocks.FLOATS_PER_BLOCK", 20)  # two rows a block
     save_vectors(example(), tmp_path / name)
     assert detect_format(tmp_path / name) == NAMES[name]
     assert same(read_vectors(tmp_path / name), example())

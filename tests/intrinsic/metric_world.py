@@ -92,5 +92,5 @@ def make_metric(name: str, words: str, **settings: Any) -> Metric:
     """The metric on the query of ``words``; word similarity on the file beside it."""
     settings = {**SMALL.get(name, {}), **settings}
     if name == "sq":
-        return METRICS[name](file=write_similarities(Path(words).parent), **settings)  # type: ignore[call-arg]
-    return METRICS[name](words=words, **settings)
+        return METRICS[name].by(file=write_similarities(Path(words).parent), **settings)
+    return METRICS[name].by(words=words, **settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from gensim.models import KeyedVectors
 
 from files import InputError
@@ -18,7 +20,7 @@ from files.vectors import save_vectors
 from intrinsic import METRICS
 from intrinsic.__main__ import main
 from intrinsic.audit import audit, choose_metrics, language_of, rank_correlations, ranks
-from intrinsic.describe import markdown
+from intrinsic.describe import CONF, written
 from intrinsic.wordsets import load_query
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -65,8 +67,10 @@ def test_json_is_a_list_of_rows(folder: Path, capsys: pytest.CaptureFixture[str]
         small(0), seed=0
     )
     assert {
+        "vectors",
         "metric",
         "query",
+        "part",
         "value",
         "p_value",
         "n_found",
@@ -82,7 +86,7 @@ def test_json_is_a_list_of_rows(folder: Path, capsys: pytest.CaptureFixture[str]
         "gone",
     )
     # The file holds decimal digits
-    assert row["value"] == pytest.approx(expected["value"], abs=1e-4)
+    assert row["value"] == pytest.approx(expected.value, abs=1e-4)
     assert row["each"].keys() == {"xa", "xb", "xc", "ya", "yb", "yc"}
 
 
@@ -183,15 +187,14 @@ def test_ranks_go_by_the_distance_from_unbiased() -> None:
         "ect": (nan, 1.0, 1.0),
     }
     rows = [
-        (metric, "q", file, value, unbiased)
+        (metric, "q", "", file, value, unbiased)
         for metric, (*both, unbiased) in values.items()
         for file, value in zip("ab", both, strict=True)
     ]
-    table = pd.DataFrame(rows, columns=["metric", "query", "vectors", "value", "unbiased"])
+    table = pd.DataFrame(rows, columns=["metric", "query", "part", "vectors", "value", "unbiased"])
     ranked = ranks(table)
-    assert ranked.loc[("weat", "q")].tolist() == [2, 1]
-    assert ranked.loc[("mac", "q")].tolist() == [1, 2]
-    assert len(ranked) == 2
+    assert ranked.index.tolist() == [("weat", "q", ""), ("mac", "q", "")]
+    assert ranked.to_numpy().tolist() == [[2, 1], [1, 2]]
     assert rank_correlations(ranked).loc["weat", "mac"] == pytest.approx(-1)
 
 
@@ -274,7 +277,7 @@ def test_every_language_has_an_audit(language: str) -> None:
             [metric for metric in chosen if metric.about.name in ("weat", "mac", "rnd", "rnsb")],
         )
     ]
-    assert all(row["reason"] == "" and row["n_lost"] == 0 for row in rows)
+    assert all(row.reason == "" and row.n_lost == 0 for row in rows)
 
 
 def test_list_names_every_metric_and_query(
@@ -286,8 +289,27 @@ def test_list_names_every_metric_and_query(
     assert all(name in out for name in [*METRICS, "weat7_tr", "migrant_es"])
 
 
-def test_the_page_of_metrics_is_what_the_code_says() -> None:
-    page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
-    assert page.endswith(markdown()), (
-        "write docs/metrics.md anew: python -m intrinsic --list --markdown"
+def test_the_page_and_the_configurations_are_what_the_code_says() -> None:
+    for path, text in written(ROOT):
+        assert path.read_text(encoding="utf-8") == text, "run python -m intrinsic.describe"
+
+
+def test_every_metric_has_a_configuration_that_makes_it(tmp_path: Path) -> None:
+    (tmp_path / "similar.tsv").write_text("a b 1\n", encoding="utf-8")
+    assert {path.stem for path in (ROOT / CONF).glob("*.yaml")} == {*METRICS, "survey"}
+    for name, kind in METRICS.items():
+        text = (ROOT / CONF / f"{name}.yaml").read_text(encoding="utf-8")
+        values = yaml.safe_load(text)[name]
+        assert values.pop("_target_") == f"{kind.__module__}.{kind.__qualname__}"
+        assert values.keys() == {each.name for each in dataclasses.fields(kind)}
+        if name == "sq":
+            values["file"] = str(tmp_path / "similar.tsv")
+        assert kind.configured(**values).label == "default,case=lower"
+
+
+def test_the_metrics_are_listed_without_heavy_libraries() -> None:
+    code = (
+        "import sys, intrinsic.describe; sys.exit(bool({'gensim', 'sklearn', 'scipy.stats',"
+        " 'pandas', 'torch'} & set(sys.modules)))"
     )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from metric_world import DIM, ROLES, make_metric, make_vectors, write_words
 
 from intrinsic import METRICS
+from tests.intrinsic.metric_world import DIM, ROLES, make_metric, make_vectors, write_words
 
 FEW = settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -43,7 +43,7 @@ SWAPS: dict[str, dict[str, Any]] = {
 
 
 def value(name: str, words: str, rows: np.ndarray) -> float:
-    return float(make_metric(name, words).score(make_vectors(matrix=rows), seed=0)[0]["value"])
+    return float(make_metric(name, words).score(make_vectors(matrix=rows), seed=0)[0].value)
 
 
 @FEW
@@ -98,7 +98,7 @@ def test_order_of_words_changes_nothing(seed: int, tmp_path: Path) -> None:
         for role in ("X", "Y", "A", "B")
     }
     for name, kind in METRICS.items():
-        if set(kind.about.needs) <= {"X", "Y", "A", "B", "words"} and name != "ibt":
+        if set(kind.about.required) <= {"X", "Y", "A", "B", "words"} and name != "ibt":
             before = value(name, write_words(tmp_path), rows)
             assert value(name, write_words(tmp_path, **mixed), rows) == pytest.approx(
                 before, abs=1e-6

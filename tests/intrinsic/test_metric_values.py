@@ -10,7 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
-from metric_world import (
+from scipy import optimize, stats
+
+from intrinsic import METRICS, Metric, Weat
+from tests.intrinsic.metric_world import (
     ROLES,
     SIMILARITIES,
     SMALL,
@@ -20,18 +23,14 @@ from metric_world import (
     words_of,
     write_words,
 )
-from scipy import optimize, stats
-
-from intrinsic import METRICS
 
 Vector = np.ndarray
 Lookup = Callable[[str], Vector]
 
 
 def cos(u: Vector, v: Vector) -> float:
-    return sum(a * b for a, b in zip(u, v, strict=True)) / math.sqrt(
-        sum(a * a for a in u) * sum(b * b for b in v)
-    )
+    product = sum(float(a * b) for a, b in zip(u, v, strict=True))
+    return product / math.sqrt(sum(a * a for a in u) * sum(b * b for b in v))
 
 
 def unit(u: Vector) -> Vector:
@@ -49,7 +48,11 @@ def sd(values: Iterable[float]) -> float:
 
 
 def centre(v: Lookup, role: str) -> Vector:
-    return sum(v(word) for word in ROLES[role]) / len(ROLES[role])
+    return np.asarray(sum(v(word) for word in ROLES[role]) / len(ROLES[role]))
+
+
+def unit_centre(v: Lookup, role: str) -> Vector:
+    return np.asarray(sum(unit(v(word)) for word in ROLES[role]) / len(ROLES[role]))
 
 
 def association(v: Lookup, word: str) -> float:
@@ -79,13 +82,13 @@ def factual(v: Lookup) -> float:
 
 
 def generalised(v: Lookup) -> float:
-    means = [sum(unit(v(word)) for word in ROLES[role]) / len(ROLES[role]) for role in "XYAB"]
+    means = [unit_centre(v, role) for role in "XYAB"]
     middle = (means[0] + means[1]) / 2
     return float((means[0] - middle) @ means[2] + (means[1] - middle) @ means[3])
 
 
 def rnd(v: Lookup) -> float:
-    x, y = (sum(unit(v(word)) for word in ROLES[role]) / len(ROLES[role]) for role in "XY")
+    x, y = (unit_centre(v, role) for role in "XY")
     return mean(math.dist(x, unit(v(a))) - math.dist(y, unit(v(a))) for a in ROLES["A"])
 
 
@@ -114,11 +117,8 @@ def mac(v: Lookup) -> float:
 
 
 def ect(v: Lookup) -> float:
-    return float(
-        stats.spearmanr(
-            *([cos(centre(v, role), v(a)) for a in ROLES["A"]] for role in "XY")
-        ).statistic
-    )
+    x, y = ([cos(centre(v, role), v(a)) for a in ROLES["A"]] for role in "XY")
+    return float(stats.spearmanr(x, y).statistic)
 
 
 def bat(v: Lookup) -> float:
@@ -174,7 +174,7 @@ def ripa(v: Lookup) -> float:
 
 
 def same(v: Lookup) -> float:
-    a, b = (sum(unit(v(word)) for word in ROLES[role]) / len(ROLES[role]) for role in "AB")
+    a, b = (unit_centre(v, role) for role in "AB")
     return mean(abs(cos(v(word), a - b)) for role in "XY" for word in ROLES[role])
 
 
@@ -354,8 +354,8 @@ def test_every_metric_has_an_expected_value() -> None:
 def test_a_literal_loop_agrees(name: str, seed: int, tmp_path: Path) -> None:
     vectors = make_vectors(seed=seed)
     row = make_metric(name, write_words(tmp_path)).score(vectors, seed=0)[0]
-    assert row["reason"] == ""
-    assert row["value"] == pytest.approx(LITERAL[name](look_up(vectors)), abs=2e-6)
+    assert row.reason == ""
+    assert row.value == pytest.approx(LITERAL[name](look_up(vectors)), abs=2e-6)
 
 
 @pytest.mark.parametrize("name", ["svm", "ibt"])
@@ -376,11 +376,11 @@ def test_groups_that_lie_apart_are_told_apart(name: str, tmp_path: Path) -> None
     assert set(far) <= set(words)
     metric = make_metric(name, write_words(tmp_path))
     assert [
-        row["value"] for row in metric.score(make_vectors(far, matrix=rows), seed=0)
+        row.value for row in metric.score(make_vectors(far, matrix=rows), seed=0)
     ] == pytest.approx([1.0] * (2 if name == "ibt" else 1))
     # The words of the SVM are chosen by where they lie, so they lie apart in any vectors
     if name == "ibt":
-        assert all(row["value"] < 1 for row in metric.score(make_vectors(seed=5), seed=0))
+        assert all(row.value < 1 for row in metric.score(make_vectors(seed=5), seed=0))
 
 
 def test_every_score_lies_in_its_range(tmp_path: Path) -> None:
@@ -388,7 +388,7 @@ def test_every_score_lies_in_its_range(tmp_path: Path) -> None:
     for name, kind in METRICS.items():
         for seed in range(5):
             for row in make_metric(name, words).score(make_vectors(seed=seed), seed=0):
-                assert kind.about.low - 1e-9 <= row["value"] <= kind.about.high + 1e-9, (name, row)
+                assert kind.about.low - 1e-9 <= row.value <= kind.about.high + 1e-9, (name, row)
 
 
 def test_generalised_weat_of_two_groups_is_the_statistic_of_weat(tmp_path: Path) -> None:
@@ -396,7 +396,7 @@ def test_generalised_weat_of_two_groups_is_the_statistic_of_weat(tmp_path: Path)
     (g,), (w,) = (
         make_metric(name, words).score(vectors, seed=0) for name in ("generalised_weat", "weat")
     )
-    assert g["value"] == pytest.approx(w["statistic"] / (2 * len(ROLES["X"])))
+    assert g.value == pytest.approx(w.statistic / (2 * len(ROLES["X"])))
 
 
 def test_more_groups_than_two(tmp_path: Path) -> None:
@@ -404,11 +404,10 @@ def test_more_groups_than_two(tmp_path: Path) -> None:
     vectors = make_vectors()
     for name in ("generalised_weat", "same", "mac", "rnsb"):
         (row,) = make_metric(name, words).score(vectors, seed=0)
-        assert row["reason"] == ""
-        assert math.isfinite(row["value"])
+        assert row.reason == ""
+        assert math.isfinite(row.value)
         assert (
-            row["n_found"]
-            > make_metric(name, write_words(tmp_path)).score(vectors, seed=0)[0]["n_found"]
+            row.n_found > make_metric(name, write_words(tmp_path)).score(vectors, seed=0)[0].n_found
         )
         words = write_words(tmp_path, X3=["vaa", "vab"], A3=["vba", "vbb"])
 
@@ -421,29 +420,52 @@ def test_words_drawn_anew_give_an_interval(name: str, tmp_path: Path) -> None:
     ]
     assert str(rows[0]) == str(rows[1]), "the seed decides"
     (row,), (plain,) = (
-        [each for each in found if "/" not in each["query"] or "definition" in each["query"]]
-        for found in (rows[0], rows[2])
+        [each for each in found if each.part in ("", "definition")] for found in (rows[0], rows[2])
     )
-    assert row["value"] == plain["value"]
-    assert math.isnan(plain["low"])
+    assert row.value == plain.value
+    assert math.isnan(plain.low)
     # Few words drawn anew are often too few for a ranking or a correlation: then there is no
     # interval rather than a wrong one.
     if name not in ("ect", "factual_association", "profession_correlation", "sq", "analogies"):
-        assert row["low"] <= row["high"], row
+        assert row.low <= row.high, row
+
+
+def test_the_words_of_all_base_pairs_stay_out_of_the_vocabulary_of_every_resample(
+    tmp_path: Path,
+) -> None:
+    rows = make_vectors().vectors.astype(float)
+    rows[:, 0] = 0  # no word lies along the first axis but those of the base pairs
+    change = {
+        word: np.eye(7)[0] * (1, -1)[i] for pair in ROLES["pairs"] for i, word in enumerate(pair)
+    }
+    vectors = make_vectors(change, matrix=rows)
+    (row,) = make_metric("projection", write_words(tmp_path), resamples=40).score(vectors, seed=0)
+    assert (row.value, row.low, row.high) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("sembias", ["definition", "stereotype", "none"]),
+        ("kmeans", ["accuracy", "v_measure"]),
+        ("ibt", ["kmeans", "svm"]),
+        ("weat", [""]),
+    ],
+)
+def test_each_part_of_a_score_is_a_row(name: str, parts: list[str], tmp_path: Path) -> None:
+    rows = make_metric(name, write_words(tmp_path)).score(make_vectors(), seed=0)
+    assert [row.part for row in rows] == parts
+    assert {row.query for row in rows} == {"mine"}
 
 
 def test_the_interval_of_weat_is_that_of_single_resamples(tmp_path: Path) -> None:
-    from intrinsic.metric import Metric
-
     words, vectors = write_words(tmp_path), make_vectors()
     metric = make_metric("weat", words, resamples=4_000)
     (fast,) = metric.score(vectors, seed=0)
 
-    class Slow(METRICS["weat"]):  # type: ignore[name-defined,misc]
+    class Slow(Weat):
         intervals = Metric.intervals
 
-    (slow,) = Slow(words=words, resamples=4_000, convention="bsa", min_found=0.5).score(
-        vectors, seed=0
-    )
+    (slow,) = Slow(words=words, resamples=4_000, p_value=False).score(vectors, seed=0)
     # Four words a set: few values
-    assert (fast["low"], fast["high"]) == pytest.approx((slow["low"], slow["high"]), abs=0.15)
+    assert (fast.low, fast.high) == pytest.approx((slow.low, slow.high), abs=0.15)

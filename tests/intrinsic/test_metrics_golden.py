@@ -5,6 +5,7 @@ the AllenNLP fixture.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from gensim.models import KeyedVectors
 
 from intrinsic import (
     METRICS,
+    Score,
     coherence,
     direct_bias,
     direction,
@@ -118,8 +120,8 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def detailed(
     vectors: KeyedVectors, metric: str, query: str, words: str | None = None, **settings: Any
-) -> tuple[dict[str, Any], Any]:
-    (row,) = METRICS[metric](queries=(query,), words=words, **settings).detailed(vectors, seed=0)
+) -> tuple[Score, Mapping[str, float]]:
+    (row,) = METRICS[metric].by(queries=(query,), words=words, **settings).detailed(vectors, seed=0)
     return row
 
 
@@ -133,18 +135,17 @@ def test_the_example_of_wefe(
     expected: float,
 ) -> None:
     row, _ = detailed(vectors, metric, query, words, **settings)
-    assert row["value"] == pytest.approx(expected, abs=1e-7)
-    assert row["reason"] == ""
+    assert row.value == pytest.approx(expected, abs=1e-7)
+    assert row.reason == ""
 
 
 def test_the_p_values_of_the_example_of_wefe(vectors: KeyedVectors, words: str) -> None:
-    assert detailed(vectors, "weat", "wefe", words)[0]["p_value"] == pytest.approx(
+    assert detailed(vectors, "weat", "wefe", words)[0].p_value == pytest.approx(
         0.197125097, abs=1e-9
     )
-    assert detailed(vectors, "weat", "wefe", words, convention="caliskan")[0][
-        "p_value"
-    ] == pytest.approx(0.197047397, abs=1e-9)
-    assert detailed(vectors, "ect", "wefe", words)[0]["p_value"] == pytest.approx(
+    strict, _ = detailed(vectors, "weat", "wefe", words, convention="caliskan")
+    assert strict.p_value == pytest.approx(0.197047397, abs=1e-9)
+    assert detailed(vectors, "ect", "wefe", words)[0].p_value == pytest.approx(
         0.10173303745426478, abs=1e-10
     )
 
@@ -153,8 +154,8 @@ def test_rnsb_without_held_out_words(vectors: KeyedVectors, words: str) -> None:
     # Career is the negative class; scikit-learn's solvers stop at a tolerance, hence 1e-3.
     free, _ = detailed(vectors, "rnsb", "wefe", words)
     penalised, _ = detailed(vectors, "rnsb", "wefe", words, penalise_intercept=True)
-    assert free["value"] == pytest.approx(0.12779546807244585, abs=1e-3)
-    assert penalised["value"] == pytest.approx(0.12921977967420623, abs=1e-3)
+    assert free.value == pytest.approx(0.12779546807244585, abs=1e-3)
+    assert penalised.value == pytest.approx(0.12921977967420623, abs=1e-3)
 
 
 def test_ripa_of_every_word(vectors: KeyedVectors, words: str) -> None:
@@ -218,8 +219,8 @@ def test_directions_over_the_professions(vectors: KeyedVectors) -> None:
 
 def test_ect_of_names_and_professions(vectors: KeyedVectors) -> None:
     row, _ = detailed(vectors, "ect", "names_professions")
-    assert row["value"] == pytest.approx(0.367, abs=5e-4)
-    assert row["n_lost"] == 5
+    assert row.value == pytest.approx(0.367, abs=5e-4)
+    assert row.n_lost == 5
 
 
 def test_surgeon(vectors: KeyedVectors) -> None:
@@ -249,10 +250,10 @@ def test_management(
     path.write_text(
         json.dumps({"mine": {"words": ["management"], "pairs": [pair.split()]}}), encoding="utf-8"
     )
-    assert detailed(vectors, "pair_bias", "mine", str(path))[0]["value"] == pytest.approx(
+    assert detailed(vectors, "pair_bias", "mine", str(path))[0].value == pytest.approx(
         difference, abs=1e-6
     )
-    assert detailed(vectors, "ripa", "mine", str(path))[0]["value"] == pytest.approx(
+    assert detailed(vectors, "ripa", "mine", str(path))[0].value == pytest.approx(
         relation, abs=1e-6
     )
 

@@ -88,28 +88,30 @@ def test_wefe(
     from wefe.word_embedding_model import WordEmbeddingModel
 
     model = WordEmbeddingModel(vectors, "googlenews")
-    asked = {name: dict(sets) for name, sets in queries.items()}
+    asked: dict[str, Any] = dict(queries)
     if ours == "ripa":
         asked = {
             name: {
                 "words": sets["A"],
-                "pairs": [list(pair) for pair in zip(sets["X"], sets["Y"], strict=True)],
-            }  # type: ignore[dict-item]
+                "pairs": list(zip(sets["X"], sets["Y"], strict=True)),
+            }
             for name, sets in queries.items()
         }
     path = tmp_path / "queries.json"
     path.write_text(json.dumps(asked), encoding="utf-8")
-    rows = METRICS[ours](queries=tuple(asked), words=str(path), **own_settings).score(
-        vectors, seed=0
+    rows = (
+        METRICS[ours]
+        .by(queries=tuple(asked), words=str(path), **own_settings)
+        .score(vectors, seed=0)
     )
     for row, sets in zip(rows, queries.values(), strict=True):
         query = Query([sets["X"], sets["Y"]], [sets["A"], sets["B"]][:attributes])
         found = getattr(metrics, peer)().run_query(query, model, **settings)[key]
-        value = row["value"]
+        value = row.value
         if key == "weat":
             # WEFE's statistic is a sum over each target set; with sets of one size it is ours.
-            value = row["statistic"]
-        assert value == pytest.approx(found, abs=1e-5), (row["query"], found)
+            value = row.statistic
+        assert value == pytest.approx(found, abs=1e-5), (row.query, found)
 
 
 def test_mlxtend_counts_the_same_partitions() -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from intrinsic import Weat, associations, effect_size, exact_p, find, statistic
+from intrinsic import Score, Weat, associations, effect_size, exact_p, find, statistic
 from intrinsic.wordsets import load_query, load_wordset
 
+Scores = Callable[[str, str], Score]
 pytestmark = pytest.mark.realdata
 
 # GoogleNews word2vec, 300 dimensions. Statistic, d with ddof=1, d with ddof=0, computed from the
@@ -68,48 +69,48 @@ def vectors(realdata: Path) -> KeyedVectors:
 
 
 @pytest.fixture(scope="module")
-def score(vectors: KeyedVectors) -> Any:
+def score(vectors: KeyedVectors) -> Scores:
     @cache
-    def row(query: str, convention: str) -> dict[str, Any]:
-        return Weat(queries=(query,), convention=convention, samples=1000).score(vectors, seed=1)[0]
+    def row(query: str, convention: str) -> Score:
+        return Weat.by(convention, queries=(query,), samples=1000).score(vectors, seed=1)[0]
 
     return row
 
 
 @pytest.mark.parametrize("query", TABLE)
-def test_the_ten_tests(score: Any, query: str) -> None:
+def test_the_ten_tests(score: Scores, query: str) -> None:
     expected = TABLE[query]
     found = (
-        score(query, "default")["statistic"],
-        score(query, "caliskan")["value"],
-        score(query, "default")["value"],
+        score(query, "default").statistic,
+        score(query, "caliskan").value,
+        score(query, "default").value,
     )
     assert [round(number, 3) for number in found] == list(expected)
 
 
 @pytest.mark.parametrize("query", MORE_DIGITS)
-def test_more_digits(score: Any, query: str) -> None:
+def test_more_digits(score: Scores, query: str) -> None:
     found = (
-        score(query, "default")["statistic"],
-        score(query, "caliskan")["value"],
-        score(query, "default")["value"],
+        score(query, "default").statistic,
+        score(query, "caliskan").value,
+        score(query, "default").value,
     )
     digits = 6 if query in ("weat1", "weat2") else 9
     assert [round(number, digits) for number in found] == list(MORE_DIGITS[query])
 
 
 @pytest.mark.parametrize("query", PUBLISHED)
-def test_published_effect_sizes(score: Any, query: str) -> None:
-    assert round(score(query, "caliskan")["value"], 2) == PUBLISHED[query]
+def test_published_effect_sizes(score: Scores, query: str) -> None:
+    assert round(score(query, "caliskan").value, 2) == PUBLISHED[query]
 
 
-def test_one_word_is_lost(score: Any) -> None:
-    assert [score(query, "default")["lost"] for query in TABLE] == ["", "axe", *[""] * 8]
-    assert score("weat2", "goldfarb_tarrant")["cut"] == "violin"
+def test_one_word_is_lost(score: Scores) -> None:
+    assert [score(query, "default").lost for query in TABLE] == ["", "axe", *[""] * 8]
+    assert score("weat2", "goldfarb_tarrant").cut == "violin"
 
 
 @pytest.mark.parametrize("query", COUNTS)
-def test_exact_p_values(vectors: KeyedVectors, score: Any, query: str) -> None:
+def test_exact_p_values(vectors: KeyedVectors, score: Scores, query: str) -> None:
     sets = load_query(query)
     x, y, a, b = (
         find(vectors, each.words).matrix for each in (sets["X"], sets["Y"], sets["A"], sets["B"])
@@ -119,10 +120,10 @@ def test_exact_p_values(vectors: KeyedVectors, score: Any, query: str) -> None:
     strict, default = exact_p(of_x, of_y, strict=True), exact_p(of_x, of_y)
     assert (strict.count, strict.n) == (larger, total)
     assert (default.count, default.n) == (as_large, total)
-    assert score(query, "default")["p_value"] == score(query, "wefe")["p_value"] == as_large / total
+    assert score(query, "default").p_value == score(query, "wefe").p_value == as_large / total
     assert (
-        score(query, "caliskan")["p_value"]
-        == score(query, "goldfarb_tarrant")["p_value"]
+        score(query, "caliskan").p_value
+        == score(query, "goldfarb_tarrant").p_value
         == larger / total
     )
 

@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
 
 from files import InputError
-from intrinsic import Weat, effect_size, exact_p, statistic
+from intrinsic import Score, Weat, effect_size, exact_p, statistic
 from intrinsic.metrics.weat import associations
 from intrinsic.wordsets import load_query
 
 COLUMNS = [
     "metric",
+    "convention",
     "query",
+    "part",
     "value",
     "low",
     "high",
@@ -35,7 +38,6 @@ COLUMNS = [
     "n_lost",
     "lost",
     "cut",
-    "convention",
     "language",
     "dim",
     "reason",
@@ -64,9 +66,8 @@ def words(tmp_path: Path) -> str:
     return str(path)
 
 
-def score_mine(words: str, vectors: KeyedVectors, **settings: Any) -> dict[str, Any]:
-    (row,) = Weat(queries=("mine",), words=words, **settings).score(vectors, seed=1)
-    assert list(row) == COLUMNS
+def score_mine(words: str, vectors: KeyedVectors, **settings: Any) -> Score:
+    (row,) = Weat.by(queries=("mine",), words=words, **settings).score(vectors, seed=1)
     return row
 
 
@@ -76,11 +77,14 @@ def rows_of(vectors: KeyedVectors, text: str) -> np.ndarray:
 
 def test_a_row_holds_the_score_and_its_account(words: str) -> None:
     vectors = embed("abcdefghijk")
-    row = score_mine(words, vectors)
+    (row,) = pd.DataFrame([score_mine(words, vectors)]).to_dict("records")
+    assert list(row) == COLUMNS
     x, y, a, b = (rows_of(vectors, text) for text in ("abcd", "efg", "hij", "k"))
     assert row == {
         "metric": "weat",
+        "convention": "default",
         "query": "mine",
+        "part": "",
         "value": pytest.approx(effect_size(x, y, a, b)),
         "low": pytest.approx(math.nan, nan_ok=True),
         "high": pytest.approx(math.nan, nan_ok=True),
@@ -96,7 +100,6 @@ def test_a_row_holds_the_score_and_its_account(words: str) -> None:
         "n_lost": 1,
         "lost": "l",
         "cut": "",
-        "convention": "default",
         "language": "und",
         "dim": 6,
         "reason": "",
@@ -116,13 +119,10 @@ def test_the_queries_of_the_main_study() -> None:
         )
     ]
     rows = Weat(queries=names).score(embed(word for each in sets for word in each.words), seed=0)
-    assert [row["query"] for row in rows] == list(names)
-    assert [row["n_found"] for row in rows] == [32, 32, 32]
-    assert {row["language"] for row in rows} == {"en"}
-    assert all(
-        math.isfinite(row["value"]) and 0 < row["p_value"] <= 1 and not row["reason"]
-        for row in rows
-    )
+    assert [row.query for row in rows] == list(names)
+    assert [row.n_found for row in rows] == [32, 32, 32]
+    assert {row.language for row in rows} == {"en"}
+    assert all(math.isfinite(row.value) and 0 < row.p_value <= 1 and not row.reason for row in rows)
 
 
 # One setting a convention differs in a row: (name, ddof, strict, found share needed).
@@ -154,42 +154,57 @@ def test_conventions(words: str, name: str) -> None:
         for text in (("abc", "efg", "hi", "kl") if cut else ("abcd", "efg", "hij", "kl"))
     )
     row = score_mine(words, vectors, convention=name)
-    assert row["convention"] == name
-    assert row["value"] == pytest.approx(effect_size(x, y, a, b, ddof=ddof))
-    assert row["cut"] == ("d,j" if cut else "")
+    assert row.convention == name
+    assert row.value == pytest.approx(effect_size(x, y, a, b, ddof=ddof))
+    assert row.cut == ("d,j" if cut else "")
     if strict is None:
-        assert math.isnan(row["p_value"])
-        assert (row["p_method"], row["reason"]) == ("none", "convention 'bsa' has no p-value")
+        assert math.isnan(row.p_value)
+        assert (row.p_method, row.reason) == ("none", "convention 'bsa' has no p-value")
     else:
         tail = "two-sided" if name == "schroeder" else "greater"
         assert (
-            row["p_value"]
+            row.p_value
             == exact_p(associations(x, a, b), associations(y, a, b), strict=strict, tail=tail).p
         )
-    assert math.isnan(score_mine(words, embed("abefghikl"), convention=name)["value"]) is (
-        share > 0.5
-    )
-    assert math.isnan(score_mine(words, embed("aefghikl"), convention=name)["value"]) is (
-        share > 0.25
-    )
+    assert math.isnan(score_mine(words, embed("abefghikl"), convention=name).value) is (share > 0.5)
+    assert math.isnan(score_mine(words, embed("aefghikl"), convention=name).value) is (share > 0.25)
 
 
 def test_own_settings_take_the_place_of_the_conventions_and_are_named(words: str) -> None:
     vectors = embed("abcdefghijkl")
     assert (
-        score_mine(words, vectors, convention="wefe", case="exact", min_found=0.8)["convention"]
+        score_mine(words, vectors, convention="wefe", case="exact", min_found=0.8).convention
         == "wefe"
     )
     row = score_mine(
         words, vectors, convention="caliskan", case="lower", tail="two-sided", min_found=0.25
     )
-    assert row["convention"] == "caliskan,case=lower,min_found=0.25,tail=two-sided"
-    assert row["tail"] == "two-sided"
-    greater, less = (
-        score_mine(words, vectors, tail=tail)["p_value"] for tail in ("greater", "less")
-    )
+    assert row.convention == "caliskan,case=lower,min_found=0.25,tail=two-sided"
+    assert row.tail == "two-sided"
+    greater, less = (score_mine(words, vectors, tail=tail).p_value for tail in ("greater", "less"))
     assert greater + less > 1
-    assert not math.isnan(score_mine(words, embed("aefghikl"), min_found=0.25)["value"])
+    assert not math.isnan(score_mine(words, embed("aefghikl"), min_found=0.25).value)
+
+
+def test_the_constructor_has_the_default_convention_and_by_another() -> None:
+    assert Weat.by() == Weat()
+    assert Weat.by("wefe") != Weat(min_found=0.8)
+    assert (Weat.by("wefe").label, Weat(min_found=0.8).label) == ("wefe", "default,min_found=0.8")
+    assert Weat.by("caliskan", ddof=0).ddof == 0
+    assert Weat.by("caliskan", ddof=0).label == "caliskan,ddof=0"
+
+
+def test_null_in_a_configuration_leaves_an_option_to_the_convention() -> None:
+    keys = {"queries": ["weat7"], "min_found": None, "ddof": None, "tail": None, "words": None}
+    found = Weat.configured(convention="caliskan", case="lower", exact_limit=30, **keys)
+    expected = Weat.by("caliskan", queries=("weat7",), case="lower", exact_limit=30)
+    assert found == expected
+    assert found.label == "caliskan,case=lower"
+
+
+def test_where_the_file_of_words_lies_is_no_part_of_the_key(words: str) -> None:
+    assert "words" in Weat.unkeyed
+    assert Weat(words=words).files() == [Path(words)]
 
 
 def test_lower_case_finds_capitalised_words(words: str, tmp_path: Path) -> None:
@@ -197,44 +212,44 @@ def test_lower_case_finds_capitalised_words(words: str, tmp_path: Path) -> None:
     path.write_text(json.dumps(MINE).upper().replace("MINE", "mine"), encoding="utf-8")
     vectors = embed("abcdefghijkl")
     lower, exact = (score_mine(str(path), vectors, case=case) for case in ("lower", "exact"))
-    assert lower["value"] == score_mine(words, vectors)["value"]
-    assert (exact["n_found"], exact["n_lost"], exact["lost"]) == (0, 12, "A,B,C,D,E,F,G,H,I,J,K,L")
+    assert lower.value == score_mine(words, vectors).value
+    assert (exact.n_found, exact.n_lost, exact.lost) == (0, 12, "A,B,C,D,E,F,G,H,I,J,K,L")
 
 
 def test_too_few_words_give_no_score_but_a_reason(words: str) -> None:
     row = score_mine(words, embed("aefghijkl"))
-    assert row["reason"] == "word set 'mine.X' has 1 of 4 words (needs at least 2): missing b, c, d"
-    assert all(math.isnan(row[column]) for column in ("value", "statistic", "p_value"))
-    assert (row["n_found"], row["n_lost"], row["lost"], row["p_method"]) == (9, 3, "b,c,d", "none")
+    assert row.reason == "word set 'mine.X' has 1 of 4 words (needs at least 2): missing b, c, d"
+    assert all(map(math.isnan, (row.value, row.statistic, row.p_value)))
+    assert (row.n_found, row.n_lost, row.lost, row.p_method) == (9, 3, "b,c,d", "none")
 
 
 def test_no_words_at_all_name_every_set(words: str) -> None:
     row = score_mine(words, embed("z"), min_found=0)
-    assert [f"'mine.{role}' has 0 of" in row["reason"] for role in "XYAB"] == [True] * 4
+    assert [f"'mine.{role}' has 0 of" in row.reason for role in "XYAB"] == [True] * 4
 
 
 def test_no_spread_gives_no_score_but_a_reason(words: str) -> None:
     same = {word: [1, 2, 3, 4, 5, 6] for word in "abcdefg"}
     row = score_mine(words, embed("abcdefghijkl", change=same))
-    assert math.isnan(row["value"])
-    assert "0 / 0" in row["reason"]
+    assert math.isnan(row.value)
+    assert "0 / 0" in row.reason
 
 
 def test_targets_that_share_a_word_give_no_score_but_a_reason(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({"mine": MINE["mine"] | {"Y": ["D", "e"]}}), encoding="utf-8")
     vectors = embed("abcdefghijklD")
-    assert math.isfinite(score_mine(str(path), vectors)["value"])
+    assert math.isfinite(score_mine(str(path), vectors).value)
     row = score_mine(str(path), embed("abcdefghijkl"), case="lower")
-    assert row["reason"] == "X and Y of query 'mine' share d; a word can be in one of them only"
-    assert math.isnan(row["value"])
+    assert row.reason == "X and Y of query 'mine' share d; a word can be in one of them only"
+    assert math.isnan(row.value)
 
 
 @pytest.mark.parametrize("row", [[0] * 6, [np.nan] * 6])
 def test_broken_vectors_are_named_in_the_reason(words: str, row: list[float]) -> None:
     found = score_mine(words, embed("abcdefghijkl", change={"f": row}))
-    assert math.isnan(found["value"])
-    assert "the vector of 'f' is" in found["reason"]
+    assert math.isnan(found.value)
+    assert "the vector of 'f' is" in found.reason
 
 
 def test_many_words_are_sampled_by_the_seed(words: str) -> None:
@@ -242,9 +257,9 @@ def test_many_words_are_sampled_by_the_seed(words: str) -> None:
     metric = Weat(queries=("mine",), words=words, exact_limit=6, samples=500)
     first, again, other = (metric.score(vectors, seed=seed)[0] for seed in (1, 1, 2))
     assert first == again
-    assert first["p_method"] == "sampled"
-    assert first["p_value"] != other["p_value"]
-    assert first["p_value"] == pytest.approx(score_mine(words, vectors)["p_value"], abs=0.1)
+    assert first.p_method == "sampled"
+    assert first.p_value != other.p_value
+    assert first.p_value == pytest.approx(score_mine(words, vectors).p_value, abs=0.1)
 
 
 def test_the_file_of_words_is_an_input(words: str) -> None:
@@ -253,25 +268,28 @@ def test_the_file_of_words_is_an_input(words: str) -> None:
 
 
 def test_a_list_of_queries_will_do(words: str) -> None:
-    assert Weat(queries=["mine", "weat7"], words=words).queries == ("mine", "weat7")  # type: ignore[arg-type]
+    assert Weat.by(queries=["mine", "weat7"], words=words).queries == ("mine", "weat7")
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"queries": ("weat66",)}, "unknown query 'weat66'; did you mean 'weat6"),
-        ({"queries": "weat6"}, "give a list of one or more"),
-        ({"convention": "caliksan"}, "unknown convention 'caliksan'; did you mean 'caliskan'"),
-        ({"case": "upper"}, "unknown case 'upper'"),
-        ({"tail": "both"}, "unknown tail 'both'"),
-        ({"min_found": 1.5}, "min_found is 1.5"),
-        ({"min_found": "all"}, "min_found is 'all'"),
-        ({"exact_limit": 51}, "exact_limit is 51; choose from 0 to 50"),
-        ({"exact_limit": "all"}, "exact_limit is 'all'"),
-        ({"samples": -1}, "samples is -1"),
+        ({"queries": "weat6"}, "queries='weat6': give a list"),
+        ({"convention": "caliksan"}, "convention='caliksan': .*; did you mean 'caliskan'"),
+        ({"case": "upper"}, "case='upper': give one of exact, lower"),
+        ({"tail": "both"}, "tail='both': give one of greater, less, two-sided"),
+        ({"ddof": 2}, "ddof=2: give one of 0, 1"),
+        ({"dof": 1}, "dof=1: weat has no such option, .*; did you mean 'ddof'"),
+        ({"min_found": 1.5}, "min_found=1.5: give a number from 0 to 1"),
+        ({"min_found": "all"}, "min_found='all'"),
+        ({"exact_limit": 51}, "exact_limit=51: give a whole number from 0 to 50"),
+        ({"exact_limit": "all"}, "exact_limit='all'"),
+        ({"samples": -1}, "samples=-1"),
+        ({"resamples": True}, "resamples=True"),
         ({"words": "nowhere.json"}, "no such file"),
     ],
 )
 def test_bad_settings_are_refused_at_once(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Weat(**settings)
+        Weat.by(**settings)

@@ -7,7 +7,7 @@ import pytest
 from gensim.models import KeyedVectors
 
 from files import InputError
-from intrinsic.lookup import Found, find, losses, shortage, unit_rows
+from intrinsic.lookup import Found, find, shortage, unit_rows
 from intrinsic.wordsets import WordSet
 
 WORDS = ["Bill", "bill", "he", "she", "NASA", "zero", "nan", "inf"]
@@ -26,7 +26,7 @@ def test_found_words_keep_their_order_and_have_unit_length(vectors: KeyedVectors
     assert found.words == ("she", "Bill")
     assert found.lost == ("nobody", "nothing")
     assert found.matrix.dtype == np.float64
-    np.testing.assert_allclose(found.matrix, [[0, -1], [0.6, 0.8]])
+    np.testing.assert_allclose(found.matrix, [[0.0, -1.0], [0.6, 0.8]])
 
 
 def account(found: Found) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -114,8 +114,9 @@ def test_a_shortage_is_explained() -> None:
 def test_a_share_that_rounds_up_is_not_taken_literally() -> None:
     # In floating point 0.55 * 100 is a little over 55; 55 of 100 words are enough all the same.
     words = tuple(str(i) for i in range(100))
-    assert shortage(EIGHT, Found(words[:55], words[55:], np.zeros((55, 2))), 0.55) == ""
-
-
-def test_losses_are_counted_and_named() -> None:
-    assert losses([found(2, 4), found(0, 1)]) == {"n_found": 2, "n_lost": 3, "lost": "c,d,a"}
+    assert (
+        shortage(
+            EIGHT, Found([(word,) for word in words[:55]], words[55:], np.zeros((55, 2))), 0.55
+        )
+        == ""
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,15 @@ import yaml
 
 from files import InputError
 from intrinsic.wordsets import (
+    Query,
     load_queries,
     load_query,
     load_wordset,
     query_names,
+    read_query,
     read_wordsets,
     wordset_names,
+    write_query,
 )
 from intrinsic.wordsets.library import FOLDER
 
@@ -91,6 +95,7 @@ QUERIES = {
     "weat9": ("mental_disease", "physical_disease", "temporary", "permanent"),
     "weat10": ("young_people_names", "old_people_names", "pleasant_9", "unpleasant_9"),
 }
+UNION = "gender_union"  # of three of these
 
 
 def test_every_set_is_listed_here() -> None:
@@ -102,7 +107,7 @@ def test_every_set_is_listed_here() -> None:
         each.name
         for each in asked
         if all("Caliskan" in wordset.source for wordset in each.sets.values())
-    } == set(QUERIES)
+    } == {*QUERIES, UNION}
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -128,7 +133,7 @@ def test_queries(name: str) -> None:
 def test_files_state_version_source_and_licence() -> None:
     for path in FOLDER.glob("*.yaml"):
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        assert {"version", "language", "source", "licence", "sets"} <= content.keys(), path
+        assert {"version", "language", "source", "licence"} <= content.keys(), path
 
 
 @pytest.mark.realdata
@@ -223,6 +228,102 @@ def test_full_form(tmp_path: Path) -> None:
     )
 
 
+def test_a_union_has_every_item_once_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        """
+        sets:
+          small: [a, b]
+          both: {union: [small, family], source: mine}
+          more: {union: [both, small]}
+        queries:
+          mine: {X: more, pairs: {union: [she_he, base_pairs]}}
+        """,
+        encoding="utf-8",
+    )
+    file = read_wordsets(path)
+    assert file.sets["both"].words == ("a", "b", *load_wordset("family").words)
+    assert (file.sets["both"].source, file.sets["more"].source) == ("mine", path.name)
+    assert file.queries["mine"]["X"].words == file.sets["both"].words
+    pairs = file.queries["mine"]["pairs"].items
+    assert pairs == list(
+        dict.fromkeys(load_wordset("she_he").items + load_wordset("base_pairs").items)
+    )
+
+
+def test_lowering_keeps_equal_items_once(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    sets = {"X": ["He", "he"], "A": "math", "words": {"values": {"A": 1.5, "b": 2, "a": 3}}}
+    path.write_text(json.dumps({"mine": sets}), encoding="utf-8")
+    query = read_query(path).lowered()
+    assert (query.name, query["X"].words, query["X"].name) == (
+        "mine_lower",
+        ("he",),
+        "mine.X_lower",
+    )
+    assert (query["words"].words, query["words"].values) == (("a", "b"), (1.5, 2.0))
+    assert query["A"] == load_wordset("math")
+    assert query.lowered() == query
+
+
+def test_swapping_exchanges_targets_and_attributes_of_every_group(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    sets = {role: [role.lower()] for role in ("X", "Y", "X3", "A", "B", "A3", "words")}
+    path.write_text(json.dumps({"mine": sets}), encoding="utf-8")
+    query = read_query(path)
+    swapped = {role: wordset.words[0] for role, wordset in query.swapped().sets.items()}
+    assert swapped == {
+        "X": "a",
+        "Y": "b",
+        "X3": "a3",
+        "A": "x",
+        "B": "y",
+        "A3": "x3",
+        "words": "words",
+    }
+    assert query.swapped().swapped().sets == query.sets
+
+
+@pytest.mark.parametrize("suffix", ["json", "yaml"])
+@pytest.mark.parametrize("name", query_names())
+def test_every_query_is_written_and_read_back_unchanged(
+    tmp_path: Path, name: str, suffix: str
+) -> None:
+    path = tmp_path / f"used.{suffix}"
+    for query in (load_query(name), load_query(name).swapped(), load_query(name).lowered()):
+        write_query(query, path)
+        assert read_query(path) == query
+        assert list(read_query(path).sets) == list(query.sets)
+
+
+def test_two_sets_of_one_name_are_not_written(tmp_path: Path) -> None:
+    math, arts = (replace(load_wordset(name), name="same") for name in ("math", "arts"))
+    with pytest.raises(InputError, match="two word sets of 'mine' have the same name"):
+        write_query(Query("mine", {"X": math, "Y": arts}, "en"), tmp_path / "used.yaml")
+
+
+def test_a_built_in_name_may_stand_for_the_same_query_only(tmp_path: Path) -> None:
+    path = tmp_path / "used.yaml"
+    write_query(load_query("weat7"), path)
+    assert load_queries(["weat7"], path) == [load_query("weat7")]
+    write_query(replace(load_query("weat7").swapped(), name="weat7"), path)
+    with pytest.raises(InputError, match="the query name weat7 is taken"):
+        read_query(path)
+
+
+def test_which_query_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"sets": {"a": ["b"]}}), encoding="utf-8")
+    with pytest.raises(InputError, match="has word sets and no query; add one, such as"):
+        read_query(path)
+    path.write_text(json.dumps({"one": {"X": ["a"]}, "two": {"X": ["b"]}}), encoding="utf-8")
+    assert read_query(path, "two")["X"].words == ("b",)
+    with pytest.raises(InputError, match="has the queries one, two; name one"):
+        read_query(path)
+    with pytest.raises(InputError, match=r"no query 'tow'; did you mean 'two'\?; name one"):
+        read_query(path, "tow")
+
+
 ROLES = '"X": ["a"], "Y": ["b"], "A": ["c"]'
 BROKEN = {
     "not a mapping": ("[1, 2]", "expected names with their content, not list"),
@@ -245,7 +346,28 @@ BROKEN = {
     ),
     "words forgotten": (
         '{"sets": {"mine": {}}}',
-        "set 'mine' .* needs either 'words', a list, or 'values'",
+        "set 'mine' .* needs one of 'words', a list, 'values'",
+    ),
+    "words and a union": (
+        '{"sets": {"mine": {"words": ["a"], "union": ["math"]}}}',
+        "set 'mine' .* needs one of",
+    ),
+    "a union of an unknown set": (
+        '{"sets": {"mine": {"union": ["maths"]}}}',
+        "unknown word set 'maths'; did you mean 'math'",
+    ),
+    "a union of nothing": ('{"sets": {"mine": {"union": []}}}', "set 'mine' .* has no words"),
+    "a union of a word": (
+        '{"sets": {"mine": {"union": "math"}}}',
+        "expected a list of words, not 'math'",
+    ),
+    "a union of words and pairs": (
+        '{"sets": {"mine": {"union": ["she_he", "math"]}}}',
+        "set 'mine' .* has items of 1 and of 2 words",
+    ),
+    "a union of numbers": (
+        '{"sets": {"rated": {"values": {"a": 1}}, "mine": {"union": ["rated"]}}}',
+        "'rated' has values, which a union cannot keep",
     ),
     "an unknown field of a set": (
         '{"sets": {"mine": {"word": ["a"]}}}',

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from files import InputError
 from intrinsic import METRICS
-from intrinsic.wordsets import WordFile, read_wordsets
+from intrinsic.wordsets import WordFile, read_query, read_wordsets, write_query
 
 KEYS = st.sampled_from(
     [
@@ -28,6 +28,7 @@ KEYS = st.sampled_from(
         "X3",
         "words",
         "values",
+        "union",
         "pairs",
         "partners",
         "rows",
@@ -75,6 +76,8 @@ def read_or_refuse(path: Path) -> WordFile | None:
 @example(tree={"mine": {"pairs": [["a", "b", "c"]]}})
 @example(tree={"sets": {"weat": ["a"]}, "queries": {"mine": {"X": "weat"}}})
 @example(tree={"queries": {1: {"X": ["a"]}}})
+@example(tree={"mine": {"X": {"union": ["weat", "professions"]}}})
+@example(tree={"mine": {"X": ["no", "1", "\x85", "\ufeff a"]}})
 def test_any_tree(tree: Any, tmp_path: Path) -> None:
     path = tmp_path / "any.yaml"
     path.write_text(yaml.safe_dump(tree, allow_unicode=True), encoding="utf-8")
@@ -84,6 +87,9 @@ def test_any_tree(tree: Any, tmp_path: Path) -> None:
             assert wordset.words
             assert len(wordset.words) % wordset.width == 0
             assert len(wordset.values) in (0, len(wordset.items))
+        if len({wordset.name for wordset in query.sets.values()}) == len(query.sets):
+            write_query(query, tmp_path / "again.yaml")
+            assert read_query(tmp_path / "again.yaml") == query
 
 
 @OFTEN

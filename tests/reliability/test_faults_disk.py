@@ -44,9 +44,9 @@ VECTORS = Stage(
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    Store._checked.clear()  # as in a new process
+    Store.checked.clear()  # as in a new process
     yield Store(tmp_path / "store")
-    Store._checked.clear()
+    Store.checked.clear()
 
 
 def flip(path: Path, place: int = 40) -> None:
@@ -83,7 +83,7 @@ def test_damage_is_reported_set_aside_and_built_again(
 ) -> None:
     damage, reason = DAMAGE[what]
     entry = store.make(CORPUS)
-    Store._checked.clear()
+    Store.checked.clear()
     damage(entry)
     with caplog.at_level(logging.WARNING):
         assert not store.intact(CORPUS)
@@ -100,7 +100,7 @@ def test_damage_is_reported_set_aside_and_built_again(
 
 def test_damaged_input_of_a_new_result_is_built_again(store: Store) -> None:
     flip(store.make(CORPUS) / "text")
-    Store._checked.clear()
+    Store.checked.clear()
     store.make(VECTORS)
     assert store.built == ["corpus", "corpus", "vectors"]
 
@@ -223,7 +223,7 @@ def test_full_disk_is_said_and_a_larger_one_goes_on(small_disk: Path) -> None:
 def test_read_only_store_serves_what_it_has(small_disk: Path) -> None:
     store = Store(small_disk / "store")
     store.make(CORPUS)
-    Store._checked.clear()
+    Store.checked.clear()
     remount(small_disk, "ro")
     assert store.intact(CORPUS)
     assert store.make(CORPUS) == store.path(CORPUS)
@@ -250,7 +250,7 @@ def test_clock_set_back_or_forth_rebuilds_nothing(shift: int, store: Store) -> N
     store.make(VECTORS)
     for path in store.root.rglob("*"):
         os.utime(path, (path.stat().st_atime + shift, path.stat().st_mtime + shift))
-    Store._checked.clear()
+    Store.checked.clear()
     later = Store(store.root)
     later.make(VECTORS)
     assert later.built == []

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,32 +16,33 @@ import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
 
-from corpora.world import GeneratedCorpus, GeneratedPosts
 from debias.attract_repel import AttractRepel
 from extrinsic.cnn import CNN
-from extrinsic.groups import GenderTagger
-from intrinsic.metrics.weat import Weat
+from tests.points import SUBJECT, TASK, plan
 from train.embed import Word2Vec
 from train.outcome import run_point
-from train.point import Point, plan_point
 from train.store import Store
-from train.words import Words
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MISBEHAVE = """
 import os
 import signal
 import sys
-from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
+from files import choice
 
-@dataclass(frozen=True)
+
+@choice
 class Misbehave:
     fault: str = "none"
 
     version: ClassVar[int] = 1
     name: ClassVar[str] = "misbehave"
+
+    def files(self) -> list[Path]:
+        return []
 
     def predict(self, posts, vectors, *, seed):
         if self.fault == "raise":
@@ -51,7 +53,7 @@ class Misbehave:
             os.kill(os.getpid(), signal.SIGKILL)
         if self.fault == "abort":
             os.abort()
-        table = posts.to_pandas()[["id", "split", "group", "label"]]
+        table = posts[["id", "split", "group", "label"]]
         return table.assign(score=1.0, prediction=1)
 """
 FAULTS = ["raise", "exit", "kill", "abort", "none"]
@@ -144,20 +146,11 @@ def test_every_fault_costs_its_point_only(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(points(tmp_path), told)
 
 
-def outcome_of(tmp_path: Path, **changes: object) -> str:
-    choices: dict[str, object] = {
-        "corpus": GeneratedCorpus(sentences=1000),
-        "embedding": Word2Vec(dim=8, epochs=1, min_count=1),
-        "debias": None,
-        "words": Words(lowercase=True),
-        "intrinsic": {"weat": Weat(queries=("weat6b", "weat7", "weat8"), case="lower")},
-        "source": None,
-        "groups": GenderTagger(),
-        "classifier": None,
-    }
-    point = Point(experiment="e", task="none", seed=0, **(choices | changes))  # type: ignore[arg-type]
-    store = Store(tmp_path / "store")
-    outcome = run_point(plan_point(point, store), store, tmp_path)
+def outcome_of(folder: Path, **changes: object) -> str:
+    """The error of a point whose subject, or task where one is given, is changed so."""
+    task = changes.pop("task", None)
+    planned = plan(folder / "store", subject=replace(SUBJECT, **changes), task=task)  # type: ignore[arg-type]
+    outcome = run_point(planned, Store(folder / "store"), folder)
     assert outcome.status == "failed"
     return outcome.error
 
@@ -166,10 +159,9 @@ def outcome_of(tmp_path: Path, **changes: object) -> str:
 def test_divergence_is_a_failure_with_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    posts = {"source": GeneratedPosts(posts=400)}
     diverging = CNN(windows=(2,), maps=2, epochs=2, folds=2, learning_rate=float("inf"))
     assert "the loss is not finite in epoch 1; lower learning_rate" in outcome_of(
-        tmp_path, classifier=diverging, **posts
+        tmp_path, task=replace(TASK, classifier=diverging)
     )
     overflow = AttractRepel(direction="debias", learning_rate=1e38)
     assert "give a smaller learning_rate" in outcome_of(tmp_path, debias=overflow)

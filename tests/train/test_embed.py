@@ -4,14 +4,17 @@ right.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from files import InputError
+from files.choice import lacks
 from files.vectors import save_vectors
-from train.embed import FastText, Pretrained, Word2Vec
+from train.embed import FastText, Loaded, Pretrained, Trained, Word2Vec
 
 SMALL = {"dim": 8, "min_count": 2, "epochs": 2}
 
@@ -55,9 +58,12 @@ def test_refuses_a_corpus_too_small(corpus: Path) -> None:
         Word2Vec(min_count=500).train(corpus, seed=0)
 
 
-def test_refuses_sizes_below_one() -> None:
-    with pytest.raises(InputError, match=r"embedding\.dim=0"):
-        Word2Vec(dim=0)
+@pytest.mark.parametrize(
+    "field", ["dim", "window", "min_count", "epochs", "negative", "workers", "min_n", "bucket"]
+)
+def test_refuses_sizes_below_one(field: str) -> None:
+    with pytest.raises(InputError, match=rf"{field}=0: give a whole number of at least 1"):
+        FastText(**{field: 0})
 
 
 def test_pretrained_reads_a_file(corpus: Path, tmp_path: Path) -> None:
@@ -67,3 +73,21 @@ def test_pretrained_reads_a_file(corpus: Path, tmp_path: Path) -> None:
     assert choice.name == "mine.vec"
     assert choice.files() == [tmp_path / "mine.vec"]
     assert np.array_equal(choice.load().vectors, vectors.vectors)
+
+
+def test_an_embedding_is_trained_or_loaded() -> None:
+    for trained in (Word2Vec(), FastText()):
+        assert lacks(trained, Trained) == []
+        assert lacks(trained, Loaded) == ["load"]
+        assert trained.files() == []
+    assert lacks(Pretrained("a.vec"), Loaded) == []
+    assert not isinstance(Pretrained("a.vec"), Trained)
+
+
+def test_importing_the_choices_loads_no_heavy_library() -> None:
+    heavy = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch"}
+    code = "import sys, train.device, train.embed; print(*sys.modules)"
+    loaded = subprocess.check_output(
+        [sys.executable, "-c", code], cwd=Path(__file__).parents[2], text=True
+    )
+    assert not heavy & {*loaded.split()}

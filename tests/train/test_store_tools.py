@@ -30,7 +30,7 @@ CORPUS = Stage(
     name="corpus",
     made_by="Text",
     version=1,
-    params={"0": {"lines": 3}},
+    params={"lines": 3},
     build=write,
     files={"0 tweets.txt": "ab" * 32},
     seed=3,
@@ -39,7 +39,7 @@ VECTORS = Stage(
     name="vectors",
     made_by="Word2Vec",
     version=2,
-    params={"0": {"dim": 7}},
+    params={"dim": 7},
     build=write,
     inputs={"corpus": CORPUS},
     seed=5,
@@ -100,7 +100,7 @@ def test_explain_tells_recipe_inputs_and_command(
         assert part in told
     _, as_json = run(store, capsys, "explain", VECTORS.key, "--json")
     content = json.loads(as_json)
-    assert content["params"] == {"0": {"dim": 7}}
+    assert content["params"] == {"dim": 7}
     assert content["inputs"]["corpus"]["files"] == {"0 tweets.txt": "ab" * 32}
 
 

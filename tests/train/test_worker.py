@@ -15,6 +15,7 @@ import pytest
 import torch
 
 from files import InputError
+from train import device
 from train.device import pick_device
 from train.worker import Worker, WorkerDiedError
 
@@ -60,6 +61,7 @@ def test_child_ends_with_its_parent() -> None:
 
 
 def test_jobs_take_the_visible_gpus_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "has_gpu_driver", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert [pick_device("auto", number) for number in range(4)] == [
         "cuda:0",

@@ -5,20 +5,26 @@ from __future__ import annotations
 import copy
 import itertools
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from files import InputError
-from train.choices import to_point
-from train.point import Point
+from files import InputError, nearest
+from train.configure import to_point, to_study
+
+if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
+    from analysis.studies.study import Study
+    from train.point import Point
 
 CONF = Path(__file__).resolve().parent.parent.parent / "conf"
 DATA = "BIASBRIDGE_DATA"
@@ -40,9 +46,42 @@ OmegaConf.register_new_resolver("data", data_path, replace=True)
 
 def read_point(config: DictConfig) -> Point:
     """The point that a composed configuration describes."""
-    tree = OmegaConf.to_container(config, resolve=True)
+    return to_point(_plain(config, resolve=True), _plain(config, resolve=False))
+
+
+def read_study(config: DictConfig) -> Study:
+    """The study that concludes a configuration's sweep."""
+    return to_study(_plain(config, resolve=True)["study"])
+
+
+def hydra_node() -> DictConfig:
+    """Hydra's own node of the configuration, while a job runs."""
+    whole = cast("DictConfig", HydraConfig.instance().cfg)
+    return cast("DictConfig", whole.hydra)
+
+
+def refuse_unknown_keys(config: DictConfig, hydra: DictConfig) -> None:
+    """Raise ``InputError`` for a top-level key that nothing reads: Hydra takes ``+sed=3``.
+
+    Known are the keys of ``conf/config.yaml``, the groups chosen from, and what a ``${...}`` names.
+    """
+    written = OmegaConf.to_yaml(config) + OmegaConf.to_yaml(hydra)
+    own = OmegaConf.to_container(OmegaConf.load(CONF / "config.yaml"))
+    assert isinstance(own, dict)
+    known = {str(key) for key in own} - {"defaults", "hydra"}
+    for groups in (hydra.runtime.choices, *(each for each in own["defaults"] if each != "_self_")):
+        known |= {str(group) for group in groups if not re.search("[ /@]", str(group))}
+    known |= set(re.findall(r"\$\{(\w+)[.}]", written))
+    for key in map(str, config):
+        if key not in known | {"hydra"}:
+            every = ", ".join(sorted(known))
+            raise InputError(f"unknown config key {key!r}{nearest(key, known)} Known keys: {every}")
+
+
+def _plain(config: DictConfig, *, resolve: bool) -> dict[str, Any]:
+    tree = OmegaConf.to_container(config, resolve=resolve)
     assert isinstance(tree, dict)
-    return to_point({str(key): value for key, value in tree.items() if key != "hydra"})
+    return {str(key): value for key, value in tree.items() if key != "hydra"}
 
 
 def cells(
@@ -95,7 +134,7 @@ class Composer:
         assert hydra is not None
         assert isinstance(hydra.config_loader, ConfigLoaderImpl)
         self._loader, self._name = hydra.config_loader, config_name
-        self._composed: dict[tuple[str, ...], DictConfig] = {}
+        self._composed: dict[tuple[str, ...], tuple[DictConfig, DictConfig]] = {}
 
     def __call__(self, cell: Sequence[str]) -> DictConfig:
         """The configuration of a cell, without Hydra's own node."""
@@ -110,17 +149,20 @@ class Composer:
                 run_mode=RunMode.RUN,
                 from_shell=False,
             )
-            self._composed[files] = OmegaConf.masked_copy(
-                whole, [str(key) for key in whole if key != "hydra"]
-            )
-            OmegaConf.set_struct(self._composed[files], True)
-        config = copy.deepcopy(self._composed[files])
+            config = OmegaConf.masked_copy(whole, [str(key) for key in whole if key != "hydra"])
+            refuse_unknown_keys(config, whole.hydra)
+            OmegaConf.set_struct(config, True)
+            self._composed[files] = config, whole.hydra
+        composed, hydra = self._composed[files]
+        config = copy.deepcopy(composed)
         values = [
             override
             for override in overrides
             if not (self._selects_a_file(override) or override.is_hydra_override())
         ]
-        ConfigLoaderImpl._apply_overrides_to_config(values, config)
+        ConfigLoaderImpl._apply_overrides_to_config(values, config)  # noqa: SLF001
+        if config.keys() != composed.keys():
+            refuse_unknown_keys(config, hydra)
         return config
 
     def _selects_a_file(self, override: Override) -> bool:

@@ -1,6 +1,4 @@
-"""``python train.py``: Hydra started, one job carried out, the process ended with the right
-status.
-"""
+"""``python train.py``: Hydra started, one job carried out, the process ended with its status."""
 
 from __future__ import annotations
 
@@ -8,33 +6,29 @@ import os
 import shlex
 import signal
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from omegaconf import DictConfig
-from rich.console import Console
 
 from files import InputError
 from train.device import pick_device
-from train.estimate import print_plan
-from train.finish import finish, results_folder
-from train.front.compose import CONF, read_point
+from train.front.compose import CONF, read_point, read_study, refuse_unknown_keys
 from train.front.refuse import OF_INPUT, refuse
-from train.outcome import Outcome, note, run_point
+from train.outcome import Outcome, note, results_folder, run_point
 from train.point import Plan, plan_point
 from train.store import Store
-from train.tables import join_tables
 from train.worker import Worker, WorkerDiedError, keep_to_one_thread, silence_libraries
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
 
 WORKER = Worker()
 
 
 class Exit:
-    """The status that the process ends with: 0 all done, 1 a point failed, 2 the input was
-    refused.
-    """
+    """The status that the process ends with: 0 all done, 1 a point failed, 2 input refused."""
 
     status = 0
 
@@ -46,8 +40,7 @@ class Interrupted(KeyboardInterrupt):
 def main() -> NoReturn:
     """Run what the command line asks for and exit."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")
-    # An engine's workers start elsewhere; they must find this copy of the project, installed or
-    # not.
+    # An engine's workers start elsewhere; they must find this copy of the project.
     os.environ["PYTHONPATH"] = os.pathsep.join(
         filter(None, (str(CONF.parent), os.environ.get("PYTHONPATH")))
     )
@@ -78,8 +71,7 @@ def job(config: DictConfig) -> Outcome | None:
         return run_apart(config)
     try:
         Exit.status = run_alone(config)
-    # Refused here, for Hydra would print more about it than the user needs
-    except OF_INPUT as error:
+    except OF_INPUT as error:  # refused here, for Hydra would print more about it than users need
         refuse(error)
     return None
 
@@ -99,12 +91,19 @@ def run_alone(config: DictConfig) -> int:
     """Run the point in this process, where a debugger can follow, and print what came out; the exit
     status.
     """
+    from rich.console import Console
+
+    from train.estimate import print_plan
+    from train.finish import finish
+
     console = Console()
+    refuse_unknown_keys(config, hydra_node())
     plan, store = _prepare(config)
     always = config.overwrite == "always"
     print_plan([plan], [plan], store, console, anew=always)
     if config.plan:
         return 0
+    study = read_study(config)
     results = results_folder(config.results.dir) / plan.key
     keep_to_one_thread()
     silence_libraries()
@@ -117,16 +116,16 @@ def run_alone(config: DictConfig) -> int:
         outcomes[plan.key] = run_point(plan, store, results)
         if outcomes[plan.key].refused:
             raise InputError(outcomes[plan.key].error)
-    return finish(join_tables([plan], store, results, outcomes), [plan], store, results, console)
+    return finish([plan], outcomes, study, store, results, console)
 
 
 def _prepare(config: DictConfig) -> tuple[Plan, Store]:
     hydra_config = HydraConfig.get()
-    config.device = pick_device(
-        config.device, hydra_config.job.num if hydra_config.mode == RunMode.MULTIRUN else 0
-    )
+    number = hydra_config.job.num if hydra_config.mode == RunMode.MULTIRUN else 0
+    config.device = pick_device(config.device, number)
     words = ["python", "train.py", "hydra.mode=RUN", *hydra_config.overrides.task]
-    store = Store(config.store.dir, made={"command": shlex.join(words), "device": config.device})
+    made = {"command": shlex.join(words), "device": config.device}
+    store = Store(config.store.dir, made=made)
     return plan_point(read_point(config), store), store
 
 

@@ -14,7 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 from files import InputError, nearest
 
 OF_INPUT = (InputError, HydraException, OmegaConfBaseException)
-EXTRAS = ("joblib", "ray", "submitit")  # of pyproject.toml, each a launcher
+EXTRAS = ("ray", "submitit")  # of pyproject.toml, each a launcher
 
 
 def refuse(error: BaseException) -> NoReturn:
@@ -24,11 +24,11 @@ def refuse(error: BaseException) -> NoReturn:
     if not isinstance(error, OF_INPUT):
         traceback.print_exception(error)
         raise SystemExit(1)
-    print(f"error: {explain(error)}", file=sys.stderr)
+    print(f"error: {one_line(error)}", file=sys.stderr)
     raise SystemExit(2)
 
 
-def explain(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """The message of the innermost error that speaks of the input, with the nearest known key or
     option.
     """

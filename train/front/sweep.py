@@ -7,22 +7,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hydra.core.utils import JobReturn, JobStatus
-from hydra.plugins.launcher import Launcher
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
 from files import InputError
 from train.estimate import print_plan
-from train.finish import finish, results_folder
-from train.front.compose import Composer, cells, read_point
-from train.outcome import Outcome, note, read_outcome
+from train.front.compose import Composer, cells, read_point, read_study
+from train.outcome import Outcome, note, read_outcome, results_folder
 from train.point import Plan, plan_point
 from train.progress import SweepProgress
 from train.store import Store
-from train.tables import join_tables
+
+if TYPE_CHECKING:
+    from hydra.plugins.launcher import Launcher
 
 TRIES = 3  # launches in a row that finish no point, before the engine is given up
 OVERWRITE = ("only-missing", "always", "never", "only-cache")
@@ -43,6 +43,8 @@ def sweep(
     """Run the sweep that a configuration in multirun mode asks for; the exit status of the
     process.
     """
+    from train.finish import finish
+
     console, store = Console(), Store(config.store.dir)
     every = plan_jobs(config, arguments, store)
     jobs = list({job.plan.key: job for job in every}.values())
@@ -52,6 +54,7 @@ def sweep(
     )
     if config.plan:
         return 0
+    study = read_study(config)
     results = results_folder(config.results.dir)
     left = to_run(jobs, store, results, config.overwrite)
     outcomes: dict[str, Outcome] = {}
@@ -76,14 +79,8 @@ def sweep(
         finally:
             progress.stop()
             store.orphans(remove=True)
-    return finish(
-        join_tables(plans, store, results, outcomes),
-        plans,
-        store,
-        results,
-        console,
-        extend=config.results.extend,
-    )
+    extend = bool(config.results.extend)
+    return finish(plans, outcomes, study, store, results, console, extend=extend)
 
 
 def plan_jobs(config: DictConfig, arguments: Sequence[str], store: Store) -> list[Job]:
@@ -123,9 +120,9 @@ def spread(jobs: Sequence[Job]) -> list[Job]:
     turns: dict[str, int] = {}
     ranked = []
     for number, job in enumerate(jobs):
-        trained = job.plan.trained.key
-        turns[trained] = turns.get(trained, -1) + 1
-        ranked.append((turns[trained], number, job))
+        origin = job.plan.origin.key
+        turns[origin] = turns.get(origin, -1) + 1
+        ranked.append((turns[origin], number, job))
     return [job for _, _, job in sorted(ranked, key=lambda entry: entry[:2])]
 
 
@@ -174,7 +171,7 @@ def _returned(batch: Sequence[Job], returns: Sequence[JobReturn]) -> dict[str, O
         if done.status == JobStatus.COMPLETED:
             found[job.plan.key] = done.return_value
         else:
-            error = done._return_value
+            error = done._return_value  # noqa: SLF001 - return_value raises it
             found[job.plan.key] = Outcome(
                 job.plan.key, "failed", f"{type(error).__name__}: {error}"
             )

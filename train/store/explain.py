@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.tree import Tree
 
 from files import InputError
 from train.store.entry import DamagedError, read_recipe
-from train.store.store import Store
 from train.store.tools import entries, size, spell_bytes
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from train.store.store import Store
 
 
 def explain(store: Store, prefix: str, console: Console, *, as_json: bool) -> None:
@@ -58,8 +61,8 @@ def find(store: Store, prefix: str) -> Path:
         )
     raise InputError(
         f"no result in {store.root} has a key that begins with {prefix}; python -m train.store ls"
-        " STAGE lists keys, and points.parquet has those of each point in vectors_key,"
-        " intrinsic_key and extrinsic_key"
+        " STAGE lists keys, and the tables of a sweep have them in vectors_key, intrinsic_key and"
+        " extrinsic_key"
     )
 
 
@@ -100,11 +103,9 @@ def _tree(told: dict[str, Any], tree: Tree | None = None) -> Tree:
             f" {told['made']['seconds']:.1f} s"
         )
     branch = tree.add(title) if tree else Tree(title)
-    for params in told.get("params", {}).values():
-        if params:
-            branch.add(
-                ", ".join(f"{name}={value}" for name, value in params.items()).replace("[", r"\[")
-            )
+    if params := told.get("params"):
+        listed = ", ".join(f"{name}={value}" for name, value in params.items())
+        branch.add(listed.replace("[", r"\["))
     if told.get("seed") is not None:
         branch.add(f"seed {told['seed']}")
     for name, digest in told.get("files", {}).items():

@@ -10,6 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+# What a key is made of. A change of it, or of a function that carries out a stage, makes every key
+# another one.
+SCHEME = 2
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -32,6 +36,7 @@ class Stage:
     def recipe(self) -> dict[str, Any]:
         """What decides the result, as JSON."""
         return {
+            "scheme": SCHEME,
             "stage": self.name,
             "made_by": self.made_by,
             "version": self.version,

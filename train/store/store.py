@@ -20,13 +20,15 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version as library_version
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from filelock import FileLock, Timeout
 
 from files import InputError
 from train.store.entry import RECIPE, DamagedError, check, flush, seal, sha256
-from train.store.stage import Stage
+
+if TYPE_CHECKING:
+    from train.store.stage import Stage
 
 LIBRARIES = (
     "datasets",
@@ -57,7 +59,7 @@ class Store:
     """
 
     # Entries that this process has compared with their checksums
-    _checked: ClassVar[set[tuple[Path, int]]] = set()
+    checked: ClassVar[set[tuple[Path, int]]] = set()
 
     def __init__(self, root: str | Path, made: Mapping[str, Any] | None = None) -> None:
         self.root = Path(root).resolve()
@@ -191,9 +193,9 @@ class Store:
             if not entry.is_dir():
                 return False
             raise DamagedError(f"{RECIPE} is missing") from None
-        if identity not in self._checked:
+        if identity not in self.checked:
             check(entry)
-            self._checked.add(identity)
+            self.checked.add(identity)
             with suppress(OSError):
                 os.utime(entry / RECIPE)  # gc reads it as the time of the last use
         return True
@@ -229,7 +231,7 @@ class Store:
                 flush(entry.parent)
             finally:
                 shutil.rmtree(work, ignore_errors=True)
-        self._checked.add((entry, (entry / RECIPE).stat().st_ino))
+        self.checked.add((entry, (entry / RECIPE).stat().st_ino))
         self.built.append(stage.name)
 
     def _made(self, seconds: float) -> dict[str, Any]:

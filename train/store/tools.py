@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
-from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
@@ -23,6 +22,9 @@ from files import InputError
 from train.estimate import duration
 from train.store.entry import RECIPE, DamagedError, check, read_recipe
 from train.store.store import NOT_STAGES, Store
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 

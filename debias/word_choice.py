@@ -1,0 +1,82 @@
+"""Which words a debiasing method works on, as a choice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from debias.expand import expand
+from files import InputError, choice, read_lines
+from files.choice import FieldError, Whole
+from intrinsic.wordsets import Query, load_query, read_query, read_wordsets, write_query
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+
+@choice
+class WordChoice:
+    """The words of a query.
+
+    query: the name of a built-in query, or of one in ``file``, a word file of one's own (see
+    ``intrinsic.wordsets.read_wordsets``), which needs no name if it holds one query. swap: targets
+    and attributes change places, for a test whose targets are the concepts (WEAT 7 and 8).
+    lowercase: for text and vectors in lower case. expand: so many nearest neighbours are added to
+    each role, see ``debias.expand``; 0: none. stop: a file of words that expansion leaves out, one
+    a line.
+
+    Raises ``InputError`` for an unknown query and for a word file that cannot be read.
+    """
+
+    query: str | None = "gender_union"
+    file: str | None = None
+    swap: bool = False
+    lowercase: bool = False
+    expand: Whole = 0
+    stop: str | None = None
+
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+    unkeyed: ClassVar[tuple[str, ...]] = ("file", "stop")
+
+    def __post_init__(self) -> None:
+        self.seed_words()
+
+    @property
+    def name(self) -> str:
+        """Stands for the words in the tables: the query, after the file's name if it is of a file;
+        ``+100`` where so many neighbours were added.
+        """
+        file = Path(self.file).stem if self.file else None
+        base = ".".join(part for part in (file, self.query) if part)
+        return f"{base}+{self.expand}" if self.expand else base
+
+    def files(self) -> list[Path]:
+        """The word file, the lists it names, and the stop words."""
+        of_words = [Path(self.file), *read_wordsets(self.file).files] if self.file else []
+        return [*of_words, *([Path(self.stop)] if self.stop else [])]
+
+    def seed_words(self) -> Query:
+        """The query before expansion."""
+        if self.file:
+            query = read_query(self.file, self.query)
+        elif self.query:
+            query = load_query(self.query)
+        else:
+            raise FieldError("query=None without a file; name a built-in query, or give a file")
+        query = query.swapped() if self.swap else query
+        return query.lowered() if self.lowercase else query
+
+    def words(self, vectors: KeyedVectors | None = None) -> Query:
+        """The query, expanded in ``vectors``, which are needed where ``expand`` is above 0."""
+        query = self.seed_words()
+        if not self.expand:
+            return query
+        if vectors is None:
+            raise InputError(f"expand={self.expand}: give the vectors whose neighbours are added")
+        stop = [line.strip() for line in read_lines(self.stop)] if self.stop else []
+        return expand(query, vectors, k=self.expand, stop=stop)
+
+    def write(self, out: Path, vectors: KeyedVectors | None = None) -> None:
+        """Write ``words(vectors)`` as a word file, which ``read_query`` reads."""
+        write_query(self.words(vectors), out)

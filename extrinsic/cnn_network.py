@@ -1,0 +1,155 @@
+"""Kim's (2014) convolutional network in torch, and its training."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from extrinsic.convolution import pooled_convolution
+
+if TYPE_CHECKING:
+    from extrinsic.cnn import CNN
+    from extrinsic.crossval import Fold, Rows
+    from extrinsic.encode import Encoded
+
+EVALUATION_BATCH = 256
+
+
+def probabilities(choice: CNN, posts: Encoded, labels: Rows, fold: Fold) -> NDArray[np.float32]:
+    """The probability of label 1 for each of ``fold.test``, by a network trained on ``fold.train``
+    and stopped by ``fold.dev``.
+    """
+    network = Network(choice, posts, torch.Generator().manual_seed(fold.seed))
+    fit(network, labels, fold.train, fold.dev)
+    return network.logits(fold.test).softmax(1)[:, 1].cpu().numpy()
+
+
+class Network(nn.Module):
+    """The network over posts encoded once, so that a batch is just their row numbers. ``generator``
+    draws weights, batches and dropout.
+    """
+
+    vectors: Tensor
+
+    def __init__(self, choice: CNN, posts: Encoded, generator: torch.Generator) -> None:
+        super().__init__()
+        self.choice, self.posts, self.generator = choice, posts, generator
+        self.register_buffer("vectors", torch.from_numpy(posts.matrix), persistent=False)
+        features = len(choice.windows) * choice.maps
+        self.filters = nn.Parameter(
+            torch.empty(sum(choice.windows), choice.maps, posts.matrix.shape[1])
+        )
+        self.filter_bias = nn.Parameter(torch.zeros(features))
+        self.output = nn.Parameter(torch.empty(2, features))
+        self.output_bias = nn.Parameter(torch.zeros(2))
+        self._initialise()
+        self.to(choice.device)
+
+    def _initialise(self) -> None:
+        """Uniform in +-1 / sqrt(inputs), as in torch's own layers; biases zero."""
+        layers = [(slabs, slabs[:, 0].numel()) for slabs in self.filters.split(self.choice.windows)]
+        with torch.no_grad():
+            for weights, inputs in [*layers, (self.output, self.output.shape[1])]:
+                bound = 1 / math.sqrt(inputs)
+                nn.init.uniform_(weights, -bound, bound, generator=self.generator)
+
+    def forward(self, rows: Rows) -> Tensor:
+        """Logits (len(rows), 2) of the posts ``rows``."""
+        shortest, longest = max(self.choice.windows), self.choice.max_length
+        tokens = torch.from_numpy(self.posts.padded(rows, shortest=shortest, longest=longest))
+        lengths = torch.from_numpy(self.posts.lengths[rows].clip(shortest, longest))
+        device = self.vectors.device
+        pooled = pooled_convolution(
+            self.filters, self.vectors, tokens.to(device), lengths.to(device), self.choice.windows
+        )
+        features = (pooled + self.filter_bias).relu()
+        if self.training and self.choice.dropout:
+            kept = torch.rand(features.shape, generator=self.generator) >= self.choice.dropout
+            features = features * kept.to(device) / (1 - self.choice.dropout)
+        return functional.linear(features, self.output, self.output_bias)
+
+    @torch.no_grad()
+    def logits(self, rows: Rows) -> Tensor:
+        """Logits (len(rows), 2) without dropout, in the order of ``rows``."""
+        self.eval()
+        order = np.argsort(self.posts.lengths[rows], kind="stable")
+        out = torch.empty(len(rows), 2, device=self.vectors.device)
+        for batch in np.split(order, range(EVALUATION_BATCH, len(rows), EVALUATION_BATCH)):
+            out[batch] = self(rows[batch])
+        return out
+
+
+class DevScore(NamedTuple):
+    """How an epoch did on the dev posts; the highest tuple is kept."""
+
+    f1: float
+    negative_loss: float
+
+
+def fit(network: Network, labels: Rows, train: Rows, dev: Rows) -> list[DevScore]:
+    """Train on the posts ``train`` and leave the network with the weights of its best epoch on
+    ``dev``; the scores of the epochs run.
+
+    Raises ``FloatingPointError`` when a loss is not finite.
+    """
+    choice = network.choice
+    targets = torch.tensor(labels, device=network.vectors.device)
+    optimiser = torch.optim.Adadelta(network.parameters(), lr=choice.learning_rate, rho=0.95)
+    scores: list[DevScore] = []
+    for epoch in range(choice.epochs):
+        network.train()
+        total = sum(
+            step(network, optimiser, rows, targets[rows]) for rows in batches(network, train)
+        )
+        scores.append(evaluate(network.logits(dev), targets[dev]))
+        if not math.isfinite(total + scores[-1].negative_loss):
+            raise FloatingPointError(
+                f"the loss is not finite in epoch {epoch + 1}; lower"
+                f" learning_rate={choice.learning_rate}"
+            )
+        best = scores.index(max(scores))
+        if best == epoch:
+            weights = {name: value.clone() for name, value in network.state_dict().items()}
+        elif epoch - best >= choice.patience:
+            break
+    network.load_state_dict(weights)
+    return scores
+
+
+def step(network: Network, optimiser: torch.optim.Optimizer, rows: Rows, targets: Tensor) -> float:
+    """One gradient step on a batch, and Kim's constraint on the norm of the output weights; the
+    loss before the step.
+    """
+    optimiser.zero_grad()
+    loss = functional.cross_entropy(network(rows), targets)
+    loss.backward()
+    optimiser.step()
+    with torch.no_grad():
+        network.output.copy_(torch.renorm(network.output, 2, 0, network.choice.max_norm))
+    return loss.item()
+
+
+def evaluate(logits: Tensor, targets: Tensor) -> DevScore:
+    """F1 of label 1 (0 where it is undefined) and the mean cross-entropy, negated."""
+    predicted = logits.argmax(1)
+    f1 = 2 * (predicted * targets).sum() / (predicted + targets).sum().clamp(min=1)
+    return DevScore(f1.item(), -functional.cross_entropy(logits, targets).item())
+
+
+def batches(network: Network, rows: Rows) -> Iterator[Rows]:
+    """``rows`` in shuffled batches of posts of similar length, so that little of a batch is
+    padding.
+    """
+    size, lengths = network.choice.batch_size, network.posts.lengths
+    shuffled = rows[torch.randperm(len(rows), generator=network.generator).numpy()]
+    ordered = shuffled[np.argsort(lengths[shuffled], kind="stable")]
+    parts = np.split(ordered, range(size, len(rows), size))
+    for number in torch.randperm(len(parts), generator=network.generator):
+        yield parts[number]

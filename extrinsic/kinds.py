@@ -1,0 +1,35 @@
+"""What a run asks of a group tagger and of a classifier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from files import Choice
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
+
+
+@runtime_checkable
+class Tagger(Choice, Protocol):
+    """Says which group a post is about, where the source does not."""
+
+    @property
+    def description(self) -> str:
+        """What its groups are, in words fit for a caption."""
+
+    def tag(self, posts: pd.DataFrame) -> pd.DataFrame:
+        """The posts with a column ``group``."""
+
+
+@runtime_checkable
+class Classifier(Choice, Protocol):
+    """Learns labels from posts on frozen vectors."""
+
+    def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
+        """One row for each test post, or for every post where all are cross-validated: ``id``,
+        ``split``, ``group``, ``label``, ``score`` (probability of label 1) and ``prediction``.
+
+        ``posts`` has the columns that ``extrinsic.crossval.read_posts`` asks for.
+        """

@@ -1,0 +1,86 @@
+"""word2vec's binary format: a header line ``COUNT DIM``, then for each row the word, a space and
+DIM little-endian float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+
+from files.errors import InputError
+from files.text import DAMAGE, open_binary
+
+if TYPE_CHECKING:
+    from files.vectors.blocks import Block
+    from files.vectors.detect import Layout
+
+CHUNK = 16 << 20
+LONGEST_WORD = 10_000
+
+
+def binary_blocks(
+    path: Path, layout: Layout, *, wanted: Collection[str] | None = None
+) -> Iterator[Block]:
+    """The rows of a word2vec binary file in blocks; with ``wanted`` only those words' vectors are
+    kept.
+
+    The newline that word2vec's own tool writes after each row may be there or not. Raises
+    ``InputError`` when the file ends early, goes on after its last row, or holds a word that is not
+    UTF-8.
+    """
+    try:
+        with open_binary(path) as raw:
+            raw.readline()
+            yield from _blocks(
+                path, raw, layout, None if wanted is None else {word.encode() for word in wanted}
+            )
+    except DAMAGE as error:
+        raise InputError(f"{path}: damaged archive ({error}); copy the file again") from error
+
+
+def _blocks(
+    path: Path, raw: IO[bytes], layout: Layout, wanted: Collection[bytes] | None
+) -> Iterator[Block]:
+    count, dim, size = layout.count or 0, layout.dim, 4 * layout.dim
+    buffer, start = b"", 0
+    words: list[bytes] = []
+    rows: list[bytes] = []
+    for row in range(count):
+        end = buffer.find(b" ", start)
+        if end < 0 or end + 1 + size > len(buffer):
+            yield _block(path, words, rows, dim)
+            words, rows = [], []
+            buffer, start = buffer[start:] + raw.read(CHUNK), 0
+            end = buffer.find(b" ", 0, LONGEST_WORD)
+            if end < 0 or end + 1 + size > len(buffer):
+                raise InputError(
+                    f"{path}: ends or is damaged at row {row + 1} of the {count} rows of dimension"
+                    f" {dim} that its header promises; copy it again, or correct the header"
+                )
+        word = buffer[start:end].lstrip(b"\n")
+        start = end + 1 + size
+        if wanted is None or word in wanted:
+            words.append(word)
+            rows.append(buffer[end + 1 : start])
+    yield _block(path, words, rows, dim)
+    if (buffer[start:] + raw.read(1)).strip():
+        raise InputError(
+            f"{path}: goes on after the {count} rows of dimension {dim} that its header promises;"
+            " correct the header"
+        )
+
+
+def _block(path: Path, words: list[bytes], rows: list[bytes], dim: int) -> Block:
+    matrix = np.frombuffer(b"".join(rows), dtype="<f4").reshape(-1, dim)
+    try:
+        return [word.decode("utf-8") for word in words], matrix
+    except UnicodeDecodeError as error:
+        shown = error.object.decode("utf-8", "backslashreplace")
+        raise InputError(
+            f"{path}: the word '{shown}' is not UTF-8: the file is damaged, its header gives the"
+            " wrong dimension, or its words were cut; load it with gensim's"
+            " unicode_errors='replace' and save it again"
+        ) from None

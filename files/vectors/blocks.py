@@ -1,0 +1,150 @@
+"""Word vectors in pieces: every reader yields blocks, every check and every destination takes them,
+so memory stays at one block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+from gensim.models import KeyedVectors
+from numpy.typing import NDArray
+
+from files.errors import InputError
+
+Floats = NDArray[np.float32]
+Counts = NDArray[np.int64]
+Block = tuple[list[str], Floats]
+"""n words and their vectors, float32 of shape (n, dim)."""
+
+FLOATS_PER_BLOCK = 4_000_000
+
+
+def checked(
+    blocks: Iterable[Block], path: Path, *, wanted: Collection[str] | None, duplicates: str
+) -> Iterator[Block]:
+    """The blocks with only the ``wanted`` words (None: all), none twice, every value finite.
+
+    Raises ``InputError`` for a NaN or infinite value, for a word that comes twice unless
+    ``duplicates="first"``, and when nothing is left.
+    """
+    seen: set[str] = set()
+    for words, rows in blocks:
+        keep = [i for i, word in enumerate(words) if wanted is None or word in wanted]
+        if len(keep) < len(words):
+            words, rows = [words[i] for i in keep], rows[keep]
+        refuse_nonfinite(words, rows, path)
+        words, rows = _unseen(words, rows, seen, path, duplicates)
+        if words:
+            yield words, rows
+    if not seen:
+        raise InputError(_nothing(path, wanted))
+
+
+def refuse_nonfinite(words: list[str], rows: Floats, path: Path) -> None:
+    """Raise ``InputError`` naming the first word whose vector holds a NaN or an infinite value."""
+    step = max(1, FLOATS_PER_BLOCK // max(1, rows.shape[1]))
+    for start in range(0, len(words), step):
+        finite = np.isfinite(rows[start : start + step])
+        if not finite.all():
+            word = words[start + int(np.argmin(finite.all(axis=1)))]
+            raise InputError(
+                f"{path}: the vector of {word!r} holds a NaN or infinite value; delete its row or"
+                " train the vectors again"
+            )
+
+
+def gather(blocks: Iterable[Block]) -> KeyedVectors:
+    """All blocks as one ``KeyedVectors`` in memory."""
+    names: list[str] = []
+    matrix = np.empty((0, 0), dtype=np.float32)
+    for words, rows in blocks:
+        start = len(names)
+        names += words
+        # Growing in place moves pages and copies nothing, so that the peak stays near the size of
+        # the matrix.
+        matrix.resize((len(names), rows.shape[1]), refcheck=False)
+        matrix[start:] = rows
+    return keyed(names, matrix)
+
+
+def keyed(words: list[str], matrix: Floats, counts: Counts | None = None) -> KeyedVectors:
+    """``KeyedVectors`` around a float32 matrix of shape (n, dim) that is not copied; ``counts``
+    (n,) becomes gensim's attribute 'count'.
+    """
+    vectors = KeyedVectors(matrix.shape[1])
+    vectors.index_to_key = words
+    vectors.key_to_index = {word: i for i, word in enumerate(words)}
+    vectors.vectors = matrix
+    vectors.next_index = len(words)
+    if counts is not None:
+        vectors.expandos["count"] = counts
+    return vectors
+
+
+def select(vectors: KeyedVectors, wanted: Collection[str], path: Path) -> KeyedVectors:
+    """The rows of the ``wanted`` words, in the order of ``vectors``, with their counts. Raises
+    ``InputError`` when there is none.
+    """
+    found = sorted(
+        vectors.key_to_index[word] for word in set(wanted) if word in vectors.key_to_index
+    )
+    if not found:
+        raise InputError(_nothing(path, wanted))
+    counts = vectors.expandos.get("count")
+    words = [vectors.index_to_key[i] for i in found]
+    return keyed(
+        words,
+        np.asarray(vectors.vectors[found], dtype=np.float32),
+        None if counts is None else counts[found],
+    )
+
+
+def blocks_of(vectors: KeyedVectors) -> Iterator[Block]:
+    """The vocabulary of ``vectors`` as blocks, in index order."""
+    step = max(1, FLOATS_PER_BLOCK // max(1, vectors.vector_size))
+    for start in range(0, len(vectors), step):
+        yield (
+            vectors.index_to_key[start : start + step],
+            np.asarray(vectors.vectors[start : start + step], dtype=np.float32),
+        )
+
+
+def encoded(text: str, path: Path) -> bytes:
+    """UTF-8 for writing to ``path``; a half surrogate, which some loaders make of broken words,
+    raises ``InputError``.
+    """
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        shown = text[max(0, error.start - 20) : error.end + 20]
+        raise InputError(
+            f"{path}: {shown!r} cannot be written as UTF-8 ({error.reason}); rename or drop the"
+            " word"
+        ) from None
+
+
+def _unseen(words: list[str], rows: Floats, seen: set[str], path: Path, duplicates: str) -> Block:
+    """The rows whose word did not come before, which ``seen`` then holds."""
+    fresh = []
+    for i, word in enumerate(words):
+        if word not in seen:
+            seen.add(word)
+            fresh.append(i)
+        elif duplicates == "refuse":
+            raise InputError(
+                f"{path}: the word {word!r} comes twice; duplicates='first' keeps the first vector"
+                " of each word"
+            )
+    return (words, rows) if len(fresh) == len(words) else ([words[i] for i in fresh], rows[fresh])
+
+
+def _nothing(path: Path, wanted: Collection[str] | None) -> str:
+    if wanted is None:
+        return f"{path} holds no vectors"
+    some = ", ".join(repr(word) for word in sorted(wanted)[:5])
+    return (
+        f"{path}: none of the {len(wanted)} words asked for is in it ({some}); check its language,"
+        " case and tokenisation"
+    )

@@ -1,0 +1,116 @@
+"""fastText's own .bin models: words and character n-grams, as gensim's ``FastTextKeyedVectors``."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from gensim.models.fasttext import FastTextKeyedVectors
+
+from files.errors import InputError
+from files.text import DAMAGE, OPENERS, open_binary
+
+if TYPE_CHECKING:
+    from files.vectors.blocks import Counts, Floats
+
+HEADER = struct.Struct("<14id3i2q")  # magic, version, 12 arguments, t, then the dictionary's sizes
+ENTRY = struct.Struct("<qb")  # count and type, after each word and its zero byte
+MATRIX = struct.Struct("<?2q")  # quantised, rows, columns
+
+
+def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastTextKeyedVectors:
+    """The input vectors of an unsupervised fastText model, with every n-gram and with word counts;
+    with ``wanted`` only those words.
+
+    A word's vector is the mean of its own and its n-grams' vectors, as in fastText and gensim.
+    Bytes that are not UTF-8 are kept as ``\\xNN``. gensim's own loader never returns on a file cut
+    within its words; this one raises ``InputError``, as for supervised and quantised models.
+    """
+    try:
+        buffer = _bytes(path)
+        sizes: tuple[int, ...] = HEADER.unpack_from(buffer)
+        _, _, dim, *_, bucket, min_n, max_n, _, _, entries, n_words, n_labels, _, pruned = sizes
+        if n_labels or pruned > 0:
+            raise InputError(
+                f"{path} is a supervised or quantised fastText model; give a .bin trained with"
+                " skipgram or cbow"
+            )
+        if dim < 1 or min(bucket, min_n, max_n) < 0 or n_words < 1 or entries != n_words:
+            raise ValueError("no model has these sizes")
+        words, counts, position = _words(buffer, entries)
+        shape: tuple[bool, int, int] = MATRIX.unpack_from(buffer, position)
+        quantised, rows, columns = shape
+        if quantised:
+            raise InputError(
+                f"{path} is a quantised fastText model; give the .bin it was made from"
+            )
+        if (rows, columns) != (n_words + bucket, dim) or len(set(words)) < n_words:
+            raise ValueError("its parts do not fit together")
+        matrix = np.frombuffer(
+            buffer, dtype="<f4", count=rows * columns, offset=position + MATRIX.size
+        ).reshape(rows, columns)
+        if not np.isfinite([matrix.min(), matrix.max()]).all():
+            raise ValueError("it holds NaN or infinite values")
+    except (struct.error, ValueError, OverflowError, *DAMAGE) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"{path}: the fastText model is cut or damaged ({error}); copy it again"
+        ) from error
+    keep = [i for i, word in enumerate(words) if wanted is None or word in wanted]
+    return _build(words, counts, matrix, keep, bucket=bucket, min_n=min_n, max_n=max_n)
+
+
+def _bytes(path: Path) -> bytes | mmap.mmap:
+    """The file's bytes: mapped, or unpacked in memory when it is compressed."""
+    with open_binary(path) as raw:
+        return (
+            raw.read()
+            if path.suffix in OPENERS
+            else mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
+        )
+
+
+def _words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str], Counts, int]:
+    """The words, their counts and the position after them."""
+    words: list[str] = []
+    counts: list[int] = []
+    position = HEADER.size
+    for _ in range(entries):
+        end = buffer.find(b"\0", position)
+        if end < 0:
+            raise ValueError("no end of word")
+        words.append(buffer[position:end].decode("utf-8", "backslashreplace"))
+        counts.append(ENTRY.unpack_from(buffer, end + 1)[0])
+        position = end + 1 + ENTRY.size
+    return words, np.array(counts, dtype=np.int64), position
+
+
+def _build(
+    words: list[str],
+    counts: Counts,
+    matrix: Floats,
+    keep: list[int],
+    *,
+    bucket: int,
+    min_n: int,
+    max_n: int,
+) -> FastTextKeyedVectors:
+    """``FastTextKeyedVectors`` of the words at ``keep``; the first rows of ``matrix`` are the
+    words', the others the n-grams'.
+    """
+    vectors = FastTextKeyedVectors(matrix.shape[1], min_n, max_n, bucket)
+    vectors.index_to_key = [words[i] for i in keep]
+    vectors.key_to_index = {word: i for i, word in enumerate(vectors.index_to_key)}
+    vectors.next_index = len(keep)
+    vectors.expandos["count"] = counts[keep]
+    vectors.vectors_vocab = matrix[: len(words)][keep]
+    vectors.vectors_ngrams = np.array(matrix[len(words) :])
+    vectors.recalc_char_ngram_buckets()
+    with np.errstate(over="ignore"):  # an infinite mean is refused by name later
+        vectors.adjust_vectors()
+    return vectors

@@ -1,0 +1,121 @@
+r"""The project's own format: a folder that opens in a moment and whose matrix all processes share.
+
+``words.txt`` holds one word a line (UTF-8; only ``\n`` ends a line), ``vectors.npy`` a float32
+matrix with one row a word, and ``counts.npy``, if there, the words' corpus counts (int64).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from files.atomic import atomic_path
+from files.errors import InputError
+from files.vectors.blocks import Block, Counts, blocks_of, checked, encoded, keyed
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+
+def save_mapped(vectors: KeyedVectors, folder: str | Path) -> None:
+    """Write the vocabulary's vectors, and gensim's attribute 'count' where it is set, as a new
+    mapped folder.
+
+    Raises ``InputError`` for a folder that exists and is not empty, for NaN or infinite values, and
+    for words with a newline.
+    """
+    folder = Path(folder)
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise InputError(f"{folder} exists; give a new folder, or delete it first")
+    with atomic_path(folder) as work:
+        write_folder(
+            checked(blocks_of(vectors), folder, wanted=None, duplicates="refuse"),
+            work,
+            counts=vectors.expandos.get("count"),
+        )
+
+
+def open_mapped(folder: str | Path) -> KeyedVectors:
+    """The vectors of a mapped folder; the matrix is read-only and stays on disk until a row is
+    used.
+
+    Raises ``InputError`` when a file is missing or damaged or when words and rows do not match.
+    """
+    folder = Path(folder)
+    try:
+        words = (folder / "words.txt").read_bytes().decode("utf-8").split("\n")
+        matrix = _map(folder / "vectors.npy")
+        counts = _map(folder / "counts.npy") if (folder / "counts.npy").exists() else None
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(
+            f"{folder} is no mapped folder of vectors or is damaged ({error}); write it again with"
+            " save_mapped"
+        ) from error
+    if words.pop() != "" or not words:
+        raise InputError(
+            f"{folder}: words.txt is cut, its last line has no end; write it again with save_mapped"
+        )
+    if matrix.ndim != 2 or matrix.dtype != np.float32 or not matrix.flags.c_contiguous:
+        raise InputError(
+            f"{folder}: vectors.npy is {matrix.dtype} of shape {matrix.shape}; allowed is a float32"
+            " matrix in C order"
+        )
+    if len(words) != len(matrix) or (counts is not None and counts.shape != (len(words),)):
+        rows = f"{len(words)} words, {len(matrix)} vectors" + (
+            "" if counts is None else f", counts of shape {counts.shape}"
+        )
+        raise InputError(
+            f"{folder}: its files do not match ({rows}); write it again with save_mapped"
+        )
+    vectors = keyed(words, matrix, counts)
+    if len(vectors.key_to_index) < len(words):
+        raise InputError(f"{folder}: words.txt holds a word twice; write it again with save_mapped")
+    return vectors
+
+
+def write_folder(blocks: Iterable[Block], folder: Path, *, counts: Counts | None = None) -> None:
+    """Stream blocks into a new folder in the mapped format, holding one block at a time."""
+    folder.mkdir(parents=True)
+    count, dim = 0, 0
+    with (folder / "words.txt").open("wb") as names, (folder / "vectors.npy").open("wb") as matrix:
+        for words, rows in blocks:
+            if not count:
+                dim = rows.shape[1]
+                _write_header(matrix, 0, dim)
+            names.write(_lines(words, folder))
+            matrix.write(np.ascontiguousarray(rows, dtype="<f4").data)
+            count += len(words)
+        matrix.seek(0)
+        _write_header(matrix, count, dim)
+    if counts is not None:
+        np.save(folder / "counts.npy", np.asarray(counts, dtype="<i8"), allow_pickle=False)
+
+
+def _map(path: Path) -> NDArray[Any]:
+    """A ``.npy`` file mapped read-only; numpy refuses Python objects here, so nothing is
+    unpickled.
+    """
+    return np.lib.format.open_memmap(path, mode="r").view(np.ndarray)
+
+
+def _write_header(out: IO[bytes], count: int, dim: int) -> None:
+    """The .npy header; numpy pads it for a growing first axis, so that the final count fits over
+    the first one.
+    """
+    np.lib.format.write_array_header_1_0(
+        out, {"descr": "<f4", "fortran_order": False, "shape": (count, dim)}
+    )
+
+
+def _lines(words: list[str], folder: Path) -> bytes:
+    for word in words:
+        if "\n" in word:
+            raise InputError(
+                f"{folder}: the word {word!r} holds a newline, which ends a word in words.txt;"
+                " rename or drop it"
+            )
+    return encoded("".join(f"{word}\n" for word in words), folder)

@@ -1,0 +1,134 @@
+"""Word vectors out: word2vec text, word2vec binary and GloVe text, plain or gzip-compressed, or a
+mapped folder.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import compute
+
+from files.atomic import atomic_path
+from files.errors import InputError, nearest
+from files.vectors.blocks import Block, blocks_of, checked, encoded
+from files.vectors.detect import is_number
+from files.vectors.mapped import save_mapped
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+ASCII_SPACE = " \t\n\r\x0b\x0c"
+SUFFIXES = {
+    ".txt": "word2vec_text",
+    ".vec": "word2vec_text",
+    ".glove": "glove",
+    ".bin": "word2vec_binary",
+    "": "mapped",
+}
+WRITABLE = ("word2vec_text", "word2vec_binary", "glove", "mapped")
+
+
+def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None = None) -> None:
+    """Write the vocabulary's vectors in index order; a reader sees the whole file or none.
+
+    ``format`` is ``"word2vec_text"`` (with header), ``"word2vec_binary"``, ``"glove"`` (text
+    without header) or ``"mapped"``; by default the suffix tells: .txt or .vec, .bin, .glove, or
+    none for a mapped folder. Files also as .gz. Reading back gives the same float32 bits.
+
+    Raises ``InputError`` for another format or suffix, for NaN or infinite values, and for words
+    that the format cannot hold.
+    """
+    path = Path(path)
+    form = format or _format_of(path)
+    if form not in WRITABLE:
+        raise InputError(
+            f"{path}: cannot write the format {form!r}; allowed are"
+            f" {', '.join(WRITABLE)}{nearest(form, WRITABLE)}"
+        )
+    if form == "mapped":
+        save_mapped(vectors, path)
+    else:
+        _write_file(vectors, path, form)
+
+
+def _write_file(vectors: KeyedVectors, path: Path, form: str) -> None:
+    """Write ``vectors`` in index order as ``word2vec_text``, ``word2vec_binary`` or ``glove``; a
+    suffix .gz compresses.
+
+    Text holds the shortest decimal that reads back as the same float32 (at most 9 significant
+    digits). Raises ``InputError`` for values that are not finite and for words that the format
+    cannot hold.
+    """
+    encode = _binary_rows if form == "word2vec_binary" else _text_rows
+    with atomic_path(path) as work, _opened(work) as out:
+        if form != "glove":
+            out.write(f"{len(vectors)} {vectors.vector_size}\n".encode())
+        for block in checked(blocks_of(vectors), path, wanted=None, duplicates="refuse"):
+            out.write(encode(block, path))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write; gzip without name and time, so that the same vectors give the same bytes."""
+    with path.open("wb") as plain:
+        if path.suffix != ".gz":
+            yield plain
+            return
+        with gzip.GzipFile(
+            filename="", mode="wb", compresslevel=6, fileobj=plain, mtime=0
+        ) as packed:
+            yield packed  # type: ignore[misc]
+
+
+def _text_rows(block: Block, path: Path) -> bytes:
+    words, rows = block
+    for word in words:
+        _refuse_text(word, path)
+    numbers = compute.cast(pa.array(rows.ravel()), pa.string())
+    offsets = pa.array(np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32))
+    joined = compute.binary_join(pa.ListArray.from_arrays(offsets, numbers), " ")
+    encoded(" ".join(words), path)
+    lines = compute.binary_join_element_wise(pa.array(words, pa.string()), joined, " ")
+    return b"\n".join(line.as_buffer() for line in lines) + b"\n"
+
+
+def _refuse_text(word: str, path: Path) -> None:
+    """Raise ``InputError`` for a word that would not read back as itself from a line of text."""
+    edge = not word or word[0] in ASCII_SPACE or word[-1] in ASCII_SPACE or "\n" in word
+    if edge or any(is_number(token) for token in word.encode("utf-8", "replace").split()[1:]):
+        raise InputError(
+            f"{path}: the word {word!r} cannot be told from its numbers in a text file; rename it,"
+            " or write a mapped folder"
+        )
+
+
+def _binary_rows(block: Block, path: Path) -> bytes:
+    words, rows = block
+    for word in words:
+        if not word or " " in word or "\n" in word:
+            raise InputError(
+                f"{path}: the word {word!r} is empty or holds a space or newline, which ends a word"
+                " in word2vec's binary format; rename it, or write a mapped folder"
+            )
+    values = np.ascontiguousarray(rows, dtype="<f4")
+    return b"".join(
+        encoded(word, path) + b" " + row.tobytes() for word, row in zip(words, values, strict=True)
+    )
+
+
+def _format_of(path: Path) -> str:
+    """The format that the suffix names, a last .gz left aside."""
+    suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if suffix not in SUFFIXES or (path.suffix == ".gz" and not suffix):
+        allowed = ", ".join(s for s in SUFFIXES if s)
+        raise InputError(
+            f"{path}: no format has the suffix {path.suffix!r}; allowed are {allowed}, each also as"
+            " .gz, none for a mapped folder"
+        )
+    return SUFFIXES[suffix]

@@ -1,0 +1,116 @@
+"""What the vectors have of a query: its word sets by role, and why they may not do."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from intrinsic.directions import pair_differences
+from intrinsic.lookup import Found, find_set, shortage
+from intrinsic.wordsets import Query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gensim.models import KeyedVectors
+
+EXCLUDED = "excluded"  # from a vocabulary: these words are not measured themselves
+
+
+@dataclass(frozen=True)
+class FoundQuery:
+    """What was found of a query, by role, and the vectors it was found in.
+
+    left_out: the words of base pairs and those excluded, which are no neutral words. cut: items
+    that were found and are not used.
+    """
+
+    query: Query
+    vectors: KeyedVectors
+    sets: Mapping[str, Found]
+    left_out: frozenset[str]
+    cut: tuple[str, ...] = ()
+
+    def __getitem__(self, role: str) -> Found:
+        return self.sets[role]
+
+    @property
+    def targets(self) -> dict[str, Found]:
+        """The groups of target words: X, Y, X3, ..."""
+        return {role: found for role, found in self.sets.items() if role[0] in "XY"}
+
+    @property
+    def attributes(self) -> dict[str, Found]:
+        """The groups of attribute words: A, B, A3, ..."""
+        return {role: found for role, found in self.sets.items() if role[0] in "AB"}
+
+    @property
+    def measured(self) -> dict[str, Found]:
+        """All sets but the words that are merely left out of a vocabulary."""
+        return {role: found for role, found in self.sets.items() if role != EXCLUDED}
+
+    def first(self, sizes: Mapping[str, int]) -> FoundQuery:
+        """The same with the sets of these roles cut to their first items."""
+        sets = {
+            role: found.first(sizes[role]) if role in sizes else found
+            for role, found in self.sets.items()
+        }
+        cut = [word for role in sets for word in self[role].words[len(sets[role].words) :]]
+        return dataclasses.replace(self, sets=sets, cut=tuple(cut))
+
+    def resampled(self, rng: np.random.Generator) -> FoundQuery:
+        """The same with every set drawn anew with replacement."""
+        sets = {
+            role: found.take(rng.integers(len(found.items), size=len(found.items)))
+            if found.items
+            else found
+            for role, found in self.sets.items()
+        }
+        return dataclasses.replace(self, sets=sets)
+
+    def shortages(self, min_found: float, fewest: Mapping[str, int]) -> list[str]:
+        """Why sets have too few items, see ``lookup.shortage``; ``fewest``: one where a role is not
+        named.
+        """
+        every = [
+            shortage(self.query[role], found, min_found, fewest.get(role, 1))
+            for role, found in self.measured.items()
+        ]
+        return [reason for reason in every if reason]
+
+    def overlaps(self) -> list[str]:
+        """Why groups cannot be compared, where they share words."""
+        return [
+            f"{one} and {other} of query {self.query.name!r} share {', '.join(sorted(shared))}; a"
+            " word can be in one of them only"
+            for groups in (self.targets, self.attributes)
+            for one, other in combinations(groups, 2)
+            if (shared := set(groups[one].words) & set(groups[other].words))
+        ]
+
+    def require_directions(self) -> None:
+        """Raises ``InputError`` for a vector, and for a base pair, that has no direction."""
+        for found in self.measured.values():
+            _ = found.matrix
+        if "pairs" in self.sets:
+            pair_differences(self["pairs"].matrix)
+
+
+def find_query(
+    vectors: KeyedVectors, query: Query, takes: Callable[[str], bool], *, case: str
+) -> FoundQuery:
+    """The query's word sets in the roles that ``takes`` accepts, looked up as ``find`` does."""
+    sets = {
+        role: find_set(vectors, wordset, case=case)
+        for role, wordset in query.sets.items()
+        if takes(role)
+    }
+    pairs = sets["pairs"].items if "pairs" in sets else []
+    excluded = query[EXCLUDED].words if EXCLUDED in query.sets else ()
+    left_out = frozenset([*(word for pair in pairs for word in pair), *excluded])
+    return FoundQuery(query, vectors, sets, left_out)

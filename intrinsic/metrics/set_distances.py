@@ -1,0 +1,311 @@
+"""Two groups of words held against attributes: distance of norms, mean cosine, coherence of
+rankings, biased analogies.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from annotated_types import doc
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtr
+
+from files import InputError, choice
+from intrinsic.found_query import FoundQuery
+from intrinsic.lookup import UnitLength, unit_means, unit_rows
+from intrinsic.metric import WEFE, About, Convention, Metric
+from intrinsic.permutation import PValue
+from intrinsic.score import Measured, by_name, mean_score
+
+Floats = NDArray[np.float64]
+
+GENDER_TESTS = ("weat6b", "weat7", "weat8")
+BATCH = 4_000_000  # numbers in memory at a time
+
+
+def relative_norm_distances(
+    x: ArrayLike, y: ArrayLike, a: ArrayLike, *, distance: str = "norm"
+) -> Floats:
+    r"""The relative norm distance of every attribute word (Garg et al., 2018).
+
+    rnd(a) = |mean(X) - a| - |mean(Y) - a|,   or cos(mean(X), a) - cos(mean(Y), a) for
+    ``distance="cos"``
+
+    ``norm``: > 0: a lies nearer Y. ``cos``: > 0: a lies nearer X. 0: equally near both. Rows are
+    used as they are. Shapes: x (nx, dim), y (ny, dim), a (na, dim) -> (na,). Raises ``InputError``
+    for another distance and, for ``cos``, for a zero vector.
+    """
+    means = np.array([np.asarray(group, dtype=np.float64).mean(axis=0) for group in (x, y)])
+    attributes = np.asarray(a, dtype=np.float64)
+    if distance == "norm":
+        to_x, to_y = (np.linalg.norm(attributes - mean, axis=1) for mean in means)
+    elif distance == "cos":
+        to_x, to_y = unit_rows(means) @ unit_rows(attributes).T
+    else:
+        raise InputError(f"unknown distance {distance!r}; choose norm or cos")
+    return np.asarray(to_x - to_y)
+
+
+def mean_cosines(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) -> Floats:
+    r"""s(t, A) = mean_{a in A} cos(t, a) of every target word with every attribute set, as MAC
+    averages them (Manzini et al., 2019).
+
+    Range [-1, 1]. Shapes: matrices (words, dim) -> (all target words, attribute sets). Raises
+    ``InputError`` for a zero row.
+    """
+    words = np.concatenate([unit_rows(x) for x in targets])
+    return np.asarray(words @ unit_means(attributes).T)
+
+
+def coherence(x: ArrayLike, y: ArrayLike, a: ArrayLike) -> tuple[float, float]:
+    r"""The Embedding Coherence Test (Dev & Phillips, 2019): Spearman's correlation over a in A of
+    cos(mean(X), a) and cos(mean(Y), a).
+
+    1: both groups order the attributes alike (unbiased); -1: in reverse. The second number is its
+    two-sided p-value (t approximation). Rows of x and y enter the means as they are. Shapes: x (nx,
+    dim), y (ny, dim), a (na, dim). Raises ``InputError`` for a zero vector, for fewer than two
+    attributes, and where all cosines of a group are equal.
+    """
+    attributes = unit_rows(a)
+    if len(attributes) < 2:
+        raise InputError("a ranking needs at least two attribute words")
+    means = unit_rows([np.asarray(group, dtype=np.float64).mean(axis=0) for group in (x, y)])
+    first, second = (
+        _ranks(cosines) - (len(attributes) + 1) / 2 for cosines in means @ attributes.T
+    )
+    spread = math.sqrt((first @ first) * (second @ second))
+    if not spread:
+        raise InputError(
+            "a group has the same cosine with every attribute, so its ranking is 0 / 0"
+        )
+    rho = min(1.0, max(-1.0, float(first @ second) / spread))
+    free = len(attributes) - 2
+    if free == 0:
+        return rho, math.nan
+    t = math.inf if abs(rho) == 1 else abs(rho) * math.sqrt(free / (1 - rho * rho))
+    return rho, float(2 * stdtr(free, -t))
+
+
+def _ranks(values: Floats) -> Floats:
+    """Ranks from 1, equal values sharing their mean rank."""
+    order = values.argsort()
+    if (np.diff(values[order]) == 0).any():
+        from scipy.stats import rankdata  # slow to import, and ties are rare
+
+        return np.asarray(rankdata(values))
+    ranks = np.empty(len(values))
+    ranks[order] = np.arange(1.0, len(values) + 1)
+    return ranks
+
+
+def biased_analogies(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike) -> float:
+    r"""The Biased Analogy Test (Lauscher et al., 2020).
+
+    For all x, y, a, b: q1 = x - y + b and q2 = a - x + y. The share of the cases in which a lies
+    nearer q1 than b' in B without b does, and b nearer q2 than a' in A without a, in Euclidean
+    distance. Ties count as unbiased.
+
+    0.5: analogies are as often stereotypical as not; range [0, 1]. Rows are used as they are.
+    Shapes: (nx, dim), (ny, dim), (na, dim), (nb, dim). Raises ``InputError`` for attribute sets of
+    one word.
+    """
+    xs, ys, first, second = (np.asarray(each, dtype=np.float64) for each in (x, y, a, b))
+    if len(first) < 2 or len(second) < 2:
+        raise InputError(
+            "each attribute set needs at least two words, to have another one to be ranked against"
+        )
+    offsets = (xs[:, None] - ys[None]).reshape(-1, xs.shape[1])
+    hits = _stereotypical(offsets, first, second) + _stereotypical(-offsets, second, first)
+    na, nb = len(first), len(second)
+    return hits / (len(offsets) * na * nb * (na + nb - 2))
+
+
+def _stereotypical(offsets: Floats, sought: Floats, start: Floats) -> int:
+    """How often, from ``start[j]`` plus an offset, ``sought[i]`` lies nearer than ``start[k]``, k
+    other than j; over all i, j, k.
+    """
+    own = (sought**2).sum(axis=1)
+    others = (start**2).sum(axis=1)
+    to_sought, to_start = offsets @ sought.T, offsets @ start.T
+    count = 0
+    for j, origin in enumerate(start):
+        # Squared distances from origin + offset, less what does not depend on the word they lead
+        # to.
+        near = own - 2 * (sought @ origin) - 2 * to_sought
+        far = np.delete(others - 2 * (start @ origin) - 2 * to_start, j, axis=1)
+        for part in range(
+            0, len(offsets), step := max(1, BATCH // (near.shape[1] * max(1, far.shape[1])))
+        ):
+            count += int(
+                (near[part : part + step, :, None] < far[part : part + step, None, :]).sum()
+            )
+    return count
+
+
+@choice
+class RelativeNormDistance(Metric):
+    """RND: how much nearer the attribute words lie to one group's mean than to the other's;
+    ``each`` has every attribute word's.
+    """
+
+    about: ClassVar[About] = About(
+        name="rnd",
+        title="Relative Norm Distance",
+        formula="mean_{a in A} (|mean(X) - a| - |mean(Y) - a|)",
+        sign="> 0: A lies nearer Y (with distance=cos: nearer X)",
+        low=-math.inf,
+        high=math.inf,
+        unbiased=0,
+        source="Garg et al. (2018)",
+        roles={"X": "targets", "Y": "targets", "A": "attributes"},
+        asks=GENDER_TESTS,
+    )
+    default_source: ClassVar[str] = (
+        "Garg et al. (2018): vectors at unit length, Euclidean distance; the mean where they sum."
+    )
+    others: ClassVar[tuple[Convention, ...]] = (
+        Convention(
+            "garg", "Garg et al. (2018): the sum over the attribute words.", {"total": True}
+        ),
+        Convention(
+            "wefe", "WEFE 1.0: vectors as they are.", {"normalize": False, "min_found": 0.8}
+        ),
+        Convention(
+            "sweater",
+            "sweater (Chan, 2022): the sum, vectors as they are.",
+            {"normalize": False, "total": True},
+        ),
+    )
+
+    distance: Annotated[Literal["norm", "cos"], doc("Euclidean distance, or the cosine")] = "norm"
+    normalize: UnitLength = True
+    total: Annotated[bool, doc("whether to sum over the attribute words, not average")] = False
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
+        """The mean or sum over the attribute words."""
+        x, y, a = (words[role].rows(self.normalize) for role in "XYA")
+        each = relative_norm_distances(x, y, a, distance=self.distance)
+        value = each.sum() if self.total else each.mean()
+        return Measured(float(value), each=by_name(words["A"].words, each))
+
+
+@choice
+class MeanAverageCosine(Metric):
+    """MAC: the mean cosine distance of target words and attribute sets; ``each`` has every target
+    word's.
+    """
+
+    about: ClassVar[About] = About(
+        name="mac",
+        title="Mean Average Cosine distance",
+        formula="mean_{t in X u Y} mean_{A_j} mean_{a in A_j} (1 - cos(t, a))",
+        sign=(
+            "< 1: targets and attributes lie near each other on average; it tells no group from"
+            " another"
+        ),
+        low=0,
+        high=2,
+        unbiased=1,
+        source="Manzini et al. (2019)",
+        roles={
+            "X": "targets",
+            "Y?": "targets",
+            "X3?": "targets",
+            "A": "attributes",
+            "B?": "attributes",
+            "A3?": "attributes",
+        },
+        asks=GENDER_TESTS,
+    )
+    default_source: ClassVar[str] = "As WEFE: the cosine distance."
+    others: ClassVar[tuple[Convention, ...]] = (
+        Convention(
+            "sweater",
+            "sweater (Chan, 2022): the cosine, not the distance; unbiased 0.",
+            {"form": "similarity"},
+        ),
+        WEFE,
+    )
+
+    form: Annotated[Literal["distance", "similarity"], doc("1 - cosine, or the cosine itself")] = (
+        "distance"
+    )
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
+        """Every target set and attribute set counts as its words do in WEFE: target words equally,
+        attribute sets equally.
+        """
+        cosines = mean_cosines(
+            [found.matrix for found in words.targets.values()],
+            [found.matrix for found in words.attributes.values()],
+        )
+        scores = cosines if self.form == "similarity" else 1 - cosines
+        names = [word for found in words.targets.values() for word in found.words]
+        unbiased = 0.0 if self.form == "similarity" else None
+        return dataclasses.replace(mean_score(names, scores), unbiased=unbiased)
+
+
+@choice
+class EmbeddingCoherence(Metric):
+    """ECT: whether the two groups order the attribute words alike."""
+
+    about: ClassVar[About] = About(
+        name="ect",
+        title="Embedding Coherence Test",
+        formula="Spearman's rho over a in A of cos(mean(X), a) and cos(mean(Y), a)",
+        sign="1: the groups order the attributes alike; lower: they differ",
+        low=-1,
+        high=1,
+        unbiased=1,
+        source="Dev & Phillips (2019)",
+        roles={"X": "targets", "Y": "targets", "A": "attributes"},
+        fewest={"A": 3},
+        asks=("names_professions",),
+    )
+    default_source: ClassVar[str] = "Dev & Phillips (2019): means of vectors as they are."
+    others: ClassVar[tuple[Convention, ...]] = (WEFE,)
+
+    normalize: UnitLength = False
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
+        """Spearman's rho; p is that of rho = 0, which is not the unbiased value."""
+        x, y = (words[role].rows(self.normalize) for role in "XY")
+        rho, p = coherence(x, y, words["A"].matrix)
+        return Measured(rho, test=PValue.of_t(p, len(words["A"].words)))
+
+
+@choice
+class BiasedAnalogies(Metric):
+    """BAT: the share of analogies X - Y + B that lead to A and not to B."""
+
+    about: ClassVar[About] = About(
+        name="bat",
+        title="Biased Analogy Test",
+        formula=(
+            "share of (x, y, a, b, b') with |x - y + b - a| < |x - y + b - b'|, "
+            "and of (x, y, a, b, a') with |a - x + y - b| < |a - x + y - a'|"
+        ),
+        sign="> 0.5: x is to y as A is to B",
+        low=0,
+        high=1,
+        unbiased=0.5,
+        source="Lauscher et al. (2020)",
+        roles={"X": "targets", "Y": "targets", "A": "attributes", "B": "attributes"},
+        fewest={"A": 2, "B": 2},
+        asks=GENDER_TESTS,
+    )
+    default_source: ClassVar[str] = (
+        "Lauscher et al. (2020): vectors as they are; sets of unequal size are not cut, as their"
+        " code does."
+    )
+
+    normalize: UnitLength = False
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
+        """The share over all analogies."""
+        x, y, a, b = (words[role].rows(self.normalize) for role in "XYAB")
+        return Measured(biased_analogies(x, y, a, b))

@@ -1,0 +1,88 @@
+"""What a metric finds on one query, and the row of the table of scores that is made of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intrinsic.permutation import PValue
+
+Floats = NDArray[np.float64]
+
+UNTESTED = PValue(math.nan, "none", 0, 0, "", False, math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A value, and what comes with it. ``each``: the score of every word, pair or group that the
+    value summarises.
+    """
+
+    value: float
+    statistic: float = math.nan
+    test: PValue = UNTESTED
+    reason: str = ""
+    each: Mapping[str, float] = field(default_factory=dict)
+    unbiased: float | None = None  # where it is not what ``About`` says
+    interval: tuple[float, float] = (math.nan, math.nan)  # 95%, over resampled words
+
+
+class Score(NamedTuple):
+    """One row of the table of scores; ``docs/results.md`` says what each column means.
+
+    Where the value or the p-value cannot be had it is NaN and ``reason`` says why. n_found and
+    n_lost count the items of all word sets; ``lost`` names those outside the vocabulary and ``cut``
+    those found but cut by the convention. ``part``: which one, where a score has several.
+    """
+
+    metric: str
+    convention: str
+    query: str
+    part: str
+    value: float
+    low: float
+    high: float
+    unbiased: float
+    statistic: float
+    p_value: float
+    p_low: float
+    p_high: float
+    p_method: str
+    tail: str
+    strict: bool
+    n_found: int
+    n_lost: int
+    lost: str
+    cut: str
+    language: str
+    dim: int
+    reason: str
+
+
+def mean_score(names: Sequence[str], scores: Floats) -> Measured:
+    """The mean of all scores, with every name's; or its mean where it has a row of them. Shapes:
+    (names,) or (names, n).
+    """
+    single = scores if scores.ndim == 1 else scores.mean(axis=1)
+    return Measured(float(scores.mean()), each=by_name(names, single))
+
+
+def by_name(names: Sequence[str], scores: Floats) -> dict[str, float]:
+    """The scores as plain numbers under their names."""
+    return dict(zip(names, scores.tolist(), strict=True))
+
+
+def percentiles(values: Sequence[float], resamples: int) -> tuple[float, float]:
+    """The 2.5% and 97.5% quantiles of the finite values; NaN where they are fewer than nine tenths
+    of ``resamples``.
+    """
+    finite = [value for value in values if math.isfinite(value)]
+    if len(finite) < 0.9 * resamples:
+        return math.nan, math.nan
+    low, high = np.quantile(finite, [0.025, 0.975])
+    return float(low), float(high)

@@ -1,0 +1,65 @@
+"""What a run asks of corpora and sources: all of ours provide it, and what lacks it is named."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from corpora.corpus import DatasetCorpus, TextCorpus
+from corpora.hatespeech import Davidson, HatEval
+from corpora.kinds import Corpus, Source
+from corpora.labelled import DatasetSource, TableSource
+from corpora.world import GeneratedCorpus, GeneratedPosts
+from files.choice import lacks
+
+CORPORA = [TextCorpus("t.txt"), DatasetCorpus("d"), GeneratedCorpus()]
+SOURCES = {
+    TableSource("t.csv"): False,
+    TableSource("t.csv", group="who"): True,
+    DatasetSource("d"): False,
+    DatasetSource("d", group="who"): True,
+    Davidson("d.csv"): False,
+    HatEval("h", language="es"): False,
+    HatEval("h", language="es", targets=True): True,
+    GeneratedPosts(): True,
+}
+
+
+@pytest.mark.parametrize("corpus", CORPORA, ids=lambda corpus: type(corpus).__name__)
+def test_corpora(corpus: Corpus) -> None:
+    assert lacks(corpus, Corpus) == []
+    assert corpus.generated == bool(corpus.planted())
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=str)
+def test_sources_say_before_loading_whether_they_have_groups(source: Source) -> None:
+    assert lacks(source, Source) == []
+    assert source.grouped == SOURCES[source]
+    assert source.generated == bool(source.planted())
+
+
+def test_the_planted_biases_go_by_their_columns() -> None:
+    assert GeneratedCorpus(stereotype=0.25).planted() == {"stereotype": 0.25}
+    assert GeneratedPosts(label_bias=-1).planted() == {"label_bias": -1.0}
+
+
+def test_a_source_that_does_not_say_what_it_reads_is_no_source() -> None:
+    class Silent:
+        version, generated, grouped, name = 1, False, False, "silent"
+        load = planted = lambda self: None
+
+    assert lacks(Silent(), Source) == ["files"]
+    assert not isinstance(Silent(), Source)
+
+
+def test_importing_the_choices_loads_no_heavy_library() -> None:
+    heavy = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch"}
+    modules = "corpora.corpus, corpora.hatespeech, corpora.labelled, corpora.world"
+    code = f"import sys, {modules}; print(*sys.modules)"
+    loaded = subprocess.check_output(
+        [sys.executable, "-c", code], cwd=Path(__file__).parents[2], text=True
+    )
+    assert not heavy & {*loaded.split()}

@@ -1,0 +1,195 @@
+"""Which words a method works on: by name or from a file, exchanged, lowered, expanded, and what is
+refused.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from gensim.models import KeyedVectors
+
+from debias.attract_repel import AttractRepel
+from debias.roles import require_roles, words_by_role
+from debias.word_choice import WordChoice
+from files import InputError
+from intrinsic.wordsets import load_query, load_wordset, read_query
+from tests.debias.make_query import make_query
+
+CONF = Path(__file__).resolve().parents[2] / "conf" / "words"
+GENDERS = ({"he", "him", "his"}, {"she", "her", "hers"})
+MINE = {
+    "mine": {"X": ["He"], "Y": ["She"], "A": ["Office"], "B": ["Home"]},
+    "other": {"X": ["a"], "Y": ["b"], "A": ["c"], "B": ["d"]},
+}
+
+
+def chosen(name: str) -> WordChoice:
+    """The choice of a configuration file."""
+    fields = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
+    assert fields.pop("_target_") == "debias.word_choice.WordChoice"
+    return WordChoice(**fields)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> str:
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(MINE), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "sets"),
+    # Goldfarb-Tarrant et al. (2021), section 3.1: the genders are the targets of every test.
+    [
+        ("weat6b", [["male_terms"], ["female_terms"], ["career"], ["family"]]),
+        ("weat7", [["male_terms"], ["female_terms"], ["math"], ["arts"]]),
+        ("weat8", [["male_terms_2"], ["female_terms_2"], ["science"], ["arts_2"]]),
+        (
+            "gender_union",
+            [
+                ["male_terms", "male_terms_2"],
+                ["female_terms", "female_terms_2"],
+                ["career", "math", "science"],
+                ["family", "arts", "arts_2"],
+            ],
+        ),
+    ],
+)
+def test_the_words_of_the_configurations(name: str, sets: list[list[str]]) -> None:
+    choice = chosen(name)
+    assert choice.name == name
+    found = words_by_role(choice.words())
+    for words, names in zip(found.values(), sets, strict=True):
+        listed = [word.lower() for one in names for word in load_wordset(one).words]
+        assert words == tuple(dict.fromkeys(listed))
+
+
+def test_every_configuration_has_genders_as_targets_and_a_name_of_its_own() -> None:
+    choices = [chosen(path.stem) for path in CONF.glob("*.yaml")]
+    assert {each.name for each in choices} == {
+        *("weat6b", "weat7", "weat8"),
+        *("gender_union", "gender_union+100"),
+    }
+    for each in choices:
+        query = each.seed_words()
+        for role, words in zip("XY", GENDERS, strict=True):
+            assert words <= set(query[role].words)
+
+
+def test_the_union_takes_in_the_three_tests() -> None:
+    union = words_by_role(load_query("gender_union"))
+    assert [len(words) for words in union.values()] == [11, 11, 24, 17]
+    for name in ("weat6b", "weat7", "weat8"):
+        for role, words in words_by_role(chosen(name).words()).items():
+            assert set(words) <= {word.lower() for word in union[role]}
+
+
+def test_lowercase_meets_lower_cased_text(own: str) -> None:
+    query = WordChoice("weat8", swap=True, lowercase=True).words()
+    assert {"einstein", "nasa"} <= set(query["A"].words)
+    assert "shakespeare" in query["B"].words
+    assert WordChoice("mine", own, lowercase=True).words()["X"].words == ("he",)
+    assert WordChoice("mine", own).words()["X"].words == ("He",)
+
+
+def test_a_query_of_a_file(own: str, tmp_path: Path) -> None:
+    assert WordChoice("mine", own).name == "own.mine"
+    assert WordChoice("mine", own, expand=3).name == "own.mine+3"
+    single = tmp_path / "single.yaml"
+    (tmp_path / "home.txt").write_text("home\n", encoding="utf-8")
+    single.write_text("q: {X: [he], Y: [she], A: career, B: {file: home.txt}}", encoding="utf-8")
+    choice = WordChoice(None, str(single), stop="stop.txt")
+    assert choice.name == "single"
+    assert choice.words()["A"] == load_wordset("career")
+    assert choice.files() == [single, tmp_path / "home.txt", Path("stop.txt")]
+
+
+def test_swap_exchanges_targets_and_attributes(own: str) -> None:
+    query = WordChoice("mine", own, swap=True).words()
+    assert [query[role].words[0] for role in "XYAB"] == ["Office", "Home", "He", "She"]
+
+
+def test_what_is_written_is_what_is_used(tmp_path: Path) -> None:
+    (tmp_path / "stop.txt").write_text(" cow \n", encoding="utf-8")
+    choice = WordChoice("gender_union", lowercase=True, expand=2, stop=str(tmp_path / "stop.txt"))
+    seeds = [word for words in words_by_role(choice.seed_words()).values() for word in words]
+    words = [*seeds, "cat", "dog", "cow", "emu"]
+    vectors = KeyedVectors(4)
+    rows = np.random.default_rng(0).standard_normal((len(words), 4))
+    vectors.add_vectors(words, rows.astype(np.float32))
+    choice.write(tmp_path / "words.yaml", vectors)
+    used = read_query(tmp_path / "words.yaml")
+    assert used == choice.words(vectors)
+    added = {word for words in words_by_role(used).values() for word in words} - set(seeds)
+    assert added == {"cat", "dog", "emu"}
+    with pytest.raises(InputError, match="expand=2: give the vectors"):
+        choice.write(tmp_path / "words.yaml")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"query": "weat6c"}, "unknown query 'weat6c'; did you mean 'weat6'"),
+        ({"query": None}, "query=None without a file"),
+        ({"query": "mine", "file": "nowhere.yaml"}, r"no such file: nowhere\.yaml"),
+        ({"expand": -1}, "expand=-1: give a whole number of at least 0"),
+        ({"expand": 2.5}, r"expand=2\.5: give a whole number"),
+        ({"lowercase": "yes"}, "lowercase='yes': give true or false"),
+    ],
+)
+def test_a_wrong_choice_is_refused(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        WordChoice(**fields)  # type: ignore[arg-type]
+
+
+def test_a_file_of_several_queries_needs_a_name_of_its_own(own: str) -> None:
+    with pytest.raises(InputError, match="has the queries mine, other; name one"):
+        WordChoice(None, own)
+    with pytest.raises(InputError, match="has no query 'gender_union'; name one of mine, other"):
+        WordChoice(file=own)
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        ((), "X is empty"),
+        (("he", "home"), "'home' stands in X and in B"),
+        (("he", "he"), "'he' stands in X and in X"),
+        (("two words",), "'two words'.*one word"),
+        (("",), "one word"),
+        (("a\x01b",), "one word"),
+    ],
+)
+def test_words_that_no_method_can_work_on_are_refused(x: tuple[str, ...], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        words_by_role(make_query("broken", x, ["she"], ["office"], ["home"]))
+
+
+def test_a_query_without_a_role_is_refused_by_its_name() -> None:
+    vectors = KeyedVectors(2)
+    vectors.add_vectors(["he", "she"], np.eye(2, dtype=np.float32))
+    with pytest.raises(InputError, match="'names_professions' has no B; the method works on X, Y"):
+        AttractRepel("debias").modify(vectors, load_query("names_professions"), seed=0)
+    with pytest.raises(InputError, match="'base_pairs' has no X, Y, A, B"):
+        require_roles(load_query("base_pairs"), AttractRepel.roles)
+
+
+def test_planning_loads_no_heavy_library() -> None:
+    code = (
+        "import sys, debias.balance, debias.attract_repel, debias.word_choice, debias.unmodified;"
+        " print({'torch', 'gensim', 'datasets', 'sklearn', 'scipy', 'pandas'} & set(sys.modules))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=CONF.parent.parent,
+    )
+    assert ran.stdout.strip() == "set()"

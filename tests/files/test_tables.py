@@ -1,0 +1,145 @@
+"""Any table comes in by column names, and a bad one is refused in words."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from files import InputError
+from files.tables import read_table
+
+HEADER = ["Test", "d", "note"]
+ROWS = [["6", "1.5", "a, b"], ["01", "", "NA"], ["6.0", "-2", 'say "x"'], ["a", "b\tc", "d\ne"]]
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+}
+
+
+@pytest.mark.parametrize("packed", PACK)
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".tab"])
+def test_cells_stay_as_written(suffix: str, packed: str, tmp_path: Path) -> None:
+    path = tmp_path / f"table{suffix}{packed}"
+    separator = "," if suffix == ".csv" else "\t"
+    text = pd.DataFrame(ROWS, columns=HEADER).to_csv(sep=separator, index=False)
+    path.write_bytes(PACK[packed](text.encode()))
+    table = read_table(path)
+    assert table.columns.tolist() == HEADER
+    assert table.to_numpy().tolist() == ROWS
+
+
+cells = st.text(st.characters(codec="utf-8", exclude_characters="\r"))
+
+
+@given(rows=st.lists(st.tuples(cells, cells)))
+@settings(
+    max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+def test_what_pandas_writes_is_read_back(tmp_path: Path, rows: list[tuple[str, str]]) -> None:
+    table = pd.DataFrame(rows, columns=["x", "y"], dtype=str)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), table)
+
+
+@pytest.mark.parametrize("name", ["x", '"x"'])
+def test_byte_order_mark_windows_line_ends_and_blank_lines(name: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(f"\ufeff{name},y\r\n1,2\r\n\r\n3,4\r\n".encode())
+    assert read_table(tmp_path / "t.csv").to_dict("list") == {"x": ["1", "3"], "y": ["2", "4"]}
+
+
+def test_a_separator_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("x;y\n1,5;2\n", encoding="utf-8")
+    assert read_table(tmp_path / "t.txt", separator=";").to_numpy().tolist() == [["1,5", "2"]]
+
+
+def test_quotation_marks_may_be_text(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text('x\ty\n"lone\t2\n', encoding="utf-8")
+    assert read_table(tmp_path / "t.tsv", quoted=False).to_numpy().tolist() == [['"lone', "2"]]
+
+
+def test_a_header_alone_is_a_table_without_rows(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x,y\n", encoding="utf-8")
+    assert read_table(tmp_path / "t.csv").shape == (0, 2)
+
+
+def test_parquet_keeps_its_types(tmp_path: Path) -> None:
+    table = pd.DataFrame(
+        {"x": [1.0, None], "n": pd.array([1, None], dtype="Int64"), "name": ["a", None]}
+    )
+    (tmp_path / "dose=1").mkdir()  # a name that pyarrow takes for a partition
+    table.to_parquet(tmp_path / "dose=1" / "t.parquet")
+    pd.testing.assert_frame_equal(read_table(tmp_path / "dose=1" / "t.parquet"), table)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", b"", "t.csv is empty"),
+        ("t.csv", b"\n\n", "t.csv is empty"),
+        ("t.csv.gz", gzip.compress(b"", mtime=0), "t.csv.gz is empty"),
+        ("t.csv", b"a,b\n1,2\n1,2,3\n", "line 3 has 3 cells, the header 2; quote cells"),
+        ("t.csv", b"a,b\n1,2,3\n1,2,3\n", "line 2 has 3 cells"),
+        ("t.csv", b'a,b\n"1\n",2\n\n1\n', "line 5 has 1 cells, the header 2"),
+        ("t.csv", b"a,b,a\n1,2,3\n", "the header names 'a' more than once; rename one"),
+        ("t.csv", b"a\n\xff\n", "line 2 is not UTF-8 .*iconv"),
+        ("t.csv", b'a,b\n1,2\n"1,2\n3,4\n', "line 3 is not delimited text .*quoted=false"),
+        ("t.csv", b'a,b\n"1"x,2\n', "line 2 is not delimited text"),
+        ("t.csv", b"a,b\r1,2\r", "line 1 is not delimited text"),
+        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], "damaged archive.*copy the file"),
+        ("t.csv.xz", b"a,b\n1,2\n", "damaged archive"),
+        ("t.parquet", b"", "t.parquet is no Parquet file or is damaged"),
+        ("t.parquet", b"a,b\n1,2\n", "t.parquet is no Parquet file or is damaged .*write it again"),
+        ("t.xlsx", b"PK", "unknown format '.xlsx'; give .csv, .tsv, .tab"),
+        ("t.parquet.gz", b"", "unknown format '.parquet'"),
+    ],
+)
+def test_bad_files_are_refused_in_one_line(
+    name: str, content: bytes, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        read_table(tmp_path / name)
+    assert "\n" not in str(caught.value)
+
+
+@given(data=st.data())
+@settings(
+    max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+def test_damaged_parquet_is_refused_or_read(tmp_path: Path, data: st.DataObject) -> None:
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": ["x", None], "b": [1, 2]}).to_parquet(path)
+    content = bytearray(path.read_bytes())
+    for place in data.draw(st.lists(st.integers(0, len(content) - 1), max_size=5)):
+        content[place] = data.draw(st.integers(0, 255))
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    try:
+        read_table(path)
+    except InputError as error:
+        assert "damaged" in str(error)  # noqa: PT017 - it may also be read
+
+
+@pytest.mark.parametrize("separator", ["||", "\n", '"'])
+def test_a_separator_is_one_character(separator: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"separator=.*: give one character"):
+        read_table(tmp_path / "t.csv", separator=separator)
+
+
+@pytest.mark.parametrize("name", ["tabel.csv", "tabel.parquet"])
+def test_missing_file_names_the_nearest(name: str, tmp_path: Path) -> None:
+    (tmp_path / name.replace("tabel", "table")).write_text("x", encoding="utf-8")
+    with pytest.raises(InputError, match=r"no such file: .*did you mean 'table"):
+        read_table(tmp_path / name)
+    (tmp_path / name).mkdir()
+    with pytest.raises(InputError, match="is a folder; give a file"):
+        read_table(tmp_path / name)

@@ -1,0 +1,45 @@
+"""Small points of the generated world, for tests of what is planned and run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from corpora.world import GeneratedCorpus, GeneratedPosts
+from debias.unmodified import Unmodified
+from debias.word_choice import WordChoice
+from extrinsic.gaps import Gaps
+from extrinsic.linear import Linear
+from extrinsic.tagger import GenderTagger
+from intrinsic.metrics.weat import Weat
+from train.embed import Word2Vec
+from train.parts.hatespeech import HateSpeech
+from train.parts.static import StaticVectors
+from train.point import Plan, Point, plan_point
+from train.store import Store
+
+if TYPE_CHECKING:
+    from intrinsic.metric import Metric
+
+WEAT = Weat(queries=("weat6b", "weat7", "weat8"), case="lower")
+SUBJECT = StaticVectors(
+    corpus=GeneratedCorpus(sentences=1000),
+    embedding=Word2Vec(dim=8, epochs=1, min_count=1),
+    debias=Unmodified(),
+    words=WordChoice(lowercase=True),
+)
+TASK = HateSpeech(
+    source=GeneratedPosts(posts=400), groups=GenderTagger(), classifier=Linear(), gaps=Gaps()
+)
+
+
+def plan(
+    folder: Path,
+    *metrics: Metric,
+    subject: StaticVectors = SUBJECT,
+    task: HateSpeech | None = None,
+    seed: int = 0,
+) -> Plan:
+    """The plan of a point over the store in ``folder``; WEAT where no metric is named."""
+    point = Point(experiment="e", seed=seed, subject=subject, metrics=metrics or (WEAT,), task=task)
+    return plan_point(point, Store(folder))

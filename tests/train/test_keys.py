@@ -1,0 +1,130 @@
+"""What differs has another key, and what cannot change a result has the same: each way in which
+results were once stale or measured twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pytest
+
+from corpora.kinds import Collected
+from corpora.world import GeneratedPosts
+from debias.balance import Balance
+from debias.kinds import Method, Place
+from extrinsic.tagger import GenderTagger
+from files import InputError, choice
+from intrinsic.metrics.set_distances import EmbeddingCoherence
+from tests.points import SUBJECT, TASK, WEAT, plan
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from intrinsic.wordsets import Query
+    from train.parts.hatespeech import HateSpeech
+
+ECT = EmbeddingCoherence()
+
+
+def named(folder: Path, task: HateSpeech) -> dict[str, str]:
+    """The key of each stage by its name."""
+    return {stage.name: key for key, stage in plan(folder, task=task).stages().items()}
+
+
+def test_a_further_metric_measures_none_again_and_their_order_changes_nothing(
+    tmp_path: Path,
+) -> None:
+    one, both, turned = (plan(tmp_path, *m) for m in ((WEAT,), (WEAT, ECT), (ECT, WEAT)))
+    assert set(one.stages()) < set(both.stages())
+    assert both.key == turned.key != one.key
+    assert plan(tmp_path, WEAT, WEAT).key == one.key
+
+
+def test_a_tagger_that_is_not_used_decides_nothing_and_one_that_is_decides(
+    tmp_path: Path,
+) -> None:
+    other = GenderTagger(male_words=("sir",))
+    assert named(tmp_path, TASK) == named(tmp_path, replace(TASK, groups=other))
+    ungrouped = replace(TASK, source=Ungrouped())
+    assert named(tmp_path, ungrouped) != named(tmp_path, replace(ungrouped, groups=other))
+    assert (
+        named(tmp_path, ungrouped)["posts"]
+        == named(tmp_path, replace(ungrouped, groups=other))["posts"]
+    )
+
+
+def test_two_files_have_two_keys(tmp_path: Path) -> None:
+    for name, text in (("a", "one\n"), ("b", "two\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "posts.csv").write_text(text, encoding="utf-8")
+    keys = {
+        plan(tmp_path, task=replace(TASK, source=Ungrouped(str(tmp_path / name / "posts.csv")))).key
+        for name in ("a", "b")
+    }
+    assert len(keys) == 2
+
+
+@choice
+class Ungrouped(Collected):
+    """Posts without groups; two files of one name are told apart by their bytes."""
+
+    path: str | None = None
+
+    name: ClassVar[str] = "ungrouped"
+    version: ClassVar[int] = 1
+    grouped: ClassVar[bool] = False
+    unkeyed: ClassVar[tuple[str, ...]] = ("path",)
+
+    def files(self) -> list[Path]:
+        return [Path(self.path)] if self.path else []
+
+    def load(self, *, seed: int) -> pd.DataFrame:
+        return GeneratedPosts(posts=400).load(seed=seed).drop(columns="group")
+
+
+@choice
+class Shrink:
+    """A method that knows neither dose nor direction."""
+
+    name: ClassVar[str] = "shrink"
+    version: ClassVar[int] = 1
+    acts_on: ClassVar[Place] = "vectors"
+    roles: ClassVar[tuple[str, ...]] = ("X",)
+
+    def files(self) -> list[Path]:
+        return []
+
+    def modify(self, vectors: object, query: Query, *, seed: int) -> object:
+        raise NotImplementedError
+
+
+def test_a_method_without_dose_and_direction_is_a_method(tmp_path: Path) -> None:
+    method = Shrink()
+    assert isinstance(method, Method)
+    laid = plan(tmp_path, subject=replace(SUBJECT, debias=method))
+    assert laid.point.facts()["method"] == "shrink"
+    assert laid.point.facts()["dose"] == 1.0
+    assert laid.key != plan(tmp_path).key
+
+
+def test_dose_0_is_the_unmodified_embedding(tmp_path: Path) -> None:
+    none = plan(tmp_path, subject=replace(SUBJECT, debias=Balance("debias", dose=0)))
+    assert none.key == plan(tmp_path).key
+    some = plan(tmp_path, subject=replace(SUBJECT, debias=Balance("debias", dose=0.5)))
+    assert some.key != none.key
+    assert some.keys()["base_key"] == none.keys()["vectors_key"]
+    assert some.keys()["corpus_key"] == none.keys()["corpus_key"]
+
+
+@choice
+class OnModels(Shrink):
+    """A method on what static vectors do not have."""
+
+    acts_on: ClassVar[Place] = "model"
+
+
+def test_a_method_on_what_the_subject_has_not_is_refused() -> None:
+    with pytest.raises(InputError, match=r"debias=shrink acts on the model, and subject=static"):
+        replace(SUBJECT, debias=OnModels())

@@ -1,0 +1,123 @@
+"""Plain configuration values to choices: every node that names a class by ``_target_`` is built."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from analysis.studies.study import Study
+from files import Choice, InputError, nearest
+from files.choice import FieldError, lacks
+from intrinsic.metric import Metric
+from train.parts.part import Subject, Task
+from train.point import Point
+
+TARGET = "_target_"
+REFERENCE = re.compile(r"\$\{([\w.]+)\}")
+
+Tree = Mapping[str, Any]
+
+
+def to_point(tree: Tree, written: Tree) -> Point:
+    """The point that a configuration describes: its values, and the same as they are written, with
+    ``${...}`` in the place of what a node takes from another.
+
+    Raises ``InputError`` for an unknown key, a value that a field does not allow, and a choice
+    that lacks what its kind needs.
+    """
+    read = Reader(written)
+    for name, node in tree.items():  # those too that this point does not use
+        if isinstance(node, Mapping) and TARGET in node:
+            read(node, name)
+    metrics = [read(node, f"intrinsic.{name}") for name, node in tree["intrinsic"].items()]
+    task = read(tree["task"], "task") if tree["task"] is not None else None
+    try:
+        return Point(
+            experiment=tree["name"],
+            seed=tree["seed"],
+            subject=cast("Subject", of_kind(read(tree["subject"], "subject"), Subject, "subject")),
+            metrics=tuple(
+                cast("Metric", of_kind(metric, Metric, "intrinsic")) for metric in metrics
+            ),
+            task=cast("Task", of_kind(task, Task, "task")) if task is not None else None,
+        )
+    except FieldError as error:
+        raise InputError(str(error).replace("experiment=", "name=")) from error
+
+
+def to_study(node: Tree) -> Study:
+    """The study that a configuration's node ``study`` describes."""
+    return cast("Study", of_kind(Reader({"study": node})(node, "study"), Study, "study"))
+
+
+def of_kind(found: object, kind: type, where: str) -> object:
+    """The choice, if it is what is wanted there. Raises ``InputError`` naming what it lacks."""
+    if isinstance(found, kind):
+        return found
+    missing = lacks(found, kind) if getattr(kind, "_is_protocol", False) else []
+    why = f", for it has no {', '.join(missing)}" if missing else ""
+    raise InputError(f"{where}={type(found).__qualname__}: it is no {kind.__name__}{why}")
+
+
+class Reader:
+    """Builds choices from nodes, and names in its errors the key that the user gave: a value that
+    comes by ``${corpus}`` is told as that of ``corpus``.
+    """
+
+    def __init__(self, written: Tree) -> None:
+        self.written = written
+
+    def __call__(self, node: Tree, where: str) -> Choice:
+        """The choice that a node names by ``_target_``."""
+        values = {key: value for key, value in node.items() if key != TARGET}
+        cls = _import(node.get(TARGET), where)
+        fields = [each.name for each in dataclasses.fields(cls) if each.init]
+        make = getattr(cls, "configured", cls)
+        for key in values if make is cls else ():
+            if key not in fields:
+                raise InputError(
+                    f"unknown config key '{where}.{key}'{nearest(key, fields)}"
+                    f" {cls.__name__} has: {', '.join(fields)}"
+                )
+        ready = {key: self._value(value, f"{where}.{key}") for key, value in values.items()}
+        try:
+            return cast("Choice", make(**ready))
+        except FieldError as error:
+            raise InputError(f"{where}.{error}") from error
+        except TypeError as error:
+            raise InputError(f"{where}: {error}; {cls.__name__} has {', '.join(fields)}") from error
+
+    def _value(self, value: Any, where: str) -> Any:
+        if isinstance(value, Mapping) and TARGET in value:
+            return self(value, self._origin(where))
+        return value
+
+    def _origin(self, where: str) -> str:
+        """Where a value is written: the key that ``${...}`` names there, else ``where`` itself."""
+        found: Any = self.written
+        for part in where.split("."):
+            found = found.get(part) if isinstance(found, Mapping) else None
+        match = REFERENCE.fullmatch(found) if isinstance(found, str) else None
+        return self._origin(match[1]) if match else where
+
+
+def _import(target: object, where: str) -> type:
+    module, _, name = str(target).rpartition(".")
+    try:
+        cls = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(
+            f"{where}.{TARGET}={target!r} cannot be imported ({error}); give package.module.Class"
+        ) from error
+    if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
+        raise InputError(f"{where}.{TARGET}={target} is no choice; make it with files.choice")
+    fields = [each.name for each in dataclasses.fields(cls)]
+    needed = ("name", "version", "files")
+    if missing := [name for name in needed if not (hasattr(cls, name) or name in fields)]:
+        raise InputError(
+            f"{where}.{TARGET}={target} has no {', '.join(missing)}, which every choice needs"
+        )
+    return cls

@@ -1,0 +1,94 @@
+"""The points, intrinsic and extrinsic tables of a sweep, joined from what lies in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from analysis.results import Tables, read_tables
+from train.outcome import Outcome, read_outcome
+
+if TYPE_CHECKING:
+    from train.point import Plan
+    from train.store import Store
+
+DATA = ("experiment", "task", "source", "corpus")  # what two sweeps of one study share
+
+
+def join_tables(
+    plans: Sequence[Plan],
+    store: Store,
+    results: Path,
+    outcomes: Mapping[str, Outcome] | None = None,
+) -> Tables:
+    """A point is done if the results it ends in lie in the store, whole; otherwise its row tells
+    how the last attempt ended.
+
+    That is looked up in ``outcomes``, by point, and then in what is noted in ``results``.
+
+    The tables hold nothing that differs between two runs of the same sweep: no times, no paths of
+    the store.
+    """
+    points, intrinsic, extrinsic = [], [], []
+    for plan in plans:
+        outcome = Outcome(plan.key)
+        if all(store.intact(stage) for stage in plan.ends):
+            for stage in plan.metrics:
+                scores = _scores(store.path(stage), point=plan.key)
+                key = pa.repeat(stage.key, scores.num_rows)
+                intrinsic.append(scores.add_column(scores.num_columns, "intrinsic_key", key))
+            if plan.task:
+                task = str(plan.point.facts()["task"])
+                extrinsic.append(_scores(store.path(plan.task), task=task, point=plan.key))
+        else:
+            noted = (outcomes or {}).get(plan.key) or read_outcome(results, plan.key)
+            failed = noted is not None and noted.status == "failed"
+            outcome = noted if noted and failed else Outcome(plan.key, "failed", "did not run")
+        points.append({"point": plan.key, **plan.point.facts(), **outcome.told(), **plan.keys()})
+    return Tables(
+        pd.DataFrame(points), _stack(intrinsic, ["point"]), _stack(extrinsic, ["point", "task"])
+    )
+
+
+def _scores(folder: Path, **first: str) -> pa.Table:
+    """The rows of a stage's scores with columns put before them."""
+    file = pq.ParquetFile(folder / "scores.parquet")
+    table = file.read(use_threads=False).replace_schema_metadata(None)
+    for name, value in first.items():
+        table = table.add_column(0, name, pa.repeat(value, table.num_rows))
+    return table
+
+
+def _stack(tables: Iterable[pa.Table], first: list[str]) -> pd.DataFrame:
+    stacked = list(tables)
+    if not stacked:
+        return pd.DataFrame(columns=first)
+    return pa.concat_tables(stacked, promote_options="permissive").to_pandas()
+
+
+def extended(tables: Tables, results: Path) -> Tables:
+    """The tables with the rows of other points that lie in the results folder already, if they are
+    about the same task and data.
+    """
+    if not (results / "points.parquet").is_file():
+        return tables
+    earlier = read_tables(results)
+    about = [name for name in DATA if name in earlier.points and name in tables.points]
+    now = tables.points[about].apply(tuple, axis=1)
+    same = earlier.points[about].apply(tuple, axis=1).isin(now)
+    kept = set(earlier.points.loc[same, "point"]) - set(tables.points["point"])
+    return Tables(
+        *(
+            _join(old[old["point"].isin(kept)], new)
+            for old, new in zip(earlier, tables, strict=True)
+        )
+    )
+
+
+def _join(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat([old, new], ignore_index=True) if len(old) else new

@@ -1,0 +1,118 @@
+"""Hate speech: posts classified by a model on frozen vectors, and the gaps between two groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pandas as pd
+
+from corpora.kinds import Source
+from extrinsic.gaps import Gaps, gap_table
+from extrinsic.kinds import Classifier, Tagger
+from files import choice
+from files.choice import Whole
+from files.vectors import open_mapped
+
+if TYPE_CHECKING:
+    from train.parts.part import Facts, Inputs, Stages
+    from train.store import Stage
+
+
+@choice
+class HateSpeech:
+    """Posts from ``source``, tagged by ``groups`` where the source does not say whom they are
+    about, and a ``classifier`` on the subject's vectors.
+
+    ``name`` stands for the task in the tables. ``replicate``: further classifiers on the same
+    embedding and posts, which tell how far a gap is that of one training run.
+    """
+
+    source: Source
+    groups: Tagger
+    classifier: Classifier
+    gaps: Gaps
+    name: str = "hatespeech_en"
+    replicate: Whole = 0
+
+    version: ClassVar[int] = 1
+    needs: ClassVar[tuple[str, ...]] = ("vectors",)
+
+    def files(self) -> list[Path]:
+        """None of its own: its choices name theirs."""
+        return []
+
+    def facts(self) -> Facts:
+        """The columns task, source, classifier, replicate, generated and what is planted in the
+        labels.
+        """
+        return {
+            "task": self.name,
+            "source": self.source.name,
+            "classifier": self.classifier.name,
+            "replicate": self.replicate,
+            **self.source.planted(),
+            "generated": self.source.generated,
+        }
+
+    def lay(self, stages: Stages, subject: Mapping[str, Stage]) -> Stage:
+        """Posts, groups where they must be tagged, predictions, and the gap table."""
+        posts = stages("posts", self.source, load_posts)
+        if not self.source.grouped:
+            posts = stages("tagged", self.groups, tag_posts, {"posts": posts})
+        predictions = stages(
+            "predictions",
+            self.classifier,
+            predict,
+            {"posts": posts, "vectors": subject["vectors"]},
+            drawn=f"predictions/{self.replicate}" if self.replicate else "",
+        )
+        return stages("extrinsic", self.gaps, measure_gaps, {"predictions": predictions})
+
+
+def load_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
+    """``posts.parquet``; ``group_by`` says where the groups come from."""
+    posts = source.load(seed=seed)
+    (posts.assign(group_by="annotation") if source.grouped else posts).to_parquet(
+        out / "posts.parquet"
+    )
+
+
+def tag_posts(tagger: Tagger, out: Path, inputs: Inputs, seed: int) -> None:
+    """``posts.parquet`` with a group for each post."""
+    tagged = tagger.tag(pd.read_parquet(inputs["posts"] / "posts.parquet"))
+    tagged.assign(group_by=f"tagger: {tagger.description}").to_parquet(out / "posts.parquet")
+
+
+def predict(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
+    """``predictions.parquet``, one row a post."""
+    posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
+    with _one_thread():
+        predicted = classifier.predict(posts, open_mapped(inputs["vectors"] / "vectors"), seed=seed)
+    predicted.assign(group_by=posts["group_by"].iloc[0]).to_parquet(out / "predictions.parquet")
+
+
+def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
+    """``scores.parquet``: precision, recall and F1 of each group and the signed gaps, each with
+    its interval and support.
+    """
+    predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
+    table = gap_table(predicted, gaps, seed=seed)
+    table.assign(group_by=predicted["group_by"].iloc[0]).to_parquet(out / "scores.parquet")
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """One thread for torch: a small network gains little from more, and sums in another order
+    change the last digits of a result.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

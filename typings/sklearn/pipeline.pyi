@@ -1,0 +1,3 @@
+from sklearn.base import BaseEstimator, Classifier
+
+def make_pipeline(*steps: BaseEstimator) -> Classifier: ...
