@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import atanh, nan, sqrt, tanh
+from math import atanh, isfinite, nan, sqrt, tanh
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.coefficients import NORMAL_975, Floats
+from analysis.coefficients import NORMAL_975, Floats, Truths, both_finite
 
 Ints = NDArray[np.intp]
 
@@ -34,6 +34,20 @@ class Estimate(NamedTuple):
     high: float = nan
 
 
+class Moments(NamedTuple):
+    """Weighted sums of rows: their number, means, variances, the root of the variances' product and
+    Pearson's r. Shapes: (b,) each.
+    """
+
+    n: Floats
+    mx: Floats
+    my: Floats
+    vx: Floats
+    vy: Floats
+    spread: Floats
+    r: Floats
+
+
 @dataclass(frozen=True)
 class Pairs:
     """Paired values with the unit of each: ``unit`` counts from 0 to k - 1. Shapes: (n,) each."""
@@ -46,10 +60,15 @@ class Pairs:
     def of(cls, x: ArrayLike, y: ArrayLike, units: ArrayLike) -> tuple[Pairs, list[str]]:
         """The pairs of which both values are finite, and the names of their units, sorted."""
         first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        kept = np.isfinite(first) & np.isfinite(second)
-        named = np.asarray(units, dtype=object)[kept].astype(str)
+        kept = both_finite(first, second)
+        named: NDArray[np.str_] = np.asarray(units, dtype=object)[kept].astype(str)
         names, unit = np.unique(named, return_inverse=True)
         return cls(first[kept], second[kept], unit), names.tolist()
+
+    def sums(self, *values: Floats) -> Floats:
+        """For every unit the sums of some values of its rows. Shapes: (n,) each -> (k, values)."""
+        added = [np.bincount(self.unit, weights=each, minlength=self.units) for each in values]
+        return np.stack(added, axis=1)
 
     @property
     def units(self) -> int:
@@ -59,7 +78,15 @@ class Pairs:
     @property
     def constant(self) -> bool:
         """Whether a side differs by rounding only."""
-        return any(np.ptp(v) <= 1e-13 * np.abs(v).max(initial=0) for v in (self.x, self.y))
+        return any(
+            float(np.ptp(side)) <= 1e-13 * float(np.abs(side).max(initial=0))
+            for side in (self.x, self.y)
+        )
+
+
+def standardised(values: Floats, ddof: int = 0) -> Floats:
+    """The values centred and divided by their standard deviation."""
+    return (values - float(values.mean())) / float(values.std(ddof=ddof))
 
 
 def coverage(units: int) -> str:
@@ -91,14 +118,21 @@ def moments(pairs: Pairs) -> Floats:
     """For every unit the sums of 1, x, y, x^2, y^2 and x y, centred and scaled over all rows. Shape
     (units, 6).
     """
-    x, y = ((each - each.mean()) / each.std() for each in (pairs.x, pairs.y))
-    return np.stack(
-        [
-            np.bincount(pairs.unit, weights=w, minlength=pairs.units)
-            for w in (np.ones_like(x), x, y, x * x, y * y, x * y)
-        ],
-        axis=1,
-    )
+    x, y = standardised(pairs.x), standardised(pairs.y)
+    return pairs.sums(np.ones_like(x), x, y, x * x, y * y, x * y)
+
+
+def weighted_moments(weights: Floats, sums: Floats) -> Moments:
+    """Means, variances and Pearson's r of each weighting of the units. Shapes: weights (b, units),
+    sums (units, 6) -> (b,) each; r is NaN where a side is constant.
+    """
+    n, sx, sy, sxx, syy, sxy = list[Floats]((weights @ sums).T)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mx, my = sx / n, sy / n
+        vx, vy = sxx / n - mx * mx, syy / n - my * my
+        spread: Floats = np.sqrt(vx * vy)
+        r: Floats = (sxy / n - mx * my) / spread
+    return Moments(n, mx, my, vx, vy, spread, np.where((vx < 1e-12) | (vy < 1e-12), nan, r))
 
 
 def weighted_pearson(weights: Floats, sums: Floats) -> tuple[Floats, Floats]:
@@ -109,14 +143,10 @@ def weighted_pearson(weights: Floats, sums: Floats) -> tuple[Floats, Floats]:
     standardised values; the error of z is sqrt(sum_units w influence^2) / (n (1 - r^2)). Shapes:
     weights (b, units), sums (units, 6) -> (b,), (b,); NaN where a side is constant.
     """
-    n, sx, sy, sxx, syy, sxy = (weights @ sums).T
+    n, mx, my, vx, vy, spread, r = weighted_moments(weights, sums)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mx, my = sx / n, sy / n
-        vx, vy = sxx / n - mx * mx, syy / n - my * my
-        constant = (vx < 1e-12) | (vy < 1e-12)
-        r = np.where(constant, nan, (sxy / n - mx * my) / np.sqrt(vx * vy))
         # The influence is linear in the unit's own sums: its coefficients, one row a weighting.
-        cross, half = 1 / np.sqrt(vx * vy), r / 2
+        cross, half = 1 / spread, r / 2
         of = np.stack(
             [
                 cross * mx * my - half * (mx * mx / vx + my * my / vy),
@@ -128,8 +158,9 @@ def weighted_pearson(weights: Floats, sums: Floats) -> tuple[Floats, Floats]:
             ],
             axis=1,
         )
-        influence = of @ sums.T
-        error = np.sqrt((weights * influence**2).sum(axis=1)) / (n * (1 - r * r))
+        influence: Floats = of @ sums.T
+        squared: Floats = (weights * influence**2).sum(axis=1)
+        error: Floats = np.sqrt(squared) / (n * (1 - r * r))
     return r, error
 
 
@@ -143,26 +174,27 @@ def pearson_interval(pairs: Pairs, weights: Floats) -> Estimate:
     the point.
     """
     sums = moments(pairs)
-    (value,), (error,) = weighted_pearson(np.ones((1, pairs.units)), sums)
-    value = float(np.clip(value, -1, 1))
+    whole = weighted_pearson(np.ones((1, pairs.units)), sums)
+    value, error = (float(each[0]) for each in whole)
+    value = max(-1.0, min(1.0, value))
     if abs(value) > 1 - 1e-12:
         return Estimate(value, value, value)
-    if pairs.units < FEWEST_UNITS or not np.isfinite(error) or error == 0:
+    if pairs.units < FEWEST_UNITS or not isfinite(error) or error == 0:
         return Estimate(value, nan, nan)
     resampled, errors = weighted_pearson(weights, sums)
     with np.errstate(divide="ignore", invalid="ignore"):
-        strayed = np.abs(np.arctanh(np.clip(resampled, -1, 1)) - atanh(value)) / errors
+        strayed: Floats = np.abs(np.arctanh(np.clip(resampled, -1, 1)) - atanh(value)) / errors
     strayed = strayed[np.isfinite(strayed)]
     if len(strayed) < len(weights) / 2:
         return Estimate(value, nan, nan)
-    reach = float(np.quantile(strayed, 0.95)) * float(error)
+    reach = float(np.quantile(strayed, 0.95)) * error
     return Estimate(value, tanh(atanh(value) - reach), tanh(atanh(value) + reach))
 
 
 def leave_one_out(pairs: Pairs) -> Floats:
     """Pearson's r without each unit in turn. Shape (units,)."""
     k = pairs.units
-    return weighted_pearson(np.ones((k, k)) - np.eye(k), moments(pairs))[0]
+    return weighted_moments(np.ones((k, k)) - np.eye(k), moments(pairs)).r
 
 
 def rank_correlations(pairs: Pairs) -> tuple[Floats, Floats]:
@@ -176,24 +208,33 @@ def rank_correlations(pairs: Pairs) -> tuple[Floats, Floats]:
     so that leaving out a unit takes its rows and columns from these sums. Of more than 100 units it
     is each of 40 groups of them, in the order of their names, that is left out.
     """
+
+    def signs(side: Floats, own: Truths) -> Floats:
+        found: Floats = np.sign(side[:, None] - side[own])
+        return found
+
     group = pairs.unit if pairs.units <= MOST_LEFT_OUT else pairs.unit * GROUPS // pairs.units
     k, n = int(group.max()) + 1, len(group)
     ranks = np.zeros((2, k, n))  # what each group adds to twice the centred ranks
     sums, own_sums = np.zeros((3, k)), np.zeros((3, k))  # of s t, s^2 and t^2
     for left_out in range(k):
         own = group == left_out
-        s, t = (np.sign(side[:, None] - side[own]) for side in (pairs.x, pairs.y))
+        s, t = signs(pairs.x, own), signs(pairs.y, own)
         ranks[:, left_out] = s.sum(axis=1), t.sum(axis=1)
         for i, products in enumerate((s * t, s * s, t * t)):
             sums[i, left_out], own_sums[i, left_out] = products.sum(), products[own].sum()
-    total = sums.sum(axis=1, keepdims=True)
-    st, ss, tt = np.concatenate([total, total - 2 * sums + own_sums], axis=1)
+    total: Floats = sums.sum(axis=1, keepdims=True)
+    tau = _cosine(*list[Floats](np.concatenate([total, total - 2 * sums + own_sums], axis=1)))
     kept = np.vstack([np.ones(n, dtype=bool), group != np.arange(k)[:, None]])
-    whole = ranks.sum(axis=1, keepdims=True)
-    x, y = np.where(kept, np.concatenate([whole, whole - ranks], axis=1), 0)
+    whole: Floats = ranks.sum(axis=1, keepdims=True)
+    x, y = list[Floats](np.where(kept, np.concatenate([whole, whole - ranks], axis=1), 0))
+    return _cosine((x * y).sum(axis=1), (x * x).sum(axis=1), (y * y).sum(axis=1)), tau
+
+
+def _cosine(xy: Floats, xx: Floats, yy: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        rho = (x * y).sum(axis=1) / np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
-        return rho, st / np.sqrt(ss * tt)
+        found: Floats = xy / np.sqrt(xx * yy)
+    return found
 
 
 def jackknife_interval(value: float, left_out: Floats) -> Estimate:
@@ -215,8 +256,8 @@ def jackknife_interval(value: float, left_out: Floats) -> Estimate:
 
 def jackknife_error(left_out: Floats) -> float:
     """The standard error of z = atanh(r) from the correlations without each unit."""
-    z = np.arctanh(left_out)
-    return sqrt((len(z) - 1) / len(z) * float(((z - z.mean()) ** 2).sum()))
+    z: Floats = np.arctanh(left_out)
+    return sqrt((len(z) - 1) / len(z) * float(((z - float(z.mean())) ** 2).sum()))
 
 
 def unit_permutation_p(pairs: Pairs, resamples: int, seed: int) -> tuple[float, str]:
@@ -233,17 +274,18 @@ def unit_permutation_p(pairs: Pairs, resamples: int, seed: int) -> tuple[float, 
     alone = sum(len(group) for group in groups if len(group) == 1)
     if all(len(group) == 1 for group in groups):
         return nan, "no two units have the same number of rows, so none can change places"
-    x, y = (each - each.mean() for each in (pairs.x[order], pairs.y[order]))
+    x, y = (side - float(side.mean()) for side in (pairs.x[order], pairs.y[order]))
     spread = sqrt(float(x @ x) * float(y @ y))
     observed = abs(float(x @ y)) / spread
     # sum over rows of x y is a sum over units; the cross products of every unit's x with every
     # unit's y of the same size.
     total = np.zeros(resamples)
     for group in groups:
-        size = sizes[group[0]]
+        size = int(sizes[group[0]])
         block = starts[group][:, None] + np.arange(size)
-        products = x[block] @ y[block].T
-        total += products[np.arange(len(group)), orderings(len(group), resamples, seed)].sum(axis=1)
+        products: Floats = x[block] @ y[block].T
+        placed = products[np.arange(len(group)), orderings(len(group), resamples, seed)]
+        total += placed.sum(axis=1)
     count = int((np.abs(total) / spread >= observed - 1e-12).sum())
     reason = f"{alone} units of a size of their own stay in place" if alone else ""
     return (1 + count) / (1 + resamples), reason

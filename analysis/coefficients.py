@@ -14,6 +14,7 @@ import scipy
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Truths = NDArray[np.bool_]
 
 EXACT_UP_TO = 8
 NORMAL_975 = 1.959963984540054
@@ -37,6 +38,12 @@ class Coefficients(NamedTuple):
     reason: str = ""
 
 
+def both_finite(x: Floats, y: Floats) -> Truths:
+    """Which pairs are known on both sides. Shapes: (n,), (n,) -> (n,)."""
+    known: Truths = np.isfinite(x) & np.isfinite(y)
+    return known
+
+
 def coefficients(x: Floats, y: Floats, *, names: tuple[str, str] = ("x", "y")) -> Coefficients:
     """The correlation coefficients of paired values.
 
@@ -53,8 +60,8 @@ def coefficients(x: Floats, y: Floats, *, names: tuple[str, str] = ("x", "y")) -
 
     Shapes: x (n,), y (n,).
     """
-    both = np.isfinite(x) & np.isfinite(y)
-    x, y = np.asarray(x, dtype=float)[both], np.asarray(y, dtype=float)[both]
+    both = both_finite(x, y)
+    x, y = x[both], y[both]
     counted = Coefficients(n=len(x), n_missing=int((~both).sum()))
     if len(x) < 3:
         return counted._replace(reason=f"n = {len(x)}, fewer than 3 pairs")
@@ -104,12 +111,12 @@ def _spread_out(values: Floats) -> Floats | None:
     """The values centred and scaled to a largest magnitude of 1, or None when they differ by
     rounding only.
     """
-    largest = np.abs(values).max(initial=0)
+    largest = float(np.abs(values).max(initial=0))
     if largest == 0:
         return None
     centred = values / largest
-    centred = centred - centred.mean()
-    spread = np.abs(centred).max()
+    centred = centred - float(centred.mean())
+    spread = float(np.abs(centred).max())
     return None if spread < 1e-13 else centred / spread
 
 

@@ -18,7 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from rich.console import Console
 
 from analysis.clusters import Estimate
-from analysis.coefficients import NORMAL_975, Coefficients, Floats, coefficients
+from analysis.coefficients import (
+    NORMAL_975,
+    Coefficients,
+    Floats,
+    Truths,
+    both_finite,
+    coefficients,
+)
 from analysis.columns import labels, numbers, require_columns, texts
 from analysis.evidence import FEWEST_UNITS, Evidence, evidence
 from analysis.join import open_table
@@ -111,7 +118,7 @@ def correlate_slices(joined: pd.DataFrame, *, seed: int = 0) -> list[Finding]:
     x, y, units, bases = numbers(joined, "x"), numbers(joined, "y"), *_clusters(joined)
     x_error, y_error = (_standard_error(joined, side) for side in ("x", "y"))
     unbiased = np.nan_to_num(numbers(joined, "unbiased"))
-    generated = np.array(labels(joined, "generated"), dtype=object) == "True"
+    generated = np.array([label == "True" for label in labels(joined, "generated")])
     found = []
     for names, rows in _slices(joined):
         told = coefficients(x[rows], y[rows])
@@ -152,7 +159,7 @@ def adjust(p: ArrayLike) -> tuple[Floats, Floats]:
     from statsmodels.stats.multitest import multipletests  # loads for a second
 
     values = np.asarray(p, dtype=float)
-    known = np.isfinite(values)
+    known: Truths = np.isfinite(values)
     holm, bh = np.full((2, len(values)), np.nan)
     if known.any():
         holm[known] = multipletests(values[known], method="holm")[1]
@@ -170,9 +177,11 @@ def _slices(joined: pd.DataFrame) -> Iterator[tuple[dict[str, str], NDArray[np.i
         for chosen in product(*([*each, ALL] for each in values)):
             kept = np.ones(len(rows), dtype=bool)
             for name, value in zip(POOLED_OVER, chosen, strict=True):
-                same = block[name] == value
+                same: Truths = block[name] == value
+                if name == "method":
+                    same |= block[name] == UNMODIFIED
                 if value != ALL:
-                    kept &= same | (block[name] == UNMODIFIED) if name == "method" else same
+                    kept &= same
             if kept.any():
                 names = dict(zip((*KINDS, *POOLED_OVER), (*kind, *chosen), strict=True))
                 yield {name: names[name] for name in SLICE_COLUMNS}, rows[kept]
@@ -201,8 +210,8 @@ def _supported(statistics: Coefficients, found: Evidence) -> Coefficients:
 
 
 def _with_repeats(found: Evidence, x: Floats, y: Floats) -> Evidence:
-    known = np.isfinite(x) & np.isfinite(y)
-    repeated = int(known.sum()) - len(set(zip(x[known], y[known], strict=True)))
+    known = both_finite(x, y)
+    repeated = int(known.sum()) - len(set(zip(x[known].tolist(), y[known].tolist(), strict=True)))
     if not repeated:
         return found
     told = f"{repeated} rows repeat another one; if they are of one unit, name it with --cluster"
@@ -211,10 +220,10 @@ def _with_repeats(found: Evidence, x: Floats, y: Floats) -> Evidence:
 
 def _judged(found: Sequence[Finding]) -> list[Finding]:
     """The findings with p-values adjusted over all of them, and their verdicts."""
-    adjusted = zip(found, *adjust([each.evidence.r_p for each in found]), strict=True)
+    holm_p, bh_p = (p.tolist() for p in adjust([each.evidence.r_p for each in found]))
     return [
-        each._replace(judgement=judged(each.statistics, each.evidence, float(holm), float(bh)))
-        for each, holm, bh in adjusted
+        each._replace(judgement=judged(each.statistics, each.evidence, holm, bh))
+        for each, holm, bh in zip(found, holm_p, bh_p, strict=True)
     ]
 
 

@@ -4,7 +4,7 @@ and ranking.
 
 from __future__ import annotations
 
-from math import nan
+from math import isfinite, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -21,10 +21,10 @@ from analysis.clusters import (
     rank_correlations,
     resample,
     unit_permutation_p,
-    weighted_pearson,
+    weighted_moments,
 )
 from analysis.clusters import moments as unit_moments
-from analysis.coefficients import Floats
+from analysis.coefficients import Floats, both_finite
 
 FEWEST_UNITS = 3
 RESAMPLES = 10_000
@@ -76,12 +76,12 @@ class Evidence(NamedTuple):
 
 
 def evidence(
-    x: ArrayLike,
-    y: ArrayLike,
+    x: Floats,
+    y: Floats,
     *,
     units: ArrayLike,
     bases: ArrayLike | None = None,
-    errors: tuple[ArrayLike, ArrayLike] | None = None,
+    errors: tuple[Floats, Floats] | None = None,
     unbiased: float = 0.0,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -108,9 +108,8 @@ def evidence(
     rho, tau = (jackknife_interval(each[0], each[1:]) for each in rank_correlations(pairs))
     noiseless = Estimate()
     if errors:
-        kept = np.isfinite(np.asarray(x, dtype=float)) & np.isfinite(np.asarray(y, dtype=float))
-        x_error, y_error = (np.asarray(each, dtype=float)[kept] for each in errors)
-        noiseless = corrected(pairs, x_error, y_error, weights)
+        kept = both_finite(x, y)
+        noiseless = corrected(pairs, errors[0][kept], errors[1][kept], weights)
     ranking = pairwise_accuracy(pairs, weights, unbiased)
     return _with_influence(found, pairs, names, r.value)._replace(
         r_low=r.low,
@@ -178,22 +177,20 @@ def corrected(pairs: Pairs, x_error: Floats, y_error: Floats, weights: Floats) -
     if any(np.isnan(each).any() for each in noise) or not any(each.any() for each in noise):
         return Estimate()
     every = np.concatenate([np.ones((1, pairs.units)), weights])
-    r, _ = weighted_pearson(every, unit_moments(pairs))
     reliability = np.ones(len(every))
     for side, squared in zip((pairs.x, pairs.y), noise, strict=True):
-        sums = [
-            np.bincount(pairs.unit, weights=w, minlength=pairs.units)
-            for w in (np.ones_like(side), side - side.mean(), (side - side.mean()) ** 2, squared)
-        ]
-        n, first, second, errors = (every @ np.stack(sums, axis=1)).T
+        centred = side - float(side.mean())
+        sums = pairs.sums(np.ones_like(side), centred, centred**2, squared)
+        n, first, second, errors = list[Floats]((every @ sums).T)
         with np.errstate(divide="ignore", invalid="ignore"):
             reliability *= np.clip(1 - (errors / n) / (second / n - (first / n) ** 2), 0, None)
+    r = weighted_moments(every, unit_moments(pairs)).r
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = np.where(reliability > 0, np.clip(r / np.sqrt(reliability), -1, 1), nan)
-    if not np.isfinite(values[0]) or np.isfinite(values[1:]).mean() < 0.9:
+        cut: Floats = np.clip(r / np.sqrt(reliability), -1, 1)
+    value, *resampled = np.where(reliability > 0, cut, nan).tolist()
+    if not isfinite(value) or np.isfinite(resampled).mean() < 0.9:
         return Estimate()
-    low, high = np.nanquantile(values[1:], [0.025, 0.975])
-    return Estimate(float(values[0]), float(low), float(high))
+    return Estimate(value, *_percentiles(np.array(resampled)))
 
 
 def pairwise_accuracy(pairs: Pairs, weights: Floats, unbiased: float = 0.0) -> Estimate:
@@ -205,16 +202,22 @@ def pairwise_accuracy(pairs: Pairs, weights: Floats, unbiased: float = 0.0) -> E
     itself. Shapes: pairs (n,), weights (b, units).
     """
     k = pairs.units
-    counts = np.bincount(pairs.unit, minlength=k)
-    bias_x = np.bincount(pairs.unit, weights=np.abs(pairs.x - unbiased), minlength=k) / counts
-    bias_y = np.bincount(pairs.unit, weights=np.abs(pairs.y), minlength=k) / counts
-    agree = (1 + np.sign(bias_x[:, None] - bias_x) * np.sign(bias_y[:, None] - bias_y)) / 2
+    sums = pairs.sums(np.ones_like(pairs.x), np.abs(pairs.x - unbiased), np.abs(pairs.y))
+    n, bias_x, bias_y = list[Floats](sums.T)
+    by_x, by_y = (np.sign(bias[:, None] - bias) for bias in (bias_x / n, bias_y / n))
+    agree: Floats = (1 + by_x * by_y) / 2
     np.fill_diagonal(agree, 0)
 
     def share(w: Floats) -> Floats:
-        compared = w.sum(axis=1) ** 2 - (w * w).sum(axis=1)
+        right: Floats = ((w @ agree) * w).sum(axis=1)
+        compared: Floats = w.sum(axis=1) ** 2 - (w * w).sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(((w @ agree) * w).sum(axis=1) / compared)
+            return right / compared
 
-    low, high = np.nanquantile(share(weights), [0.025, 0.975]) if k > FEWEST_UNITS else (nan, nan)
-    return Estimate(float(share(np.ones((1, k)))[0]), float(low), float(high))
+    value = float(share(np.ones((1, k)))[0])
+    return Estimate(value, *_percentiles(share(weights))) if k > FEWEST_UNITS else Estimate(value)
+
+
+def _percentiles(resampled: Floats) -> tuple[float, float]:
+    low, high = np.nanquantile(resampled, [0.025, 0.975]).tolist()
+    return float(low), float(high)

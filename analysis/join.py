@@ -11,9 +11,9 @@ import pandas as pd
 
 from analysis.columns import require_columns, texts
 from analysis.naming import GAP, SCORE, UNMODIFIED
-from analysis.read import read_table
 from analysis.results import Tables, read_tables
 from files import InputError
+from files.tables import read_table
 
 POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
 INTRINSIC_COLUMNS = ("point", "metric", "query", "value")

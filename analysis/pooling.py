@@ -13,9 +13,16 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from analysis.clusters import Estimate, Pairs, jackknife_error, leave_one_out, weighted_pearson
-from analysis.clusters import moments as unit_moments
-from analysis.coefficients import NORMAL_975
+from analysis.clusters import (
+    Estimate,
+    Pairs,
+    jackknife_error,
+    leave_one_out,
+    moments,
+    standardised,
+    weighted_moments,
+)
+from analysis.coefficients import NORMAL_975, Floats, both_finite
 from analysis.verdict import WITHIN_NOISE
 
 FEWEST_SLICES = 2
@@ -66,15 +73,16 @@ def meta_analysis(r: ArrayLike, z_error: ArrayLike) -> MetaAnalysis:
     ``z_error`` are the standard errors of z. Shapes: (m,), (m,).
     """
     values, errors = np.asarray(r, dtype=float), np.asarray(z_error, dtype=float)
-    kept = np.isfinite(values) & np.isfinite(errors) & (np.abs(values) < 1) & (errors > 0)
-    z, variance = np.arctanh(values[kept]), errors[kept] ** 2
+    kept = both_finite(values, errors) & (np.abs(values) < 1) & (errors > 0)
+    z: Floats = np.arctanh(values[kept])
+    variance: Floats = errors[kept] ** 2
     m = len(z)
     if m < FEWEST_SLICES:
         return MetaAnalysis(m, reason=f"{m} slices with an error, fewer than {FEWEST_SLICES}")
 
     def excess(tau2: float) -> tuple[float, float]:
-        w = 1 / (variance + tau2)
-        zeta = float(w @ z / w.sum())
+        w: Floats = 1 / (variance + tau2)
+        zeta = float(w @ z) / float(w.sum())
         return float(w @ (z - zeta) ** 2), zeta
 
     q, _ = excess(0.0)
@@ -107,9 +115,9 @@ def z_error(x: ArrayLike, y: ArrayLike, units: ArrayLike) -> tuple[float, float]
     units or a constant side.
     """
     pairs, _ = Pairs.of(x, y, units)
-    if pairs.units < FEWEST_UNITS or np.ptp(pairs.x) == 0 or np.ptp(pairs.y) == 0:
+    if pairs.units < FEWEST_UNITS or pairs.constant:
         return nan, nan
-    r = float(weighted_pearson(np.ones((1, pairs.units)), unit_moments(pairs))[0][0])
+    r = float(weighted_moments(np.ones((1, pairs.units)), moments(pairs)).r[0])
     left_out = leave_one_out(pairs)
     if not np.isfinite(left_out).all() or (np.abs(left_out) > 1 - 1e-12).any():
         return r, nan
@@ -129,14 +137,14 @@ def mixed_model(x: ArrayLike, y: ArrayLike, groups: ArrayLike) -> MixedModel:
     if len(names) < FEWEST_SLICES or n < len(names) + 3:
         reason = f"{n} rows in {len(names)} groups are too few for a mixed model"
         return MixedModel(len(names), reason=reason)
-    if np.ptp(pairs.x) == 0 or np.ptp(pairs.y) == 0:
+    if pairs.constant:
         return MixedModel(len(names), reason="a side is constant")
-    x, y = ((side - side.mean()) / side.std(ddof=1) for side in (pairs.x, pairs.y))
+    first, second = standardised(pairs.x, ddof=1), standardised(pairs.y, ddof=1)
     with warnings.catch_warnings():
         # A variance at its boundary, 0, is an answer and no failure
         warnings.simplefilter("ignore")
         try:
-            fit = MixedLM(y, np.column_stack([np.ones(n), x]), groups=pairs.unit).fit(reml=True)
+            fit = MixedLM(second, np.column_stack([np.ones(n), first]), pairs.unit).fit(reml=True)
         except (np.linalg.LinAlgError, ValueError) as failure:
             reason = f"the mixed model cannot be fitted: {failure}"
             return MixedModel(len(names), reason=reason)
@@ -169,16 +177,19 @@ def reversal(pooled: Estimate, parts: Sequence[Estimate]) -> str:
     above, below = sum(part.low > 0 for part in known), sum(part.high < 0 for part in known)
     if above and below:
         return f"parts disagree: {above} above 0, {below} below"
-    sides = np.sign([part.value for part in known])
-    side = np.sign(pooled.value)
+    side = _sign(pooled.value)
     excludes = pooled.low > 0 or pooled.high < 0
-    if (sides == -side).all():
+    if all(_sign(part.value) == -side for part in known):
         beyond_noise = excludes or above or below
         return (
             "reversed: every part has the other sign than the whole"
             if beyond_noise
             else f"reversed {WITHIN_NOISE}"
         )
-    if excludes and side * float(np.mean([part.value for part in known])) < 0:
+    if excludes and side * sum(part.value for part in known) < 0:
         return "not within the parts: on average they have the other sign"
     return ""
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis.columns import texts
-from analysis.read import read_table
 from files import InputError, atomic_path
+from files.tables import read_table
 
 CONCLUSIONS = ("correlations.csv", "correlations.tex", "survey.csv", "figures", "report.html")
 

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.correlate import correlate_slices
+from analysis.correlate import CORRELATION_COLUMNS, Finding, as_table, correlate_slices
 from analysis.figures import draw_figures
 from analysis.join import join_points
-from analysis.read import Tables
+from analysis.results import Tables
 
 DOSES = [
     ("none", "", 0.0),
@@ -41,14 +41,20 @@ def module_tables() -> Tables:
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small experiment's figures, drawn once."""
     folder = tmp_path_factory.mktemp("figures")
-    draw_figures(make_tables(), folder)
+    draw_figures(join_points(make_tables()), folder)
     return folder
 
 
 @pytest.fixture(scope="session")
-def slices() -> pd.DataFrame:
+def findings() -> list[Finding]:
     """The small experiment's correlations, computed once."""
-    return correlate_slices(join_points(*make_tables()))
+    return correlate_slices(join_points(make_tables()))
+
+
+@pytest.fixture(scope="session")
+def slices(findings: list[Finding]) -> pd.DataFrame:
+    """The small experiment's correlations as their table."""
+    return as_table(findings, CORRELATION_COLUMNS)
 
 
 @pytest.fixture(scope="session")
@@ -82,13 +88,13 @@ def make_tables() -> Tables:
             extrinsic.append(
                 gap(
                     key,
-                    "precision_gap",
+                    "precision",
                     np.nan if gone else 0.02,
                     "female: no item predicted positive" if gone else "",
                 )
             )
-            extrinsic.append(gap(key, "recall_gap", s / 10 if embedding == "word2vec" else -s / 10))
-            extrinsic.append(gap(key, "f1", 0.7) | {"group": "all"})
+            extrinsic.append(gap(key, "recall", s / 10 if embedding == "word2vec" else -s / 10))
+            extrinsic.append(overall(key, "f1", 0.7))
     points.append(
         point("broken", "word2vec", "balance", "debias", 0.5)
         | {"status": "failed", "error": "out of memory"}
@@ -121,6 +127,7 @@ def score(key: str, query: str, value: float) -> dict:
         "point": key,
         "metric": "weat",
         "query": query,
+        "part": "",
         "value": value,
         "p_value": 0.5,
         "convention": "default",
@@ -133,9 +140,17 @@ def gap(key: str, measure: str, value: float, reason: str = "") -> dict:
     return {
         "point": key,
         "task": "hatespeech_en",
+        "kind": "gap",
         "measure": measure,
-        "group": "male-female",
+        "group": "",
+        "privileged": "male",
+        "unprivileged": "female",
         **interval,
         "support": 40,
         "reason": reason,
     }
+
+
+def overall(key: str, measure: str, value: float) -> dict:
+    whole = {"kind": "value", "group": "all", "privileged": "", "unprivileged": ""}
+    return gap(key, measure, value) | whole

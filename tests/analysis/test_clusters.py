@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
 from analysis.clusters import (
@@ -16,13 +17,12 @@ from analysis.clusters import (
     coverage,
     detectable,
     jackknife_interval,
-    kendall,
     leave_one_out,
     moments,
     pearson_interval,
-    permutation_p,
+    rank_correlations,
     resample,
-    spearman,
+    unit_permutation_p,
     weighted_pearson,
 )
 
@@ -35,7 +35,7 @@ def made(k: int = 7, rows: int = 3, seed: int = 0, rho: float = 0.5) -> Pairs:
     return Pairs(x.ravel(), np.repeat(y, rows), np.repeat(np.arange(k), rows))
 
 
-def copied(pairs: Pairs, counts: np.ndarray) -> Pairs:
+def copied(pairs: Pairs, counts: NDArray[np.float64]) -> Pairs:
     """The rows of a resample written out, each copy of a unit a unit of its own."""
     picked = [
         np.flatnonzero(pairs.unit == unit)
@@ -91,23 +91,39 @@ def test_the_interval_is_the_studentised_bootstrap_written_out() -> None:
     assert [found.value, found.low, found.high] == pytest.approx([r, *bounds], abs=1e-6)
 
 
-@pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall"])
-def test_units_left_out_one_by_one(statistic: str) -> None:
-    pairs = made()
-    of = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[
-        statistic
-    ]
-    expected = [
-        of(pairs.x[pairs.unit != unit], pairs.y[pairs.unit != unit]).statistic
-        for unit in range(pairs.units)
-    ]
-    assert leave_one_out(pairs, statistic) == pytest.approx(expected, abs=1e-12)
+def without(pairs: Pairs, unit: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return pairs.x[pairs.unit != unit], pairs.y[pairs.unit != unit]
 
 
-def test_rank_correlations_are_scipys() -> None:
+def test_units_left_out_one_by_one() -> None:
     pairs = made()
-    assert spearman(pairs) == pytest.approx(stats.spearmanr(pairs.x, pairs.y).statistic)
-    assert kendall(pairs) == pytest.approx(stats.kendalltau(pairs.x, pairs.y).statistic)
+    expected = [stats.pearsonr(*without(pairs, unit)).statistic for unit in range(pairs.units)]
+    assert leave_one_out(pairs) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_rank_correlations_are_scipys_of_all_rows_and_without_each_unit(ties: bool) -> None:
+    pairs = made()
+    if ties:
+        pairs = Pairs(pairs.x.round(), pairs.y.round(), pairs.unit)
+    rho, tau = rank_correlations(pairs)
+    kept = [(pairs.x, pairs.y), *(without(pairs, unit) for unit in range(pairs.units))]
+    assert rho == pytest.approx([stats.spearmanr(*rows).statistic for rows in kept], abs=1e-12)
+    assert tau == pytest.approx([stats.kendalltau(*rows).statistic for rows in kept], abs=1e-12)
+
+
+def test_of_many_units_groups_are_left_out() -> None:
+    pairs = made(k=101, rows=1)
+    rho, tau = rank_correlations(pairs)
+    assert len(rho) == len(tau) == 1 + 40
+    first = pairs.unit * 40 // 101 > 0
+    expected = stats.kendalltau(pairs.x[first], pairs.y[first]).statistic
+    assert tau[1] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_constant_side_has_no_rank_correlation() -> None:
+    flat = Pairs(np.ones(4), np.arange(4.0), np.arange(4))
+    assert np.isnan(rank_correlations(flat)).all()
 
 
 def test_the_jackknife_interval_by_hand() -> None:
@@ -131,7 +147,7 @@ def test_permutation_p_is_that_of_all_orderings_of_whole_units(rows: int) -> Non
         for order in itertools.permutations(range(6))
     ]
     exact = np.mean(np.array(every) >= observed - 1e-12)
-    p, reason = permutation_p(pairs, 20_000, 0)
+    p, reason = unit_permutation_p(pairs, 20_000, 0)
     assert p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
     assert reason == ""
 
@@ -140,9 +156,11 @@ def test_units_change_places_with_units_of_their_size() -> None:
     one_alone = Pairs(
         np.arange(7.0), np.array([1.0, 3, 2, 5, 4, 4, 1]), np.array([0, 0, 1, 1, 2, 2, 3])
     )
-    assert permutation_p(one_alone, 100, 0)[1] == "1 units of a size of their own stay in place"
+    assert (
+        unit_permutation_p(one_alone, 100, 0)[1] == "1 units of a size of their own stay in place"
+    )
     all_alone = Pairs(np.arange(6.0), np.array([1.0, 3, 2, 5, 4, 4]), np.array([0, 1, 1, 2, 2, 2]))
-    p, reason = permutation_p(all_alone, 100, 0)
+    p, reason = unit_permutation_p(all_alone, 100, 0)
     assert math.isnan(p)
     assert "no two units have the same number of rows" in reason
 

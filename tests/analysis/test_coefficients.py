@@ -8,16 +8,25 @@ from math import isnan, nan
 
 import numpy as np
 import pytest
-from analysis.pairs import RESULT_COLUMNS, correlate_pair, fisher_interval
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy import stats
 
-ESTIMATES = ("pearson", "spearman", "kendall")
+from analysis.coefficients import Coefficients, coefficients, fisher_interval
+
 whole = st.integers(-1000, 1000)
 pairs = st.lists(st.tuples(whole, whole), min_size=4, max_size=12).map(
     lambda rows: np.array(rows, dtype=float).T
 )
+
+
+def estimates(row: Coefficients) -> NDArray[np.float64]:
+    return np.array([row.pearson, row.spearman, row.kendall])
+
+
+def p_values(row: Coefficients) -> NDArray[np.float64]:
+    return np.array([row.pearson_p, row.spearman_p, row.kendall_p])
 
 
 def test_worked_by_hand() -> None:
@@ -28,13 +37,13 @@ def test_worked_by_hand() -> None:
     Kendall's statistics for n = 5 give 16 of 120 orderings (.1333) at |rho| >= .8 and 28 of 120
     (.2333) at |tau| >= .6. Fisher: tanh(1.0986 -+ 1.9600 / sqrt(2)).
     """
-    row = correlate_pair(np.arange(1.0, 6), np.array([2.0, 1, 4, 3, 5]))
-    assert row["n"] == 5
-    assert [row[name] for name in ESTIMATES] == pytest.approx([0.8, 0.8, 0.6])
-    assert row["pearson_p"] == pytest.approx(0.1041, abs=5e-5)
-    assert row["spearman_p"] == pytest.approx(16 / 120)
-    assert row["kendall_p"] == pytest.approx(28 / 120)
-    assert (row["pearson_low"], row["pearson_high"]) == pytest.approx(
+    row = coefficients(np.arange(1.0, 6), np.array([2.0, 1, 4, 3, 5]))
+    assert row.n == 5
+    assert estimates(row) == pytest.approx([0.8, 0.8, 0.6])
+    assert row.pearson_p == pytest.approx(0.1041, abs=5e-5)
+    assert row.spearman_p == pytest.approx(16 / 120)
+    assert row.kendall_p == pytest.approx(28 / 120)
+    assert (row.pearson_low, row.pearson_high) == pytest.approx(
         (np.tanh(1.0986123 - 1.3859038), np.tanh(1.0986123 + 1.3859038))
     )
 
@@ -49,19 +58,19 @@ def test_equals_scipy(n: int) -> None:
     rng = np.random.default_rng(n)
     x = rng.normal(size=n)
     y = 0.5 * x + rng.normal(size=n)
-    row = correlate_pair(x, y)
+    row = coefficients(x, y)
     pearson = stats.pearsonr(x, y)
-    assert (row["pearson"], row["pearson_p"]) == pytest.approx(
+    assert (row.pearson, row.pearson_p) == pytest.approx(
         (pearson.statistic, pearson.pvalue), rel=1e-12
     )
-    assert (row["pearson_low"], row["pearson_high"]) == pytest.approx(
+    assert (row.pearson_low, row.pearson_high) == pytest.approx(
         tuple(pearson.confidence_interval()), rel=1e-12
     )
     spearman, kendall = stats.spearmanr(x, y), stats.kendalltau(x, y)
-    assert row["spearman"] == pytest.approx(spearman.statistic)
+    assert row.spearman == pytest.approx(spearman.statistic)
     if n > 8:
-        assert row["spearman_p"] == pytest.approx(spearman.pvalue)
-    assert (row["kendall"], row["kendall_p"]) == pytest.approx((kendall.statistic, kendall.pvalue))
+        assert row.spearman_p == pytest.approx(spearman.pvalue)
+    assert (row.kendall, row.kendall_p) == pytest.approx((kendall.statistic, kendall.pvalue))
 
 
 def test_spearman_p_of_few_tied_pairs_is_the_permutation_test() -> None:
@@ -74,23 +83,23 @@ def test_spearman_p_of_few_tied_pairs_is_the_permutation_test() -> None:
     )
     # scipy doubles the smaller tail; count both tails of its null distribution instead.
     expected = np.mean(np.abs(test.null_distribution) >= abs(test.statistic) - 1e-9)
-    assert correlate_pair(x, y)["spearman_p"] == pytest.approx(expected)
+    assert coefficients(x, y).spearman_p == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("slope", [2, -2, 0.3, -1e-9, 1e9])
 @pytest.mark.parametrize("n", [3, 4, 7, 30])
 def test_points_on_a_line(n: int, slope: float) -> None:
     x = np.arange(n) / 10
-    row = correlate_pair(x, slope * x + 0.7)
+    row = coefficients(x, slope * x + 0.7)
     sign = np.sign(slope)
-    assert [row["pearson"], row["pearson_p"]] == [sign, 0]
+    assert [row.pearson, row.pearson_p] == [sign, 0]
     if n > 3:
-        assert (row["pearson_low"], row["pearson_high"]) == (sign, sign)
-        assert row["reason"] == ""
+        assert (row.pearson_low, row.pearson_high) == (sign, sign)
+        assert row.reason == ""
     else:
-        assert isnan(row["pearson_low"])
-        assert row["reason"] == "n = 3, no interval below 4 pairs"
-        assert row["spearman_p"] == pytest.approx(2 / 6)
+        assert isnan(row.pearson_low)
+        assert row.reason == "n = 3, no interval below 4 pairs"
+        assert row.spearman_p == pytest.approx(2 / 6)
 
 
 @pytest.mark.parametrize(
@@ -108,47 +117,45 @@ def test_points_on_a_line(n: int, slope: float) -> None:
 def test_undefined_is_nan_with_a_reason(
     x: list[float], y: list[float], n: int, missing: int, reason: str
 ) -> None:
-    row = correlate_pair(np.array(x), np.array(y))
-    assert (row["n"], row["n_missing"], row["reason"]) == (n, missing, reason)
-    assert all(
-        isnan(row[name]) for name in RESULT_COLUMNS if name not in ("n", "n_missing", "reason")
-    )
+    row = coefficients(np.array(x), np.array(y))
+    assert (row.n, row.n_missing, row.reason) == (n, missing, reason)
+    interval = [row.pearson_low, row.pearson_high]
+    assert np.isnan([*estimates(row), *p_values(row), *interval]).all()
 
 
 def test_names_stand_in_the_reason() -> None:
     assert (
-        correlate_pair(np.ones(3), np.arange(3), names=("WEAT", "gap"))["reason"]
-        == "WEAT is constant"
+        coefficients(np.ones(3), np.arange(3), names=("WEAT", "gap")).reason == "WEAT is constant"
     )
 
 
 @given(pairs, st.floats(0.01, 100), st.floats(-100, 100))
 @settings(max_examples=60, deadline=None)
 def test_r_is_unchanged_by_units_and_by_swapping(
-    data: np.ndarray, scale: float, shift: float
+    data: NDArray[np.float64], scale: float, shift: float
 ) -> None:
     x, y = data
     assume(np.ptp(x) > 0 and np.ptp(y) > 0)
-    row, swapped = correlate_pair(x, y), correlate_pair(y, x)
-    moved, turned = correlate_pair(scale * x + shift, y), correlate_pair(-scale * x + shift, y)
-    for name in ESTIMATES:
-        assert swapped[name] == pytest.approx(row[name], abs=1e-9)
-        assert moved[name] == pytest.approx(row[name], abs=1e-9)
-        assert turned[name] == pytest.approx(-row[name], abs=1e-9)
+    row, swapped = coefficients(x, y), coefficients(y, x)
+    moved, turned = coefficients(scale * x + shift, y), coefficients(-scale * x + shift, y)
+    assert estimates(swapped) == pytest.approx(estimates(row), abs=1e-9)
+    assert estimates(moved) == pytest.approx(estimates(row), abs=1e-9)
+    assert estimates(turned) == pytest.approx(-estimates(row), abs=1e-9)
 
 
 @given(pairs)
 @settings(max_examples=60, deadline=None)
-def test_in_range_and_the_interval_holds_r(data: np.ndarray) -> None:
-    row = correlate_pair(*data)
-    if row["reason"]:
+def test_in_range_and_the_interval_holds_r(data: NDArray[np.float64]) -> None:
+    row = coefficients(*data)
+    if row.reason:
         return
-    assert all(-1 <= row[name] <= 1 and 0 <= row[f"{name}_p"] <= 1 for name in ESTIMATES)
-    assert row["pearson_low"] <= row["pearson"] <= row["pearson_high"]
-    assert correlate_pair(data[0] ** 3, data[1])["spearman"] == pytest.approx(row["spearman"])
+    assert (np.abs(estimates(row)) <= 1).all()
+    assert ((p_values(row) >= 0) & (p_values(row) <= 1)).all()
+    assert row.pearson_low <= row.pearson <= row.pearson_high
+    assert coefficients(data[0] ** 3, data[1]).spearman == pytest.approx(row.spearman)
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-8, 1e8, 1e300])
 def test_extreme_magnitudes(size: float) -> None:
-    row = correlate_pair(np.array([1.0, 2, 3, 4, 5]) * size, np.array([2.0, 1, 4, 3, 5]))
-    assert row["pearson"] == pytest.approx(0.8)
+    row = coefficients(np.array([1.0, 2, 3, 4, 5]) * size, np.array([2.0, 1, 4, 3, 5]))
+    assert row.pearson == pytest.approx(0.8)

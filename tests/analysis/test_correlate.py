@@ -9,13 +9,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from analysis.tables import write_tables
 from scipy import stats
 
-from analysis.correlate import correlate, correlate_slices, main
+from analysis.correlate import (
+    CORRELATION_COLUMNS,
+    STATISTICS,
+    as_table,
+    correlate,
+    correlate_slices,
+    main,
+)
 from analysis.join import join_points
-from analysis.read import Tables, read_table
+from analysis.naming import SLICE_COLUMNS
+from analysis.results import Tables, write_tables
 from files import InputError
+from files.tables import read_table
 
 # Goldfarb-Tarrant et al. (2021), coreference results of their repository, computed with scipy
 # alone: n, Pearson r and p.
@@ -39,41 +47,43 @@ GOLDEN = {
 @pytest.mark.parametrize("by", GOLDEN, ids="-".join)
 def test_the_papers_coreference_results(by: tuple[str, ...], realdata: Path) -> None:
     table = read_table(realdata / "results" / "coref_results_orig.csv")
-    result = correlate(table, x="WEAT", y="Performance Gap", by=by)
     found = {
-        tuple(row[name] for name in by): (row["n"], row["pearson"], row["pearson_p"])
-        for row in result.to_dict("records")
+        tuple(each.names.values()): each.statistics
+        for each in correlate(table, x="WEAT", y="Performance Gap", by=by)
     }
     assert found.keys() == GOLDEN[by].keys()
     for key, expected in GOLDEN[by].items():
-        assert found[key] == pytest.approx(expected, abs=5e-7)
+        row = found[key]
+        assert (row.n, row.pearson, row.pearson_p) == pytest.approx(expected, abs=5e-7)
 
 
 @pytest.mark.realdata
 def test_the_papers_rank_correlations(realdata: Path) -> None:
     table = read_table(realdata / "results" / "coref_results_orig.csv")
-    everything = correlate(table, x="WEAT", y="Performance Gap").iloc[0]
-    assert everything[["spearman", "spearman_p", "kendall"]].tolist() == pytest.approx(
-        [0.392936, 0.000218, 0.276091], abs=5e-7
+    (whole,) = correlate(table, x="WEAT", y="Performance Gap")
+    row = whole.statistics
+    assert (row.spearman, row.spearman_p, row.kendall) == pytest.approx(
+        (0.392936, 0.000218, 0.276091), abs=5e-7
     )
-    by = correlate(table, x="WEAT", y="Performance Gap", by=["Embedding"]).set_index("Embedding")
-    assert by["spearman"].to_dict() == pytest.approx(
-        {"word2vec": 0.622794, "fastText": 0.247589}, abs=5e-7
+    word2vec, fasttext = correlate(table, x="WEAT", y="Performance Gap", by=["Embedding"])
+    assert (word2vec.names, fasttext.names) == (
+        {"Embedding": "word2vec"},
+        {"Embedding": "fastText"},
     )
-    assert by.loc["word2vec", "spearman_p"] == pytest.approx(1.1e-5, abs=5e-7)
+    rho = [word2vec.statistics.spearman, fasttext.statistics.spearman]
+    assert rho == pytest.approx([0.622794, 0.247589], abs=5e-7)
+    assert word2vec.statistics.spearman_p == pytest.approx(1.1e-5, abs=5e-7)
 
 
 @pytest.mark.realdata
 def test_a_column_of_whole_numbers_and_an_almost_empty_one(realdata: Path) -> None:
     table = read_table(realdata / "results" / "coref_results_orig.csv")
-    by_test = correlate(table, x="WEAT", y="Performance Gap", by=["Test"])
-    assert dict(zip(by_test["Test"], by_test["n"], strict=True)) == {"6": 28, "7": 28, "8": 28}
-    by_name = correlate(table, x="WEAT", y="Performance Gap", by=["Name"])
-    assert dict(zip(by_name["Name"], by_name["n"], strict=True)) == {
-        "baseline_ft": 6,
-        "(empty)": 72,
-        "baseline_w2v": 6,
-    }
+    for by, sizes in (
+        ("Test", {"6": 28, "7": 28, "8": 28}),
+        ("Name", {"baseline_ft": 6, "(empty)": 72, "baseline_w2v": 6}),
+    ):
+        found = correlate(table, x="WEAT", y="Performance Gap", by=[by])
+        assert {each.names[by]: each.statistics.n for each in found} == sizes
 
 
 def test_slices_of_a_foreign_table_equal_scipy() -> None:
@@ -88,11 +98,13 @@ def test_slices_of_a_foreign_table_equal_scipy() -> None:
     )
     table.loc[3, "x"] = np.nan
     result = correlate(table, x="x", y="y", by=["a", "b"])
-    assert result["n"].sum() == 59
-    assert result["n_missing"].sum() == 1
-    for row in result.itertuples():
-        part = table[(table["a"] == row.a) & (table["b"].astype(str) == row.b)].dropna()
+    assert sum(each.statistics.n for each in result) == 59
+    assert sum(each.statistics.n_missing for each in result) == 1
+    for each in result:
+        a, b = each.names.values()
+        part = table[(table["a"] == a) & (table["b"].astype(str) == b)].dropna()
         expected = stats.pearsonr(part["x"], part["y"])
+        row = each.statistics
         assert (row.pearson, row.pearson_p) == pytest.approx((expected.statistic, expected.pvalue))
         assert (row.pearson_low, row.pearson_high) == pytest.approx(
             tuple(expected.confidence_interval())
@@ -125,7 +137,7 @@ def pick(result: pd.DataFrame, **names: str) -> pd.Series:
 def test_every_slice_of_the_paper(slices: pd.DataFrame) -> None:
     # (2 embeddings + all) x (2 queries + all) x 2 gaps x (2 methods + all)
     assert len(slices) == 3 * 3 * 2 * 3
-    assert not slices.duplicated(["task", "embedding", "metric", "query", "gap", "method"]).any()
+    assert not slices.duplicated(list(SLICE_COLUMNS)).any()
     assert set(slices["method"]) == {"balance", "attract_repel", "all"}
     assert slices["generated"].all()
 
@@ -147,13 +159,13 @@ def test_every_slice_of_the_paper(slices: pd.DataFrame) -> None:
 def test_recall_slices_by_hand(
     slices: pd.DataFrame, embedding: str, query: str, method: str, n: int, r: float, repeated: bool
 ) -> None:
-    row = pick(slices, embedding=embedding, query=query, gap="recall_gap", method=method)
+    row = pick(slices, embedding=embedding, query=query, measure="recall", method=method)
     assert (row["n"], row["repeated"]) == (n, repeated)
     assert row["pearson"] == pytest.approx(r, abs=1e-12)
 
 
 def test_a_constant_gap_has_no_correlation(slices: pd.DataFrame) -> None:
-    result = slices.query("gap == 'precision_gap'")
+    result = slices.query("measure == 'precision'")
     assert result["pearson"].isna().all()
     row = pick(result, embedding="fasttext", query="weat7", method="all")
     assert (row["n"], row["n_missing"], row["reason"]) == (4, 1, "y is constant")
@@ -161,12 +173,35 @@ def test_a_constant_gap_has_no_correlation(slices: pd.DataFrame) -> None:
 
 def test_real_points_are_not_called_generated(tables: Tables) -> None:
     points = tables.points.assign(generated=tables.points["embedding"].eq("fasttext"))
-    result = (
-        correlate_slices(join_points(points, tables.intrinsic, tables.extrinsic))
-        .groupby("embedding")["generated"]
-        .all()
-    )
+    found = correlate_slices(join_points(tables._replace(points=points)))
+    result = as_table(found, CORRELATION_COLUMNS).groupby("embedding")["generated"].all()
     assert result.to_dict() == {"word2vec": False, "fasttext": True, "all": True}
+
+
+def test_conventions_parts_and_groups_are_slices_of_their_own(tables: Tables) -> None:
+    """They are told apart and never pooled; p-values are adjusted within a convention."""
+    intrinsic = pd.concat(
+        [
+            tables.intrinsic,
+            tables.intrinsic.assign(convention="caliskan", value=tables.intrinsic["value"] ** 3),
+            tables.intrinsic.assign(metric="sembias", part="definition"),
+            tables.intrinsic.assign(metric="sembias", part="none"),
+        ]
+    )
+    recall = tables.extrinsic.query("kind == 'gap' and measure == 'recall'")
+    extrinsic = pd.concat([tables.extrinsic, recall.assign(unprivileged="non-binary")])
+    found = correlate_slices(join_points(Tables(tables.points, intrinsic, extrinsic)))
+    result = as_table(found, CORRELATION_COLUMNS)
+    assert not result.duplicated(list(SLICE_COLUMNS)).any()
+    # Two conventions and two parts, three gaps, 3 x 3 x 3 of embedding, query and method.
+    assert len(result) == 4 * 3 * 27
+    assert result["n"].max() == 20
+    assert set(result["unprivileged"]) == {"female", "non-binary"}
+    alone = as_table(
+        correlate_slices(join_points(tables._replace(extrinsic=extrinsic))), STATISTICS
+    )
+    default = result[(result["metric"] == "weat") & (result["convention"] == "default")]
+    assert default["p_holm"].tolist() == pytest.approx(alone["p_holm"].tolist(), nan_ok=True)
 
 
 def test_cli_on_a_foreign_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -201,29 +236,28 @@ def test_cli_on_a_foreign_table(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_cli_on_a_results_folder(
     tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    written = write_tables(tmp_path, *tables)
-    assert main([str(tmp_path), "--out", str(tmp_path / "again.csv")]) == 0
+    write_tables(tmp_path, tables)
+    assert main([str(tmp_path), "--out", str(tmp_path / "slices.csv")]) == 0
     printed = capsys.readouterr().out
     assert "hatespeech_en" in printed
     assert "generated data" in printed
-    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "correlations.csv").read_bytes()
+    written = pd.read_csv(tmp_path / "slices.csv")
+    assert written.columns.tolist() == list(CORRELATION_COLUMNS)
     assert len(written) == 54
-    assert main([str(tmp_path), "--by", "gap,method"]) == 0
+    assert main([str(tmp_path), "--by", "measure,method"]) == 0
     assert "y against x, 40 rows" in capsys.readouterr().out
 
 
 def test_cli_knows_a_joined_table_saved_as_text(
     tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    joined = join_points(*tables).assign(generated=False)
+    joined = join_points(tables).assign(generated=False)
     joined.to_csv(tmp_path / "joined.csv", index=False)
     out = tmp_path / "slices.csv"
     assert main([str(tmp_path / "joined.csv"), "--out", str(out)]) == 0
     assert "generated" not in capsys.readouterr().out
-    expected = correlate_slices(joined)
-    assert pd.read_csv(out)["pearson"].tolist() == pytest.approx(
-        expected["pearson"].tolist(), nan_ok=True
-    )
+    expected = [each.statistics.pearson for each in correlate_slices(joined)]
+    assert pd.read_csv(out)["pearson"].tolist() == pytest.approx(expected, nan_ok=True)
 
 
 def test_cli_asks_for_columns_it_cannot_guess(tmp_path: Path) -> None:

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from analysis.tables import write_tables
 
-from analysis.figures import draw_figures, gap_title, group_title, metric_title, query_title
+from analysis.figures import draw_figures
 from analysis.grid import BLACK, PALETTE
 from analysis.join import join_points
-from analysis.read import Tables
-from files import InputError
+from analysis.naming import GAP, metric_title
+from analysis.results import Tables
 
 Texts = Callable[[Path], list[str]]
 STEMS = [f"figure{number}_hatespeech_en_weat" for number in (3, 4, 5)]
@@ -110,19 +109,19 @@ def test_the_numbers_beside_a_figure_are_the_joined_tables(
     numbers = pd.read_csv(
         drawn / f"{stem}.csv", keep_default_na=False, na_values={"x": "", "y": ""}
     )
-    key = ["point", "query", "gap"]
+    key = ["point", "query", *GAP]
     assert len(numbers) == rows
-    joined = join_points(*tables).set_index(key)[["x", "y"]].sort_index()
+    joined = join_points(tables).set_index(key)[["x", "y"]].sort_index()
     shown = numbers.drop_duplicates(key).set_index(key)[["x", "y"]].sort_index()
     pd.testing.assert_frame_equal(shown, joined)
 
 
 def test_a_panel_shows_the_slice_of_the_same_name(drawn: Path, slices: pd.DataFrame) -> None:
-    slices = slices.set_index(["embedding", "query", "gap", "method"])
+    slices = slices.set_index(["embedding", "query", "measure", "method"])
     checks = [
-        (STEMS[0], "WEAT 7", "fasttext, recall gap", ("fasttext", "weat7", "recall_gap", "all")),
-        (STEMS[1], "recall gap", "balance", ("all", "all", "recall_gap", "balance")),
-        (STEMS[2], "", "recall gap", ("all", "all", "recall_gap", "all")),
+        (STEMS[0], "WEAT 7", "fasttext, recall gap", ("fasttext", "weat7", "recall", "all")),
+        (STEMS[1], "recall gap", "balance", ("all", "all", "recall", "balance")),
+        (STEMS[2], "", "recall gap", ("all", "all", "recall", "all")),
     ]
     for stem, row, column, name in checks:
         numbers = pd.read_csv(drawn / f"{stem}.csv", keep_default_na=False)
@@ -131,39 +130,65 @@ def test_a_panel_shows_the_slice_of_the_same_name(drawn: Path, slices: pd.DataFr
         assert float(panel["panel_pearson"]) == pytest.approx(slices.loc[name, "pearson"])
 
 
-def test_real_data_carry_no_stamp_and_a_results_folder_will_do(
+def test_real_data_carry_no_stamp(tables: Tables, tmp_path: Path, texts: Texts) -> None:
+    points = tables.points[tables.points["method"] == "none"].assign(generated=False)
+    joined = join_points(tables._replace(points=points))
+    paths = draw_figures(joined, tmp_path, suffixes=[".svg"])
+    drawings = [texts(path) for path in paths if path.suffix == ".svg"]
+    assert len(drawings) == 3
+    for found in drawings:
+        assert not any("enerated" in text for text in found)
+        assert "unmodified" in found
+
+
+def test_figure_3_has_the_primary_measures_or_all(tables: Tables, tmp_path: Path) -> None:
+    joined = join_points(tables)
+    for primary, columns in (
+        (["precision"], {"word2vec, precision gap", "fasttext, precision gap"}),
+        (
+            ["equal_odds"],
+            {f"{e}, {m} gap" for e in ("word2vec", "fasttext") for m in ("recall", "precision")},
+        ),
+    ):
+        draw_figures(joined, tmp_path, primary=primary, suffixes=[".svg"])
+        assert set(pd.read_csv(tmp_path / f"{STEMS[0]}.csv")["panel_column"]) == columns
+
+
+def test_conventions_have_figures_of_their_own_and_groups_and_parts_panels(
     tables: Tables, tmp_path: Path, texts: Texts
 ) -> None:
-    kept = tables.points["method"].isin(["none"])
-    write_tables(
-        tmp_path, tables.points[kept].assign(generated=False), tables.intrinsic, tables.extrinsic
+    other = tables.intrinsic.assign(convention="caliskan")
+    parts = pd.concat([other.assign(part=part) for part in ("definition", "none")])
+    recall = tables.extrinsic.query("kind == 'gap' and measure == 'recall'")
+    extrinsic = pd.concat([tables.extrinsic, recall.assign(unprivileged="non-binary")])
+    intrinsic = pd.concat([tables.intrinsic, parts])
+    draw_figures(
+        join_points(Tables(tables.points, intrinsic, extrinsic)), tmp_path, suffixes=[".svg"]
     )
-    paths = draw_figures(tmp_path, tmp_path / "figures")
-    for path in paths:
-        if path.suffix == ".svg":
-            assert not any("enerated" in text for text in texts(path))
-            assert "unmodified" in texts(path)
-
-
-def test_nothing_to_draw_is_refused(tables: Tables, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none of the 11 points is done"):
-        draw_figures(tables._replace(points=tables.points.assign(status="failed")), tmp_path)
-    assert not list(tmp_path.iterdir())
+    assert {path.stem for path in tmp_path.glob("figure3*")} == {
+        "figure3_hatespeech_en_weat_default",
+        "figure3_hatespeech_en_weat_caliskan",
+    }
+    found = texts(tmp_path / "figure3_hatespeech_en_weat_caliskan.svg")
+    assert {"WEAT effect size (d), caliskan", "performance gap"} <= set(found)
+    numbers = pd.read_csv(tmp_path / "figure3_hatespeech_en_weat_caliskan.csv")
+    assert set(numbers["panel_row"]) == {
+        f"WEAT {test}, {part}" for test in (7, 8) for part in ("definition", "none")
+    }
+    assert set(numbers.query("embedding == 'word2vec'")["panel_column"]) == {
+        "word2vec, precision gap",
+        "word2vec, recall gap, male - female",
+        "word2vec, recall gap, male - non-binary",
+    }
 
 
 @pytest.mark.parametrize(
-    ("title", "name", "words"),
+    ("metric", "convention", "title"),
     [
-        (gap_title, "f1_gap", "F1 gap"),
-        (gap_title, "recall_gap (male-other)", "recall gap (male-other)"),
-        (group_title, "male-female", "male - female"),
-        (group_title, "non-binary-other", "non-binary-other"),
-        (query_title, "weat6b", "WEAT 6b"),
-        (query_title, "my_query", "my_query"),
-        (metric_title, "weat", "WEAT effect size (d)"),
-        (metric_title, "weat (caliskan)", "WEAT effect size (d), caliskan"),
-        (metric_title, "ripa", "RIPA score"),
+        ("weat", "", "WEAT effect size (d)"),
+        ("weat", "caliskan", "WEAT effect size (d), caliskan"),
+        ("ripa", "", "RIPA score"),
     ],
 )
-def test_names_in_words(title: object, name: str, words: str) -> None:
-    assert title(name) == words  # type: ignore[operator]
+def test_metrics_in_words(metric: str, convention: str, title: str) -> None:
+    assert metric_title(metric, convention) == title

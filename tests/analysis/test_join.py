@@ -9,22 +9,24 @@ import pandas as pd
 import pytest
 
 from analysis.join import join_points, join_scores
-from analysis.read import Tables
+from analysis.naming import GAP, SCORE
+from analysis.results import Tables
 from files import InputError
 
 
 def test_one_row_per_done_point_score_and_gap(tables: Tables) -> None:
-    joined = join_points(*tables)
+    joined = join_points(tables)
     assert len(joined) == 10 * 2 * 2
-    assert not joined.duplicated(["point", "metric", "query", "gap"]).any()
+    assert not joined.duplicated(["point", *SCORE, *GAP]).any()
     assert set(tables.points.columns) <= set(joined.columns)
-    assert set(joined["gap"]) == {"precision_gap", "recall_gap"}
+    assert set(joined["measure"]) == {"precision", "recall"}
     assert "broken" not in set(joined["point"])
     row = joined.query(
-        "point == 'word2vec balance overbias' and query == 'weat8' and gap == 'recall_gap'"
+        "point == 'word2vec balance overbias' and query == 'weat8' and measure == 'recall'"
     ).squeeze()
-    assert (row["x"], row["y"], row["group"]) == (-0.5, 0.05, "male-female")
-    assert (row["low"], row["high"]) == pytest.approx((0.02, 0.09))
+    assert (row["x"], row["y"]) == (-0.5, 0.05)
+    assert (row["privileged"], row["unprivileged"]) == ("male", "female")
+    assert (row["y_low"], row["y_high"]) == pytest.approx((0.02, 0.09))
     unmodified = joined[joined["method"] == "none"]
     assert (unmodified["dose"] == 0).all()
     assert len(unmodified) == 2 * 2 * 2
@@ -35,18 +37,18 @@ def test_equals_a_literal_loop(tables: Tables) -> None:
     for point in tables.points.query("status == 'done'")["point"]:
         for score in tables.intrinsic.query("point == @point").itertuples():
             for gap in tables.extrinsic.query(
-                "point == @point and measure == 'recall_gap'"
+                "point == @point and measure == 'recall' and kind == 'gap'"
             ).itertuples():
                 expected.add((point, score.query, gap.measure, score.value, gap.low))
-    joined = join_points(*tables).query("gap == 'recall_gap'")
+    joined = join_points(tables).query("measure == 'recall'")
     assert (
         set(
             zip(
                 joined["point"],
                 joined["query"],
-                joined["gap"],
+                joined["measure"],
                 joined["x"],
-                joined["low"],
+                joined["y_low"],
                 strict=True,
             )
         )
@@ -60,8 +62,8 @@ def test_nan_is_kept_with_its_reasons(tables: Tables) -> None:
     )
     tables.intrinsic.loc[lost, ["value", "reason"]] = [np.nan, "2 of 8 words found"]
     joined = (
-        join_points(*tables)
-        .query("point == 'fasttext balance debias' and gap == 'precision_gap'")
+        join_points(tables)
+        .query("point == 'fasttext balance debias' and measure == 'precision'")
         .set_index("query")
     )
     assert joined["y"].isna().all()
@@ -69,22 +71,34 @@ def test_nan_is_kept_with_its_reasons(tables: Tables) -> None:
     assert joined.loc["weat7", "reason"] == "2 of 8 words found; female: no item predicted positive"
 
 
-def test_conventions_and_pairs_of_groups_are_told_apart(tables: Tables) -> None:
-    intrinsic = pd.concat([tables.intrinsic, tables.intrinsic.assign(convention="caliskan")])
-    extrinsic = pd.concat(
-        [
-            tables.extrinsic,
-            tables.extrinsic.query("measure == 'recall_gap'").assign(group="male-other"),
-        ]
+def test_conventions_parts_and_pairs_of_groups_are_columns(tables: Tables) -> None:
+    other = tables.intrinsic.assign(convention="caliskan")
+    parts = [
+        tables.intrinsic.assign(metric="sembias", part=part) for part in ("definition", "none")
+    ]
+    recall = tables.extrinsic.query("kind == 'gap' and measure == 'recall'")
+    more = recall.assign(unprivileged="non-binary")
+    joined = join_points(
+        Tables(
+            tables.points,
+            pd.concat([tables.intrinsic, other, *parts]),
+            pd.concat([tables.extrinsic, more]),
+        )
     )
-    joined = join_points(tables.points, intrinsic, extrinsic)
-    assert set(joined["metric"]) == {"weat (default)", "weat (caliskan)"}
-    assert set(joined["gap"]) == {
-        "precision_gap",
-        "recall_gap (male-female)",
-        "recall_gap (male-other)",
+    scores = set(zip(joined["metric"], joined["convention"], joined["part"], strict=True))
+    assert scores == {
+        ("weat", "default", ""),
+        ("weat", "caliskan", ""),
+        ("sembias", "default", "definition"),
+        ("sembias", "default", "none"),
     }
-    assert len(joined) == 10 * 4 * 3
+    gaps = set(zip(*(joined[name] for name in GAP), strict=True))
+    assert gaps == {
+        ("precision", "male", "female"),
+        ("recall", "male", "female"),
+        ("recall", "male", "non-binary"),
+    }
+    assert len(joined) == 10 * 8 * 3
 
 
 def test_parquet_and_back_joins_the_same(tables: Tables, tmp_path: object) -> None:
@@ -92,7 +106,9 @@ def test_parquet_and_back_joins_the_same(tables: Tables, tmp_path: object) -> No
     for name, table in tables._asdict().items():
         table.to_parquet(f"{tmp_path}/{name}.parquet")
         stored.append(pd.read_parquet(f"{tmp_path}/{name}.parquet"))
-    pd.testing.assert_frame_equal(join_points(*stored), join_points(*tables), check_dtype=False)
+    pd.testing.assert_frame_equal(
+        join_points(Tables(*stored)), join_points(tables), check_dtype=False
+    )
 
 
 BROKEN: list[tuple[str, Callable[[Tables], Tables]]] = [
@@ -106,7 +122,7 @@ BROKEN: list[tuple[str, Callable[[Tables], Tables]]] = [
     ),
     (
         "the extrinsic table has no column 'measure'",
-        lambda t: t._replace(extrinsic=pd.DataFrame(columns=["point", "task"])),
+        lambda t: t._replace(extrinsic=pd.DataFrame(columns=["point", "task", "kind"])),
     ),
     ("the points table has no rows", lambda t: t._replace(points=t.points[:0])),
     ("the intrinsic table has no rows", lambda t: t._replace(intrinsic=t.intrinsic[:0])),
@@ -115,7 +131,7 @@ BROKEN: list[tuple[str, Callable[[Tables], Tables]]] = [
         "none of the 11 points is done",
         lambda t: t._replace(points=t.points.assign(status="failed")),
     ),
-    ("holds no gap", lambda t: t._replace(extrinsic=t.extrinsic.query("measure == 'f1'"))),
+    ("holds no gap", lambda t: t._replace(extrinsic=t.extrinsic.query("kind == 'value'"))),
     (
         "the points table holds point 'word2vec none' more than once",
         lambda t: t._replace(points=pd.concat([t.points, t.points[:1]])),
@@ -144,7 +160,7 @@ def test_bad_tables_are_refused(
     message: str, broken: Callable[[Tables], Tables], tables: Tables
 ) -> None:
     with pytest.raises(InputError, match=message):
-        join_points(*broken(tables))
+        join_points(broken(tables))
 
 
 def test_unmodified_embeddings_are_the_dose_0_of_every_arm() -> None:
@@ -163,7 +179,7 @@ def test_unmodified_embeddings_are_the_dose_0_of_every_arm() -> None:
             for point, value in values.items()
         ]
     )
-    joined = join_scores(points, intrinsic)
+    joined = join_scores(Tables(points, intrinsic, pd.DataFrame()))
     found = sorted(joined[["direction", "dose", "value"]].to_numpy().tolist())
     assert found == [
         ["debias", 0.0, 0.5],
@@ -171,19 +187,30 @@ def test_unmodified_embeddings_are_the_dose_0_of_every_arm() -> None:
         ["overbias", 0.0, 0.5],
         ["overbias", 1.0, 0.9],
     ]
-    assert join_scores(points[:1], intrinsic[:1])["method"].tolist() == ["none"]
+    assert join_scores(Tables(points[:1], intrinsic[:1], pd.DataFrame()))["method"].tolist() == [
+        "none"
+    ]
 
 
 def test_units_are_embeddings_and_bases_what_they_were_before(tables: Tables) -> None:
-    points, intrinsic, extrinsic = tables
-    points = points.assign(
-        corpus="tweets", stereotype=np.nan, vectors_key=points["embedding"] + points["method"]
+    points = tables.points.assign(
+        vectors_key=tables.points["embedding"] + tables.points["method"],
+        base_key=tables.points["embedding"],
     )
-    joined = join_points(points, intrinsic, extrinsic)
+    joined = join_points(tables._replace(points=points))
     assert joined["unit"].nunique() == 6, (
         "a key stands for an embedding, whatever else differs between its points"
     )
-    assert sorted(joined["base"].unique()) == ["tweets fasttext nan 0", "tweets word2vec nan 0"]
-    assert join_points(*tables)["unit"].tolist() == join_points(*tables)["point"].tolist(), (
+    assert set(joined["base"]) == {"word2vec", "fasttext"}
+    without = join_points(tables)
+    assert without["unit"].tolist() == without["point"].tolist(), (
         "without keys each point is a unit"
     )
+    assert without["base"].tolist() == without["unit"].tolist()
+
+
+def test_points_of_no_task_need_no_columns_of_one(tables: Tables) -> None:
+    points = tables.points[["point", "embedding", "method", "dose", "status", "generated"]]
+    joined = join_scores(Tables(points, tables.intrinsic, pd.DataFrame()))
+    # The unmodified embedding of either kind, for each of two methods, and four modified ones.
+    assert len(joined) == 2 * (2 + 4) * 2

@@ -14,15 +14,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from analysis.report.data import dose_curves, pooled
-from analysis.tables import write_tables
 
-from analysis.correlate import correlate_slices
+from analysis.coefficients import Coefficients
+from analysis.correlate import Finding, Marks, correlate_slices
+from analysis.evidence import Evidence
 from analysis.grid import PALETTE
 from analysis.join import join_points
-from analysis.read import Tables
+from analysis.naming import SLICE_COLUMNS
 from analysis.report import build_report
+from analysis.report.__main__ import main
+from analysis.report.page import headline
+from analysis.report.page_data import dose_curves, pooled
 from analysis.report.tex import correlations_tex
+from analysis.results import Tables, write_tables
 from files import InputError
 
 
@@ -42,12 +46,18 @@ class Page:
         return dict(json.loads(found[1]))
 
 
+def build(folder: Path, tables: Tables, found: list[Finding] | None = None) -> Page:
+    """The report of some tables."""
+    joined = join_points(tables)
+    target, _ = build_report(folder, tables, joined, found or correlate_slices(joined))
+    return Page(folder, target.read_text(encoding="utf-8"))
+
+
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory, module_tables: Tables) -> Page:
-    folder = tmp_path_factory.mktemp("results")
-    write_tables(folder, *module_tables)
-    build_report(folder)
-    return Page(folder, (folder / "report.html").read_text(encoding="utf-8"))
+def page(
+    tmp_path_factory: pytest.TempPathFactory, module_tables: Tables, findings: list[Finding]
+) -> Page:
+    return build(tmp_path_factory.mktemp("results"), module_tables, findings)
 
 
 def same(ours: list[Any], table: pd.Series) -> bool:
@@ -58,34 +68,25 @@ def same(ours: list[Any], table: pd.Series) -> bool:
     return ours == theirs
 
 
-def test_every_number_is_the_tables(page: Page, module_tables: Tables) -> None:
-    joined = join_points(*module_tables)
+def test_every_number_is_the_tables(
+    page: Page, module_tables: Tables, slices: pd.DataFrame
+) -> None:
+    joined = join_points(module_tables)
     rows = page.data["rows"]
-    for column in ("x", "y", "low", "high", "query", "gap"):
+    for column in ("x", "y", "y_low", "y_high", "metric", "query"):
         assert same(rows[column], joined[column]), column
     named = [page.data["points"][place]["point"] for place in rows["p"]]
     assert named == joined["point"].tolist()
-    correlations = pd.read_csv(
-        page.folder / "correlations.csv", keep_default_na=False, na_values=[""]
-    )
     ours = pd.DataFrame(page.data["correlations"])
-    assert len(ours) == len(correlations)
-    for column in (
-        "pearson",
-        "r_low",
-        "r_high",
-        "r_p",
-        "p_holm",
-        "accuracy",
-        "detectable",
-        "n",
-        "n_units",
-    ):
+    assert len(ours) == len(slices)
+    for column in ("pearson", "r_low", "r_high", "r_p", "p_holm", "accuracy", "detectable", "n"):
         assert pd.to_numeric(ours[column]).to_numpy() == pytest.approx(
-            correlations[column].to_numpy(), nan_ok=True
+            slices[column].to_numpy(), nan_ok=True
         ), column
-    assert ours["verdict"].tolist() == correlations["verdict"].tolist()
-    assert ours["query"].tolist() == correlations["query"].tolist()
+    for column in ("embedding", "query", "method", "verdict", "why", "n_units"):
+        assert ours[column].tolist() == slices[column].tolist()
+    assert ours["gap"].tolist() == [f"{measure} gap" for measure in slices["measure"]]
+    assert page.data["primary"] == ["recall gap", "precision gap"]
 
 
 def test_nothing_is_asked_of_a_network(page: Page) -> None:
@@ -100,22 +101,29 @@ def test_generated_data_are_stamped_and_real_ones_are_not(
     page: Page, module_tables: Tables, tmp_path: Path
 ) -> None:
     assert 'class="banner"' in page.text
-    points, intrinsic, extrinsic = module_tables
-    write_tables(tmp_path, points.assign(generated=False), intrinsic, extrinsic)
-    build_report(tmp_path, figures=False)
-    assert 'class="banner"' not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    points = module_tables.points.assign(generated=False)
+    real = build(tmp_path, module_tables._replace(points=points))
+    assert 'class="banner"' not in real.text
     assert "Generated" not in (tmp_path / "correlations.tex").read_text(encoding="utf-8")
     assert "Generated" in (page.folder / "correlations.tex").read_text(encoding="utf-8")
 
 
-def test_figures_lie_beside_it_in_every_format_with_their_numbers(page: Page) -> None:
-    suffixes = {path.suffix for path in (page.folder / "figures").iterdir()}
-    assert suffixes == {".svg", ".png", ".pdf", ".csv"}
-    assert (
-        (page.folder / "figures" / "figure3_hatespeech_en_weat.pdf")
-        .read_bytes()
-        .startswith(b"%PDF")
-    )
+def test_the_command_makes_page_tables_and_figures(
+    module_tables: Tables, page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_tables(tmp_path, module_tables)
+    assert main([str(tmp_path), "--out", str(tmp_path / "sent" / "page.html")]) == 0
+    printed = capsys.readouterr().out.split()
+    assert all(Path(path).is_file() for path in printed)
+    assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {
+        ".svg",
+        ".png",
+        ".pdf",
+        ".csv",
+    }
+    text = (tmp_path / "sent" / "page.html").read_text(encoding="utf-8")
+    assert Page(tmp_path, text).data == page.data
+    assert (tmp_path / "sent" / "correlations.tex").is_file()
 
 
 def test_every_figure_has_a_text_in_its_place(page: Page) -> None:
@@ -162,7 +170,7 @@ def test_marks_can_be_told_from_the_paper() -> None:
 def test_the_curves_have_the_unmodified_embedding_at_dose_0_of_every_method(
     module_tables: Tables,
 ) -> None:
-    curves = dose_curves(module_tables)
+    curves = pd.DataFrame(dose_curves(module_tables, "f1"))
     weat = curves[(curves["what"] == "weat weat7") & (curves["embedding"] == "word2vec")]
     found = {
         method: sorted(zip(part["dose"], part["value"], strict=True))
@@ -176,60 +184,113 @@ def test_the_curves_have_the_unmodified_embedding_at_dose_0_of_every_method(
     assert (curves.loc[curves["what"] == "F1 of the task", "value"] == 0.7).all()
 
 
-def test_what_is_pooled_is_an_embedding_once(module_tables: Tables) -> None:
-    joined = join_points(*module_tables)
-    found = {row["gap"]: row for row in pooled(joined, correlate_slices(joined))}
-    assert found["precision_gap"]["reason"] == "0 slices with an error, fewer than 2"
-    assert found["recall_gap"]["m"] in (0, 2)
+def test_methods_without_a_dose_have_no_curves(module_tables: Tables) -> None:
+    points = module_tables.points.drop(columns=["dose", "direction"])
+    curves = dose_curves(module_tables._replace(points=points), "f1")
+    assert all(not values for values in curves.values())
+
+
+def test_what_is_pooled_is_an_embedding_once(
+    module_tables: Tables, findings: list[Finding]
+) -> None:
+    found = {row["gap"]: row for row in pooled(join_points(module_tables), findings)}
+    assert found["precision gap"]["reason"] == "0 slices with an error, fewer than 2"
+    assert found["recall gap"]["m"] in (0, 2)
+
+
+def test_a_gap_tells_the_values_of_its_groups_whatever_they_are_called(
+    module_tables: Tables, tmp_path: Path
+) -> None:
+    gaps = module_tables.extrinsic.query("kind == 'gap' and measure == 'recall'")
+    gaps = gaps.assign(privileged="cis-male", unprivileged="non-binary")
+    values = [
+        gaps.assign(kind="value", privileged="", unprivileged="", group=group, value=value)
+        for group, value in (("cis-male", 0.7), ("male", 0.6), ("non-binary", 0.5), ("binary", 0.4))
+    ]
+    values = [part.assign(low=part["value"] - 0.1, high=part["value"] + 0.1) for part in values]
+    page = build(tmp_path, module_tables._replace(extrinsic=pd.concat([gaps, *values])))
+    assert set(page.data["rows"]["groups"]) == {"cis-male - non-binary"}
+    assert set(page.data["rows"]["by_group"]) == {
+        "cis-male .70 [.60,.80]; non-binary .50 [.40,.60]"
+    }
+
+
+def test_the_answer_counts_the_primary_measures_or_all(findings: list[Finding]) -> None:
+    # Two queries, over all embeddings and methods
+    for primary, slices in (
+        (["recall", "precision"], 4),
+        (["recall"], 2),
+        (["recall", "f1"], 2),
+        (["equal_odds"], 4),
+    ):
+        assert headline(findings, primary).startswith(f"Of {slices} slices"), primary
+
+
+def test_conventions_parts_and_groups_are_told_where_they_vary(
+    page: Page, module_tables: Tables, tmp_path: Path
+) -> None:
+    assert set(page.data["rows"]["metric"]) == {"weat"}
+    assert set(page.data["rows"]["gap"]) == {"precision gap", "recall gap"}
+    other = module_tables.intrinsic.assign(convention="caliskan")
+    parts = [module_tables.intrinsic.assign(metric="sembias", part=part) for part in ("a", "b")]
+    recall = module_tables.extrinsic.query("kind == 'gap' and measure == 'recall'")
+    tables = Tables(
+        module_tables.points,
+        pd.concat([module_tables.intrinsic, other, *parts]),
+        pd.concat([module_tables.extrinsic, recall.assign(unprivileged="non-binary")]),
+    )
+    data = build(tmp_path, tables).data
+    assert set(data["rows"]["metric"]) == {"weat default", "weat caliskan", "sembias"}
+    assert set(data["rows"]["query"]) == {
+        *("weat7", "weat8"),
+        *(f"{query} {part}" for query in ("weat7", "weat8") for part in ("a", "b")),
+    }
+    gaps = {"precision gap", "recall gap, male - female", "recall gap, male - non-binary"}
+    assert set(data["rows"]["gap"]) == gaps
+    assert {row["gap"] for row in data["correlations"]} == gaps
+    assert set(data["primary"]) == gaps
+    assert {row["metric"] for row in data["pooled"]} == {
+        "weat default",
+        "weat caliskan",
+        "sembias a",
+        "sembias b",
+    }
+    assert set(data["curves"]["what"]) >= {"weat caliskan weat7", "sembias weat7 a"}
 
 
 def test_latex_reads_no_command_in_a_name(page: Page) -> None:
     tex = (page.folder / "correlations.tex").read_text(encoding="utf-8")
     assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") == 1
-    assert r"recall\_gap" in tex
+    assert r"\emph{recall gap}" in tex
     body = [line for line in tex.splitlines() if line.endswith(r"\\") and "&" in line]
     assert all(len(re.findall(r"(?<!\\)&", line)) == 8 for line in body)
-    table = pd.DataFrame(
-        [
-            {
-                "gap": "a_b%",
-                "method": "all",
-                "metric": r"m{\x}",
-                "embedding": "e&f",
-                "query": "q#$",
-                "n": 3,
-                "n_units": 3.0,
-            }
-        ]
+    names = dict.fromkeys(SLICE_COLUMNS, "") | {
+        "measure": "a%b",
+        "method": "all",
+        "metric": r"m{\x}",
+        "embedding": "e&f",
+        "query": "q#$",
+    }
+    written = correlations_tex(
+        [Finding(names, Coefficients(3, 0), Evidence(3), marks=Marks(False, False))]
     )
-    nan = dict.fromkeys(
-        ("pearson", "r_low", "r_high", "p_holm", "accuracy", "accuracy_low", "accuracy_high"),
-        math.nan,
-    )
-    written = correlations_tex(table.assign(**nan, verdict="cannot tell: no"), generated=False)
+    assert r"\emph{a\%b gap}" in written
     assert r"m\{\textbackslash{}x\} & e\&f & q\#\$ & 3 & 3 & -- & -- & -- & cannot tell" in written
 
 
 def test_a_name_cannot_end_the_script_or_the_page(module_tables: Tables, tmp_path: Path) -> None:
-    points, intrinsic, extrinsic = module_tables
+    points = module_tables.points
     evil = "</script><img src=x onerror=alert(1)>"
-    write_tables(
-        tmp_path,
-        points.assign(experiment=evil, embedding=points["embedding"].replace("word2vec", evil)),
-        intrinsic,
-        extrinsic,
-    )
-    build_report(tmp_path, figures=False)
-    assert evil not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    points = points.assign(experiment=evil, embedding=points["embedding"].replace("word2vec", evil))
+    assert evil not in build(tmp_path, module_tables._replace(points=points)).text
 
 
 def test_what_cannot_be_reported_is_refused(module_tables: Tables, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such"):
-        build_report(tmp_path / "nowhere")
-    points, intrinsic, extrinsic = module_tables
-    write_tables(tmp_path, points, intrinsic, extrinsic.iloc[:0])
+        main([str(tmp_path / "nowhere")])
+    write_tables(tmp_path, module_tables._replace(extrinsic=module_tables.extrinsic[:0]))
     with pytest.raises(InputError, match="run the experiment first"):
-        build_report(tmp_path)
+        main([str(tmp_path)])
     assert not (tmp_path / "report.html").exists()
 
 
@@ -275,14 +336,15 @@ def large(points: int, seed: int = 0) -> Tables:
                 "high": value + 0.3,
             }
             scores.append({"point": key, **of, "unbiased": 0.0, "reason": ""})
-        for gap, value in zip(
-            ("precision_gap", "recall_gap", "f1_gap"),
-            (0.1 * rng.normal(size=3)).tolist(),
-            strict=True,
+        for measure, value in zip(
+            ("precision", "recall", "f1"), (0.1 * rng.normal(size=3)).tolist(), strict=True
         ):
             of = {
-                "measure": gap,
-                "group": "m-f",
+                "kind": "gap",
+                "measure": measure,
+                "group": "",
+                "privileged": "m",
+                "unprivileged": "f",
                 "value": value,
                 "low": value - 0.1,
                 "high": value + 0.1,
@@ -293,27 +355,20 @@ def large(points: int, seed: int = 0) -> Tables:
 
 @pytest.mark.slow
 def test_a_thousand_points_fit_in_five_megabytes(tmp_path: Path) -> None:
-    tables = large(1_000)
     # A report takes whatever correlations it is given
-    few = correlate_slices(join_points(*large(30)))
-    for name, table in tables._asdict().items():
-        table.to_parquet(tmp_path / f"{name}.parquet")
-    build_report(tmp_path, correlations=few, figures=False)
-    assert (tmp_path / "report.html").stat().st_size < 5_000_000
+    few = correlate_slices(join_points(large(30)))
+    assert len(build(tmp_path, large(1_000), few).text.encode()) < 5_000_000
 
 
 def test_a_page_that_is_too_large_leaves_out_what_only_the_pointer_is_told(
-    module_tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    module_tables: Tables,
+    findings: list[Finding],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    write_tables(tmp_path, *module_tables)
-    build_report(tmp_path, figures=False)
-    whole = (tmp_path / "report.html").stat().st_size
-    monkeypatch.setattr("analysis.report.build.MOST_BYTES", whole - 1)
-    build_report(tmp_path, figures=False)
-    assert (
-        "by_group"
-        not in Page(tmp_path, (tmp_path / "report.html").read_text(encoding="utf-8")).data["rows"]
-    )
-    monkeypatch.setattr("analysis.report.build.MOST_BYTES", whole // 2)
+    whole = len(build(tmp_path, module_tables, findings).text.encode())
+    monkeypatch.setattr("analysis.report.page.MOST_BYTES", whole - 1)
+    assert "by_group" not in build(tmp_path, module_tables, findings).data["rows"]
+    monkeypatch.setattr("analysis.report.page.MOST_BYTES", whole // 2)
     with pytest.raises(InputError, match="more than 5: give the results of fewer points"):
-        build_report(tmp_path, figures=False)
+        build(tmp_path, module_tables, findings)

@@ -10,13 +10,16 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import which
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from analysis.tables import write_tables
 
-from analysis.read import Tables
+from analysis.join import join_points
 from analysis.report import build_report
+
+if TYPE_CHECKING:
+    from analysis.correlate import Finding
+    from analysis.results import Tables
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -29,10 +32,11 @@ DONE = "return window.reportDone !== undefined"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, module_tables: Tables) -> Path:
+def folder(
+    tmp_path_factory: pytest.TempPathFactory, module_tables: Tables, findings: list[Finding]
+) -> Path:
     results = tmp_path_factory.mktemp("results")
-    write_tables(results, *module_tables)
-    build_report(results, figures=False)
+    build_report(results, module_tables, join_points(module_tables), findings)
     return results
 
 

@@ -10,13 +10,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from analysis.tables import print_correlations, print_points, read_tables, write_tables
 from rich.console import Console
 
-from analysis import tables as tables_module
-from analysis.correlate import correlate
-from analysis.read import Tables
-from analysis.show import estimate, p_value, print_slices, short
+from analysis import results
+from analysis.correlate import Finding, correlate
+from analysis.results import FILES, Tables, read_tables, write_tables
+from analysis.show import (
+    estimate,
+    p_value,
+    print_correlations,
+    print_points,
+    print_slices,
+    short,
+)
 
 
 def shown(draw: object, *arguments: object) -> list[str]:
@@ -30,40 +36,32 @@ def names(folder: Path) -> set[str]:
 
 
 def test_written_and_read_back(tables: Tables, tmp_path: Path) -> None:
-    correlations = write_tables(tmp_path / "new" / "folder", *tables)
-    for stored, table in zip(read_tables(tmp_path / "new" / "folder"), tables, strict=True):
+    folder = tmp_path / "new" / "folder"
+    assert write_tables(folder, tables) == [folder / name for name in FILES]
+    for stored, table in zip(read_tables(folder), tables, strict=True):
         pd.testing.assert_frame_equal(stored, table)
-    assert names(tmp_path / "new" / "folder") == {
-        "points.parquet",
-        "intrinsic.parquet",
-        "extrinsic.parquet",
-        "correlations.csv",
-    }
-    stored = pd.read_csv(tmp_path / "new" / "folder" / "correlations.csv", keep_default_na=False)
-    assert stored.columns.tolist() == correlations.columns.tolist()
-    assert len(stored) == len(correlations) == 54
+    assert names(folder) == {"points.parquet", "intrinsic.parquet", "extrinsic.parquet"}
 
 
 def test_the_same_points_take_the_place_of_the_earlier(tables: Tables, tmp_path: Path) -> None:
-    write_tables(tmp_path, *tables)
-    write_tables(
-        tmp_path, tables.points[::-1].assign(seconds=1.0), tables.intrinsic, tables.extrinsic
-    )
+    write_tables(tmp_path, tables)
+    write_tables(tmp_path, tables._replace(points=tables.points[::-1].assign(seconds=1.0)))
     assert not (tmp_path / "earlier").exists()
     assert (read_tables(tmp_path).points["seconds"] == 1).all()
 
 
 def test_other_points_set_the_earlier_aside(tables: Tables, tmp_path: Path) -> None:
-    write_tables(tmp_path, *tables)
+    write_tables(tmp_path, tables)
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures" / "figure3.svg").write_text("drawn")
     (tmp_path / "mine.txt").write_text("kept")
+    (tmp_path / "correlations.tex").write_text("concluded")
     before = {
-        name: (tmp_path / name).read_bytes() for name in ("points.parquet", "correlations.csv")
+        name: (tmp_path / name).read_bytes() for name in ("points.parquet", "correlations.tex")
     }
     fewer = tables.points.query("point != 'broken'")
-    write_tables(tmp_path, fewer, tables.intrinsic, tables.extrinsic)
-    write_tables(tmp_path, *tables)  # and back, most likely within the same second
+    write_tables(tmp_path, tables._replace(points=fewer))
+    write_tables(tmp_path, tables)  # and back, most likely within the same second
     first, second = sorted(
         (tmp_path / "earlier").iterdir(), key=lambda path: (len(path.name), path.name)
     )
@@ -76,7 +74,7 @@ def test_other_points_set_the_earlier_aside(tables: Tables, tmp_path: Path) -> N
 
 def test_a_damaged_earlier_table_is_set_aside_too(tables: Tables, tmp_path: Path) -> None:
     (tmp_path / "points.parquet").write_text("damaged")
-    write_tables(tmp_path, *tables)
+    write_tables(tmp_path, tables)
     (aside,) = (tmp_path / "earlier").iterdir()
     assert (aside / "points.parquet").read_text() == "damaged"
 
@@ -84,58 +82,20 @@ def test_a_damaged_earlier_table_is_set_aside_too(tables: Tables, tmp_path: Path
 def test_an_error_while_writing_leaves_the_earlier_tables(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_tables(tmp_path, *tables)
+    write_tables(tmp_path, tables)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     unwritable = tables.extrinsic.assign(odd=[object()] * len(tables.extrinsic))
     with pytest.raises(Exception, match="odd"):
-        write_tables(tmp_path, tables.points[:3], tables.intrinsic, unwritable)
+        write_tables(tmp_path, Tables(tables.points[:3], tables.intrinsic, unwritable))
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
     def full(*_: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(tables_module, "_set_earlier_aside", full)
+    monkeypatch.setattr(results, "_set_earlier_aside", full)
     with pytest.raises(OSError, match="disk full"):
-        write_tables(tmp_path, tables.points[:3], tables.intrinsic, tables.extrinsic)
+        write_tables(tmp_path, tables._replace(points=tables.points[:3]))
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def nothing_done(tables: Tables) -> Tables:
-    return Tables(
-        tables.points.assign(status="failed"),
-        pd.DataFrame(columns=["point"]),
-        pd.DataFrame(columns=["point", "task"]),
-    )
-
-
-def test_without_done_points_there_are_tables_but_no_correlations(
-    tables: Tables, tmp_path: Path
-) -> None:
-    correlations = write_tables(tmp_path, *nothing_done(tables))
-    assert len(correlations) == 0
-    assert {"task", "embedding", "pearson", "reason", "generated"} <= set(
-        pd.read_csv(tmp_path / "correlations.csv").columns
-    )
-    lines = shown(print_points, *read_tables(tmp_path))
-    assert "0 of 11 points done" in lines
-    assert shown(print_correlations, correlations) == []
-
-
-def test_without_labelled_data_there_are_no_correlations(tables: Tables, tmp_path: Path) -> None:
-    assert (
-        len(
-            write_tables(
-                tmp_path, tables.points, tables.intrinsic, pd.DataFrame(columns=["point", "task"])
-            )
-        )
-        == 0
-    )
-    assert any(
-        "weat7" in line
-        for line in shown(
-            print_points, tables.points, tables.intrinsic, pd.DataFrame(columns=["point"])
-        )
-    )
 
 
 @pytest.mark.parametrize(
@@ -160,7 +120,7 @@ def test_estimates_carry_their_interval() -> None:
 
 
 def test_points_on_the_terminal(tables: Tables) -> None:
-    lines = shown(print_points, *tables)
+    lines = shown(print_points, tables)
     assert "word2vec: 5 points, generated data" in lines
     assert max(map(len, lines)) <= 100
     (row,) = [line.split() for line in lines if line.startswith("balance") and "overbias" in line][
@@ -203,40 +163,70 @@ def test_points_on_the_terminal(tables: Tables) -> None:
     assert lines[-1].split() == ["word2vec", "balance", "debias", "0.5", "0", "failed"]
 
 
-def test_points_of_several_sources_and_metrics(tables: Tables) -> None:
+def test_points_of_several_sources_metrics_conventions_and_parts(tables: Tables) -> None:
     points = tables.points.assign(
         source=np.where(tables.points["embedding"] == "word2vec", "davidson", "hateval"),
         generated=False,
+        stereotype=np.linspace(0, 1, len(tables.points)),
     )
     more = [tables.intrinsic.assign(metric=metric) for metric in ("ripa", "nbm")]
-    points["stereotype"] = np.linspace(0, 1, len(points))
-    lines = shown(print_points, points, pd.concat([tables.intrinsic, *more]), tables.extrinsic)
+    several = tables._replace(points=points, intrinsic=pd.concat([tables.intrinsic, *more]))
+    lines = shown(print_points, several)
     assert lines[1].split()[:5] == ["method", "direction", "dose", "stereotype", "seed"]
     assert lines[3].split()[:5] == ["balance", "debias", "1", "0.1", "0"]
     assert "source davidson, word2vec: 5 points" in lines
-    both = pd.concat([tables.intrinsic, tables.intrinsic.assign(convention="caliskan", value=9.0)])
-    heads = shown(print_points, points, both, tables.extrinsic)[1]
-    assert "weat (default) weat7 weat (default) weat8 weat (caliskan) weat7" in " ".join(
-        heads.split()
-    )
     assert "not shown, but in the intrinsic table: nbm weat7, nbm weat8" in lines
+    both = pd.concat([tables.intrinsic, tables.intrinsic.assign(convention="caliskan", value=9.0)])
+    heads = shown(print_points, tables._replace(intrinsic=both))[1]
+    assert "default weat7 default weat8 caliskan weat7" in " ".join(heads.split())
+    parts = pd.concat([tables.intrinsic.assign(part=part) for part in ("definition", "none")])
+    heads = shown(print_points, tables._replace(intrinsic=parts))[1]
+    assert "weat7 definition weat8 definition weat7 none" in " ".join(heads.split())
 
 
-def test_correlations_on_the_terminal(tables: Tables, tmp_path: Path) -> None:
-    lines = shown(print_correlations, write_tables(tmp_path, *tables))
+def test_points_whose_measures_and_groups_are_others(tables: Tables) -> None:
+    gaps = tables.extrinsic.query("kind == 'gap'")
+    odds = gaps[gaps["measure"] == "recall"].assign(measure="equal_odds")
+    more = pd.concat([odds, odds.assign(unprivileged="non-binary")])
+    lines = shown(print_points, tables._replace(extrinsic=more))
+    heads = " ".join(lines[1].split())
+    assert "equal odds gap, male - female equal odds gap, male - non-binary" in heads
+    assert "F1" not in heads
+
+
+def test_points_of_no_task(tables: Tables) -> None:
+    points = tables.points[["point", "embedding", "method", "status"]]
+    lines = shown(print_points, Tables(points, tables.intrinsic, pd.DataFrame(columns=["point"])))
+    assert lines[1].split() == ["method", "weat7", "weat8"]
+
+
+def test_correlations_on_the_terminal(findings: list[Finding]) -> None:
+    lines = shown(print_correlations, findings)
     assert (
         "hatespeech_en, weat: all methods, r over units with its 95% interval, generated data"
         in " ".join(lines[:2])
     )
     rows = [line.split() for line in lines]
     assert any(
-        row[:6] == ["word2vec", "weat7", "recall_gap", "5", "5", "1.00"] and row[6] == "[1.00,1.00]"
+        row[:6] == ["word2vec", "weat7", "recall", "5", "5", "1.00"] and row[6] == "[1.00,1.00]"
         for row in rows
     )
     assert any(
-        row[:5] == ["all", "all", "recall_gap", "20", "10"] and "cannot" in row for row in rows
+        row[:5] == ["all", "all", "recall", "20", "10"] and "cannot" in row for row in rows
     ), "20 rows are 10 embeddings"
     assert not any("balance" in line for line in lines)
+    assert not any("default" in line or "male" in line for line in lines), "they do not vary"
+
+
+def test_the_terminal_tells_details_where_they_vary(findings: list[Finding]) -> None:
+    more = [
+        each._replace(names=each.names | {"convention": "caliskan", "unprivileged": "non-binary"})
+        for each in findings
+    ]
+    lines = shown(print_correlations, [*findings, *more])
+    assert any(line.startswith("hatespeech_en, weat, caliskan: ") for line in lines)
+    assert any("unprivileged" in line.split() for line in lines)
+    assert not any("privileged" in line.split() for line in lines)
 
 
 def test_missing_pairs_are_told() -> None:

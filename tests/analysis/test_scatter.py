@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from analysis.tables import write_tables
 
 from analysis.grid import panel_note
-from analysis.read import Tables
+from analysis.results import Tables, write_tables
 from analysis.scatter import grid_data, main
 from files import InputError
 
@@ -85,36 +84,27 @@ def test_png_and_html_need_no_network(foreign: Path, tmp_path: Path) -> None:
 
 
 def test_a_results_folder_gets_the_papers_figures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
-    monkeypatch.setattr("analysis.scatter.draw_figures", lambda *paths: asked.append(paths) or [])
+
+    def draw(joined: pd.DataFrame, out: Path) -> list[Path]:
+        asked.append((len(joined), out))
+        return []
+
+    monkeypatch.setattr("analysis.scatter.draw_figures", draw)
+    write_tables(tmp_path, tables)
     assert main([str(tmp_path)]) == 0
     assert main([str(tmp_path), "--out", "elsewhere"]) == 0
-    assert asked == [(str(tmp_path), tmp_path / "figures"), (str(tmp_path), Path("elsewhere"))]
+    assert asked == [(40, tmp_path / "figures"), (40, Path("elsewhere"))]
 
 
 def test_a_results_folder_by_columns(tables: Tables, tmp_path: Path, texts: Texts) -> None:
-    write_tables(tmp_path, *tables)
-    assert (
-        main(
-            [
-                str(tmp_path),
-                "--x",
-                "dose",
-                "--y",
-                "y",
-                "--row",
-                "gap",
-                "--colour",
-                "method",
-                "--out",
-                str(tmp_path / "dose.svg"),
-            ]
-        )
-        == 0
-    )
-    assert "recall_gap" in texts(tmp_path / "dose.svg")
+    write_tables(tmp_path, tables)
+    out = tmp_path / "dose.svg"
+    columns = ["--x", "dose", "--y", "y", "--row", "measure", "--colour", "method"]
+    assert main([str(tmp_path), *columns, "--out", str(out)]) == 0
+    assert "recall" in texts(out)
 
 
 def test_missing_cells_are_left_out_and_every_panel_is_drawn(tmp_path: Path, texts: Texts) -> None:
@@ -190,6 +180,6 @@ def test_more_values_than_can_be_told_apart_are_refused(
 
 def test_notes() -> None:
     assert panel_note(26, 26, 0.31, -0.09, 0.62) == "n = 26, r = .31 [\u2212.09, .62]"
-    assert panel_note(78, 26, 0.31, -0.09, 0.62) == "n = 78 (26 units), r = .31 [\u2212.09, .62]"
+    assert panel_note(26, 78, 0.31, -0.09, 0.62) == "n = 78 (26 units), r = .31 [\u2212.09, .62]"
     assert panel_note(3, 3, -0.5, np.nan, np.nan) == "n = 3, r = \u2212.50"
     assert panel_note(2, 2, np.nan, np.nan, np.nan) == "n = 2, r undefined"

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import math
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from analysis.survey import is_survey, print_survey, survey_table, write_survey
 from gensim.models import KeyedVectors
 from rich.console import Console
 
-from analysis.read import Tables
+from analysis.results import Tables
+from analysis.studies.survey import Survey, survey_scores, survey_table
 from files.vectors import save_vectors
 from intrinsic.wordsets import load_query
 from train.front import main
@@ -32,48 +33,36 @@ def tables() -> Tables:
     )
     rows = []
     for number, (point, (_, dim)) in enumerate(files.items()):
-        common = {"point": point, "dim": dim, "n_found": 10, "n_lost": 0}
-        rows += [
-            {
-                "metric": "weat",
-                "query": "weat3",
-                "value": 1.5,
-                "statistic": -0.4 + number,
-                **common,
-            },
-            {
-                "metric": "weat",
-                "query": "weat4",
-                "value": math.nan if point == "p2" else 1.0,
-                "statistic": math.nan if point == "p2" else 0.1,
-                **common,
-            },
-            {
-                "metric": "sembias",
-                "query": "sembias/definition",
-                "value": 0.8,
-                "statistic": 0.0,
-                **common,
-            },
-            {
-                "metric": "ect",
-                "query": "names_professions",
-                "value": 0.7,
-                "statistic": math.nan,
-                **common,
-            },
+        lost = math.nan if point == "p2" else 1.0
+        scores = [
+            ("weat", "weat3", "", 1.5, -0.4 + number),
+            ("weat", "weat4", "", lost, 0.1 * lost),
+            ("sembias", "sembias", "definition", 0.8, 0.0),
+            ("sembias", "sembias", "none", 0.1, 0.0),
+            ("ect", "names_professions", "", 0.7, math.nan),
         ]
+        names = ("metric", "query", "part", "value", "statistic")
+        common = {"point": point, "dim": dim, "n_found": 10, "n_lost": 0}
+        rows += [common | dict(zip(names, score, strict=True)) for score in scores]
     return Tables(points, pd.DataFrame(rows), pd.DataFrame())
 
 
+def concluded(folder: Path, given: Tables) -> tuple[list[Path], str]:
+    """What the study writes and prints."""
+    console = Console(file=io.StringIO(), width=100)
+    written = Survey().conclude(given, folder, console)
+    return written, console.file.getvalue()
+
+
 def test_one_row_a_file_and_one_column_a_score() -> None:
-    table = survey_table(tables())
+    table = survey_table(survey_scores(tables()))
     assert table.columns.tolist() == [
         "vectors",
         "dim",
         "weat3",
         "weat4",
-        "sembias/definition",
+        "sembias definition",
+        "sembias none",
         "ect",
     ]
     assert table["vectors"].tolist() == [
@@ -81,6 +70,7 @@ def test_one_row_a_file_and_one_column_a_score() -> None:
         "glove.27B.50d.txt",
         "googlenews-300.bin.gz",
     ]
+    assert table["dim"].tolist() == [25, 50, 300]
     assert table["weat3"].tolist() == pytest.approx([0.4, 0.6, 1.6]), (
         "the absolute statistic, not the effect size"
     )
@@ -88,14 +78,24 @@ def test_one_row_a_file_and_one_column_a_score() -> None:
     assert table["ect"].tolist() == [0.7] * 3
 
 
+def test_conventions_have_columns_of_their_own() -> None:
+    points, intrinsic, extrinsic = tables()
+    both = [intrinsic.assign(convention=name) for name in ("default", "wefe")]
+    table = survey_table(survey_scores(Tables(points, pd.concat(both), extrinsic)))
+    assert {"weat3 default", "weat3 wefe", "sembias wefe none"} <= set(table.columns)
+    assert table["weat3 wefe"].tolist() == pytest.approx([0.4, 0.6, 1.6])
+
+
 def test_figures_have_a_column_for_each_family_and_their_numbers_beside_them(
     tmp_path: Path,
 ) -> None:
-    written = write_survey(tables(), tmp_path)
+    written, _ = concluded(tmp_path, tables())
+    assert all(path.is_file() for path in written)
     assert {path.name for path in written} >= {
         "survey.csv",
         "figure2_weat.svg",
         "figure2_weat.png",
+        "figure2_weat.pdf",
         "figure2_sembias.svg",
         "figure2_ect.png",
     }
@@ -109,18 +109,15 @@ def test_figures_have_a_column_for_each_family_and_their_numbers_beside_them(
     assert len(numbers) == 5
 
 
-def test_trained_embeddings_and_tasks_are_no_survey() -> None:
-    assert is_survey(tables())
-    points, intrinsic, extrinsic = tables()
-    assert not is_survey(Tables(points.assign(corpus="generated"), intrinsic, extrinsic))
-    assert not is_survey(Tables(points.assign(source="davidson"), intrinsic, extrinsic))
+def test_the_printed_table_says_what_a_dash_is(tmp_path: Path) -> None:
+    _, printed = concluded(tmp_path, tables())
+    assert "weat4" in printed
+    assert "- : no score; the intrinsic table says why" in printed
 
 
-def test_the_printed_table_says_what_a_dash_is(capsys: pytest.CaptureFixture[str]) -> None:
-    print_survey(tables(), Console(width=100))
-    out = capsys.readouterr().out
-    assert "weat4" in out
-    assert "- : no score; the intrinsic table says why" in out
+def test_without_a_score_there_is_nothing_to_survey(tmp_path: Path) -> None:
+    nothing = Tables(tables().points, pd.DataFrame(columns=["point"]), pd.DataFrame())
+    assert concluded(tmp_path, nothing) == ([], "")
 
 
 def test_the_experiment_on_two_files(

@@ -1,0 +1,132 @@
+"""The correlation study as a run calls it: what it prints and writes, and what it says where there
+is nothing to conclude or draw.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from analysis.correlate import CORRELATION_COLUMNS
+from analysis.studies.correlation import Correlation
+from analysis.studies.study import Study
+from analysis.studies.survey import Survey
+from files import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from analysis.results import Tables
+
+
+def concluded(study: Study, folder: Path, tables: Tables) -> tuple[list[Path], str]:
+    """What a study writes and prints."""
+    console = Console(file=io.StringIO(), width=120)
+    written = study.conclude(tables, folder, console)
+    return written, console.file.getvalue()
+
+
+def test_points_and_correlations_are_printed_and_everything_is_written(
+    tables: Tables, tmp_path: Path, slices: pd.DataFrame
+) -> None:
+    written, printed = concluded(Correlation(), tmp_path, tables)
+    assert "10 of 11 points done" in printed
+    assert "hatespeech_en, weat: all methods" in printed
+    names = [path.name for path in written if path.parent == tmp_path]
+    assert names == ["correlations.csv", "report.html", "correlations.tex"]
+    assert all(path.is_file() for path in written)
+    assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {
+        ".svg",
+        ".png",
+        ".pdf",
+        ".csv",
+    }
+    stored = pd.read_csv(tmp_path / "correlations.csv", keep_default_na=False)
+    assert stored.columns.tolist() == slices.columns.tolist() == list(CORRELATION_COLUMNS)
+    assert len(stored) == len(slices) == 54
+
+
+@pytest.mark.parametrize("why", ["nothing is done", "nothing is scored", "there is no task"])
+def test_without_gaps_the_correlations_have_columns_and_no_rows(
+    why: str, tables: Tables, tmp_path: Path
+) -> None:
+    tables = {
+        "nothing is done": tables._replace(points=tables.points.assign(status="failed")),
+        "nothing is scored": tables._replace(intrinsic=pd.DataFrame(columns=["point"])),
+        "there is no task": tables._replace(extrinsic=pd.DataFrame(columns=["point", "task"])),
+    }[why]
+    written, printed = concluded(Correlation(), tmp_path, tables)
+    assert written == [tmp_path / "correlations.csv"]
+    assert pd.read_csv(written[0]).columns.tolist() == list(CORRELATION_COLUMNS)
+    assert "of 11 points done" in printed
+    assert "all methods" not in printed
+
+
+def test_two_points_are_tabled_and_not_drawn(tables: Tables, tmp_path: Path) -> None:
+    few = tables._replace(points=tables.points[:2])
+    written, printed = concluded(Correlation(), tmp_path, few)
+    assert written == [tmp_path / "correlations.csv"]
+    assert len(pd.read_csv(written[0]))
+    assert "all methods" not in printed
+
+
+def test_what_cannot_be_correlated_is_said_and_is_no_failure(
+    tables: Tables, tmp_path: Path
+) -> None:
+    """A done point of no task among others: it has scores and no gap."""
+    some = tables.extrinsic[tables.extrinsic["point"] != "word2vec none"]
+    written, printed = concluded(Correlation(), tmp_path, tables._replace(extrinsic=some))
+    assert "not correlated: 1 done points have no row in the extrinsic table" in printed
+    assert written == [tmp_path / "correlations.csv"]
+    assert pd.read_csv(written[0]).empty
+
+
+def test_what_cannot_be_drawn_is_said_and_is_no_failure(tables: Tables, tmp_path: Path) -> None:
+    """Nine methods are more than the colours that can be told apart."""
+    modified = tables.points["method"] != "none"
+    names = [f"method {number}" for number in range(modified.sum())]
+    points = tables.points.copy()
+    points.loc[modified, "method"] = names
+    written, printed = concluded(Correlation(), tmp_path, tables._replace(points=points))
+    assert "not drawn: 8 colours" in printed
+    assert tmp_path / "report.html" in written
+    assert not list(tmp_path.glob("figures/*"))
+
+
+def test_the_primary_measures_and_the_utility_are_chosen(tables: Tables, tmp_path: Path) -> None:
+    accuracy = tables.extrinsic["measure"].replace("f1", "accuracy")
+    tables = tables._replace(extrinsic=tables.extrinsic.assign(measure=accuracy))
+    study = Correlation(primary=("precision",), utility="accuracy")
+    _, printed = concluded(study, tmp_path, tables)
+    heads = " ".join(printed.splitlines()[1].split())
+    assert "precision gap accuracy" in heads
+    assert "recall" not in heads
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Of 2 slices" in page
+    assert "accuracy of the task" in page
+    columns = pd.read_csv(tmp_path / "figures" / "figure3_hatespeech_en_weat.csv")["panel_column"]
+    assert set(columns) == {"word2vec, precision gap", "fasttext, precision gap"}
+
+
+def test_a_study_is_a_choice() -> None:
+    studies: list[Study] = [Correlation(), Survey()]
+    assert [study.name for study in studies] == ["correlation", "survey"]
+    assert all(isinstance(study, Study) and study.files() == [] for study in studies)
+    with pytest.raises(InputError, match="primary="):
+        Correlation(primary=())
+    with pytest.raises(InputError, match="utility="):
+        Correlation(utility=1)  # type: ignore[arg-type]
+
+
+def test_choosing_a_study_loads_nothing_that_draws_or_computes() -> None:
+    code = (
+        "import sys, analysis.studies.correlation, analysis.studies.survey;"
+        "sys.exit(bool({'altair', 'scipy', 'statsmodels', 'vl_convert'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
