@@ -21,6 +21,7 @@ from corpora.generated_lines import corpus_lines
 from corpora.generated_posts import biased_labels, draw_posts
 from corpora.world_words import TOPICS, make_world
 from files import atomic_path, choice
+from files.choice import Fileless
 
 Bias = Annotated[float, Ge(-1), Le(1)]  # 0 plants none
 
@@ -31,7 +32,7 @@ SPLIT_SHARES = {"train": 0.6, "dev": 0.1, "test": 0.3}
 
 
 @choice
-class GeneratedCorpus:
+class GeneratedCorpus(Fileless):
     r"""An unlabelled corpus of ``sentences`` lines with a planted ``stereotype`` in [-1, 1].
 
     In lines where a gender meets a topic word w,
@@ -52,10 +53,6 @@ class GeneratedCorpus:
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
     name: ClassVar[str] = "generated"
-
-    def files(self) -> list[Path]:
-        """No input files: the text is made from the parameters and the seed alone."""
-        return []
 
     def planted(self) -> Mapping[str, float]:
         """``stereotype``."""
@@ -99,7 +96,7 @@ class GeneratedCorpus:
 
 
 @choice
-class GeneratedPosts:
+class GeneratedPosts(Fileless):
     r"""Labelled posts about men, women or nobody (groups ``male``, ``female``, ``none``), with a
     planted ``label_bias`` in [-1, 1].
 
@@ -120,10 +117,6 @@ class GeneratedPosts:
     generated: ClassVar[bool] = True
     name: ClassVar[str] = "generated"
     grouped: ClassVar[bool] = True
-
-    def files(self) -> list[Path]:
-        """No input files: the posts are made from the parameters and the seed alone."""
-        return []
 
     def planted(self) -> Mapping[str, float]:
         """``label_bias``."""

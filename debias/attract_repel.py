@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ from debias.kinds import Direction, Place
 from debias.margins import Doubles, Singles, attract_repel
 from debias.roles import TARGETS_AND_ATTRIBUTES
 from files import InputError, choice
-from files.choice import Count, NotNegative, Share
+from files.choice import Count, Fileless, NotNegative, Share
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -28,7 +27,7 @@ ROWS = 8192  # vocabulary rows copied at a time
 
 
 @choice
-class AttractRepel:
+class AttractRepel(Fileless):
     """ATTRACT-REPEL (Mrkšić et al., 2017) with the settings of Goldfarb-Tarrant et al. (2021).
 
     ``debias`` attracts the anti-stereotypical pairs of a query and repels the pro-stereotypical
@@ -66,10 +65,6 @@ class AttractRepel:
     drop_last: bool = False
     norms: Norms = "keep"
 
-    def files(self) -> list[Path]:
-        """None."""
-        return []
-
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """A copy of ``vectors`` moved by the pairs of ``query``; ``vectors`` is left as it is.
 
@@ -93,14 +88,13 @@ class AttractRepel:
         touched = np.array([vectors.key_to_index[word] for word in words])
         before = vectors.vectors[touched].astype(np.float64)
         _check_rows(before, words)
+        sides = (
+            np.array([[position[a], position[b]] for a, b in pairs], dtype=np.intp).reshape(-1, 2)
+            for pairs in (kept.attract, kept.repel)
+        )
         after = attract_repel(
             before,
-            *(
-                np.array(
-                    [[position[word] for word in pair] for pair in side], dtype=np.intp
-                ).reshape(-1, 2)
-                for side in kept[:2]
-            ),
+            *sides,
             seed=seed,
             epochs=self.epochs,
             batch_size=self.batch_size,

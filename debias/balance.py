@@ -15,7 +15,7 @@ from debias.kinds import Direction, Place
 from debias.roles import TARGETS_AND_ATTRIBUTES, words_by_role
 from debias.scan import Line, lines_with
 from files import InputError, atomic_path, choice
-from files.choice import Share
+from files.choice import Fileless, Share
 from files.text import OPENERS, open_binary
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Spans = NDArray[np.int64]  # lines as (start, end) in bytes, shape (lines, 2)
 
 
 @choice
-class Balance:
+class Balance(Fileless):
     """Dataset balancing (Dixon et al., 2018), after Goldfarb-Tarrant et al. (2021), section 3.1.
 
     A line holds a word when one of its tokens, cut at ASCII white space, equals it, case included.
@@ -64,10 +64,6 @@ class Balance:
     def name(self) -> str:
         """``balance``; ``balance_max``, a method of its own, where every pro line may go."""
         return "balance_max" if self.max_bias and self.direction == "debias" else "balance"
-
-    def files(self) -> list[Path]:
-        """None."""
-        return []
 
     def balance(
         self, corpus: Path, out: Path, query: Query, *, seed: int

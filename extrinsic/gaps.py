@@ -14,7 +14,6 @@ is what they measure, and so do we.)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
 from files import InputError, choice, nearest
-from files.choice import Count
+from files.choice import Count, Fileless
 
 ALL = "all"
 TOLERATED = 0.05
@@ -32,7 +31,7 @@ Floats = NDArray[np.float64]
 
 
 @choice
-class Gaps:
+class Gaps(Fileless):
     """Whose performance is compared, and how finely the intervals are drawn."""
 
     privileged: str = "male"
@@ -49,10 +48,6 @@ class Gaps:
                 f"the privileged and the unprivileged group are both {self.privileged!r}; name two"
                 " groups"
             )
-
-    def files(self) -> list[Path]:
-        """None."""
-        return []
 
 
 class Row(NamedTuple):

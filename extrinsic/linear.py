@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from extrinsic.crossval import Fold, Folds, cross_predict, read_posts
 from extrinsic.encode import Encoded, encode
 from files import choice
-from files.choice import Count, Positive
+from files.choice import Count, Fileless, Positive
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @choice
-class Linear:
+class Linear(Fileless):
     """L2-regularised logistic regression on standardised mean vectors; ``C``: inverse strength.
 
     Standardising makes the result blind to the scale of the vectors, which debiasing may change.
@@ -32,10 +31,6 @@ class Linear:
 
     name: ClassVar[str] = "linear"
     version: ClassVar[int] = 1
-
-    def files(self) -> list[Path]:
-        """No files from outside."""
-        return []
 
     def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
         """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError, choice, nearest
+from files.choice import Fileless
 from intrinsic.wordsets import load_wordset
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ GROUPS = {
 
 
 @choice
-class GenderTagger:
+class GenderTagger(Fileless):
     """Tags English posts by gender words: the named WEAT word sets (Caliskan et al., 2017, tests 7
     and 8) and the words listed here.
 
@@ -69,10 +69,6 @@ class GenderTagger:
                 f"these words stand in both the male and the female set: {', '.join(shared)}; leave"
                 " each in one"
             )
-
-    def files(self) -> list[Path]:
-        """No files from outside."""
-        return []
 
     @property
     def male(self) -> frozenset[str]:
