@@ -17,7 +17,7 @@ from files.tables import read_table
 
 DEV_SHARE = 0.1
 KEYWORD_LANGUAGES = {"en": "english", "es": "spanish"}
-GROUPS = ("neither", "immigrants", "women", "both")  # by 2 * (against women) + (immigrants)
+GROUPS = ("neither", "immigrants", "women", "both")  # 2 * against women + against immigrants
 
 
 @choice
