@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pandas as pd
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +19,8 @@ from analysis.naming import labelled
 from files import atomic_path, choice
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from analysis.results import Tables
 
 # The survey prints the absolute WEAT statistic, a sum over the target words, and not the effect
