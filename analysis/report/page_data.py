@@ -206,7 +206,7 @@ def pooled(joined: pd.DataFrame, found: Sequence[Finding]) -> list[dict[str, Jso
         for each in found
         if each.marks and all(each.names[name] == ALL for name in POOLED_OVER)
     }
-    score = labelled(joined, ("metric", "convention", "part"))
+    score = labelled(joined, ("metric", "convention", "part"), ", ")
     named = joined.assign(score=score, gap=gap_titles(joined))
     rows = []
     for _, part in named.groupby(list(KINDS), sort=False):
@@ -233,8 +233,8 @@ def pooled(joined: pd.DataFrame, found: Sequence[Finding]) -> list[dict[str, Jso
 def _labels(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
     """What a reader is shown of scores and gaps."""
     return {
-        "metric": labelled(table, SCORE[:2]),
-        "query": labelled(table, SCORE[2:]),
+        "metric": labelled(table, SCORE[:2], ", "),
+        "query": labelled(table, SCORE[2:], ", "),
         "gap": gap_titles(table),
     }
 

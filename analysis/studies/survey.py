@@ -41,6 +41,7 @@ NUMBERS = (
     "family",
     "dim",
     "metric",
+    "convention",
     "query",
     "part",
     "score",
@@ -136,7 +137,7 @@ def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
             column=part["family"],
             colour=labelled(part, ("convention", "query", "part")),
             shape="",
-        ).drop(columns=["low", "high"], errors="ignore")
+        )
         text = ChartText(
             title=f"{title} against vector length",
             x="vector length",
