@@ -4,7 +4,7 @@ and ranking.
 
 from __future__ import annotations
 
-from math import isfinite, nan
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
@@ -187,10 +187,10 @@ def corrected(pairs: Pairs, x_error: Floats, y_error: Floats, weights: Floats) -
     r = weighted_moments(every, unit_moments(pairs)).r
     with np.errstate(divide="ignore", invalid="ignore"):
         cut: Floats = np.clip(r / np.sqrt(reliability), -1, 1)
-    value, *resampled = np.where(reliability > 0, cut, nan).tolist()
-    if not isfinite(value) or np.isfinite(resampled).mean() < 0.9:
+    values = np.where(reliability > 0, cut, nan)
+    if np.isnan(values[0]) or np.count_nonzero(np.isnan(values)) > 0.1 * len(weights):
         return Estimate()
-    return Estimate(value, *_percentiles(np.array(resampled)))
+    return Estimate(float(values[0]), *_percentiles(values[1:]))
 
 
 def pairwise_accuracy(pairs: Pairs, weights: Floats, unbiased: float = 0.0) -> Estimate:
@@ -219,5 +219,5 @@ def pairwise_accuracy(pairs: Pairs, weights: Floats, unbiased: float = 0.0) -> E
 
 
 def _percentiles(resampled: Floats) -> tuple[float, float]:
-    low, high = np.nanquantile(resampled, [0.025, 0.975]).tolist()
-    return float(low), float(high)
+    bounds: Floats = np.nanquantile(resampled, [0.025, 0.975])
+    return float(bounds[0]), float(bounds[1])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from analysis.columns import texts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ALL = "all"
 UNMODIFIED = "none"

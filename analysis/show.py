@@ -9,7 +9,6 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from rich.console import Console
 from rich.measure import Measurement
 from rich.segment import Segments
 from rich.table import Table
@@ -29,11 +28,13 @@ from analysis.naming import (
     primary_of,
     shown,
 )
-from analysis.results import Tables
 from analysis.verdict import WITHIN_NOISE
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from analysis.correlate import Finding
+    from analysis.results import Tables
 
 NOTHING = "-"
 SCORES_SHOWN = 4

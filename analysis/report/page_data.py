@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
@@ -24,9 +24,11 @@ from analysis.naming import (
     primary_of,
 )
 from analysis.pooling import meta_analysis, mixed_model, z_error
-from analysis.results import Tables
 from analysis.show import estimate
 from analysis.verdict import RULES
+
+if TYPE_CHECKING:
+    from analysis.results import Tables
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 
@@ -105,6 +107,7 @@ def page_data(
     place = {point: i for i, point in enumerate(texts(points, "point"))}
     rows: dict[str, Json] = {
         "p": [place[point] for point in texts(joined, "point")],
+        "task": texts(joined, "task"),
         **_labels(joined),
         "groups": group_pairs(joined),
         "by_group": by_group(joined, tables.extrinsic),
@@ -119,9 +122,9 @@ def page_data(
         "rows": rows | columns(joined, ROW_COLUMNS),
         "curves": dose_curves(tables, utility),
         "correlations": _records(
-            columns(correlations, ("task", "embedding", "method"))
+            columns(correlations, ("task", "embedding"))
             | _labels(correlations)
-            | columns(correlations, CORRELATION_NUMBERS)
+            | columns(correlations, ("method", *CORRELATION_NUMBERS))
         ),
         "primary": [title for part in main for title in dict.fromkeys(gap_titles(part))],
         "pooled": pooled(joined, found),
@@ -203,7 +206,7 @@ def pooled(joined: pd.DataFrame, found: Sequence[Finding]) -> list[dict[str, Jso
         for each in found
         if each.marks and all(each.names[name] == ALL for name in POOLED_OVER)
     }
-    score = labelled(joined, ("metric", "convention", "part"))
+    score = labelled(joined, ("metric", "convention", "part"), ", ")
     named = joined.assign(score=score, gap=gap_titles(joined))
     rows = []
     for _, part in named.groupby(list(KINDS), sort=False):
@@ -230,8 +233,8 @@ def pooled(joined: pd.DataFrame, found: Sequence[Finding]) -> list[dict[str, Jso
 def _labels(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
     """What a reader is shown of scores and gaps."""
     return {
-        "metric": labelled(table, SCORE[:2]),
-        "query": labelled(table, SCORE[2:]),
+        "metric": labelled(table, SCORE[:2], ", "),
+        "query": labelled(table, SCORE[2:], ", "),
         "gap": gap_titles(table),
     }
 

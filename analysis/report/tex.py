@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import isfinite
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.correlate import Finding
 from analysis.naming import ALL, SCORE, SLICE_COLUMNS, gap_titles, labelled
+
+if TYPE_CHECKING:
+    from analysis.correlate import Finding
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pandas as pd
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +19,8 @@ from analysis.naming import labelled
 from files import atomic_path, choice
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from analysis.results import Tables
 
 # The survey prints the absolute WEAT statistic, a sum over the target words, and not the effect
@@ -40,6 +41,7 @@ NUMBERS = (
     "family",
     "dim",
     "metric",
+    "convention",
     "query",
     "part",
     "score",
@@ -135,7 +137,7 @@ def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
             column=part["family"],
             colour=labelled(part, ("convention", "query", "part")),
             shape="",
-        ).drop(columns=["low", "high"], errors="ignore")
+        )
         text = ChartText(
             title=f"{title} against vector length",
             x="vector length",

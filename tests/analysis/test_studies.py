@@ -118,8 +118,6 @@ def test_a_study_is_a_choice() -> None:
     studies: list[Study] = [Correlation(), Survey()]
     assert [study.name for study in studies] == ["correlation", "survey"]
     assert all(isinstance(study, Study) and study.files() == [] for study in studies)
-    with pytest.raises(InputError, match="primary="):
-        Correlation(primary=())
     with pytest.raises(InputError, match="utility="):
         Correlation(utility=1)  # type: ignore[arg-type]
 
