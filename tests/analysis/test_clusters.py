@@ -52,7 +52,7 @@ def influence_error(pairs: Pairs) -> float:
     each unit's weight, numerically.
     """
     sums, ones = moments(pairs), np.ones((1, pairs.units))
-    r = weighted_pearson(ones, sums)[0][0]
+    r = float(weighted_pearson(ones, sums)[0][0])
     total = 0.0
     for unit in range(pairs.units):
         more, less = ones.copy(), ones.copy()

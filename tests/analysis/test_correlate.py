@@ -27,7 +27,8 @@ from files.tables import read_table
 
 # Goldfarb-Tarrant et al. (2021), coreference results of their repository, computed with scipy
 # alone: n, Pearson r and p.
-GOLDEN = {
+Names = tuple[str, ...]
+GOLDEN: dict[Names, dict[Names, tuple[float, float, float]]] = {
     (): {(): (84, 0.278192, 0.010399)},
     ("Metric",): {("Precision",): (42, 0.284948, 0.067389), ("Recall",): (42, 0.286107, 0.066234)},
     ("Embedding",): {
@@ -112,18 +113,18 @@ def test_slices_of_a_foreign_table_equal_scipy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("x", "by", "message"),
     [
-        ({"x": "WAET", "y": "gap"}, "no column 'WAET'; did you mean 'WEAT'"),
-        ({"x": "WEAT", "y": "gap", "by": ["tsk"]}, "no column 'tsk'; did you mean 'task'"),
-        ({"x": "task", "y": "gap"}, "holds 'a' in row 1, which is no number"),
-        ({"x": "WEAT", "y": "gap", "by": ["n"]}, "'n' has the name of a result column"),
+        ("WAET", [], "no column 'WAET'; did you mean 'WEAT'"),
+        ("WEAT", ["tsk"], "no column 'tsk'; did you mean 'task'"),
+        ("task", [], "holds 'a' in row 1, which is no number"),
+        ("WEAT", ["n"], "'n' has the name of a result column"),
     ],
 )
-def test_bad_columns_are_refused(options: dict, message: str) -> None:
+def test_bad_columns_are_refused(x: str, by: list[str], message: str) -> None:
     table = pd.DataFrame({"WEAT": [1.0], "gap": [1.0], "task": ["a"], "n": [1]})
     with pytest.raises(InputError, match=message):
-        correlate(table, **options)
+        correlate(table, x=x, y="gap", by=by)
     with pytest.raises(InputError, match="no rows"):
         correlate(table[:0], x="WEAT", y="gap")
 
