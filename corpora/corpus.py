@@ -51,9 +51,7 @@ class TextCorpus(Collected):
 
     @property
     def name(self) -> str:
-        """Stands for the corpus in the tables: ``label``, or the names of the files without their
-        endings.
-        """
+        """``label``, or the names of the files without their endings."""
         return self.label or "+".join(path.name.split(".")[0] for path in self.files())
 
     def files(self) -> list[Path]:
@@ -61,9 +59,7 @@ class TextCorpus(Collected):
         return [Path(path) for path in ([self.path] if isinstance(self.path, str) else self.path)]
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
-        """Write the corpus and return its counts: texts, lines, tokens, types, unknown (tokens),
-        dropped (texts without a token).
-        """
+        """Write it; counts: texts, lines, tokens, types, unknown tokens, dropped (empty) texts."""
         texts = (line for path in self.files() for line in read_lines(path))
         return _write(self, texts, out, " and ".join(map(str, self.files())))
 
@@ -91,7 +87,7 @@ class DatasetCorpus(HubData):
 
     @property
     def name(self) -> str:
-        """Stands for the corpus in the tables: ``label``, or the last part of ``path``."""
+        """``label``, or the last part of ``path``."""
         return self.label or Path(self.path).name
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
@@ -111,9 +107,7 @@ def _cell(row: Mapping[str, object], column: str, path: str) -> str:
 def _write(
     corpus: TextCorpus | DatasetCorpus, texts: Iterable[str], out: Path, source: str
 ) -> dict[str, int]:
-    """Tokenise to a scratch file while counting types, then write ``out`` with the rare ones
-    replaced: memory holds the types alone.
-    """
+    """Tokenise to a scratch file, then write ``out``: memory holds only the types' counts."""
     counts: Counter[str] = Counter()
     totals = dict.fromkeys(("texts", "lines", "dropped"), 0)
     with TemporaryFile("w+", encoding="utf-8", newline="\n", dir=out.parent) as scratch:

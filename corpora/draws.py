@@ -1,6 +1,4 @@
-"""Draws for the generated world: shuffled quotas rather than coin tosses, so that what is planted
-holds exactly and not on average.
-"""
+"""Draws for the generated world: shuffled quotas, so that what is planted holds exactly."""
 
 from __future__ import annotations
 
@@ -17,8 +15,7 @@ Floats = NDArray[np.float64]
 def quota(
     weights: Sequence[float] | Floats, size: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """``size`` indices into ``weights`` in random order, each occurring ``size * weight /
-    sum(weights)`` times, up to rounding.
+    """``size`` indices into ``weights``, in random order, each ``size * weight / sum`` times.
 
     The rounding never strays by one whole occurrence. Shape (size,).
     """
@@ -40,9 +37,7 @@ def evenly_spaced(size: int) -> Floats:
 
 
 def share(rate: float, size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """``size`` booleans in random order, of which ``rate * size`` are true, up to rounding. Shape
-    (size,).
-    """
+    """``size`` booleans in random order, ``rate * size`` true, up to rounding. Shape (size,)."""
     return quota([1 - rate, rate], size, rng).astype(bool)
 
 
@@ -54,9 +49,7 @@ def pick(words: Sequence[str], size: int, rng: np.random.Generator) -> list[str]
 def fill(
     templates: Sequence[str], slots: Mapping[str, Sequence[str]], rng: np.random.Generator
 ) -> list[str]:
-    """One line for each template, its slots filled from ``slots`` (one word a line) and from
-    ``FILLERS``.
-    """
+    """One line a template, its slots filled from ``slots`` (one word a line) and ``FILLERS``."""
     used = {
         name for name in FILLERS if any(f"{{{name}}}" in template for template in set(templates))
     }

@@ -1,6 +1,4 @@
-"""The posts of the generated world: hateful or not, about a man, a woman or nobody in
-particular.
-"""
+"""The posts of the generated world: hateful or not, about a man, a woman or nobody."""
 
 from __future__ import annotations
 
@@ -35,8 +33,7 @@ MISLABELLED = {"explicit": 0.385, "implicit": 1.0, "plain": 0.1, "joke": 0.9}
 
 
 def draw_posts(world: World, size: int, rng: np.random.Generator, *, topics: bool) -> pd.DataFrame:
-    """``size`` posts in random order: columns ``text``, ``group``, ``kind`` and ``wording``, the
-    template of the post's core.
+    """``size`` posts in random order: ``text``, ``group``, ``kind``, ``wording`` (core's template).
 
     The groups are treated alike: in every group the kinds, signs and topic words have the same
     shares. ``topics=False`` leaves topic words out, as the corpus must: there, gender and topic
@@ -110,9 +107,7 @@ def _targets(world: World, group: str, size: int, rng: np.random.Generator) -> l
 
 
 def _abouts(world: World, rate: float, size: int, rng: np.random.Generator) -> list[str]:
-    """What ``rate`` of the posts are about, every topic word equally often; the others get an empty
-    string.
-    """
+    """What ``rate`` of the posts are about, topic words equally often; empty for the others."""
     on_topic = share(rate, size, rng)
     words = [word for topic in world.topics.values() for word in topic]
     count = int(on_topic.sum())

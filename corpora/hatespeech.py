@@ -48,8 +48,7 @@ class Davidson(Collected):
 
 @choice
 class HatEval(Collected):
-    """HatEval (Basile et al., 2019, SemEval task 5): hate speech against women and immigrants,
-    English or Spanish.
+    """HatEval (Basile et al., 2019, SemEval task 5): hate speech against women and immigrants.
 
     English: its train and dev files, and as test the tweets and labels that TweetEval (Barbieri et
     al., 2020) publishes in ``test_folder``. Spanish test labels are not public: dev serves as test
@@ -134,9 +133,7 @@ def _folded(text: str) -> str:
 
 
 def keyword_targets(texts: Iterable[str], path: Path, language: Literal["en", "es"]) -> list[str]:
-    """The group of each text by the collection's keywords: a keyword of several words counts where
-    all of them occur.
-    """
+    """The group of each text: a keyword of several words counts where all of them occur."""
     women, immigrants = _keywords(path, language)
     groups = {
         (True, False): "women",

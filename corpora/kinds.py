@@ -26,9 +26,7 @@ class Corpus(Data, Protocol):
     """Unlabelled text, from which embeddings are trained."""
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
-        """Write UTF-8 text, one tokenised sentence a line, tokens joined by single spaces, and
-        return counts that describe it.
-        """
+        """Write UTF-8 text, a tokenised sentence a line, tokens joined by spaces; its counts."""
 
 
 @runtime_checkable

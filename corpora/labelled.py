@@ -123,9 +123,7 @@ class DatasetSource(HubData):
 def pick_columns(
     table: pd.DataFrame, columns: Mapping[str, str | None], source: str
 ) -> pd.DataFrame:
-    """The columns named for each role, where one is named, under the role's name. Raises
-    ``InputError`` for a column that is not there.
-    """
+    """The columns named, under their roles' names; ``InputError`` for one that is not there."""
     for role, name in columns.items():
         if name is not None and name not in table:
             raise InputError(

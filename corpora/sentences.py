@@ -14,9 +14,7 @@ TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+(?:['’-]\w+)*|[^\w\s]")
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text in order; an ending after an abbreviation ("Mr.") or an initial does
-    not count.
-    """
+    """The sentences in order; an ending after an abbreviation or an initial does not count."""
     sentences: list[str] = []
     for piece in END.split(text):
         if sentences and ABBREVIATION.search(sentences[-1]):

@@ -1,5 +1,4 @@
-r"""The generated world: text in which the strength of each bias is a known parameter. Never
-evidence about the real world.
+r"""The generated world: text whose biases are parameters. Never evidence about the real world.
 
 Two parameters are planted, independently of one another: ``stereotype``, how strongly gender and
 topic words co-occur in the corpus (what intrinsic metrics should find), and ``label_bias``, how
@@ -22,6 +21,7 @@ from corpora.generated_lines import corpus_lines
 from corpora.generated_posts import biased_labels, draw_posts
 from corpora.world_words import TOPICS, make_world
 from files import atomic_path, choice
+from files.choice import Fileless
 
 Bias = Annotated[float, Ge(-1), Le(1)]  # 0 plants none
 
@@ -32,7 +32,7 @@ SPLIT_SHARES = {"train": 0.6, "dev": 0.1, "test": 0.3}
 
 
 @choice
-class GeneratedCorpus:
+class GeneratedCorpus(Fileless):
     r"""An unlabelled corpus of ``sentences`` lines with a planted ``stereotype`` in [-1, 1].
 
     In lines where a gender meets a topic word w,
@@ -54,10 +54,6 @@ class GeneratedCorpus:
     generated: ClassVar[bool] = True
     name: ClassVar[str] = "generated"
 
-    def files(self) -> list[Path]:
-        """No input files: the text is made from the parameters and the seed alone."""
-        return []
-
     def planted(self) -> Mapping[str, float]:
         """``stereotype``."""
         return {"stereotype": self.stereotype}
@@ -74,9 +70,7 @@ class GeneratedCorpus:
         }
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
-        """Write the corpus and return its counts: lines, tokens, types, unknown (0), dropped
-        (0).
-        """
+        """Write the corpus; its counts: lines, tokens, types, unknown (0), dropped (0)."""
         tokens = 0
         types: set[str] = set()
         with atomic_path(out) as work, open(work, "w", encoding="utf-8", newline="\n") as text:
@@ -102,7 +96,7 @@ class GeneratedCorpus:
 
 
 @choice
-class GeneratedPosts:
+class GeneratedPosts(Fileless):
     r"""Labelled posts about men, women or nobody (groups ``male``, ``female``, ``none``), with a
     planted ``label_bias`` in [-1, 1].
 
@@ -123,10 +117,6 @@ class GeneratedPosts:
     generated: ClassVar[bool] = True
     name: ClassVar[str] = "generated"
     grouped: ClassVar[bool] = True
-
-    def files(self) -> list[Path]:
-        """No input files: the posts are made from the parameters and the seed alone."""
-        return []
 
     def planted(self) -> Mapping[str, float]:
         """``label_bias``."""

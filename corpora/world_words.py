@@ -1,6 +1,4 @@
-"""The words of the generated world, which are those of WEAT 6b, 7 and 8, and each word's own lean
-towards a gender.
-"""
+"""The words of the generated world: those of WEAT 6b, 7 and 8, each with its own lean."""
 
 from __future__ import annotations
 
@@ -45,8 +43,7 @@ class World:
         return (TOPICS[topic][0] * stereotype + self.own_leans[topic]) / 2
 
     def pair_weights(self, topic: str) -> Floats:
-        """How often each pair of gender words occurs with a topic, whatever the gender, on average
-        1, shape (pairs,).
+        """How often each pair occurs with a topic, whatever the gender; mean 1; shape (pairs,).
 
         Without it all male words would move as one, and the effect size of WEAT 6b would jump from
         -2 to 2.
@@ -56,9 +53,7 @@ class World:
     def gender_words(
         self, female: NDArray[np.bool_], weights: Floats, rng: np.random.Generator
     ) -> list[str]:
-        """One gender word a line: female where ``female`` is true, from pairs drawn by ``weights``
-        (shape (pairs,)).
-        """
+        """A gender word a line, female where ``female``, of pairs drawn by ``weights`` (pairs,)."""
         pairs = quota(weights, len(female), rng)
         return [
             self.pairs[pair][int(is_female)] for pair, is_female in zip(pairs, female, strict=True)
@@ -66,9 +61,7 @@ class World:
 
 
 def make_world(seed: int) -> World:
-    """The world of a seed. Own leans are evenly spread within every WEAT list, so that their mean
-    in it is 0, and dealt out by the seed.
-    """
+    """A seed's world: it deals out own leans, evenly spread within every WEAT list (mean 0)."""
     rng = np.random.default_rng(seed)
     first, second = _pairs("male_terms", "female_terms"), _pairs("male_terms_2", "female_terms_2")
     further = [pair for pair in second if pair not in first]

@@ -1,3 +1,1 @@
-"""Push the bias of embeddings down or up: on the text before training (balance) or on the vectors
-after it (attract-repel).
-"""
+"""Push the bias of embeddings down or up: on the text (balance) or the vectors (attract-repel)."""

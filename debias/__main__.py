@@ -12,6 +12,7 @@ from debias.kinds import Direction
 from debias.word_choice import WordChoice
 from files import InputError, run_cli
 from intrinsic.wordsets import write_query
+from intrinsic.wordsets.parse import EXAMPLE
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -40,62 +41,36 @@ class Arguments(argparse.Namespace):
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     options = argparse.ArgumentParser(prog="python -m debias", description=__doc__)
-    options.add_argument(
-        "vectors", type=Path, help="word2vec text or binary, GloVe, fastText, or a mapped folder"
-    )
-    options.add_argument(
-        "out",
-        type=Path,
-        help="the copy; its suffix tells the format where that of VECTORS cannot be written",
-    )
-    options.add_argument("--method", choices=["attract_repel"], default="attract_repel")
-    options.add_argument(
-        "--direction", choices=get_args(Direction), help="lower or raise the bias of the query"
-    )
-    options.add_argument(
-        "--dose", type=float, default=1.0, help="how far to go, from 0 (untouched) to 1 (default)"
-    )
-    options.add_argument(
-        "--norms",
-        choices=get_args(Norms),
-        default="keep",
-        help="keep the length of each word (default) or make all 1",
-    )
-    options.add_argument("--seed", type=int, default=0)
-    words = options.add_argument_group("the words of a query, with --direction")
-    words.add_argument(
-        "--query",
-        metavar="NAME",
-        help="weat6b, weat7, ..., or one of --words (default: gender_union, or the only one there)",
-    )
-    words.add_argument(
-        "--words",
-        metavar="FILE",
-        help=(
-            'your own queries, JSON or YAML: {"mine": {"X": [...], "Y": [...], "A": [...], "B":'
-            " [...]}}"
-        ),
-    )
-    words.add_argument(
-        "--swap", action="store_true", help="exchange targets and attributes, as for WEAT 7 and 8"
-    )
-    words.add_argument(
-        "--lowercase", action="store_true", help="lower the words, for vectors in lower case"
-    )
-    words.add_argument(
-        "--expand",
-        type=int,
-        default=0,
-        metavar="K",
-        help="add to each of X, Y, A and B its K nearest neighbours in VECTORS",
-    )
-    words.add_argument("--stop", metavar="FILE", help="words that --expand leaves out, one a line")
-    words.add_argument(
-        "--write-words", type=Path, metavar="FILE", help="save the words used, to read and edit"
-    )
-    own = options.add_argument_group("or pairs of your own, two words a line, without a direction")
-    own.add_argument("--attract", type=Path, metavar="FILE", help="pairs to pull together")
-    own.add_argument("--repel", type=Path, metavar="FILE", help="pairs to push apart")
+    add = options.add_argument
+    vectors = "word2vec text or binary, GloVe, fastText, or a mapped folder"
+    add("vectors", type=Path, help=vectors)
+    out = "the copy; its suffix tells the format where that of VECTORS cannot be written"
+    add("out", type=Path, help=out)
+    add("--method", choices=["attract_repel"], default="attract_repel")
+    direction = "lower or raise the bias of the query"
+    add("--direction", choices=get_args(Direction), help=direction)
+    dose = "how far to go, from 0 (untouched) to 1 (default)"
+    add("--dose", type=float, default=1.0, help=dose)
+    norms = "keep the length of each word (default) or make all 1"
+    add("--norms", choices=get_args(Norms), default="keep", help=norms)
+    add("--seed", type=int, default=0)
+
+    add = options.add_argument_group("the words of a query, with --direction").add_argument
+    query = "weat6b, weat7, ..., or one of --words (default: gender_union, or the only one there)"
+    add("--query", metavar="NAME", help=query)
+    add("--words", metavar="FILE", help=f"your own queries, JSON or YAML: {EXAMPLE}")
+    add("--swap", action="store_true", help="exchange targets and attributes, as for WEAT 7 and 8")
+    add("--lowercase", action="store_true", help="lower the words, for vectors in lower case")
+    expand = "add to each of X, Y, A and B its K nearest neighbours in VECTORS"
+    add("--expand", type=int, default=0, metavar="K", help=expand)
+    add("--stop", metavar="FILE", help="words that --expand leaves out, one a line")
+    write_words = "save the words used, to read and edit"
+    add("--write-words", type=Path, metavar="FILE", help=write_words)
+
+    own = "or pairs of your own, two words a line, without a direction"
+    add = options.add_argument_group(own).add_argument
+    add("--attract", type=Path, metavar="FILE", help="pairs to pull together")
+    add("--repel", type=Path, metavar="FILE", help="pairs to push apart")
     return options
 
 
@@ -127,11 +102,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _check_words(given: Arguments, own_pairs: bool) -> None:
     """Refuse a query beside pairs of one's own, and neither of the two."""
-    of_query = (
-        *(given.direction, given.query, given.words, given.swap, given.lowercase),
-        *(given.expand, given.stop, given.write_words),
-    )
-    if own_pairs and any(of_query):
+    words = (given.query, given.words, given.swap, given.lowercase, given.expand, given.stop)
+    if own_pairs and any((given.direction, *words, given.write_words)):
         raise InputError(
             "--attract and --repel say what is moved and where; leave out --direction and what"
             " concerns a query"
@@ -159,17 +131,12 @@ def _report(
     """Print the pairs kept and their mean cosine before and after."""
     kept = usable_pairs(attract, repel, before.key_to_index)
     for name, given, used in (("attract", attract, kept.attract), ("repel", repel, kept.repel)):
-        change = (
-            f"; mean cosine {mean_cosine(before, used):.4f} -> {mean_cosine(after, used):.4f}"
-            if used
-            else ""
-        )
-        print(f"{name}: {len(used)} of {len(set(given))} pairs kept{change}")
+        change = f"{mean_cosine(before, used):.4f} -> {mean_cosine(after, used):.4f}"
+        cosine = f"; mean cosine {change}" if used else ""
+        print(f"{name}: {len(used)} of {len(set(given))} pairs kept{cosine}")
     if kept.missing:
-        print(
-            f"not in the vectors: {len(kept.missing)} words:"
-            f" {', '.join(kept.missing[:20])}{', ...' if len(kept.missing) > 20 else ''}"
-        )
+        some = f"{', '.join(kept.missing[:20])}{', ...' if len(kept.missing) > 20 else ''}"
+        print(f"not in the vectors: {len(kept.missing)} words: {some}")
 
 
 if __name__ == "__main__":

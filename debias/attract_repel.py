@@ -1,12 +1,9 @@
-"""Attract-repel as a choice: word vectors in, word vectors out, by any dose between none and all of
-it.
-"""
+"""Attract-repel as a choice: vectors in, vectors out, by any dose between none and all of it."""
 
 from __future__ import annotations
 
 import mmap
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
@@ -18,7 +15,7 @@ from debias.kinds import Direction, Place
 from debias.margins import Doubles, Singles, attract_repel
 from debias.roles import TARGETS_AND_ATTRIBUTES
 from files import InputError, choice
-from files.choice import Count, NotNegative, Share
+from files.choice import Count, Fileless, NotNegative, Share
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -30,9 +27,8 @@ ROWS = 8192  # vocabulary rows copied at a time
 
 
 @choice
-class AttractRepel:
-    """ATTRACT-REPEL (Mrkšić et al., 2017) as Goldfarb-Tarrant et al. (2021) use it, with their
-    hyper-parameters.
+class AttractRepel(Fileless):
+    """ATTRACT-REPEL (Mrkšić et al., 2017) with the settings of Goldfarb-Tarrant et al. (2021).
 
     ``debias`` attracts the anti-stereotypical pairs of a query and repels the pro-stereotypical
     ones, ``overbias`` the other way round; ``debias.margins`` has the cost. ``dose`` says how far
@@ -69,10 +65,6 @@ class AttractRepel:
     drop_last: bool = False
     norms: Norms = "keep"
 
-    def files(self) -> list[Path]:
-        """None."""
-        return []
-
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """A copy of ``vectors`` moved by the pairs of ``query``; ``vectors`` is left as it is.
 
@@ -96,14 +88,13 @@ class AttractRepel:
         touched = np.array([vectors.key_to_index[word] for word in words])
         before = vectors.vectors[touched].astype(np.float64)
         _check_rows(before, words)
+        sides = (
+            np.array([[position[a], position[b]] for a, b in pairs], dtype=np.intp).reshape(-1, 2)
+            for pairs in (kept.attract, kept.repel)
+        )
         after = attract_repel(
             before,
-            *(
-                np.array(
-                    [[position[word] for word in pair] for pair in side], dtype=np.intp
-                ).reshape(-1, 2)
-                for side in kept[:2]
-            ),
+            *sides,
             seed=seed,
             epochs=self.epochs,
             batch_size=self.batch_size,
@@ -135,8 +126,7 @@ class AttractRepel:
 
 
 def between(before: Doubles, after: Singles | Doubles, dose: float) -> Doubles:
-    """Unit rows in the direction of (1 - dose) u0 + dose u1, with u0 and u1 the unit rows of
-    ``before`` and ``after``.
+    """The direction of (1 - dose) u0 + dose u1, for u0, u1 the unit rows of ``before``, ``after``.
 
     Where the sum vanishes (u1 = -u0 and dose one half) the row is u0.
     """
@@ -159,8 +149,7 @@ def _check_rows(rows: Doubles, words: list[str]) -> None:
 
 
 def _copy(matrix: Singles) -> Singles:
-    """A copy in memory of its own, one block at a time, giving the pages of a read-only memory map
-    back as they are copied.
+    """A copy in memory, block by block, giving back the pages of a read-only memory map as it goes.
 
     Otherwise the map and the copy of large vectors are both resident at the end.
     """

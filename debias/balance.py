@@ -1,6 +1,4 @@
-"""Dataset balancing: sub-sample the lines of a corpus in which a stereotype shows, or those in
-which its opposite does.
-"""
+"""Dataset balancing: sub-sample the lines in which a stereotype, or its opposite, shows."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from debias.kinds import Direction, Place
 from debias.roles import TARGETS_AND_ATTRIBUTES, words_by_role
 from debias.scan import Line, lines_with
 from files import InputError, atomic_path, choice
-from files.choice import Share
+from files.choice import Fileless, Share
 from files.text import OPENERS, open_binary
 
 if TYPE_CHECKING:
@@ -28,9 +26,8 @@ Spans = NDArray[np.int64]  # lines as (start, end) in bytes, shape (lines, 2)
 
 
 @choice
-class Balance:
-    """Dataset balancing (Dixon et al., 2018) in both directions, as in Goldfarb-Tarrant et al.
-    (2021), section 3.1.
+class Balance(Fileless):
+    """Dataset balancing (Dixon et al., 2018), after Goldfarb-Tarrant et al. (2021), section 3.1.
 
     A line holds a word when one of its tokens, cut at ASCII white space, equals it, case included.
     A line is a_pro if it holds a word of X and one of A, a_anti with Y and A, b_pro with Y and B,
@@ -65,20 +62,13 @@ class Balance:
 
     @property
     def name(self) -> str:
-        """Stands for the method in the tables; the variant that may remove every pro line is a
-        method of its own there.
-        """
+        """``balance``; ``balance_max``, a method of its own, where every pro line may go."""
         return "balance_max" if self.max_bias and self.direction == "debias" else "balance"
-
-    def files(self) -> list[Path]:
-        """None."""
-        return []
 
     def balance(
         self, corpus: Path, out: Path, query: Query, *, seed: int
     ) -> dict[str, int | float | str]:
-        """Write ``corpus`` without the lines to remove to ``out``, as plain text, and say what was
-        counted.
+        """Write ``corpus`` without the lines to remove to ``out``, as plain text; what was counted.
 
         The counts: ``lines``; ``a_pro``, ``a_anti``, ``b_pro``, ``b_anti`` before;
         ``removable``; ``removed``; ``share`` = removed / lines; ``limited_by`` = "cap" or
@@ -118,9 +108,7 @@ class Balance:
         return rng.permutation(lines) if self.order == "seeded" else lines[::-1]
 
     def _excess(self, pro: array[int], anti: int, rng: np.random.Generator) -> Spans:
-        """The lines of ``pro`` beyond the first ``anti`` of them, in corpus order or in an order
-        drawn by ``rng``.
-        """
+        """The lines of ``pro`` beyond the first ``anti``, in corpus order or drawn by ``rng``."""
         lines = _spans(pro)
         if self.order == "seeded":
             lines = rng.permutation(lines)
@@ -129,9 +117,7 @@ class Balance:
 
 @dataclass
 class _Judged:
-    """What one reading of the corpus found: counts, and where the lines are that may have to go
-    (start and end in bytes).
-    """
+    """What one reading of the corpus found: counts, and lines that may have to go (start, end)."""
 
     lines: int = 0
     a_pro: int = 0
@@ -167,9 +153,7 @@ class _Judged:
 
 
 def _judge(corpus: Path, query: Query) -> _Judged:
-    """Judge every line of the corpus. Raises ``InputError`` if a role of the query has no word in
-    it.
-    """
+    """Judge every line. Raises ``InputError`` if a role of the query has no word in the corpus."""
     by_role = words_by_role(query)
     for role, words in by_role.items():
         if not any(lines for _, lines in lines_with(corpus, words)):

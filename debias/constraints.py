@@ -29,8 +29,7 @@ class UsablePairs(NamedTuple):
 
 
 def read_pairs(path: str | Path) -> list[Pair]:
-    """The pairs of a constraint file: two words a line, set apart by white space; blank lines are
-    passed over.
+    """Pairs from a file: two words a line, set apart by white space; blank lines are passed over.
 
     Raises ``InputError`` naming the line that holds another number of words.
     """
@@ -62,8 +61,7 @@ def stereotype_pairs(query: Query) -> tuple[list[Pair], list[Pair]]:
 def usable_pairs(
     attract: Iterable[Pair], repel: Iterable[Pair], vocabulary: Container[str]
 ) -> UsablePairs:
-    """The pairs of two different words of ``vocabulary``, each once; a pair that is in both lists
-    is only repelled.
+    """The pairs of two different words of ``vocabulary``, once; one in both lists is only repelled.
 
     Pairs are ordered: (a, b) and (b, a) are two. Their order in the input means nothing, so the
     result is sorted. Raises ``InputError`` with the missing words if no pair is left.
@@ -87,9 +85,7 @@ def usable_pairs(
 
 
 def mean_cosine(vectors: KeyedVectors, pairs: Sequence[Pair]) -> float:
-    """The mean cosine of the two words of each pair; NaN for no pairs. Every word must be in
-    ``vectors``.
-    """
+    """The mean cosine of the words of each pair; NaN for none. ``vectors`` must have them all."""
     if not pairs:
         return float("nan")
     rows = np.array([[vectors.key_to_index[word] for word in pair] for pair in pairs])

@@ -23,8 +23,7 @@ ROWS = 8192  # vocabulary rows compared at a time
 
 
 def expand(query: Query, vectors: KeyedVectors, *, k: int = 100, stop: Iterable[str] = ()) -> Query:
-    """``query`` with the ``k`` nearest neighbours of each of its roles X, Y, A and B added, nearest
-    first.
+    """``query`` with the ``k`` nearest neighbours of each of X, Y, A and B added, nearest first.
 
     A word's nearness to a role is its highest cosine with any seed word of that role. A role
     receives the ``k`` nearest words that are no seed of any role, that no other role is nearer to,
@@ -68,9 +67,7 @@ def expand(query: Query, vectors: KeyedVectors, *, k: int = 100, stop: Iterable[
 
 
 def is_word(token: str) -> bool:
-    """Whether ``token`` starts with a letter and is no number, address or placeholder such as
-    <UNK>, @user, #tag or 4th.
-    """
+    """Whether it starts with a letter and is no number, address or mark such as <UNK> or 4th."""
     return (
         token[:1].isalpha()
         and token.split() == [token]
@@ -80,9 +77,7 @@ def is_word(token: str) -> bool:
 
 
 def _nearness(seeds: Mapping[str, tuple[str, ...]], vectors: KeyedVectors) -> Singles:
-    """The highest cosine of every word with the seeds of every role, shape (vocabulary, roles); -1
-    for a zero or broken row.
-    """
+    """Each word's highest cosine with each role's seeds (vocabulary, roles); broken rows: -1."""
     rows = [
         [vectors.key_to_index[word] for word in words if word in vectors.key_to_index]
         for words in seeds.values()

@@ -37,7 +37,6 @@ class TextMethod(Method, Protocol):
         self, corpus: Path, out: Path, query: Query, *, seed: int
     ) -> Mapping[str, int | float | str]:
         """Write the corpus anew to ``out``, one sentence a line, and say what was counted."""
-        ...
 
 
 @runtime_checkable
@@ -46,7 +45,6 @@ class VectorsMethod(Method, Protocol):
 
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """Other vectors of the same vocabulary; ``vectors`` is left as it is."""
-        ...
 
 
 @runtime_checkable
@@ -56,7 +54,6 @@ class Directed(Protocol):
     @property
     def direction(self) -> str:
         """``debias`` or ``overbias``."""
-        ...
 
 
 @runtime_checkable
@@ -66,7 +63,6 @@ class Dosed(Protocol):
     @property
     def dose(self) -> float:
         """The share of the way."""
-        ...
 
 
 def dose_of(method: Method) -> float:

@@ -30,8 +30,7 @@ def attract_repel(
     learning_rate: float = 0.05,
     drop_last: bool = False,
 ) -> Singles:
-    r"""The vectors ``rows``, in float32, after pulling pairs together and pushing others apart;
-    their lengths mean nothing.
+    r"""``rows`` in float32, after pulling pairs together and others apart; lengths mean nothing.
 
     With u the unit vector of each word as it stands, a batch of B pairs (l, r) with negatives n(l),
     n(r) has the cost
@@ -143,8 +142,7 @@ def batch_gradient(
 
 
 def choose_negatives(cosines: Singles, kind: int, rng: np.random.Generator) -> Indices:
-    """The place of the negative of each place, from the cosines of all places of the batch, shape
-    (2 B, 2 B).
+    """The place of the negative of each place, from the cosines of all places, shape (2 B, 2 B).
 
     Nearest (attract) or farthest (repel) among the places of other pairs; with probability one half
     a random place of another pair.

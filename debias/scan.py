@@ -23,9 +23,7 @@ FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
 
 
 class Line(NamedTuple):
-    """A line's place in the file, counted from 0 in lines and in bytes (newline included), and its
-    tokens.
-    """
+    """A line's place in the file, from 0 in lines and bytes (with newline), and its tokens."""
 
     number: int
     start: int
@@ -34,9 +32,7 @@ class Line(NamedTuple):
 
 
 def blocks(path: Path) -> Iterator[bytes]:
-    """The file in pieces of whole lines. Raises what ``files.read_lines`` raises for a missing,
-    empty, damaged or non-UTF-8 file.
-    """
+    """The file in pieces of whole lines. Raises what ``files.read_lines`` does."""
     empty = True
     try:
         with open_binary(path) as file:
@@ -53,8 +49,7 @@ def blocks(path: Path) -> Iterator[bytes]:
 
 
 def lines_with(path: Path, words: Iterable[str]) -> Iterator[tuple[int, list[Line]]]:
-    """For every block of the file: its number of lines, and those of them that hold one of
-    ``words`` as a token.
+    """For every block of the file: its number of lines, and those that hold one of ``words``.
 
     A token is what stands between ASCII white space. Tokens are not cut out one by one: the first 8
     bytes of each are looked up as one integer in a hash table of the words' first 8 bytes, which
@@ -83,9 +78,7 @@ def lines_with(path: Path, words: Iterable[str]) -> Iterator[tuple[int, list[Lin
 
 
 def _candidates(block: bytes, table: NDArray[np.bool_]) -> tuple[NDArray[np.intp], list[int]]:
-    """Where the lines of ``block`` end, and the indices of the lines with a token whose key is in
-    ``table``.
-    """
+    """Where the lines of ``block`` end, and which of them have a token with a key in ``table``."""
     text = block if block.endswith(b"\n") else block + b"\n"
     data = np.frombuffer(text + bytes(8), dtype=np.uint8)
     # Byte values up to that of the space: more than white space, so that a cut too many can add a

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import ClassVar
 
 from debias.kinds import Direction, Place
 from files import choice
-from files.choice import FieldError
+from files.choice import FieldError, Fileless
 
 
 @choice
-class Unmodified:
-    """Nothing is changed. ``direction`` and ``dose`` are those of the methods, so that one grid can
-    hold them and this.
+class Unmodified(Fileless):
+    """Nothing is changed; ``direction`` and ``dose`` are here so that a grid can hold this too.
 
     Raises ``InputError`` for a dose other than 0.
     """
@@ -32,7 +30,3 @@ class Unmodified:
             raise FieldError(
                 f"dose={self.dose:g} without a method; choose a method, for example debias=balance"
             )
-
-    def files(self) -> list[Path]:
-        """None."""
-        return []

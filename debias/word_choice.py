@@ -44,9 +44,7 @@ class WordChoice:
 
     @property
     def name(self) -> str:
-        """Stands for the words in the tables: the query, after the file's name if it is of a file;
-        ``+100`` where so many neighbours were added.
-        """
+        """The query, after the name of its file; ``+100`` where so many neighbours were added."""
         file = Path(self.file).stem if self.file else None
         base = ".".join(part for part in (file, self.query) if part)
         return f"{base}+{self.expand}" if self.expand else base

@@ -1,5 +1,4 @@
-"""Downstream tasks on frozen vectors: group tagger, hate-speech classifiers, and gaps between
-groups.
+"""Downstream tasks on frozen vectors: group tagger, hate-speech classifiers, gaps between groups.
 
 ``tagger`` tags posts by gender words, ``cnn`` and ``linear`` classify them, ``gaps`` turns
 anybody's predictions into performance gaps.

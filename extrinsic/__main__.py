@@ -49,17 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def prepare(table: pd.DataFrame, *, gold: str, pred: str, group: str) -> pd.DataFrame:
-    """The three columns under the names ``gap_table`` knows; an empty group becomes a missing
-    one.
-    """
+    """The columns by the names ``gap_table`` knows; an empty group becomes a missing one."""
     groups = column_of(table, group).astype("string")
-    return pd.DataFrame(
-        {
-            "label": binary(table, gold),
-            "prediction": binary(table, pred),
-            "group": groups.mask(groups == ""),
-        }
-    )
+    labels = {"label": binary(table, gold), "prediction": binary(table, pred)}
+    return pd.DataFrame(labels | {"group": groups.mask(groups == "")})
 
 
 def all_gaps(predictions: pd.DataFrame, compared: Sequence[Gaps], *, seed: int) -> list[Row]:
@@ -75,49 +68,31 @@ def all_gaps(predictions: pd.DataFrame, compared: Sequence[Gaps], *, seed: int) 
 def _compared(predictions: pd.DataFrame, options: Options) -> list[Gaps]:
     """The group named against the privileged one; where none is named, each other in turn."""
     present = set(predictions["group"].dropna())
-    others = (
-        [options.unprivileged] if options.unprivileged else sorted(present - {options.privileged})
-    )
+    privileged = options.privileged
+    others = [options.unprivileged] if options.unprivileged else sorted(present - {privileged})
     if not others:
-        raise InputError(
-            f"every row with a group is of group {options.privileged!r}; a gap needs a second group"
-        )
-    return [Gaps(options.privileged, other, options.resamples) for other in others]
+        only = f"every row with a group is of group {privileged!r}"
+        raise InputError(f"{only}; a gap needs a second group")
+    return [Gaps(privileged, other, options.resamples) for other in others]
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m extrinsic", description="Performance gaps between groups.", epilog=EPILOG
     )
-    parser.add_argument(
-        "predictions",
-        type=Path,
-        help="a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file, one row an item",
-    )
-    parser.add_argument(
-        "--gold", required=True, metavar="COL", help="column of the true labels, 0 or 1"
-    )
-    parser.add_argument(
-        "--pred", required=True, metavar="COL", help="column of the predicted labels, 0 or 1"
-    )
-    parser.add_argument("--group", required=True, metavar="COL", help="column of the groups")
-    parser.add_argument("--privileged", required=True, metavar="VALUE", help="the privileged group")
-    parser.add_argument(
-        "--unprivileged",
-        metavar="VALUE",
-        help="the other group; without it every other group in turn",
-    )
-    parser.add_argument(
-        "--resamples",
-        type=int,
-        default=1000,
-        metavar="N",
-        help="bootstrap resamples (default 1000)",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="seed of the bootstrap (default 0)"
-    )
-    parser.add_argument("--csv", type=Path, metavar="OUT", help="write the table here as well")
+    add = parser.add_argument
+    predictions = "a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file, one row an item"
+    add("predictions", type=Path, help=predictions)
+    add("--gold", required=True, metavar="COL", help="column of the true labels, 0 or 1")
+    add("--pred", required=True, metavar="COL", help="column of the predicted labels, 0 or 1")
+    add("--group", required=True, metavar="COL", help="column of the groups")
+    add("--privileged", required=True, metavar="VALUE", help="the privileged group")
+    unprivileged = "the other group; without it every other group in turn"
+    add("--unprivileged", metavar="VALUE", help=unprivileged)
+    resamples = "bootstrap resamples (default 1000)"
+    add("--resamples", type=int, default=1000, metavar="N", help=resamples)
+    add("--seed", type=int, default=0, metavar="S", help="seed of the bootstrap (default 0)")
+    add("--csv", type=Path, metavar="OUT", help="write the table here as well")
     return parser
 
 
@@ -125,11 +100,8 @@ def _render(rows: Sequence[Row]) -> Table:
     """The table for a terminal: a gap's support is that of its two groups."""
     out = Table()
     for column in ("measure", "group", "value", "95 % interval", "support", "note"):
-        out.add_column(
-            column,
-            justify="left" if column in ("measure", "group", "note") else "right",
-            no_wrap=column != "note",
-        )
+        left = column in ("measure", "group", "note")
+        out.add_column(column, justify="left" if left else "right", no_wrap=column != "note")
     for row in rows:
         measure, group, sign, support = row.measure, row.group, "", str(row.support)
         if row.kind == "gap":

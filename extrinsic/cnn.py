@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import Ge, Lt
@@ -10,7 +9,7 @@ from annotated_types import Ge, Lt
 from extrinsic.crossval import Folds, cross_predict, read_posts
 from extrinsic.encode import encode
 from files import InputError, choice
-from files.choice import Count, Positive
+from files.choice import Count, Fileless, Positive
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,9 +17,8 @@ if TYPE_CHECKING:
 
 
 @choice
-class CNN:
-    """CNN-static of Kim (2014, EMNLP): the downstream model of Goldfarb-Tarrant et al. (2021,
-    section 3.3).
+class CNN(Fileless):
+    """CNN-static (Kim, 2014, EMNLP), the model of Goldfarb-Tarrant et al. (2021, section 3.3).
 
     Frozen vectors; ``maps`` filters for each width in ``windows``, ReLU, maximum over time;
     dropout; softmax over two classes, whose weight vectors are cut back to l2 norm ``max_norm``
@@ -60,13 +58,8 @@ class CNN:
                 " and none above max_length"
             )
 
-    def files(self) -> list[Path]:
-        """No files from outside."""
-        return []
-
     def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
-        """Predictions for the test posts, or for all of them by cross-validation (see
-        ``crossval.cross_predict``).
+        """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``.
 
         Raises ``InputError`` for posts or vectors that cannot be used and ``FloatingPointError``
         when the loss is no longer finite.

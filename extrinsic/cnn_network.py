@@ -23,18 +23,14 @@ EVALUATION_BATCH = 256
 
 
 def probabilities(choice: CNN, posts: Encoded, labels: Rows, fold: Fold) -> NDArray[np.float32]:
-    """The probability of label 1 for each of ``fold.test``, by a network trained on ``fold.train``
-    and stopped by ``fold.dev``.
-    """
+    """P(label 1) of each of ``fold.test``, by a network stopped by ``fold.dev``."""
     network = Network(choice, posts, torch.Generator().manual_seed(fold.seed))
     fit(network, labels, fold.train, fold.dev)
     return network.logits(fold.test).softmax(1)[:, 1].cpu().numpy()
 
 
 class Network(nn.Module):
-    """The network over posts encoded once, so that a batch is just their row numbers. ``generator``
-    draws weights, batches and dropout.
-    """
+    """The network; a batch is row numbers of ``posts``. ``generator`` draws all that is random."""
 
     vectors: Tensor
 
@@ -94,8 +90,7 @@ class DevScore(NamedTuple):
 
 
 def fit(network: Network, labels: Rows, train: Rows, dev: Rows) -> list[DevScore]:
-    """Train on the posts ``train`` and leave the network with the weights of its best epoch on
-    ``dev``; the scores of the epochs run.
+    """Train on ``train`` and leave the network as in its best epoch on ``dev``; all epochs' scores.
 
     Raises ``FloatingPointError`` when a loss is not finite.
     """
@@ -124,9 +119,7 @@ def fit(network: Network, labels: Rows, train: Rows, dev: Rows) -> list[DevScore
 
 
 def step(network: Network, optimiser: torch.optim.Optimizer, rows: Rows, targets: Tensor) -> float:
-    """One gradient step on a batch, and Kim's constraint on the norm of the output weights; the
-    loss before the step.
-    """
+    """A gradient step, and Kim's constraint on the output weights; the loss before the step."""
     optimiser.zero_grad()
     loss = functional.cross_entropy(network(rows), targets)
     loss.backward()
@@ -144,9 +137,7 @@ def evaluate(logits: Tensor, targets: Tensor) -> DevScore:
 
 
 def batches(network: Network, rows: Rows) -> Iterator[Rows]:
-    """``rows`` in shuffled batches of posts of similar length, so that little of a batch is
-    padding.
-    """
+    """``rows`` in shuffled batches of posts of similar length, so that there is little padding."""
     size, lengths = network.choice.batch_size, network.posts.lengths
     shuffled = rows[torch.randperm(len(rows), generator=network.generator).numpy()]
     ordered = shuffled[np.argsort(lengths[shuffled], kind="stable")]

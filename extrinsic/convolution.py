@@ -1,6 +1,4 @@
-"""Convolution over time and max-pooling on frozen word vectors, each distinct word projected
-once.
-"""
+"""Convolution over time and max-pooling on frozen vectors, each distinct word projected once."""
 
 from __future__ import annotations
 
@@ -14,8 +12,7 @@ from torch.nn import functional
 def pooled_convolution(
     filters: Tensor, vectors: Tensor, tokens: Tensor, lengths: Tensor, windows: tuple[int, ...]
 ) -> Tensor:
-    r"""Kim's (2014) feature maps, max-pooled over time, before bias and ReLU (both commute with the
-    maximum).
+    r"""Kim's (2014) feature maps, max-pooled over time, before bias and ReLU (both commute).
 
     For window width w and map m of a post x_1 ... x_n:   c = max_p  sum_{k < w} filters[slab(w) +
     k, m] . x_{p + k},   p = 1 ... n - w + 1
@@ -83,9 +80,7 @@ class _PooledConvolution(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: _Context, *gradients: Tensor) -> tuple[Tensor, None, None, None, None]:
-        """d filters[slab(w) + k, m] = sum over posts of (gradient of the post's map m of width w) x
-        (its k-th word under the maximum).
-        """
+        """d filters[slab(w) + k, m] = sum over posts of gradient * k-th word under m's maximum."""
         vectors, winners = ctx.saved_tensors
         slabs, _, maps = winners.shape
         by_window = gradients[0].unflatten(1, (-1, maps)).permute(1, 2, 0)  # (windows, maps, batch)

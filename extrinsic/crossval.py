@@ -1,6 +1,4 @@
-"""Which posts a classifier learns from and which it is judged on: the given split, or
-cross-validation.
-"""
+"""Which posts a classifier learns from and is judged on: the given split, or cross-validation."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Fold:
-    """Row numbers to train on, to stop early on and to predict, all disjoint, and the seed of this
-    training run.
-    """
+    """Rows to train on, to stop early on and to predict, all disjoint, and the run's seed."""
 
     name: str
     train: Rows
@@ -37,8 +33,7 @@ class Fold:
 
 
 def read_posts(posts: pd.DataFrame) -> pd.DataFrame:
-    """The columns ``id, text, split, label, group`` of labelled posts, checked; a missing ``group``
-    column becomes None.
+    """The columns ``id, text, split, label, group``, checked; a missing ``group`` becomes None.
 
     Raises ``InputError`` for a missing column, a label other than 0 and 1, and a text that is not a
     string.
@@ -85,8 +80,7 @@ def cross_predict(
 
 
 def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]:
-    """The folds to run: one named "test" for splits train/dev/test, ``folds`` of them where every
-    split is "all".
+    """The folds to run: "test" for splits train/dev/test, ``folds`` where every split is "all".
 
     Folds are dealt by label x group. A tenth of the training items, dealt the same way, becomes dev
     where the posts bring none.
@@ -122,8 +116,7 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
 
 
 def deal(strata: Rows, parts: int, rng: np.random.Generator) -> Rows:
-    """A part number from 0 to parts - 1 for every item: within a stratum the parts differ by at
-    most one item, and over all items too.
+    """A part from 0 to parts - 1 for each item; sizes differ by at most 1, also within a stratum.
 
     Like dealing cards, stratum by stratum, after shuffling. Unlike in scikit-learn's
     ``StratifiedKFold`` a stratum may be smaller than ``parts``, as label x group often is.

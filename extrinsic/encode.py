@@ -38,8 +38,7 @@ class Encoded:
         return np.diff(self.offsets)
 
     def padded(self, rows: NDArray[np.int64], *, shortest: int, longest: int) -> NDArray[np.int64]:
-        """The posts ``rows`` as a rectangle (len(rows), width), cut after ``longest`` tokens and
-        filled with 0 up to the widest of them.
+        """Posts as a rectangle (len(rows), width), cut after ``longest`` tokens, filled with 0.
 
         The width is at least ``shortest``.
         """
@@ -52,8 +51,7 @@ class Encoded:
 
 
 def encode(texts: Iterable[str], vectors: KeyedVectors) -> Encoded:
-    """Look up every space-separated token of ``texts``; a word without a vector takes that of
-    ``<UNK>`` if there is one, else zeros.
+    """Every space-separated token looked up; a word without a vector takes ``<UNK>``'s, or zeros.
 
     Raises ``InputError`` when no token at all has a vector and when a vector needed is not finite.
     """

@@ -1,5 +1,4 @@
-r"""Performance gaps between two groups, from anybody's predictions (Goldfarb-Tarrant et al., 2021,
-section 2.2).
+r"""Performance gaps between groups, from predictions (Goldfarb-Tarrant et al., 2021, section 2.2).
 
 From the confusion cells of a group (tn, fp, fn, tp):
 
@@ -15,7 +14,6 @@ is what they measure, and so do we.)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -24,7 +22,7 @@ from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
 from files import InputError, choice, nearest
-from files.choice import Count
+from files.choice import Count, Fileless
 
 ALL = "all"
 TOLERATED = 0.05
@@ -33,7 +31,7 @@ Floats = NDArray[np.float64]
 
 
 @choice
-class Gaps:
+class Gaps(Fileless):
     """Whose performance is compared, and how finely the intervals are drawn."""
 
     privileged: str = "male"
@@ -50,10 +48,6 @@ class Gaps:
                 f"the privileged and the unprivileged group are both {self.privileged!r}; name two"
                 " groups"
             )
-
-    def files(self) -> list[Path]:
-        """None."""
-        return []
 
 
 class Row(NamedTuple):
@@ -74,9 +68,7 @@ class Row(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """A ratio of two weighted sums over the cells (tn, fp, fn, tp), and what is missing where the
-    denominator is 0.
-    """
+    """A ratio of sums over the cells (tn, fp, fn, tp), and what is missing where it is 0 / 0."""
 
     numerator: tuple[int, int, int, int]
     denominator: tuple[int, int, int, int]
@@ -156,9 +148,7 @@ def as_table(rows: list[Row]) -> pd.DataFrame:
 
 
 def binary(table: pd.DataFrame, column: str) -> Counts:
-    """A column of 0 and 1 (also as text or booleans) as integers; ``InputError`` when it is missing
-    or holds anything else.
-    """
+    """A column of 0 and 1 (also text or booleans) as integers; ``InputError`` for anything else."""
     values = column_of(table, column)
     numbers = pd.to_numeric(values, errors="coerce").astype("float64")
     bad = ~numbers.isin([0.0, 1.0]).to_numpy()
@@ -250,9 +240,7 @@ def _gap(measure: str, groups: Mapping[str, Group], gaps: Gaps) -> Row:
 
 
 def _interval(value: float, samples: Floats, level: float) -> tuple[float, float, str]:
-    """The percentile interval over the defined resamples, and a reason where many were
-    undefined.
-    """
+    """The percentile interval over the defined resamples, and a reason where many are not."""
     defined = samples[~np.isnan(samples)]
     low, high = np.nan, np.nan
     if defined.size and not np.isnan(value):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from extrinsic.crossval import Fold, Folds, cross_predict, read_posts
 from extrinsic.encode import Encoded, encode
 from files import choice
-from files.choice import Count, Positive
+from files.choice import Count, Fileless, Positive
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,9 +18,8 @@ if TYPE_CHECKING:
 
 
 @choice
-class Linear:
-    """L2-regularised logistic regression on standardised mean vectors; ``C`` is the inverse
-    strength of the regularisation.
+class Linear(Fileless):
+    """L2-regularised logistic regression on standardised mean vectors; ``C``: inverse strength.
 
     Standardising makes the result blind to the scale of the vectors, which debiasing may change.
     The dev items stay unused, so that this and the CNN learn from the same posts.
@@ -34,14 +32,8 @@ class Linear:
     name: ClassVar[str] = "linear"
     version: ClassVar[int] = 1
 
-    def files(self) -> list[Path]:
-        """No files from outside."""
-        return []
-
     def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
-        """Predictions for the test posts, or for all of them by cross-validation (see
-        ``crossval.cross_predict``).
-        """
+        """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``."""
         from sklearn.linear_model import LogisticRegression  # slow to import
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
@@ -61,9 +53,7 @@ class Linear:
 
 
 def mean_vectors(encoded: Encoded) -> NDArray[np.float64]:
-    """The mean over the tokens of each post that have a vector, shape (n, dim); zeros for a post
-    without any.
-    """
+    """The mean vector of each post's tokens that have one, (n, dim); zeros where none has."""
     from scipy.sparse import csr_array  # slow to import
 
     found = (encoded.tokens > 0).astype(np.float32)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError, choice, nearest
+from files.choice import Fileless
 from intrinsic.wordsets import load_wordset
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ GROUPS = {
 
 
 @choice
-class GenderTagger:
+class GenderTagger(Fileless):
     """Tags English posts by gender words: the named WEAT word sets (Caliskan et al., 2017, tests 7
     and 8) and the words listed here.
 
@@ -70,10 +70,6 @@ class GenderTagger:
                 " each in one"
             )
 
-    def files(self) -> list[Path]:
-        """No files from outside."""
-        return []
-
     @property
     def male(self) -> frozenset[str]:
         """Every word, lower-cased, that marks a post as male."""
@@ -94,8 +90,7 @@ class GenderTagger:
         )
 
     def tag(self, posts: pd.DataFrame) -> pd.DataFrame:
-        """The posts with a column ``group``, in place of any they had: "male", "female", "both" or
-        "neither", by the words that occur in ``text``.
+        """The posts with ``group``, in place of any: "male", "female", "both" or "neither".
 
         A word occurs when it equals a whole token, lower-cased and cut at its apostrophe ("She's"
         counts as "she"). Raises ``InputError`` when ``text`` is missing.

@@ -1,6 +1,4 @@
-"""The bottom room: every file format the project reads or writes, and the one error type for bad
-input.
-"""
+"""The bottom room: every file format the project reads or writes, and the error for bad input."""
 
 from files.atomic import atomic_path
 from files.choice import Choice, choice

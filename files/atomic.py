@@ -15,8 +15,7 @@ from files.errors import InputError
 
 @contextmanager
 def atomic_path(target: str | Path) -> Iterator[Path]:
-    """A temporary path in the target's folder that becomes ``target`` on success and vanishes on
-    any error.
+    """A temporary path in the target's folder that becomes ``target``, or vanishes on any error.
 
     The block may create a file or a folder at the path it is given, with the target's suffix kept.
     Missing parents are made. Raises ``InputError`` when the folder cannot be written or the disk is

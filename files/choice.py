@@ -64,6 +64,14 @@ class Choice(Protocol):
         """The files from outside whose bytes decide its result."""
 
 
+class Fileless:
+    """Base of a choice whose result depends on no file from outside."""
+
+    def files(self) -> list[Path]:
+        """None."""
+        return []
+
+
 class FieldError(InputError):
     """A field has a value that its type does not allow; the message begins with the field."""
 

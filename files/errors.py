@@ -16,9 +16,7 @@ class InputError(ValueError):
 
 
 def nearest(name: object, options: Iterable[str]) -> str:
-    """``"; did you mean 'x'?"`` for the option spelt most like ``name``, or an empty string when
-    none is close.
-    """
+    """``"; did you mean 'x'?"`` for the option spelt most like ``name``; empty if none is close."""
     close = difflib.get_close_matches(
         str(name), [str(option) for option in options], n=1, cutoff=0.6
     )
@@ -26,9 +24,7 @@ def nearest(name: object, options: Iterable[str]) -> str:
 
 
 def run_cli(main: Callable[[], int | None]) -> None:
-    """Run a command-line ``main`` and exit with its status; an ``InputError`` becomes one line on
-    stderr and status 2.
-    """
+    """Run a command line, exit with its status; ``InputError``: a line on stderr, status 2."""
     try:
         sys.exit(main() or 0)
     except InputError as error:

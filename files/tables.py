@@ -21,8 +21,7 @@ DAMAGED_PARQUET = (pa.ArrowException, KeyError, OSError, TypeError, ValueError)
 def read_table(
     path: str | Path, *, separator: str | None = None, quoted: bool = True
 ) -> pd.DataFrame:
-    """The table of a ``.parquet`` file, or of delimited UTF-8 text that begins with a line of
-    column names.
+    """The table of a ``.parquet`` file, or of delimited UTF-8 text with a line of column names.
 
     Cells of text stay as written: ``01``, ``NA`` and an empty cell are text. ``.csv`` is separated
     by commas, ``.tsv`` and ``.tab`` by tabs, any other ending by the ``separator`` given, each also

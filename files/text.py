@@ -23,8 +23,7 @@ DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 
 def open_binary(path: str | Path) -> IO[bytes]:
-    """The decompressed bytes of a file; the suffix names the compression. Raises ``InputError``
-    when it cannot be opened.
+    """The decompressed bytes of a file (by its suffix); ``InputError`` if it cannot be opened.
 
     Reading on may raise one of ``DAMAGE`` when the archive is cut or corrupt.
     """

@@ -1,6 +1,4 @@
-"""Bias metrics on word vectors, and the word sets they ask about. Light: importing the package
-loads no metric.
-"""
+"""Bias metrics on word vectors, and their word sets. Importing the package loads no metric."""
 
 import lazy_loader
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from rich import box
 from rich.console import Console
@@ -16,6 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from files import InputError, atomic_path, run_cli
+from intrinsic.lookup import Case
+from intrinsic.wordsets.parse import EXAMPLE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,82 +27,62 @@ if TYPE_CHECKING:
 FEWEST_FILES = 3  # that a rank correlation needs
 
 
+class Arguments(argparse.Namespace):
+    """What the command line holds."""
+
+    vectors: list[Path]
+    metric: list[str]
+    query: list[str]
+    similarity: list[str]
+    words: str | None
+    convention: str | None
+    case: Case | None
+    min_found: float | None
+    language: str | None
+    resamples: int
+    seed: int
+    each: bool
+    csv: str | None
+    json: str | None
+    listing: bool
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     options = argparse.ArgumentParser(prog="python -m intrinsic", description=__doc__)
-    options.add_argument(
-        "vectors",
-        nargs="*",
-        type=Path,
-        help="word2vec text or binary, GloVe, fastText, or a mapped folder; several are ranked",
-    )
-    for name, metavar, what in (
-        ("metric", "NAME", "these metrics only"),
-        ("query", "NAME", "these queries only"),
-        ("similarity", "FILE", "word similarity files: word, word, number on each line"),
-    ):
-        options.add_argument(f"--{name}", nargs="+", default=[], metavar=metavar, help=what)
-    options.add_argument(
-        "--words",
-        metavar="FILE",
-        help=(
-            'your own queries, JSON or YAML: {"mine": {"X": [...], "Y": [...], "A": [...], "B":'
-            " [...]}}"
-        ),
-    )
-    options.add_argument(
-        "--convention",
-        metavar="NAME",
-        help="caliskan, goldfarb_tarrant, wefe, bsa, ...; metrics without it are left out",
-    )
-    options.add_argument(
-        "--case",
-        choices=["exact", "lower"],
-        help="lower: words not found as written are tried in lower case",
-    )
-    options.add_argument(
-        "--min-found",
-        type=float,
-        metavar="SHARE",
-        help="share of each word set that must be found (default 0.5)",
-    )
-    options.add_argument(
-        "--language",
-        metavar="CODE",
-        help="of the vectors; default: what the file name states, else en",
-    )
-    options.add_argument(
-        "--resamples",
-        type=int,
-        default=0,
-        metavar="N",
-        help="of the words, for the interval of each score (low and high)",
-    )
-    options.add_argument(
-        "--seed", type=int, default=0, help="of what is drawn at random (default 0)"
-    )
-    options.add_argument(
-        "--each", action="store_true", help="print the score of every single word as well"
-    )
-    for name in ("csv", "json"):
-        options.add_argument(
-            f"--{name}",
-            nargs="?",
-            const="-",
-            metavar="OUT",
-            help=f"the rows as {name.upper()}; without OUT in place of the table",
-        )
-    options.add_argument(
-        "--list", action="store_true", help="print what metrics, conventions and queries there are"
-    )
+    add = options.add_argument
+    files = "word2vec text or binary, GloVe, fastText, or a mapped folder; several are ranked"
+    add("vectors", nargs="*", type=Path, help=files)
+    similarity = "word similarity files: word, word, number on each line"
+    add("--metric", nargs="+", default=[], metavar="NAME", help="these metrics only")
+    add("--query", nargs="+", default=[], metavar="NAME", help="these queries only")
+    add("--similarity", nargs="+", default=[], metavar="FILE", help=similarity)
+    add("--words", metavar="FILE", help=f"your own queries, JSON or YAML: {EXAMPLE}")
+    conventions = "caliskan, goldfarb_tarrant, wefe, bsa, ...; metrics without it are left out"
+    add("--convention", metavar="NAME", help=conventions)
+    lower = "lower: words not found as written are tried in lower case"
+    add("--case", choices=get_args(Case), help=lower)
+    found = "share of each word set that must be found (default 0.5)"
+    add("--min-found", type=float, metavar="SHARE", help=found)
+    language = "of the vectors; default: what the file name states, else en"
+    add("--language", metavar="CODE", help=language)
+    resamples = "of the words, for the interval of each score (low and high)"
+    add("--resamples", type=int, default=0, metavar="N", help=resamples)
+    add("--seed", type=int, default=0, help="of what is drawn at random (default 0)")
+    add("--each", action="store_true", help="print the score of every single word as well")
+    rows = "the rows as {}; without OUT in place of the table"
+    add("--csv", nargs="?", const="-", metavar="OUT", help=rows.format("CSV"))
+    add("--json", nargs="?", const="-", metavar="OUT", help=rows.format("JSON"))
+    listed = "print what metrics, conventions and queries there are"
+    add("--list", action="store_true", dest="listing", help=listed)
     return options
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Open each file, measure, print or write."""
-    given = parser().parse_args(arguments)
+    given = parser().parse_args(arguments, Arguments())
     console = Console()
-    if given.list:
+    if given.listing:
         from intrinsic.describe import print_metrics
 
         print_metrics(console)
@@ -116,11 +97,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_scores(audited, console, each=given.each)
         if len(given.vectors) > 1:
             print_ranks(table, console)
-    write(table, audited, given.csv, given.json)
+    if given.csv:
+        write(table.to_csv(index=False, lineterminator="\n"), given.csv)
+    if given.json:
+        write(as_json(audited), given.json)
     return 0
 
 
-def audit_files(given: argparse.Namespace) -> list[Audited]:
+def audit_files(given: Arguments) -> list[Audited]:
     """The scores of every file; what is asked of all is checked before the first is opened."""
     from files.vectors import read_vectors  # loads gensim: not before the arguments are right
     from intrinsic.audit import Audited, audit, choose_metrics, language_of
@@ -147,16 +131,14 @@ def audit_files(given: argparse.Namespace) -> list[Audited]:
 
 
 def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) -> None:
-    """What each metric means, and under it one line for each query and file: value, p, words found
-    and lost, convention; and of each single score, if asked.
-    """
+    """What each metric means, a line for each query and file, and, if asked, each single score."""
     from intrinsic.metrics import METRICS
 
     several = len({one.vectors for one in audited}) > 1
     columns = ["query", *["vectors"] * several, "value", "p", "found", "lost", "convention"]
     lines = [_lines(one, several=several, each=each) for one in audited]
     every = [columns, *(line for of_score in lines for line in of_score)]
-    widths = [max(map(len, cells)) for cells in zip(*every, strict=True)]
+    widths = [max(len(line[i]) for line in every) for i in range(len(columns))]
     for name in dict.fromkeys(one.score.metric for one in audited):
         about = METRICS[name].about
         unbiased = "" if about.unbiased is None else f"unbiased: {about.unbiased:g}; "
@@ -172,11 +154,8 @@ def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) ->
         console.print()
     lost = {word for one in audited if one.score.n_lost for word in one.score.lost.split(",")}
     if lost:
-        _print(
-            console,
-            f"{len(lost)} different words, pairs or rows were not found; --json and --csv name"
-            " them",
-        )
+        what = f"{len(lost)} different words, pairs or rows"
+        _print(console, f"{what} were not found; --json and --csv name them")
 
 
 def _lines(one: Audited, *, several: bool, each: bool) -> list[list[str]]:
@@ -186,23 +165,16 @@ def _lines(one: Audited, *, several: bool, each: bool) -> list[list[str]]:
     value = "NaN" if math.isnan(score.value) else f"{score.value:.4f}"
     found = [str(score.n_found), str(score.n_lost), score.convention]
     head = [query, *[one.vectors] * several, value, spell_p(score), *found]
-    single = one.each if each else {}
-    return [
-        head,
-        *(
-            [f"  {word}", *[""] * several, f"{number:.4f}", "", "", "", ""]
-            for word, number in single.items()
-        ),
-    ]
+    single = one.each.items() if each else ()
+    empty = [""] * several
+    return [head, *([f"  {word}", *empty, f"{score:.4f}", *[""] * 4] for word, score in single)]
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
     """The cells in columns; the numbers, the last four columns but one, to the right."""
-    numbers = range(len(cells) - 5, len(cells) - 1)
-    return "  ".join(
-        cell.rjust(widths[i]) if i in numbers else cell.ljust(widths[i])
-        for i, cell in enumerate(cells)
-    ).rstrip()
+    left = (*range(len(cells) - 5), len(cells) - 1)
+    aligned = (f"{cell:{'<' if i in left else '>'}{widths[i]}}" for i, cell in enumerate(cells))
+    return "  ".join(aligned).rstrip()
 
 
 def _print(console: Console, line: str, style: str = "") -> None:
@@ -223,9 +195,12 @@ def print_ranks(table: pd.DataFrame, console: Console) -> None:
     shown = Table("metric", "query", box=box.SIMPLE, show_edge=False)
     for name in files:
         shown.add_column(name, justify="right", overflow="fold")
-    for (metric, query, part), row in zip(ranked.index, ranked.to_numpy(), strict=True):
+    values: list[list[float]] = ranked.to_numpy().tolist()
+    names: list[tuple[str, str, str]] = ranked.index.tolist()
+    for (metric, query, part), row in zip(names, values, strict=True):
         shown.add_row(metric, f"{query} {part}".rstrip(), *(f"{rank:g}" for rank in row))
-    shown.add_row("mean", f"{len(ranked)} rows", *(f"{rank:.2f}" for rank in ranked.mean()))
+    mean: list[float] = ranked.mean().tolist()
+    shown.add_row("mean", f"{len(ranked)} rows", *(f"{rank:.2f}" for rank in mean))
     console.print(shown)
     if len(files) < FEWEST_FILES:
         console.print(f"(rank correlations between metrics need {FEWEST_FILES} files)")
@@ -233,40 +208,34 @@ def print_ranks(table: pd.DataFrame, console: Console) -> None:
     correlations = rank_correlations(ranked)
     _print(console, f"Spearman's correlation between metrics over {len(files)} files", "bold")
     shown = Table("", box=box.SIMPLE, show_edge=False)
-    for name in correlations.columns:
-        shown.add_column(str(name), justify="right")
-    for name, row in zip(correlations.index, correlations.to_numpy(), strict=True):
-        shown.add_row(str(name), *("" if math.isnan(value) else f"{value:.2f}" for value in row))
+    metrics: list[str] = correlations.columns.tolist()
+    values = correlations.to_numpy().tolist()
+    for name, row in zip(metrics, values, strict=True):
+        shown.add_column(name, justify="right")
+        shown.add_row(name, *("" if math.isnan(value) else f"{value:.2f}" for value in row))
     console.print(shown)
 
 
-def write(
-    table: pd.DataFrame, audited: Sequence[Audited], csv: str | None, as_json: str | None
-) -> None:
-    """The rows as CSV and as JSON, to files or to standard output; in JSON NaN is null and ``each``
-    holds the single scores.
-    """
-    if csv == "-":
-        table.to_csv(sys.stdout, index=False)
-    elif csv:
-        with atomic_path(Path(csv)) as work:
-            table.to_csv(work, index=False)
-    if not as_json:
-        return
-    rows = [
-        {
-            key: None if isinstance(value, float) and not math.isfinite(value) else value
-            for key, value in ({"vectors": one.vectors} | one.score._asdict()).items()
-        }
-        | {"each": dict(one.each)}
-        for one in audited
-    ]
-    text = json.dumps(rows, indent=1, ensure_ascii=False)
-    if as_json == "-":
-        print(text)
+def write(text: str, out: str) -> None:
+    """Write to a file, or to standard output (``-``)."""
+    if out == "-":
+        print(text, end="")
     else:
-        with atomic_path(Path(as_json)) as work:
-            work.write_text(text + "\n", encoding="utf-8")
+        with atomic_path(out) as work:
+            work.write_text(text, encoding="utf-8", newline="\n")
+
+
+def as_json(audited: Sequence[Audited]) -> str:
+    """The rows as JSON, ``each`` with the single scores; NaN is null."""
+    rows = [
+        {"vectors": one.vectors, **one.score._asdict(), "each": dict(one.each)} for one in audited
+    ]
+    known = [{name: _finite(value) for name, value in row.items()} for row in rows]
+    return json.dumps(known, indent=1, ensure_ascii=False) + "\n"
+
+
+def _finite(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def spell_p(score: Score) -> str:
@@ -278,9 +247,7 @@ def spell_p(score: Score) -> str:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """What the files are called in the tables: their names, or their paths where two have the same
-    name.
-    """
+    """What the files are called in the tables: names, or paths where two have the same name."""
     names = [path.name for path in paths]
     return names if len(set(names)) == len(names) else [str(path) for path in paths]
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
 from files import InputError, nearest
-from intrinsic.metric import Metric
 from intrinsic.metrics import METRICS
 from intrinsic.metrics.utility import SemanticQuality
-from intrinsic.score import Score
 from intrinsic.wordsets import load_queries, query_names, read_wordsets
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
+
+    from intrinsic.metric import Metric
+    from intrinsic.score import Score
 
 LANGUAGES = ("de", "en", "es", "hr", "it", "ru", "tr")
 NAMED = re.compile(r"(?:^|[._-])(" + "|".join(LANGUAGES) + r")(?=[._-]|$)")
@@ -32,9 +34,7 @@ class Audited(NamedTuple):
 
 
 def language_of(path: str | Path) -> str:
-    """The language that a file name states, as in ``cc.es.300.vec``; English where it states
-    none.
-    """
+    """The language in a file name, as in ``cc.es.300.vec``; English where there is none."""
     found = NAMED.search(Path(path).name)
     return found.group(1) if found else "en"
 
@@ -61,49 +61,26 @@ def choose_metrics(
     """
     for name in names:
         if name not in METRICS:
-            raise InputError(
-                f"unknown metric {name!r}{nearest(name, METRICS)}; there are {', '.join(METRICS)}"
-            )
-    asked = {
-        query.name: query
-        for query in load_queries(
-            list(queries) or (list(read_wordsets(words).queries) if words else []), words
-        )
-    }
+            known = f"{nearest(name, METRICS)}; there are {', '.join(METRICS)}"
+            raise InputError(f"unknown metric {name!r}{known}")
+    names_asked = queries or (list(read_wordsets(words).queries) if words else [])
+    asked = {query.name: query for query in load_queries(names_asked, words)}
     for query in asked.values():
         if query.language not in (language, "und"):
-            raise InputError(
-                f"query {query.name!r} is in {query.language!r} and the vectors are taken to be in"
-                f" {language!r}; give --language {query.language} if they are"
-            )
+            taken = f"is in {query.language!r} and the vectors are taken to be in {language!r}"
+            remedy = f"give --language {query.language} if they are"
+            raise InputError(f"query {query.name!r} {taken}; {remedy}")
     chosen: list[Metric] = []
-    for kind in [METRICS[name] for name in names] if names else METRICS.values():
+    for kind in [METRICS[name] for name in names or METRICS]:
+        make = partial(kind.configured, case=case, min_found=min_found, resamples=resamples)
         if kind is SemanticQuality:
-            chosen += [
-                SemanticQuality.configured(
-                    file=path, case=case, min_found=min_found, resamples=resamples
-                )
-                for path in similarity
-            ]
+            chosen += [make(file=path) for path in similarity]
             continue
-        mine = (
-            [name for name, query in asked.items() if names or kind.can_ask(query)]
-            if asked
-            else kind.usual(None, language)
-        )
-        if not mine or (convention and convention not in kind.conventions()):
-            continue
-        chosen.append(
-            kind.configured(
-                queries=tuple(mine),
-                convention=convention,
-                case=case,
-                min_found=min_found,
-                words=words,
-                language=language,
-                resamples=resamples,
-            )
-        )
+        mine = [name for name, query in asked.items() if names or kind.can_ask(query)]
+        mine = mine if asked else kind.usual(None, language)
+        if mine and (not convention or convention in kind.conventions()):
+            words_asked = {"queries": tuple(mine), "words": words, "language": language}
+            chosen.append(make(convention=convention, **words_asked))
     if not chosen:
         raise InputError(_nothing(names, list(asked), convention, language))
     return chosen
@@ -122,8 +99,7 @@ def as_table(audited: Iterable[Audited]) -> pd.DataFrame:
 
 
 def ranks(table: pd.DataFrame) -> pd.DataFrame:
-    """The rank of every file for every metric, query and part: 1 is the least biased, by the
-    distance of its value from the unbiased one.
+    """Each file's rank by metric, query and part: 1: least biased, its value nearest the unbiased.
 
     Equal distances share their mean rank. Scores without a value for every file, and scores of
     utility, are left out. Shape: one row for each metric, query and part, one column for each file;
@@ -137,8 +113,7 @@ def ranks(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank_correlations(ranked: pd.DataFrame) -> pd.DataFrame:
-    """Spearman's correlation between metrics over files, each metric by the mean rank of its
-    queries; NaN where one ties all files.
+    """Spearman's correlation of metrics over files, each by its mean rank; NaN where one ties all.
 
     1: two metrics order the files alike. The files are few, so most such numbers are noise: read
     them with the number of files beside.
@@ -152,10 +127,8 @@ def _nothing(
     about = ", ".join(names) or "any metric"
     if convention:
         every = dict.fromkeys(name for kind in METRICS.values() for name in kind.conventions())
-        return (
-            f"{about} has no convention {convention!r}{nearest(convention, every)}; there are"
-            f" {', '.join(every)}"
-        )
+        known = f"{nearest(convention, every)}; there are {', '.join(every)}"
+        return f"{about} has no convention {convention!r}{known}"
     if asked:
         return (
             f"no metric can ask {', '.join(asked)}: each lacks a set of words that the metrics need"
@@ -163,7 +136,5 @@ def _nothing(
         )
     if names == ["sq"]:
         return "sq measures word similarity on a file; give one with --similarity"
-    return (
-        f"there is no query for {about} in {language!r}; give your own with --words, or choose from"
-        f" {', '.join(query_names())}"
-    )
+    remedy = f"give your own with --words, or choose from {', '.join(query_names())}"
+    return f"there is no query for {about} in {language!r}; {remedy}"

@@ -7,16 +7,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from files import run_cli
-from intrinsic.metric import Metric
 from intrinsic.metric_yaml import metric_yaml, option_facts, spell_value
 from intrinsic.metrics import METRICS
 from intrinsic.wordsets import load_queries, query_names
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from intrinsic.metric import Metric
 
 PAGE = Path("docs", "metrics.md")
 CONF = Path("conf", "intrinsic")
@@ -66,7 +70,7 @@ def metric_table() -> list[str]:
             kind.about.title,
             f"`{kind.about.formula}`",
             kind.about.sign,
-            spell_range(kind.about.low, kind.about.high),
+            spell_range(*kind.about.range),
             "(utility)" if kind.about.unbiased is None else f"{kind.about.unbiased:g}",
             spell_roles(kind),
             kind.about.source,
@@ -97,9 +101,7 @@ def _spell_default(default: tuple[str, list[str]]) -> str:
 
 
 def convention_table() -> list[str]:
-    """One row for each convention of each metric; none for a default of which its source says
-    all.
-    """
+    """One row a convention of each metric; none for a default of which its source says all."""
     rows = [
         (
             f"`{name}`",
@@ -121,10 +123,7 @@ def query_table() -> list[str]:
             f"`{query.name}`",
             query.language,
             query.title,
-            ", ".join(
-                f"{role}: {wordset.name} ({len(wordset.items)})"
-                for role, wordset in query.sets.items()
-            ),
+            ", ".join(f"{role}: {of.name} ({len(of.items)})" for role, of in query.sets.items()),
         )
         for query in load_queries(query_names())
     ]
@@ -142,9 +141,7 @@ def spell_roles(kind: type[Metric]) -> str:
 
 def spell_range(low: float, high: float) -> str:
     """``[-1, 1]``, or with an open end where there is none."""
-    left = "(-inf" if math.isinf(low) else f"[{low:g}"
-    right = "inf)" if math.isinf(high) else f"{high:g}]"
-    return f"{left}, {right}"
+    return f"{'(' if math.isinf(low) else '['}{low:g}, {high:g}{')' if math.isinf(high) else ']'}"
 
 
 def _table(title: str, header: str, rows: Sequence[Sequence[str]]) -> list[str]:

@@ -1,6 +1,4 @@
-"""The direction that base pairs span: a gender direction, for the pairs (she, he), (woman, man),
-...
-"""
+"""The direction that base pairs span, such as that of gender: (she, he), (woman, man), ..."""
 
 from __future__ import annotations
 
@@ -8,12 +6,10 @@ from typing import Annotated, Literal, get_args
 
 import numpy as np
 from annotated_types import doc
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from files import InputError
-from intrinsic.lookup import unit_rows
-
-Floats = NDArray[np.float64]
+from intrinsic.lookup import Floats, unit_rows
 
 Direction = Literal["pca", "mean", "first"]
 DIRECTIONS = get_args(Direction)
@@ -28,12 +24,11 @@ SPANS_NOTHING = (
 def pair_differences(pairs: ArrayLike) -> tuple[Floats, Floats]:
     """The vector from the second to the first word of every pair, and its length.
 
-    Shapes: pairs (n, 2, dim) -> (n, dim) and (n,). Raises ``InputError`` for a pair of words with
-    the same vector.
+    Shapes: pairs (n, 2, dim) -> (n, dim), (n,). Raises ``InputError`` for words with one vector.
     """
     rows = _pairs(pairs)
     differences = rows[:, 0] - rows[:, 1]
-    lengths = np.sqrt(np.einsum("ij,ij->i", differences, differences))
+    lengths: Floats = np.sqrt(np.einsum("ij,ij->i", differences, differences))
     if not lengths.min() > NO_LENGTH:
         raise InputError(SPANS_NOTHING)
     return differences, lengths
@@ -60,15 +55,15 @@ def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floa
     differences = rows[:, 0] - rows[:, 1]
     if kind == "first":
         return _unit(differences[0])
-    mean = differences.mean(axis=0)
+    mean: Floats = differences.mean(axis=0)
     if kind == "mean":
         return _unit(mean)
     # The rows (a - b) / 2 and (b - a) / 2 of every pair are centred already: their first component
     # is that of the differences.
-    first = np.linalg.svd(differences, full_matrices=False)[2][0]
+    first: Floats = np.linalg.svd(differences, full_matrices=False)[2][0]
     if not np.abs(differences).max() > NO_LENGTH:
         raise InputError(SPANS_NOTHING)
-    return np.asarray(first if first @ mean >= 0 else -first)
+    return first if first @ mean >= 0 else -first
 
 
 def _pairs(pairs: ArrayLike) -> Floats:
@@ -79,7 +74,7 @@ def _pairs(pairs: ArrayLike) -> Floats:
 
 
 def _unit(row: Floats) -> Floats:
-    length = np.linalg.norm(row)
+    length = float(np.linalg.norm(row))
     if not length > NO_LENGTH:
         raise InputError(SPANS_NOTHING)
-    return np.asarray(row / length)
+    return row / length

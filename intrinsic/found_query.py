@@ -12,12 +12,13 @@ import numpy as np
 
 from intrinsic.directions import pair_differences
 from intrinsic.lookup import Found, find_set, shortage
-from intrinsic.wordsets import Query
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gensim.models import KeyedVectors
+
+    from intrinsic.wordsets import Query
 
 EXCLUDED = "excluded"  # from a vocabulary: these words are not measured themselves
 
@@ -65,18 +66,13 @@ class FoundQuery:
 
     def resampled(self, rng: np.random.Generator) -> FoundQuery:
         """The same with every set drawn anew with replacement."""
-        sets = {
-            role: found.take(rng.integers(len(found.items), size=len(found.items)))
-            if found.items
-            else found
-            for role, found in self.sets.items()
-        }
-        return dataclasses.replace(self, sets=sets)
+        sizes = {role: len(found.items) for role, found in self.sets.items()}
+        drawn = {role: rng.integers(size, size=size) for role, size in sizes.items() if size}
+        sets = {role: self[role].take(places) for role, places in drawn.items()}
+        return dataclasses.replace(self, sets={**self.sets, **sets})
 
     def shortages(self, min_found: float, fewest: Mapping[str, int]) -> list[str]:
-        """Why sets have too few items, see ``lookup.shortage``; ``fewest``: one where a role is not
-        named.
-        """
+        """Why sets have too few items (``lookup.shortage``); ``fewest``: one unless named."""
         every = [
             shortage(self.query[role], found, min_found, fewest.get(role, 1))
             for role, found in self.measured.items()

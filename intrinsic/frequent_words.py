@@ -1,6 +1,4 @@
-"""The frequent words of the vectors, to search for neighbours among; made once for each vectors and
-setting.
-"""
+"""The frequent words of the vectors, to search for neighbours among; made once a setting."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ _made: WeakKeyDictionary[KeyedVectors, dict[Setting, FrequentWords]] = WeakKeyDi
 
 
 class FrequentWords:
-    """Words, the same by place in ``index``, and their vectors at unit length (n, dim) in
-    float32.
-    """
+    """Words, their places (``index``), and their vectors at unit length, float32 (n, dim)."""
 
     def __init__(self, words: list[str], matrix: Singles) -> None:
         self.words, self.matrix = words, matrix
@@ -41,22 +37,18 @@ class FrequentWords:
     def neighbours(
         self, rows: ArrayLike, k: int, *, names: Collection[str] = ()
     ) -> NDArray[np.intp]:
-        """The places of the k nearest words by cosine of every row, nearest first, leaving out the
-        word itself by its name.
+        """The places of each row's k nearest words by cosine, nearest first, less its own name.
 
-        Shapes: rows (n, dim) -> (n, k). Raises ``InputError`` if the vocabulary has fewer than k
-        other words.
+        Shapes: rows (n, dim) -> (n, k). Raises ``InputError`` for fewer than k other words.
         """
         if not 0 < k < len(self.words):
-            raise InputError(
-                f"neighbours={k}: the vocabulary searched has {len(self.words)} words; ask for"
-                " fewer, at least 1"
-            )
+            words = f"the vocabulary searched has {len(self.words)} words"
+            raise InputError(f"neighbours={k}: {words}; ask for fewer, at least 1")
         units = np.asarray(rows, dtype=np.float32)
         found = np.empty((len(units), k), dtype=np.intp)
         own = np.array([self.index.get(name, -1) for name in names] or [-1] * len(units))
         for start in range(0, len(units), BATCH):
-            cosines = units[start : start + BATCH] @ self.matrix.T
+            cosines: Singles = units[start : start + BATCH] @ self.matrix.T
             here = own[start : start + BATCH]
             cosines[np.flatnonzero(here >= 0), here[here >= 0]] = -np.inf
             nearest = np.argpartition(cosines, -k, axis=1)[:, -k:]
@@ -68,17 +60,15 @@ class FrequentWords:
 def frequent(
     vectors: KeyedVectors, size: int, left_out: frozenset[str] = frozenset()
 ) -> FrequentWords:
-    """The neutral words among the ``size`` most frequent ones: lower-case letters, shorter than 20
-    characters, less those left out.
+    """The neutral of the ``size`` most frequent words: lower-case letters, under 20 characters.
 
-    The vectors' own order is that of frequency, as word2vec, fastText and GloVe write it. Zero
-    vectors are left out.
+    The vectors' own order is that of frequency, as word2vec, fastText and GloVe write it. Those of
+    ``left_out`` and zero vectors are not among them.
     """
     made = _made.setdefault(vectors, {})
-    key = (size, left_out)
-    if key not in made:
-        made[key] = _gather(vectors, size, left_out)
-    return made[key]
+    if (size, left_out) not in made:
+        made[size, left_out] = _gather(vectors, size, left_out)
+    return made[size, left_out]
 
 
 def _gather(vectors: KeyedVectors, size: int, left_out: Collection[str]) -> FrequentWords:
@@ -91,12 +81,10 @@ def _gather(vectors: KeyedVectors, size: int, left_out: Collection[str]) -> Freq
         and LETTERS.fullmatch(word)
     ]
     rows = np.asarray(vectors.vectors[places], dtype=np.float32)
-    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    norms: Singles = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     kept = (norms > 0) & np.isfinite(norms)
     if kept.sum() < 2:
-        raise InputError(
-            f"fewer than two of the {min(size, len(vectors))} most frequent words are neutral"
-            " lower-case words"
-        )
-    names = [vectors.index_to_key[place] for place, keep in zip(places, kept, strict=True) if keep]
+        most = f"the {min(size, len(vectors))} most frequent words"
+        raise InputError(f"fewer than two of {most} are neutral lower-case words")
+    names = [vectors.index_to_key[places[i]] for i in np.flatnonzero(kept).tolist()]
     return FrequentWords(names, rows[kept] / norms[kept, None])

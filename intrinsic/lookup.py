@@ -14,7 +14,7 @@ from files import InputError
 from intrinsic.wordsets import WordSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from gensim.models import KeyedVectors
 
@@ -27,8 +27,7 @@ NAMED_WORDS = 5
 
 
 class Found:
-    """What a look-up gave: the items in the vocabulary, those it lacks, and the vectors of the
-    former.
+    """What a look-up gave: the items found, those that are lost, and the vectors of the former.
 
     ``items`` are the words found, each in a tuple of its own, or the pairs or rows; ``words`` are
     the same with the words of an item joined by ``:``, and ``lost`` those that were not found.
@@ -51,9 +50,7 @@ class Found:
 
     @cached_property
     def matrix(self) -> Floats:
-        """The vectors at unit length. Raises ``InputError`` for a vector that is zero or not
-        finite, for it has no direction.
-        """
+        """The vectors at unit length; ``InputError`` for one that is zero or not finite."""
         flat = self.raw.reshape(-1, self.raw.shape[-1])
         try:
             return unit_rows(flat).reshape(self.raw.shape)
@@ -88,40 +85,25 @@ def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") ->
     if case not in CASES:
         raise InputError(f"unknown case {case!r}; choose from {', '.join(CASES)}")
     index, width = vectors.key_to_index, wordset.width
+    asked = wordset.items
     if case == "lower":
-        words = [
-            word if word in index or word.lower() not in index else word.lower()
-            for word in wordset.words
-        ]
-    else:
-        words = list(wordset.words)
-    items: list[tuple[str, ...]]
-    if width == 1:
-        items = [(word,) for word in dict.fromkeys(words) if word in index]
-        missing = [word for word in words if word not in index]
-    else:
-        every = dict.fromkeys(tuple(words[i : i + width]) for i in range(0, len(words), width))
-        items = [item for item in every if all(word in index for word in item)]
-        missing = [":".join(item) for item in every if not all(word in index for word in item)]
+        asked = [tuple(_known_form(word, index) for word in item) for item in asked]
+    items = [item for item in dict.fromkeys(asked) if all(map(index.__contains__, item))]
+    found = set(items)
     lost: dict[str, str] = {}
-    for item in missing:  # the first spelling of each, where case makes several one
-        lost.setdefault(item.lower() if case == "lower" else item, item)
-    values = _values(wordset, words, items) if wordset.values else ()
-    raw = np.asarray(
-        vectors.vectors[[index[word] for item in items for word in item]], dtype=np.float64
-    )
-    shape = (len(items), raw.shape[1]) if width == 1 else (len(items), width, raw.shape[1])
+    for name in (":".join(item) for item in asked if item not in found):
+        lost.setdefault(name.lower() if case == "lower" else name, name)
+    # The number of an item that comes twice is its first
+    numbers = dict(zip(asked[::-1], wordset.values[::-1], strict=False))
+    rows = vectors.vectors[[index[word] for item in items for word in item]]
+    raw = np.asarray(rows, dtype=np.float64)
+    shape = (len(items), *([width] if width > 1 else []), raw.shape[1])
+    values = tuple(numbers[item] for item in items if numbers)
     return Found(items, tuple(lost.values()), raw.reshape(shape), values)
 
 
-def _values(wordset: WordSet, words: list[str], items: list[tuple[str, ...]]) -> tuple[float, ...]:
-    """The number of each item found: the first where an item comes twice."""
-    width = wordset.width
-    numbers = {
-        tuple(words[i : i + width]): wordset.values[i // width]
-        for i in reversed(range(0, len(words), width))
-    }
-    return tuple(numbers[item] for item in items)
+def _known_form(word: str, index: Mapping[str, int]) -> str:
+    return word if word in index or word.lower() not in index else word.lower()
 
 
 def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:
@@ -135,28 +117,31 @@ def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:
         raise InputError(
             f"expected a matrix with one vector a row, not an array of shape {matrix.shape}"
         )
-    norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+    norms: Floats = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
     if not (norms.min(initial=1) > 0 and norms.max(initial=1) < math.inf):  # NaN fails both
-        bad = np.flatnonzero(~((norms > 0) & np.isfinite(norms)))[0]
+        bad = int(np.flatnonzero(~((norms > 0) & np.isfinite(norms)))[0])
         what = "zero" if norms[bad] == 0 else "not finite"
         name = repr(names[bad]) if names else f"row {bad}"
         raise InputError(
-            f"the vector of {name} is {what}, so it has no direction; remove the word or repair the"
-            " vectors"
+            f"the vector of {name} is {what}, so it has no direction; remove the word, or repair it"
         )
     return np.asarray(matrix / norms[:, None])
 
 
+def means(sets: Iterable[ArrayLike]) -> Floats:
+    """The mean of each set's vectors. Shapes: n of (words, dim) -> (n, dim)."""
+    return np.array([np.asarray(rows, dtype=np.float64).mean(axis=0) for rows in sets])
+
+
 def unit_means(sets: Iterable[ArrayLike]) -> Floats:
     """The mean of each set's vectors at unit length. Shapes: n of (words, dim) -> (n, dim)."""
-    return np.array([unit_rows(rows).mean(axis=0) for rows in sets])
+    return means(map(unit_rows, sets))
 
 
 def shortage(wordset: WordSet, found: Found, min_found: float, fewest: int = 1) -> str:
-    """Why too few items of a set were found to go on, or an empty string when there are enough.
+    """Why too few items of a set were found; empty when there are enough.
 
-    Enough is at least the share ``min_found`` of the set's different items, and at least
-    ``fewest``.
+    Enough is at least the share ``min_found`` of its different items, and at least ``fewest``.
     """
     total = len(found.words) + len(found.lost)
     needed = max(fewest, math.ceil(min_found * total - 1e-9))  # 0.55 * 100 is 55.00000000000001
@@ -165,8 +150,5 @@ def shortage(wordset: WordSet, found: Found, min_found: float, fewest: int = 1) 
     named = NAMED_WORDS if wordset.width == 1 else 2
     missing = ", ".join(found.lost[:named]) + (", ..." if len(found.lost) > named else "")
     what = {1: "words", 2: "pairs"}.get(wordset.width, "rows")
-    lacking = f": missing {missing}" if missing else ""
-    return (
-        f"word set {wordset.name!r} has {len(found.words)} of {total} {what} (needs at least"
-        f" {needed}){lacking}"
-    )
+    has = f"word set {wordset.name!r} has {len(found.words)} of {total} {what}"
+    return f"{has} (needs at least {needed})" + (f": missing {missing}" if missing else "")

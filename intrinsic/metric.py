@@ -1,6 +1,4 @@
-"""What every metric shares: queries, options by convention, and one row a score. A metric adds its
-equation.
-"""
+"""What all metrics share: queries, options by convention, a row a score. Each adds an equation."""
 
 from __future__ import annotations
 
@@ -17,7 +15,8 @@ from annotated_types import doc
 
 from files import InputError, choice, nearest
 from files.choice import FieldError, Share, Whole
-from intrinsic.found_query import FoundQuery, find_query
+from intrinsic.found_query import FoundQuery as FoundQuery
+from intrinsic.found_query import find_query
 from intrinsic.lookup import Case
 from intrinsic.score import Measured, Score, percentiles
 from intrinsic.wordsets import Query, load_queries, queries_with, read_wordsets
@@ -36,23 +35,24 @@ MinFound = Annotated[Share, doc("share of each word set that must be found")]
 class About:
     """What a score means, as data.
 
-    roles: what each word set stands for; a role that ends in ``?`` may be absent. low, high: the
-    range. unbiased: the value of an embedding without the bias; None where the score measures
-    something else (utility). fewest: items a role needs, one where it is not named.
+    roles: what each word set stands for; a role that ends in ``?`` may be absent. unbiased: the
+    value of an embedding without the bias; None where the score measures something else (utility).
+    fewest: items a role needs, one where it is not named. asks: the built-in queries of an audit in
+    English; elsewhere those of the same name in that language. default: what the default convention
+    is, where ``source`` does not say all.
     """
 
     name: str
     title: str
     formula: str
     sign: str
-    low: float
-    high: float
-    unbiased: float | None
+    range: tuple[float, float]
     source: str
     roles: Mapping[str, str]
+    unbiased: float | None = 0
     fewest: Mapping[str, int] = field(default_factory=dict)
-    # The built-in queries of an audit in English; elsewhere those of the same name in that language
     asks: tuple[str, ...] = ()
+    default: str = ""
 
     @property
     def required(self) -> list[str]:
@@ -61,11 +61,8 @@ class About:
 
     def takes(self, role: str) -> bool:
         """Whether a word set in this role is used."""
-        return (
-            role in self.roles
-            or f"{role}?" in self.roles
-            or (bool(MORE_GROUPS.fullmatch(role)) and f"{role[0]}3?" in self.roles)
-        )
+        more = f"{role[0]}3?" if MORE_GROUPS.fullmatch(role) else role
+        return not self.roles.keys().isdisjoint((role, f"{role}?", more))
 
 
 @dataclass(frozen=True)
@@ -100,7 +97,6 @@ class Metric:
 
     about: ClassVar[About]
     others: ClassVar[tuple[Convention, ...]] = ()
-    default_source: ClassVar[str] = ""  # where it is more than ``about.source``
     unlabelled: ClassVar[tuple[str, ...]] = (
         "queries",
         "convention",
@@ -149,17 +145,13 @@ class Metric:
         """
         conventions = cls.conventions()
         if convention not in conventions:
-            raise FieldError(
-                f"convention={convention!r}: {cls.about.name} has"
-                f" {', '.join(conventions)}{nearest(convention, conventions)}"
-            )
-        known = [each.name for each in dataclasses.fields(cls) if each.init]
+            known = f"{', '.join(conventions)}{nearest(convention, conventions)}"
+            raise FieldError(f"convention={convention!r}: {cls.about.name} has {known}")
+        fields = [each.name for each in dataclasses.fields(cls) if each.init]
         for name, value in settings.items():
-            if name not in known:
-                raise FieldError(
-                    f"{name}={value!r}: {cls.about.name} has no such option, but"
-                    f" {', '.join(known)}{nearest(name, known)}"
-                )
+            if name not in fields:
+                known = f"no such option, but {', '.join(fields)}{nearest(name, fields)}"
+                raise FieldError(f"{name}={value!r}: {cls.about.name} has {known}")
         metric = cls(**{**conventions[convention].options, **settings})
         # No argument of the constructor: a name there would not bring the convention's options
         object.__setattr__(metric, "convention", convention)
@@ -167,9 +159,7 @@ class Metric:
 
     @classmethod
     def configured(cls, *, convention: str | None = None, **values: Any) -> Self:
-        """The metric that the flat keys of a configuration describe; null leaves a field as the
-        convention has it.
-        """
+        """As ``by``, from the flat keys of a configuration: null leaves the convention's value."""
         given = {name: value for name, value in values.items() if value is not None}
         return cls.by(convention or "default", **given)
 
@@ -177,7 +167,7 @@ class Metric:
     @cache
     def conventions(cls) -> dict[str, Convention]:
         """Every convention of the metric by name."""
-        default = Convention("default", cls.default_source or cls.about.source)
+        default = Convention("default", cls.about.default or cls.about.source)
         return {each.name: each for each in (default, *cls.others)}
 
     @classmethod
@@ -200,31 +190,24 @@ class Metric:
 
     @cached_property
     def asked(self) -> list[Query]:
-        """The queries. Raises ``InputError`` for one that is unknown, lacks a role, or is in
-        another language than the vectors.
-        """
+        """The queries. ``InputError`` for one unknown, without a role, or in another language."""
         names = self.queries or self.usual(self.words, self.language or "en")
         found = load_queries(names, self.words)
         for query in found:
             missing = [role for role in self.about.required if role not in query.sets]
             if missing:
-                raise InputError(
-                    f"query {query.name!r} has no {', '.join(missing)}; {self.name} asks about"
-                    f" {', '.join(self.about.required)}"
-                )
+                needs = f"{self.name} asks about {', '.join(self.about.required)}"
+                raise InputError(f"query {query.name!r} has no {', '.join(missing)}; {needs}")
             if self.language and query.language not in (self.language, UNKNOWN):
                 raise InputError(
                     f"query {query.name!r} is in {query.language!r} and the vectors are in"
-                    f" {self.language!r}; choose a query in that language or state another one for"
-                    " the vectors"
+                    f" {self.language!r}; choose another query, or state another language"
                 )
         return found
 
     @classmethod
     def usual(cls, words: str | None, language: str) -> list[str]:
-        """The queries asked where none is named: those of the user's file that the metric can ask,
-        or else of an audit in the language.
-        """
+        """Those asked unless named: the file's that it can ask, or an audit's in the language."""
         if words:
             queries = read_wordsets(words).queries
             return [name for name, query in queries.items() if cls.can_ask(query)]
@@ -246,9 +229,7 @@ class Metric:
     def detailed(
         self, vectors: KeyedVectors, *, seed: int
     ) -> list[tuple[Score, Mapping[str, float]]]:
-        """As ``score``, each row with the single scores that its value summarises, by word, pair or
-        group.
-        """
+        """As ``score``, with the single scores (by word, pair or group) that each summarises."""
         rows = []
         for query in self.asked:
             found = find_query(vectors, query, self.about.takes, case=self.case)
@@ -260,9 +241,7 @@ class Metric:
         return rows
 
     def measure(self, words: FoundQuery, seed: int) -> Measured | Mapping[str, Measured]:
-        """The score of one query; several by the name of the part where the metric has several.
-        ``InputError`` makes it NaN, with its reason.
-        """
+        """The score of a query, or its parts' by name; ``InputError``: NaN, with the reason."""
         raise NotImplementedError
 
     def use(self, found: FoundQuery) -> FoundQuery:
@@ -270,8 +249,7 @@ class Metric:
         return found
 
     def intervals(self, words: FoundQuery, seed: int) -> Mapping[str, tuple[float, float]]:
-        """The 95% percentile interval of each part over resampled words: every word set is drawn
-        anew with replacement.
+        """The 95% percentile interval of each part, every word set drawn anew with replacement.
 
         It answers how far the score depends on which words stand for the concepts; not on the
         corpus or the training. NaN where fewer than nine in ten resamples have a score.

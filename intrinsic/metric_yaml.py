@@ -6,13 +6,15 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 from annotated_types import DocInfo
 
 from files.choice import hints_of, spell
-from intrinsic.metric import Metric
 from intrinsic.wordsets import queries_with
+
+if TYPE_CHECKING:
+    from intrinsic.metric import Metric
 
 Value = bool | int | float | str | tuple[str, ...] | None
 
@@ -26,9 +28,7 @@ OWN: Mapping[str, Mapping[str, Value]] = {
 
 @dataclass(frozen=True)
 class OptionFacts:
-    """A field of a metric: what it allows, where that is not any text; what it is; its default; and
-    whether a convention may set it.
-    """
+    """A field of a metric; ``allowed`` is empty where any text is."""
 
     name: str
     allowed: str

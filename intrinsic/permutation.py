@@ -1,6 +1,4 @@
-"""The p-value of a difference of means under re-partition: exact by counting, or sampled where
-there are too many partitions.
-"""
+"""The p-value of a difference of means under re-partition: exact, bounded, or sampled."""
 
 from __future__ import annotations
 
@@ -74,25 +72,15 @@ def exact_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool =
     Raises ``InputError`` for more than 50 values together, for empty or non-finite ones, and for an
     unknown tail.
     """
-    centred, observed, slack = _centre(x, y, tail)
+    centred, observed, slack = _centre(x, y, tail, strict)
     if centred.size > MOST_VALUES:
-        raise InputError(
-            f"{centred.size} values have too many partitions to count (at most {MOST_VALUES}"
-            " values); use sampled_p"
-        )
+        values = f"{centred.size} values have too many partitions to count"
+        raise InputError(f"{values} (at most {MOST_VALUES} values); use sampled_p")
     size = np.size(x)
     total = math.comb(centred.size, size)
-    slack = slack if strict else -slack
-    if tail == "greater":
-        count = _count_sums(centred, size, observed + slack)
-    elif tail == "less":
-        count = _count_sums(-centred, size, -observed + slack)
-    elif abs(observed) + slack <= 0:
-        count = total
-    else:
-        threshold = abs(observed) + slack
-        count = _count_sums(centred, size, threshold) + _count_sums(-centred, size, threshold)
-    return PValue(count / total, "exact", count, total, tail, strict, count / total, count / total)
+    count = sum(_count_sums(*side, size) for side in _sides(centred, observed, slack, tail))
+    p = count / total
+    return PValue(p, "exact", count, total, tail, strict, p, p)
 
 
 def sampled_p(
@@ -111,22 +99,17 @@ def sampled_p(
     partitions x u y without replacement. Tails, ties, shapes and errors as in ``exact_p``, but any
     number of values.
     """
-    centred, observed, slack = _centre(x, y, tail)
+    centred, observed, slack = _centre(x, y, tail, strict)
     if samples < 1:
         raise InputError(f"samples is {samples}; it must be at least 1")
     size = np.size(x)
-    slack = slack if strict else -slack
     rng = np.random.default_rng(seed)
     count = 0
     for start in range(0, samples, CHUNK):
         rows = np.tile(centred, (min(CHUNK, samples - start), 1))
-        sums = rng.permuted(rows, axis=1, out=rows)[:, :size].sum(axis=1)
-        extremity = {
-            "greater": sums - observed,
-            "less": observed - sums,
-            "two-sided": np.abs(sums) - abs(observed),
-        }[tail]
-        count += int(np.count_nonzero(extremity >= slack))
+        sums: Floats = rng.permuted(rows, axis=1, out=rows)[:, :size].sum(axis=1)
+        beyond = np.abs(sums) - abs(observed) if tail == "two-sided" else sums - observed
+        count += int(np.count_nonzero((-beyond if tail == "less" else beyond) >= slack))
     return estimated_p(count, samples, tail=tail, strict=strict)
 
 
@@ -140,8 +123,7 @@ def estimated_p(count: int, samples: int, *, tail: str, strict: bool) -> PValue:
 
 
 def bounded_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool = False) -> PValue:
-    """The permutation p-value of mean(x) - mean(y) between two guaranteed bounds, by counting on a
-    grid.
+    """The permutation p-value of mean(x) - mean(y) between guaranteed bounds, counted on a grid.
 
     Every value is rounded down to a multiple of a step h, and the sums of all subsets of nx values
     are counted by dynamic programming over (values seen, values taken, sum). A sum of rounded
@@ -151,23 +133,14 @@ def bounded_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool
     values they lie within 0.001 of one another. Tails, ties, shapes and errors as in ``exact_p``,
     for up to 120 values; with more the bounds would be too far apart to be of use.
     """
-    centred, observed, slack = _centre(x, y, tail)
+    centred, observed, slack = _centre(x, y, tail, strict)
     if centred.size > MOST_BOUNDED:
-        raise InputError(
-            f"{centred.size} values are too many for bounds (at most {MOST_BOUNDED}); use sampled_p"
-        )
+        values = f"{centred.size} values are too many for bounds"
+        raise InputError(f"{values} (at most {MOST_BOUNDED}); use sampled_p")
     size = np.size(x)
     total = math.comb(centred.size, size)
-    slack = slack if strict else -slack
-    if tail == "greater":
-        low, high = _share_of_sums(centred, size, observed + slack)
-    elif tail == "less":
-        low, high = _share_of_sums(-centred, size, -observed + slack)
-    elif abs(observed) + slack <= 0:
-        low, high = 1.0, 1.0
-    else:
-        sides = [_share_of_sums(side, size, abs(observed) + slack) for side in (centred, -centred)]
-        low, high = sum(side[0] for side in sides), min(1.0, sum(side[1] for side in sides))
+    shares = [_share_of_sums(*side, size) for side in _sides(centred, observed, slack, tail)]
+    low, high = sum(share[0] for share in shares), min(1.0, sum(share[1] for share in shares))
     return PValue(high, "bounded", round(high * total), total, tail, strict, low, high)
 
 
@@ -181,8 +154,7 @@ def permutation_p(
     samples: int = 0,
     seed: int,
 ) -> PValue:
-    """``exact_p`` for up to ``exact_limit`` values in x and y together, beyond it ``bounded_p`` as
-    far as that goes, else ``sampled_p``.
+    """``exact_p`` to ``exact_limit`` values together, ``bounded_p`` while it can, or ``sampled_p``.
 
     ``samples`` above 0 prefers sampling to bounds; 0 is 100,000 samples where there are too many
     values for bounds.
@@ -192,13 +164,11 @@ def permutation_p(
         return exact_p(x, y, tail=tail, strict=strict)
     if number <= MOST_BOUNDED and not samples:
         return bounded_p(x, y, tail=tail, strict=strict)
-    samples = samples or 100_000
-    return sampled_p(x, y, tail=tail, strict=strict, samples=samples, seed=seed)
+    return sampled_p(x, y, tail=tail, strict=strict, samples=samples or 100_000, seed=seed)
 
 
-def _centre(x: ArrayLike, y: ArrayLike, tail: str) -> tuple[Floats, float, float]:
-    """The pooled values less their mean, the sum of x among them, and the rounding within which two
-    sums tie.
+def _centre(x: ArrayLike, y: ArrayLike, tail: str, strict: bool) -> tuple[Floats, float, float]:
+    """The pooled values less their mean, the sum of x among them, and what a tie may lie above it.
 
     With the pooled mean at 0, the difference of means of a partition is its sum over S times (1/nx
     + 1/ny): order by the sum.
@@ -207,19 +177,30 @@ def _centre(x: ArrayLike, y: ArrayLike, tail: str) -> tuple[Floats, float, float
         raise InputError(f"unknown tail {tail!r}; choose from {', '.join(TAILS)}")
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if first.ndim != 1 or second.ndim != 1 or not first.size or not second.size:
-        raise InputError(
-            f"expected two non-empty vectors of values, not shapes {first.shape} and {second.shape}"
-        )
+        shapes = f"{first.shape} and {second.shape}"
+        raise InputError(f"expected two non-empty vectors of values, not shapes {shapes}")
     pooled = np.concatenate([first, second])
     if not np.isfinite(pooled).all():
         raise InputError("the values hold NaN or infinity; a permutation test needs finite ones")
-    centred = pooled - pooled.mean()
+    centred: Floats = pooled - pooled.mean()
     # Above 0, or zeros would not tie
     slack = max(TIE * float(np.abs(pooled).sum()), sys.float_info.min)
-    return centred, float(centred[: first.size].sum()), slack
+    return centred, float(centred[: first.size].sum()), slack if strict else -slack
 
 
-def _count_sums(values: Floats, size: int, threshold: float) -> int:
+def _sides(centred: Floats, observed: float, slack: float, tail: str) -> list[tuple[Floats, float]]:
+    """The values whose sums are extreme from a threshold on, as they are or negated, with it."""
+    if tail == "greater":
+        return [(centred, observed + slack)]
+    if tail == "less":
+        return [(-centred, -observed + slack)]
+    threshold = abs(observed) + slack
+    if threshold <= 0:
+        return [(centred, -math.inf)]
+    return [(centred, threshold), (-centred, threshold)]
+
+
+def _count_sums(values: Floats, threshold: float, size: int) -> int:
     """How many subsets of ``size`` values have a sum of at least ``threshold``."""
     middle = values.size // 2
     left, right = _subset_sums(values[:middle], size), _subset_sums(values[middle:], size)
@@ -232,23 +213,19 @@ def _count_sums(values: Floats, size: int, threshold: float) -> int:
 
 
 def _subset_sums(values: Floats, most: int) -> list[Floats]:
-    """Entry k holds the sums of all subsets of k values, for k up to ``most`` or the number of
-    values.
-    """
+    """Entry k: the sums of all subsets of k values, k up to ``most`` or the number of values."""
     sums = [np.zeros(1)]
-    for n, value in enumerate(values, 1):
+    for n, value in enumerate(values.tolist(), 1):
         longer = [np.concatenate([sums[k], sums[k - 1] + value]) for k in range(1, len(sums))]
         sums = [sums[0], *longer, *([sums[-1] + value] if n <= most else [])]
     return sums
 
 
-def _share_of_sums(values: Floats, size: int, threshold: float) -> tuple[float, float]:
-    """A lower and an upper bound of the share of subsets of ``size`` values whose sum is at least
-    ``threshold``.
-    """
+def _share_of_sums(values: Floats, threshold: float, size: int) -> tuple[float, float]:
+    """Bounds of the share of subsets of ``size`` values whose sum is at least ``threshold``."""
     least = float(values.min())
     spread = float(values.max()) - least
-    if spread <= 0:
+    if spread <= 0 or math.isinf(threshold):
         return (1.0, 1.0) if size * least >= threshold else (0.0, 0.0)
     levels = min(MOST_LEVELS, max(16, WORK // (values.size * size * size)))
     step = spread / levels
@@ -258,9 +235,9 @@ def _share_of_sums(values: Floats, size: int, threshold: float) -> tuple[float, 
     shares = _sum_distribution(np.sort(rungs), size)
     above = np.concatenate([np.cumsum(shares[::-1])[::-1], [0.0]])
     rounding = 1e-12 * (1 + values.size) + 1e-9
-    low = above[min(max(math.ceil(needed + rounding), 0), shares.size)]
-    high = above[min(max(math.floor(needed - size - rounding) + 1, 0), shares.size)]
-    return max(0.0, float(low) * (1 - FLOAT_ERROR)), min(1.0, float(high) * (1 + FLOAT_ERROR))
+    low = float(above[min(max(math.ceil(needed + rounding), 0), shares.size)])
+    high = float(above[min(max(math.floor(needed - size - rounding) + 1, 0), shares.size)])
+    return max(0.0, low * (1 - FLOAT_ERROR)), min(1.0, high * (1 + FLOAT_ERROR))
 
 
 def _sum_distribution(rungs: NDArray[np.int64], size: int) -> Floats:
@@ -276,7 +253,7 @@ def _sum_distribution(rungs: NDArray[np.int64], size: int) -> Floats:
     for n, rung in enumerate(rungs.tolist(), 1):
         reached = min(top, reached + rung)
         for k in range(min(n, size), max(0, size - (len(rungs) - n) - 1), -1):
-            row = table[k, : reached + 1]
+            row: Floats = table[k, : reached + 1]
             row *= (n - k) / n
             row[rung:] += (k / n) * table[k - 1, : reached + 1 - rung]
     return np.asarray(table[size])

@@ -8,20 +8,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from intrinsic.permutation import PValue
-
-Floats = NDArray[np.float64]
+from intrinsic.permutation import Floats, PValue
 
 UNTESTED = PValue(math.nan, "none", 0, 0, "", False, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A value, and what comes with it. ``each``: the score of every word, pair or group that the
-    value summarises.
-    """
+    """A value and what comes with it; ``each``: the words', pairs' or groups' it summarises."""
 
     value: float
     statistic: float = math.nan
@@ -65,24 +60,21 @@ class Score(NamedTuple):
 
 
 def mean_score(names: Sequence[str], scores: Floats) -> Measured:
-    """The mean of all scores, with every name's; or its mean where it has a row of them. Shapes:
-    (names,) or (names, n).
-    """
-    single = scores if scores.ndim == 1 else scores.mean(axis=1)
+    """The mean of the scores, (names,) or (names, n); ``each``: every name's, or its mean."""
+    single: Floats = scores if scores.ndim == 1 else scores.mean(axis=1)
     return Measured(float(scores.mean()), each=by_name(names, single))
 
 
 def by_name(names: Sequence[str], scores: Floats) -> dict[str, float]:
     """The scores as plain numbers under their names."""
-    return dict(zip(names, scores.tolist(), strict=True))
+    values: list[float] = scores.tolist()
+    return dict(zip(names, values, strict=True))
 
 
 def percentiles(values: Sequence[float], resamples: int) -> tuple[float, float]:
-    """The 2.5% and 97.5% quantiles of the finite values; NaN where they are fewer than nine tenths
-    of ``resamples``.
-    """
+    """The 2.5% and 97.5% quantiles of finite values; NaN if under nine tenths of ``resamples``."""
     finite = [value for value in values if math.isfinite(value)]
     if len(finite) < 0.9 * resamples:
         return math.nan, math.nan
-    low, high = np.quantile(finite, [0.025, 0.975])
-    return float(low), float(high)
+    low, high = (float(np.quantile(finite, share)) for share in (0.025, 0.975))
+    return low, high

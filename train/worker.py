@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -23,6 +23,9 @@ SERVE = (
     " serve(int(sys.argv[1]))"
 )
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+P = ParamSpec("P")
+T = TypeVar("T")
+Task = tuple[Callable[..., object], tuple[object, ...], dict[str, object]]
 LOOK = 0.2  # seconds between two looks whether the child lives
 
 
@@ -30,53 +33,64 @@ class WorkerDiedError(RuntimeError):
     """The child ended without an answer; the message names the signal or the exit status."""
 
 
+class WorkerStoppedError(RuntimeError):
+    """The child was ended from here, in the middle of a task or before it."""
+
+
 class Worker:
-    """One child at a time, started with the first task and again after it died; it ends when its
-    parent does.
+    """One child at a time, started with the first task and again after it died, until it is
+    stopped; it ends when its parent does.
     """
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
+        self._stopped = False
 
-    def __call__(self, function: Callable[..., Any], *args: Any) -> Any:
-        """What ``function(*args)`` returns in the child. Raises ``WorkerDiedError``; the function
-        must not raise.
+    def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What ``function(*args)`` returns in the child. Raises ``WorkerDiedError``, or
+        ``WorkerStoppedError`` after ``stop``; the function must not raise.
         """
-        if self._process is None or self._process.poll() is not None:
-            self._start()
-        assert self._process is not None
-        assert self._pipe is not None
+        if self._stopped:
+            raise WorkerStoppedError
+        process, pipe = self._child()
         try:
-            self._pipe.send((function, args))
-            while not wait([self._pipe], timeout=LOOK):
-                if self._process.poll() is not None and not self._pipe.poll():
-                    # A process that the child started may keep the pipe open, so its end is not
-                    # awaited
+            pipe.send((function, args, kwargs))
+            while not wait([pipe], timeout=LOOK):
+                # A process that the child started may keep the pipe open: its end is not awaited
+                if process.poll() is not None and not pipe.poll():
                     break
             else:
-                return self._pipe.recv()
+                found: T = pipe.recv()
+                return found
         except (EOFError, ConnectionError):
             pass
         except BaseException:  # an interrupt ends the child too
             self.stop()
             raise
-        raise WorkerDiedError(how_it_ended(self._process.wait()))
+        if self._stopped:
+            raise WorkerStoppedError
+        raise WorkerDiedError(how_it_ended(process.wait()))
 
     def stop(self) -> None:
-        """End the child, whatever it is doing."""
+        """End the child, whatever it is doing, and start no other."""
+        self._stopped = True
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-            self._process = None
 
-    def _start(self) -> None:
-        self._pipe, other = multiprocessing.Pipe()
-        command = [sys.executable, "-c", SERVE, str(other.fileno()), *sys.path]
-        self._process = subprocess.Popen(
-            command, pass_fds=[other.fileno()], stdin=subprocess.DEVNULL
-        )
-        other.close()  # only the child holds it now, so its death is the end of the pipe
+    def _child(self) -> tuple[subprocess.Popen[bytes], Connection]:
+        if self._process is None or self._pipe is None or self._process.poll() is not None:
+            self._process, self._pipe = _start()
+        return self._process, self._pipe
+
+
+def _start() -> tuple[subprocess.Popen[bytes], Connection]:
+    pipe, other = multiprocessing.Pipe()
+    command = [sys.executable, "-c", SERVE, str(other.fileno()), *sys.path]
+    process = subprocess.Popen(command, pass_fds=[other.fileno()], stdin=subprocess.DEVNULL)
+    other.close()  # only the child holds it now, so its death is the end of the pipe
+    return process, pipe
 
 
 def how_it_ended(status: int) -> str:
@@ -112,13 +126,13 @@ def serve(descriptor: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.set_inheritable(descriptor, False)
     pipe = Connection(descriptor)
-    tasks: queue.SimpleQueue[tuple[Callable[..., Any], tuple[Any, ...]]] = queue.SimpleQueue()
+    tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
     keep_to_one_thread()
     silence_libraries()
     while True:
-        function, args = tasks.get()
-        pipe.send(function(*args))
+        function, args, kwargs = tasks.get()
+        pipe.send(function(*args, **kwargs))
 
 
 def _receive(pipe: Connection, tasks: queue.SimpleQueue[Any]) -> None:

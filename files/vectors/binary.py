@@ -1,6 +1,4 @@
-"""word2vec's binary format: a header line ``COUNT DIM``, then for each row the word, a space and
-DIM little-endian float32.
-"""
+"""word2vec's binary format: ``COUNT DIM``, then rows: word, space, DIM little-endian float32."""
 
 from __future__ import annotations
 
@@ -24,8 +22,7 @@ LONGEST_WORD = 10_000
 def binary_blocks(
     path: Path, layout: Layout, *, wanted: Collection[str] | None = None
 ) -> Iterator[Block]:
-    """The rows of a word2vec binary file in blocks; with ``wanted`` only those words' vectors are
-    kept.
+    """The rows of a word2vec binary file in blocks; with ``wanted`` only those words' rows.
 
     The newline that word2vec's own tool writes after each row may be there or not. Raises
     ``InputError`` when the file ends early, goes on after its last row, or holds a word that is not

@@ -1,6 +1,4 @@
-"""Word vectors in pieces: every reader yields blocks, every check and every destination takes them,
-so memory stays at one block.
-"""
+"""Word vectors in blocks, which all readers give and all checks take: memory stays at one block."""
 
 from __future__ import annotations
 
@@ -70,9 +68,7 @@ def gather(blocks: Iterable[Block]) -> KeyedVectors:
 
 
 def keyed(words: list[str], matrix: Floats, counts: Counts | None = None) -> KeyedVectors:
-    """``KeyedVectors`` around a float32 matrix of shape (n, dim) that is not copied; ``counts``
-    (n,) becomes gensim's attribute 'count'.
-    """
+    """``KeyedVectors`` around a float32 matrix (n, dim), not copied; ``counts`` (n,): 'count'."""
     vectors = KeyedVectors(matrix.shape[1])
     vectors.index_to_key = words
     vectors.key_to_index = {word: i for i, word in enumerate(words)}
@@ -84,9 +80,7 @@ def keyed(words: list[str], matrix: Floats, counts: Counts | None = None) -> Key
 
 
 def select(vectors: KeyedVectors, wanted: Collection[str], path: Path) -> KeyedVectors:
-    """The rows of the ``wanted`` words, in the order of ``vectors``, with their counts. Raises
-    ``InputError`` when there is none.
-    """
+    """The rows of the ``wanted`` words in order, with counts. ``InputError`` when there is none."""
     found = sorted(
         vectors.key_to_index[word] for word in set(wanted) if word in vectors.key_to_index
     )
@@ -112,9 +106,7 @@ def blocks_of(vectors: KeyedVectors) -> Iterator[Block]:
 
 
 def encoded(text: str, path: Path) -> bytes:
-    """UTF-8 for writing to ``path``; a half surrogate, which some loaders make of broken words,
-    raises ``InputError``.
-    """
+    """UTF-8 for writing to ``path``; ``InputError`` for a half surrogate, as of broken words."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -28,8 +28,7 @@ def open_vectors(
     trusted: bool = False,
     duplicates: Duplicates = "refuse",
 ) -> KeyedVectors:
-    """As ``read_vectors``, memory-mapped: the first call converts the file into a folder under
-    ``cache``, later ones open that at once.
+    """As ``read_vectors``, memory-mapped: the first call converts it into a folder under ``cache``.
 
     The folder's name is a hash of the file's resolved path, size and time and of the options, so
     that a changed file is converted again. Two processes may convert at once: the first to finish
@@ -54,9 +53,7 @@ def open_vectors(
 def convert(
     path: Path, layout: Layout, folder: Path, vocab: Collection[str] | None, duplicates: Duplicates
 ) -> None:
-    """Write a text, binary or fastText file as a mapped folder; the first two in the memory of one
-    block.
-    """
+    """Write a file as a mapped folder; text and binary in the memory of one block."""
     blocks = streamed(path, layout, vocab, duplicates)
     if blocks is not None:
         write_folder(blocks, folder)

@@ -30,9 +30,7 @@ FOREIGN = {
 
 @dataclass(frozen=True)
 class Layout:
-    """A format of ``FORMATS``; for word2vec and GloVe files also the dimension, and the row count
-    where a header gives one.
-    """
+    """A format of ``FORMATS``; of text and binary also the dimension, and the rows of a header."""
 
     format: str
     dim: int = 0
@@ -40,9 +38,7 @@ class Layout:
 
 
 def detect_format(path: str | Path) -> str:
-    """The name in ``FORMATS`` of the format that ``path`` is written in. Raises ``InputError`` when
-    it holds no vectors.
-    """
+    """The format in ``FORMATS`` of ``path``. Raises ``InputError`` when it holds no vectors."""
     return detect_layout(Path(path)).format
 
 
@@ -114,9 +110,7 @@ def _without_header(path: Path, first: bytes) -> Layout:
 
 
 def _trailing_numbers(row: bytes) -> int:
-    """How many numbers end the row, its first token not counted: the dimension, whatever spaces the
-    word has.
-    """
+    """How many numbers end the row, its first token aside: the dimension."""
     tokens = row.split()[1:]
     return next(
         (n for n, token in enumerate(reversed(tokens)) if not is_number(token)), len(tokens)

@@ -23,8 +23,7 @@ MATRIX = struct.Struct("<?2q")  # quantised, rows, columns
 
 
 def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastTextKeyedVectors:
-    """The input vectors of an unsupervised fastText model, with every n-gram and with word counts;
-    with ``wanted`` only those words.
+    """Input vectors, n-grams and counts of an unsupervised fastText model; or of ``wanted`` only.
 
     A word's vector is the mean of its own and its n-grams' vectors, as in fastText and gensim.
     Bytes that are not UTF-8 are kept as ``\\xNN``. gensim's own loader never returns on a file cut
@@ -100,9 +99,7 @@ def _build(
     min_n: int,
     max_n: int,
 ) -> FastTextKeyedVectors:
-    """``FastTextKeyedVectors`` of the words at ``keep``; the first rows of ``matrix`` are the
-    words', the others the n-grams'.
-    """
+    """``FastTextKeyedVectors`` of the words at ``keep``; the n-grams' rows follow the words'."""
     vectors = FastTextKeyedVectors(matrix.shape[1], min_n, max_n, bucket)
     vectors.index_to_key = [words[i] for i in keep]
     vectors.key_to_index = {word: i for i, word in enumerate(vectors.index_to_key)}

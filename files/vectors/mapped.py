@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 
 def save_mapped(vectors: KeyedVectors, folder: str | Path) -> None:
-    """Write the vocabulary's vectors, and gensim's attribute 'count' where it is set, as a new
-    mapped folder.
+    """Write the vocabulary's vectors, and gensim's 'count' where set, as a new mapped folder.
 
     Raises ``InputError`` for a folder that exists and is not empty, for NaN or infinite values, and
     for words with a newline.
@@ -40,8 +39,7 @@ def save_mapped(vectors: KeyedVectors, folder: str | Path) -> None:
 
 
 def open_mapped(folder: str | Path) -> KeyedVectors:
-    """The vectors of a mapped folder; the matrix is read-only and stays on disk until a row is
-    used.
+    """The vectors of a mapped folder; the matrix is read-only and stays on disk until used.
 
     Raises ``InputError`` when a file is missing or damaged or when words and rows do not match.
     """
@@ -96,16 +94,12 @@ def write_folder(blocks: Iterable[Block], folder: Path, *, counts: Counts | None
 
 
 def _map(path: Path) -> NDArray[Any]:
-    """A ``.npy`` file mapped read-only; numpy refuses Python objects here, so nothing is
-    unpickled.
-    """
+    """A ``.npy`` file mapped read-only; numpy refuses Python objects: nothing is unpickled."""
     return np.lib.format.open_memmap(path, mode="r").view(np.ndarray)
 
 
 def _write_header(out: IO[bytes], count: int, dim: int) -> None:
-    """The .npy header; numpy pads it for a growing first axis, so that the final count fits over
-    the first one.
-    """
+    """The .npy header, padded for a growing first axis, so that the final one fits over it."""
     np.lib.format.write_array_header_1_0(
         out, {"descr": "<f4", "fortran_order": False, "shape": (count, dim)}
     )

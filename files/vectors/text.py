@@ -85,9 +85,7 @@ def text_blocks(
 
 
 def _chunks(raw: IO[bytes]) -> Iterator[bytes]:
-    """Whole lines, about ``CHUNK`` bytes at a time; the last line gets its newline if it lacks
-    one.
-    """
+    """Whole lines, about ``CHUNK`` bytes at a time; the last gets its newline if it lacks one."""
     while chunk := raw.read(CHUNK):
         if not chunk.endswith(b"\n"):
             chunk += raw.readline()
@@ -109,9 +107,7 @@ def _csv_options(layout: Layout, chunk: bytes) -> Options:
 
 
 def _read_plain(chunk: bytes, options: Options) -> Block | None:
-    """The rows of a chunk in which every row is plain: word, delimiter, numbers. None for any other
-    chunk.
-    """
+    """The rows of a chunk of plain rows: word, delimiter, numbers. None for any other chunk."""
     end = chunk.index(b"\n")
     # fastText ends its lines in a space, which pyarrow would take for one more field.
     plain = chunk.replace(b" \n", b"\n") if chunk[end - 1 : end] == b" " else chunk

@@ -1,6 +1,4 @@
-"""Word vectors out: word2vec text, word2vec binary and GloVe text, plain or gzip-compressed, or a
-mapped folder.
-"""
+"""Word vectors out: word2vec text or binary, GloVe, each also as gzip, or a mapped folder."""
 
 from __future__ import annotations
 
@@ -58,8 +56,7 @@ def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None 
 
 
 def _write_file(vectors: KeyedVectors, path: Path, form: str) -> None:
-    """Write ``vectors`` in index order as ``word2vec_text``, ``word2vec_binary`` or ``glove``; a
-    suffix .gz compresses.
+    """Write ``vectors`` as ``word2vec_text``, ``word2vec_binary`` or ``glove``; .gz compresses.
 
     Text holds the shortest decimal that reads back as the same float32 (at most 9 significant
     digits). Raises ``InputError`` for values that are not finite and for words that the format

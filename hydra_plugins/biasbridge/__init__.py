@@ -1,5 +1,5 @@
-"""The sweeper, where Hydra looks for plugins. It imports nothing of the project until a sweep of
-the project runs.
+"""The sweeper and the default engine, where Hydra looks for plugins. It imports nothing of the
+project until a sweep of the project runs.
 
 Hydra imports this module at the start of every application in the environment, whether it is ours
 or not.
@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hydra.plugins.launcher import Launcher
 from hydra.plugins.sweeper import Sweeper
 
 if TYPE_CHECKING:
-    from hydra.plugins.launcher import Launcher
+    from collections.abc import Sequence
+
+    from hydra.core.utils import JobReturn
     from hydra.types import HydraContext, TaskFunction
     from omegaconf import DictConfig
 
@@ -35,10 +38,10 @@ class GridSweeper(Sweeper):
 
     def sweep(self, arguments: list[str]) -> None:
         """Run the sweep and leave its exit status with the front door."""
-        from train.front.door import Exit
+        from train.front.door import Door
         from train.front.sweep import sweep
 
-        Exit.status = sweep(self.config, self._launcher, arguments)
+        Door.status = sweep(self.config, self._launcher, arguments)
 
     def _launcher(self) -> Launcher:
         from hydra.core.plugins import Plugins
@@ -55,3 +58,24 @@ class GridSweeper(Sweeper):
             raise refuse_engine(
                 error, str(self.config.hydra.runtime.choices["hydra/launcher"])
             ) from error
+
+
+class LocalLauncher(Launcher):
+    """Points side by side on this machine, each in a child process; see ``train.front.local``."""
+
+    def __init__(self, n_jobs: int = -1) -> None:
+        self.n_jobs = n_jobs
+
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        """Keep what is launched."""
+        self.config = config
+
+    def launch(
+        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
+    ) -> Sequence[JobReturn]:
+        """The outcome of each job."""
+        from train.front.local import launch
+
+        return launch(self.config, self.n_jobs, job_overrides, initial_job_idx)

@@ -1,67 +1,50 @@
-"""Every metric by name: those that an audit measures, and whose configurations and page are written
-by ``python -m intrinsic.describe``. A new one is a class in a module here and a line in this table.
-"""
+"""Every metric by name, for audits and ``python -m intrinsic.describe``: a line for a new one."""
 
 from __future__ import annotations
 
-from intrinsic.metric import Metric
-from intrinsic.metrics.association import Association, FactualAssociation, GeneralisedWeat
-from intrinsic.metrics.direct import (
-    DirectBias,
-    IndirectBias,
-    PairBias,
-    Projection,
-    Ripa,
-    Same,
-    SemBias,
-)
-from intrinsic.metrics.neighbours import (
-    IllicitProximity,
-    MaleNeighbours,
-    NeighbourhoodBias,
-    ProfessionCorrelation,
-    ProximityBias,
-)
-from intrinsic.metrics.sentiment import NegativeSentiment
-from intrinsic.metrics.separability import Classification, Clustering, ImplicitBias
-from intrinsic.metrics.set_distances import (
-    BiasedAnalogies,
-    EmbeddingCoherence,
-    MeanAverageCosine,
-    RelativeNormDistance,
-)
-from intrinsic.metrics.utility import Analogies, GeneratedAnalogies, SemanticQuality
-from intrinsic.metrics.weat import Weat
+from typing import TYPE_CHECKING
 
-METRICS: dict[str, type[Metric]] = {
-    metric.about.name: metric
-    for metric in (
-        Weat,
-        Association,
-        FactualAssociation,
-        GeneralisedWeat,
-        RelativeNormDistance,
-        NegativeSentiment,
-        MeanAverageCosine,
-        EmbeddingCoherence,
-        BiasedAnalogies,
-        DirectBias,
-        PairBias,
-        Projection,
-        Ripa,
-        Same,
-        IndirectBias,
-        SemBias,
-        NeighbourhoodBias,
-        MaleNeighbours,
-        ProfessionCorrelation,
-        ProximityBias,
-        IllicitProximity,
-        Clustering,
-        Classification,
-        ImplicitBias,
-        SemanticQuality,
-        Analogies,
-        GeneratedAnalogies,
-    )
-}
+from intrinsic.metrics import (
+    association,
+    direct,
+    neighbours,
+    sentiment,
+    separability,
+    set_distances,
+    utility,
+    weat,
+)
+
+if TYPE_CHECKING:
+    from intrinsic.metric import Metric
+
+KINDS: tuple[type[Metric], ...] = (
+    weat.Weat,
+    association.Association,
+    association.FactualAssociation,
+    association.GeneralisedWeat,
+    set_distances.RelativeNormDistance,
+    sentiment.NegativeSentiment,
+    set_distances.MeanAverageCosine,
+    set_distances.EmbeddingCoherence,
+    set_distances.BiasedAnalogies,
+    direct.DirectBias,
+    direct.PairBias,
+    direct.Projection,
+    direct.Ripa,
+    direct.Same,
+    direct.IndirectBias,
+    direct.SemBias,
+    neighbours.NeighbourhoodBias,
+    neighbours.MaleNeighbours,
+    neighbours.ProfessionCorrelation,
+    neighbours.ProximityBias,
+    neighbours.IllicitProximity,
+    separability.Clustering,
+    separability.Classification,
+    separability.ImplicitBias,
+    utility.SemanticQuality,
+    utility.Analogies,
+    utility.GeneratedAnalogies,
+)
+METRICS = {kind.about.name: kind for kind in KINDS}

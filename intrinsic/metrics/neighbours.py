@@ -1,22 +1,18 @@
-"""Bias among a word's nearest neighbours, where it stays when words are moved off the gender
-direction (Gonen & Goldberg, 2019).
-"""
+"""Bias among nearest neighbours, which outlasts a removed direction (Gonen & Goldberg, 2019)."""
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
 
-from files import InputError, choice
+from files import choice
 from files.choice import Count
 from intrinsic.directions import Along, direction
-from intrinsic.found_query import FoundQuery
-from intrinsic.frequent_words import FrequentWords, Searched, frequent
-from intrinsic.metric import SNEYD, About, Convention, Metric
+from intrinsic.frequent_words import FrequentWords, Searched, Singles, frequent
+from intrinsic.metric import SNEYD, About, Convention, FoundQuery, Metric
 from intrinsic.metrics.association import correlation
 from intrinsic.metrics.direct import indirect_bias
 from intrinsic.score import Measured, by_name, mean_score
@@ -27,8 +23,7 @@ ROLES = {"words": "words", "pairs": "base pairs", "excluded?": "words left out o
 
 
 def neighbourhood_bias(signs: ArrayLike, neighbours: ArrayLike) -> Floats:
-    r"""The Neighbourhood Bias Metric (Wang et al., 2020; Zhang et al., 2020) of every word under
-    every base pair.
+    r"""NBM (Wang et al., 2020; Zhang et al., 2020) of every word under every base pair.
 
     NBM(w) = (f - m) / (f + m),  f of the k nearest neighbours of w have a positive sign and m a
     negative one or none
@@ -37,17 +32,20 @@ def neighbourhood_bias(signs: ArrayLike, neighbours: ArrayLike) -> Floats:
     Shapes: signs (vocabulary, pairs), neighbours (words, k) as places in the vocabulary -> (words,
     pairs).
     """
-    first = (np.asarray(signs) > 0)[np.asarray(neighbours)].mean(axis=1)
-    return np.asarray(2 * first - 1)
+    positive = np.asarray(signs, dtype=np.float64) > 0
+    return 2 * _share(positive[np.asarray(neighbours, dtype=np.intp)]) - 1
+
+
+def _share(hits: NDArray[np.bool_]) -> Floats:
+    return np.asarray(hits.mean(axis=1))
 
 
 def proximity_bias(beta: ArrayLike, threshold: float = 0.05) -> Floats:
-    r"""ProxBias (Kumar et al., 2020): eta(w), the share of the neighbours of w whose indirect bias
-    beta(w, n) exceeds the threshold.
+    r"""ProxBias eta(w) (Kumar et al., 2020): neighbours' share with indirect bias > threshold.
 
     Range [0, 1]; 0: no neighbour owes its nearness to gender. Shapes: beta (words, k) -> (words,).
     """
-    return np.asarray((np.asarray(beta) > threshold).mean(axis=1))
+    return _share(np.asarray(beta, dtype=np.float64) > threshold)
 
 
 def illicit_proximity(
@@ -64,13 +62,10 @@ def illicit_proximity(
     """
     values = np.asarray(beta, dtype=np.float64)
     place = {name: i for i, name in enumerate(names)}
-    edges, illicit = np.zeros(len(names)), np.zeros(len(names))
-    for row, found in zip(values, neighbours, strict=True):
-        for value, name in zip(row, found, strict=True):
-            if name in place:
-                edges[place[name]] += 1
-                illicit[place[name]] += value > threshold
-    weights = 1 + np.divide(illicit, edges, out=np.zeros(len(names)), where=edges > 0)
+    places = np.array([[place.get(name, -1) for name in found] for found in neighbours])
+    edges = np.bincount(places[places >= 0], minlength=len(names))
+    illicit = np.bincount(places[(places >= 0) & (values > threshold)], minlength=len(names))
+    weights: Floats = 1 + illicit / np.maximum(edges, 1)
     return float(weights @ proximity_bias(values, threshold) / weights.sum())
 
 
@@ -99,8 +94,8 @@ class _AlongDirection(_Neighbours):
     def _males(self, words: FoundQuery) -> Floats:
         """The share of every word's neighbours on the side of the pairs' second words."""
         searched, near = self._search(words)
-        side = searched.matrix @ self._axis(words).astype(np.float32)
-        return np.asarray((side < 0)[near].mean(axis=1))
+        side: Singles = searched.matrix @ self._axis(words).astype(np.float32)
+        return _share((side < 0)[near])
 
 
 @choice
@@ -115,15 +110,11 @@ class NeighbourhoodBias(_Neighbours):
             " words lie nearer a, m nearer b"
         ),
         sign="> 0: more neighbours lie nearer the first words of the pairs",
-        low=-1,
-        high=1,
-        unbiased=0,
+        range=(-1, 1),
         source="Wang et al. (2020); Zhang et al. (2020)",
         roles=ROLES,
         asks=("base_pairs",),
-    )
-    default_source: ClassVar[str] = (
-        "100 neighbours among the neutral words of the 50,000 most frequent ones."
+        default="100 neighbours among the neutral words of the 50,000 most frequent ones.",
     )
     others: ClassVar[tuple[Convention, ...]] = (SNEYD,)
 
@@ -131,23 +122,20 @@ class NeighbourhoodBias(_Neighbours):
         """The mean over words and pairs."""
         searched, near = self._search(words)
         pairs = words["pairs"].matrix
-        signs = searched.matrix @ (pairs[:, 0] - pairs[:, 1]).T.astype(np.float32)
+        signs: Singles = searched.matrix @ (pairs[:, 0] - pairs[:, 1]).T.astype(np.float32)
         return mean_score(words["words"].words, neighbourhood_bias(signs, near))
 
 
 @choice
 class MaleNeighbours(_AlongDirection):
-    """PMN: the share of male neighbours, on the side of the pairs' second words; ``each`` has every
-    word's.
-    """
+    """PMN: the share of neighbours on the side of the pairs' second words; ``each``: by word."""
 
     about: ClassVar[About] = About(
         name="male_neighbours",
         title="Share of male neighbours",
         formula="mean over words of the share of their 100 nearest neutral words n with n . g < 0",
         sign="> 0.5: most neighbours lie on the side of the second words of the pairs",
-        low=0,
-        high=1,
+        range=(0, 1),
         unbiased=0.5,
         source="Gonen & Goldberg (2019)",
         roles=ROLES,
@@ -161,18 +149,14 @@ class MaleNeighbours(_AlongDirection):
 
 @choice
 class ProfessionCorrelation(_AlongDirection):
-    """Whether words with more of the direction have more neighbours of its side; ``each`` has every
-    word's share of male neighbours.
-    """
+    """Whether words along the direction have neighbours of its side; ``each``: share of males."""
 
     about: ClassVar[About] = About(
         name="profession_correlation",
         title="Correlation of direct bias and male neighbours, Pearson r",
         formula="r over words of (-cos(w, g), share of male neighbours)",
         sign="> 0: words that lie towards the second words of the pairs have male neighbours",
-        low=-1,
-        high=1,
-        unbiased=0,
+        range=(-1, 1),
         source="Gonen & Goldberg (2019)",
         roles=ROLES,
         fewest={"words": 3},
@@ -198,9 +182,7 @@ class ProximityBias(_AlongDirection):
             " beta(w, n) > 0.05"
         ),
         sign="larger: more neighbours are near because of the direction; no sign",
-        low=0,
-        high=1,
-        unbiased=0,
+        range=(0, 1),
         source="Kumar et al. (2020)",
         roles=ROLES,
         asks=("professions_she_he",),
@@ -218,10 +200,10 @@ class ProximityBias(_AlongDirection):
         searched, near = self._search(words)
         axis, k = self._axis(words), near.shape[1]
         betas = [
-            indirect_bias(np.broadcast_to(word, (k, word.size)), searched.matrix[places], axis)
-            for word, places in zip(words["words"].matrix, near, strict=True)
+            indirect_bias(np.tile(word, (k, 1)), searched.matrix[places], axis)
+            for word, places in zip([*words["words"].matrix], [*near], strict=True)
         ]
-        names = [[searched.words[place] for place in places] for places in near.tolist()]
+        names = [[searched.words[int(place)] for place in places] for places in [*near]]
         return np.array(betas), names
 
 
@@ -237,9 +219,7 @@ class IllicitProximity(ProximityBias):
             " words' edges to i that are illicit"
         ),
         sign="larger: more neighbours are near because of the direction; no sign",
-        low=0,
-        high=1,
-        unbiased=0,
+        range=(0, 1),
         source="Kumar et al. (2020)",
         roles=ROLES,
         fewest={"words": 2},
@@ -251,8 +231,4 @@ class IllicitProximity(ProximityBias):
         betas, names = self._betas(words)
         found = words["words"].words
         value = illicit_proximity(betas, names, list(found), self.threshold)
-        if math.isnan(value):
-            raise InputError(
-                "an indirect bias is 0 / 0, because a word and a neighbour are orthogonal"
-            )
         return Measured(value, each=by_name(found, proximity_bias(betas, self.threshold)))

@@ -1,6 +1,4 @@
-"""RNSB: how unevenly a sentiment classifier, trained on the attribute words, spreads its verdict
-over the targets.
-"""
+"""RNSB: how unevenly a sentiment classifier spreads its verdict over the targets."""
 
 from __future__ import annotations
 
@@ -9,15 +7,13 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Lt, doc
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from files import InputError, choice
-from intrinsic.found_query import FoundQuery
-from intrinsic.metric import About, Convention, Metric
+from intrinsic.lookup import Floats, means
+from intrinsic.metric import About, Convention, FoundQuery, Metric
 from intrinsic.score import Measured, by_name
-
-Floats = NDArray[np.float64]
 
 MOST_STEPS = 100
 SHORTEST = 1e-9
@@ -33,13 +29,12 @@ def negative_sentiment(
     held_out: float = 0.0,
     seed: int = 0,
 ) -> Floats:
-    """The probability that every target word is negative, by a logistic regression on positive and
-    negative words.
+    """P(negative) of every target word, by a logistic regression on positive and negative words.
 
     Its weights w and intercept b minimise |w|^2 / 2 + sum_i log(1 + exp(-y_i (w . x_i + b))), found
     to machine precision by Newton's method; ``penalise_intercept`` adds b^2 / 2, as liblinear does.
-    ``held_out`` is share of the attribute words that is not trained on, drawn by ``seed`` with
-    equal shares of both classes. Shapes: (np, dim), (nn, dim), (nt, dim) -> (nt,). Raises
+    ``held_out`` is the share of the attribute words, equal in both classes, that is drawn by
+    ``seed`` and not trained on. Shapes: (np, dim), (nn, dim), (nt, dim) -> (nt,). Raises
     ``InputError`` where a class has no word to train on.
     """
     first, second = (np.asarray(each, dtype=np.float64) for each in (positive, negative))
@@ -62,35 +57,31 @@ def negative_sentiment(
 def _logistic_regression(
     words: Floats, labels: Floats, penalise_intercept: bool
 ) -> tuple[Floats, float]:
-    """The weights and the intercept. The weights are a combination of the words, so few words need
-    few coordinates.
-    """
-    if len(words) < words.shape[1]:
+    """Weights, a combination of the words (few words, few coordinates), and the intercept."""
+    count, dim = words.shape
+    basis: Floats = np.eye(dim)
+    if count < dim:
         values, rotation = np.linalg.eigh(words @ words.T)
         kept = values > values[-1] * 1e-12
         basis = words.T @ (rotation[:, kept] / np.sqrt(values[kept]))
-    else:
-        basis = np.eye(words.shape[1])
-    design = np.column_stack([words @ basis, np.ones(len(words))])
-    penalty = np.ones(design.shape[1])
+    design = np.column_stack([words @ basis, np.ones(count)])
+    penalty = np.ones_like(design[0])
     penalty[-1] = float(penalise_intercept)
-    found = np.zeros(design.shape[1])
-    margin = np.zeros(len(words))
-    loss = len(words) * math.log(2)
+    found, margin = np.zeros_like(penalty), np.zeros(count)
+    loss = count * math.log(2)
     for _ in range(MOST_STEPS):
         likely = expit(margin)
         slope = design.T @ (likely - labels) + penalty * found
         curvature = (design.T * (likely * (1 - likely))) @ design
         curvature.flat[:: len(penalty) + 1] += penalty
-        step = np.linalg.solve(curvature, slope)
+        step: Floats = np.linalg.solve(curvature, slope)
         # Newton's steps square the error: after this one nothing is left of it
         near = float(slope @ step) < CLOSE
         shrink, along, before = 1.0, design @ step, loss
         while True:
             at, there = found - shrink * step, margin - shrink * along
-            loss = float(penalty @ (at * at)) / 2 + float(
-                np.logaddexp(0, there).sum() - labels @ there
-            )
+            likelihood = np.logaddexp(0, there).sum() - labels @ there
+            loss = float(penalty @ (at * at)) / 2 + float(likelihood)
             if near or loss <= before or shrink < SHORTEST:
                 break
             shrink /= 2
@@ -101,27 +92,22 @@ def _logistic_regression(
 
 
 def divergence_from_uniform(values: ArrayLike) -> float:
-    r"""The Kullback-Leibler divergence of the values, scaled to sum 1, from the uniform
-    distribution, in nats.
+    r"""The Kullback-Leibler divergence of the values, scaled to sum 1, from uniform, in nats.
 
     KL(P || U) = sum_i p_i log(p_i n);   0: all equal; at most log n. Shapes: (n,). Raises
     ``InputError`` for fewer than two values.
     """
     found = np.asarray(values, dtype=np.float64)
     if found.size < 2:
-        raise InputError(
-            f"{found.size} value(s) have no distribution to compare with; give at least two target"
-            " words or groups"
-        )
+        values = f"{found.size} value(s) have no distribution to compare with"
+        raise InputError(f"{values}; give at least two target words or groups")
     shares = found / found.sum()
     return float(np.sum(shares * np.log(np.where(shares > 0, shares * found.size, 1.0))))
 
 
 @choice
 class NegativeSentiment(Metric):
-    """RNSB; ``each`` has the share of the negative verdict that falls to every target word, or
-    group.
-    """
+    """RNSB; ``each``: the share of the negative verdict of every target word, or group."""
 
     about: ClassVar[About] = About(
         name="rnsb",
@@ -130,24 +116,13 @@ class NegativeSentiment(Metric):
             "KL(P || U),  p_t = f(t) / sum_t f(t),  f(t) = P(negative | t) by a logistic regression"
             " on A (positive) and B (negative)"
         ),
-        sign=(
-            "> 0: the verdict differs between targets; it does not say whom it falls on (see each)"
-        ),
-        low=0,
-        high=math.inf,
-        unbiased=0,
+        sign="> 0: the verdict differs between targets; on whom it falls: see each",
+        range=(0, math.inf),
         source="Sweeney & Najafian (2019)",
-        roles={
-            "X": "targets",
-            "Y?": "targets",
-            "X3?": "targets",
-            "A": "positive words",
-            "B": "negative words",
-        },
+        roles=dict.fromkeys(("X", "Y?", "X3?"), "targets")
+        | {"A": "positive words", "B": "negative words"},
         asks=("weat6b",),
-    )
-    default_source: ClassVar[str] = (
-        "Ours: one probability for each target word; all attribute words train, nothing is random."
+        default="Ours: a probability for each target; all attributes train, nothing is random.",
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
@@ -167,19 +142,15 @@ class NegativeSentiment(Metric):
         Literal["word", "group"],
         doc("what has a probability: each target word, or each group's mean"),
     ] = "word"
-    held_out: Annotated[
-        float, Ge(0), Lt(1), doc("share of the attribute words that is not trained on")
-    ] = 0.0
-    penalise_intercept: Annotated[
-        bool, doc("whether the intercept is penalised, as liblinear does")
-    ] = False
+    held_out: Annotated[float, Ge(0), Lt(1), doc("share of attributes not trained on")] = 0.0
+    penalise_intercept: Annotated[bool, doc("penalise the intercept, as liblinear does")] = False
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The divergence over target words, or over the means of the target groups."""
         groups = words.targets
         if self.unit == "group":
             names = list(groups)
-            targets = np.array([found.raw.mean(axis=0) for found in groups.values()])
+            targets = means(found.raw for found in groups.values())
         else:
             names = [word for found in groups.values() for word in found.words]
             targets = np.concatenate([found.raw for found in groups.values()])
@@ -191,5 +162,5 @@ class NegativeSentiment(Metric):
             held_out=self.held_out,
             seed=seed,
         )
-        each = by_name(names, negative / negative.sum())
+        each = by_name(names, negative / float(negative.sum()))
         return Measured(divergence_from_uniform(negative), each=each)

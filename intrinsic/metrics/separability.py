@@ -1,6 +1,4 @@
-"""Whether biased words can be told apart by clustering or by a classifier (Gonen & Goldberg, 2019;
-Lauscher et al., 2020).
-"""
+"""Whether biased words can be told apart by clustering or by a classifier."""
 
 from __future__ import annotations
 
@@ -13,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from files import InputError, choice
 from files.choice import Count, FieldError
 from intrinsic.directions import Along, direction
-from intrinsic.found_query import FoundQuery
 from intrinsic.frequent_words import Searched, frequent
-from intrinsic.metric import About, Metric
+from intrinsic.metric import About, FoundQuery, Metric
 from intrinsic.score import Measured
 
 Most = Annotated[Count, doc("number of most biased words of each side")]
@@ -36,10 +33,10 @@ def clustering(
     from sklearn.metrics import v_measure_score
 
     classes, points = np.asarray(labels), np.asarray(rows)
-    if not np.ptp(points, axis=0).any():
+    if not (points != points[0]).any():
         raise InputError("all words have the same vector, so they form no clusters")
     clusters = KMeans(n_clusters=2, n_init=restarts, random_state=seed).fit_predict(points)
-    agree = float((clusters == classes).mean())
+    agree = float(np.mean(clusters == classes))
     return max(agree, 1 - agree), float(v_measure_score(classes, clusters))
 
 
@@ -53,10 +50,8 @@ def most_biased(
     """
     searched = frequent(words.vectors, vocabulary, words.left_out)
     if 2 * most > len(searched.words):
-        raise InputError(
-            f"most={most} words of each side are more than half of the {len(searched.words)}"
-            " neutral words; ask for fewer"
-        )
+        half = f"more than half of the {len(searched.words)} neutral words"
+        raise InputError(f"most={most} words of each side are {half}; ask for fewer")
     order = np.argsort(searched.matrix @ np.asarray(axis, dtype=np.float32), kind="stable")
     turns = np.column_stack([order[:most], order[::-1][:most]]).ravel()
     return searched.matrix[turns], np.tile([0, 1], most)
@@ -74,8 +69,7 @@ class Clustering(Metric):
             " V-measure"
         ),
         sign="accuracy > 0.5, V-measure > 0: the sides form clusters",
-        low=0,
-        high=1,
+        range=(0, 1),
         unbiased=0.5,
         source="Gonen & Goldberg (2019)",
         roles=ROLES,
@@ -106,8 +100,7 @@ class Classification(Metric):
             " largest |cos(w, g)|, on the rest"
         ),
         sign="> 0.5: the sides can be told apart",
-        low=0,
-        high=1,
+        range=(0, 1),
         unbiased=0.5,
         source="Gonen & Goldberg (2019)",
         roles=ROLES,
@@ -122,10 +115,8 @@ class Classification(Metric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.train // 2 >= self.most:
-            raise FieldError(
-                f"train={self.train}: give an even number below twice most={self.most}, so that"
-                " words are left to test on"
-            )
+            most = f"an even number below twice most={self.most}"
+            raise FieldError(f"train={self.train}: give {most}, so that words are left to test on")
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The words trained on are drawn by the seed, half from each side."""
@@ -135,11 +126,9 @@ class Classification(Metric):
         rows, sides = most_biased(words, axis, most=self.most, vocabulary=self.vocabulary)
         half = self.train // 2
         rng = np.random.default_rng(seed)
-        chosen = np.concatenate(
-            [rng.permutation(np.flatnonzero(sides == side))[:half] for side in (0, 1)]
-        )
-        tested = np.ones(len(rows), dtype=bool)
-        tested[chosen] = False
+        of_sides = (np.flatnonzero(sides == side) for side in (0, 1))
+        chosen = np.concatenate([rng.permutation(places)[:half] for places in of_sides])
+        tested = np.setdiff1d(np.arange(len(rows)), chosen)
         model = SVC(gamma="scale").fit(rows[chosen], sides[chosen])
         return Measured(float(model.score(rows[tested], sides[tested])))
 
@@ -156,17 +145,13 @@ class ImplicitBias(Metric):
             " word left out in turn"
         ),
         sign="> 0.5: the groups can be told apart",
-        low=0,
-        high=1,
+        range=(0, 1),
         unbiased=0.5,
         source="Lauscher et al. (2020)",
         roles={"X": "targets", "Y": "targets"},
         fewest={"X": 2, "Y": 2},
         asks=("weat6b", "weat7", "weat8", "gender"),
-    )
-    default_source: ClassVar[str] = (
-        "Lauscher et al. (2020) train their classifier on neighbours of the words; without such a"
-        " set each word is left out in turn."
+        default="Lauscher et al. (2020) train on neighbours; here each word is left out in turn.",
     )
 
     starts: Annotated[Count, doc("number of clusterings whose accuracies are averaged")] = 50
@@ -178,9 +163,7 @@ class ImplicitBias(Metric):
 
         rows = np.concatenate([words["X"].matrix, words["Y"].matrix])
         sides = np.repeat([0, 1], [len(words["X"].words), len(words["Y"].words)])
-        runs = [
-            clustering(rows, sides, restarts=1, seed=seed + start)[0]
-            for start in range(self.starts)
-        ]
+        seeds = range(seed, seed + self.starts)
+        runs = [clustering(rows, sides, restarts=1, seed=each)[0] for each in seeds]
         left_out = cross_val_score(SVC(gamma="scale"), rows, sides, cv=LeaveOneOut())
         return {"kmeans": Measured(float(np.mean(runs))), "svm": Measured(float(left_out.mean()))}

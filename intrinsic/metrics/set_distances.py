@@ -1,6 +1,4 @@
-"""Two groups of words held against attributes: distance of norms, mean cosine, coherence of
-rankings, biased analogies.
-"""
+"""Two groups held against attributes: distance of norms, mean cosine, coherence, analogies."""
 
 from __future__ import annotations
 
@@ -11,17 +9,14 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import doc
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from files import InputError, choice
-from intrinsic.found_query import FoundQuery
-from intrinsic.lookup import UnitLength, unit_means, unit_rows
-from intrinsic.metric import WEFE, About, Convention, Metric
+from intrinsic.lookup import Floats, UnitLength, means, unit_means, unit_rows
+from intrinsic.metric import WEFE, About, Convention, FoundQuery, Metric
 from intrinsic.permutation import PValue
 from intrinsic.score import Measured, by_name, mean_score
-
-Floats = NDArray[np.float64]
 
 GENDER_TESTS = ("weat6b", "weat7", "weat8")
 BATCH = 4_000_000  # numbers in memory at a time
@@ -39,20 +34,18 @@ def relative_norm_distances(
     used as they are. Shapes: x (nx, dim), y (ny, dim), a (na, dim) -> (na,). Raises ``InputError``
     for another distance and, for ``cos``, for a zero vector.
     """
-    means = np.array([np.asarray(group, dtype=np.float64).mean(axis=0) for group in (x, y)])
-    attributes = np.asarray(a, dtype=np.float64)
+    centres, attributes = means((x, y)), np.asarray(a, dtype=np.float64)
     if distance == "norm":
-        to_x, to_y = (np.linalg.norm(attributes - mean, axis=1) for mean in means)
+        to: Floats = np.linalg.norm(attributes - centres[:, None], axis=2)
     elif distance == "cos":
-        to_x, to_y = unit_rows(means) @ unit_rows(attributes).T
+        to = unit_rows(centres) @ unit_rows(attributes).T
     else:
         raise InputError(f"unknown distance {distance!r}; choose norm or cos")
-    return np.asarray(to_x - to_y)
+    return np.asarray(to[0] - to[1])
 
 
 def mean_cosines(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) -> Floats:
-    r"""s(t, A) = mean_{a in A} cos(t, a) of every target word with every attribute set, as MAC
-    averages them (Manzini et al., 2019).
+    r"""s(t, A) = mean_{a in A} cos(t, a), every target with every set (MAC; Manzini et al., 2019).
 
     Range [-1, 1]. Shapes: matrices (words, dim) -> (all target words, attribute sets). Raises
     ``InputError`` for a zero row.
@@ -62,8 +55,7 @@ def mean_cosines(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) 
 
 
 def coherence(x: ArrayLike, y: ArrayLike, a: ArrayLike) -> tuple[float, float]:
-    r"""The Embedding Coherence Test (Dev & Phillips, 2019): Spearman's correlation over a in A of
-    cos(mean(X), a) and cos(mean(Y), a).
+    r"""ECT (Dev & Phillips, 2019): Spearman's rho over a of cos(mean(X), a) and cos(mean(Y), a).
 
     1: both groups order the attributes alike (unbiased); -1: in reverse. The second number is its
     two-sided p-value (t approximation). Rows of x and y enter the means as they are. Shapes: x (nx,
@@ -73,10 +65,8 @@ def coherence(x: ArrayLike, y: ArrayLike, a: ArrayLike) -> tuple[float, float]:
     attributes = unit_rows(a)
     if len(attributes) < 2:
         raise InputError("a ranking needs at least two attribute words")
-    means = unit_rows([np.asarray(group, dtype=np.float64).mean(axis=0) for group in (x, y)])
-    first, second = (
-        _ranks(cosines) - (len(attributes) + 1) / 2 for cosines in means @ attributes.T
-    )
+    cosines: Floats = unit_rows(means((x, y))) @ attributes.T
+    first, second = (_ranks(cosines[group]) - (len(attributes) + 1) / 2 for group in (0, 1))
     spread = math.sqrt((first @ first) * (second @ second))
     if not spread:
         raise InputError(
@@ -125,47 +115,36 @@ def biased_analogies(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike) -> 
 
 
 def _stereotypical(offsets: Floats, sought: Floats, start: Floats) -> int:
-    """How often, from ``start[j]`` plus an offset, ``sought[i]`` lies nearer than ``start[k]``, k
-    other than j; over all i, j, k.
-    """
-    own = (sought**2).sum(axis=1)
-    others = (start**2).sum(axis=1)
+    """How often, from ``start[j]`` + offset, ``sought[i]`` is nearer than ``start[k]``, k != j."""
+    own: Floats = (sought**2).sum(axis=1)
+    others: Floats = (start**2).sum(axis=1)
     to_sought, to_start = offsets @ sought.T, offsets @ start.T
+    step = max(1, BATCH // (len(sought) * max(1, len(start) - 1)))
     count = 0
-    for j, origin in enumerate(start):
-        # Squared distances from origin + offset, less what does not depend on the word they lead
-        # to.
-        near = own - 2 * (sought @ origin) - 2 * to_sought
-        far = np.delete(others - 2 * (start @ origin) - 2 * to_start, j, axis=1)
-        for part in range(
-            0, len(offsets), step := max(1, BATCH // (near.shape[1] * max(1, far.shape[1])))
-        ):
-            count += int(
-                (near[part : part + step, :, None] < far[part : part + step, None, :]).sum()
-            )
+    for j, origin in enumerate([*start]):
+        # Squared distances from origin + offset, less what does not depend on where they lead
+        near: Floats = own - 2 * (sought @ origin) - 2 * to_sought
+        far: Floats = np.delete(others - 2 * (start @ origin) - 2 * to_start, j, axis=1)
+        for part in range(0, len(offsets), step):
+            rows = slice(part, part + step)
+            count += int(np.count_nonzero(near[rows, :, None] < far[rows, None, :]))
     return count
 
 
 @choice
 class RelativeNormDistance(Metric):
-    """RND: how much nearer the attribute words lie to one group's mean than to the other's;
-    ``each`` has every attribute word's.
-    """
+    """How much nearer A lies to one group's mean than to the other's; ``each``: by attribute."""
 
     about: ClassVar[About] = About(
         name="rnd",
         title="Relative Norm Distance",
         formula="mean_{a in A} (|mean(X) - a| - |mean(Y) - a|)",
         sign="> 0: A lies nearer Y (with distance=cos: nearer X)",
-        low=-math.inf,
-        high=math.inf,
-        unbiased=0,
+        range=(-math.inf, math.inf),
         source="Garg et al. (2018)",
         roles={"X": "targets", "Y": "targets", "A": "attributes"},
         asks=GENDER_TESTS,
-    )
-    default_source: ClassVar[str] = (
-        "Garg et al. (2018): vectors at unit length, Euclidean distance; the mean where they sum."
+        default="Garg et al. (2018): unit vectors, Euclidean distance; the mean where they sum.",
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
@@ -189,39 +168,27 @@ class RelativeNormDistance(Metric):
         """The mean or sum over the attribute words."""
         x, y, a = (words[role].rows(self.normalize) for role in "XYA")
         each = relative_norm_distances(x, y, a, distance=self.distance)
-        value = each.sum() if self.total else each.mean()
-        return Measured(float(value), each=by_name(words["A"].words, each))
+        value = float(each.sum() if self.total else each.mean())
+        return Measured(value, each=by_name(words["A"].words, each))
 
 
 @choice
 class MeanAverageCosine(Metric):
-    """MAC: the mean cosine distance of target words and attribute sets; ``each`` has every target
-    word's.
-    """
+    """MAC: the mean cosine distance of targets and attribute sets; ``each``: by target word."""
 
     about: ClassVar[About] = About(
         name="mac",
         title="Mean Average Cosine distance",
         formula="mean_{t in X u Y} mean_{A_j} mean_{a in A_j} (1 - cos(t, a))",
-        sign=(
-            "< 1: targets and attributes lie near each other on average; it tells no group from"
-            " another"
-        ),
-        low=0,
-        high=2,
+        sign="< 1: targets lie near attributes on average; it tells no group from another",
+        range=(0, 2),
         unbiased=1,
         source="Manzini et al. (2019)",
-        roles={
-            "X": "targets",
-            "Y?": "targets",
-            "X3?": "targets",
-            "A": "attributes",
-            "B?": "attributes",
-            "A3?": "attributes",
-        },
+        roles=dict.fromkeys(("X", "Y?", "X3?"), "targets")
+        | dict.fromkeys(("A", "B?", "A3?"), "attributes"),
         asks=GENDER_TESTS,
+        default="As WEFE: the cosine distance.",
     )
-    default_source: ClassVar[str] = "As WEFE: the cosine distance."
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "sweater",
@@ -231,22 +198,16 @@ class MeanAverageCosine(Metric):
         WEFE,
     )
 
-    form: Annotated[Literal["distance", "similarity"], doc("1 - cosine, or the cosine itself")] = (
-        "distance"
-    )
+    form: Annotated[Literal["distance", "similarity"], doc("1 - cosine, or cosine")] = "distance"
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """Every target set and attribute set counts as its words do in WEFE: target words equally,
-        attribute sets equally.
-        """
-        cosines = mean_cosines(
-            [found.matrix for found in words.targets.values()],
-            [found.matrix for found in words.attributes.values()],
-        )
-        scores = cosines if self.form == "similarity" else 1 - cosines
+        """As in WEFE, target words count equally, and so do attribute sets."""
+        groups = (words.targets.values(), words.attributes.values())
+        cosines = mean_cosines(*([found.matrix for found in sets] for sets in groups))
         names = [word for found in words.targets.values() for word in found.words]
-        unbiased = 0.0 if self.form == "similarity" else None
-        return dataclasses.replace(mean_score(names, scores), unbiased=unbiased)
+        if self.form == "similarity":
+            return dataclasses.replace(mean_score(names, cosines), unbiased=0.0)
+        return mean_score(names, 1 - cosines)
 
 
 @choice
@@ -258,15 +219,14 @@ class EmbeddingCoherence(Metric):
         title="Embedding Coherence Test",
         formula="Spearman's rho over a in A of cos(mean(X), a) and cos(mean(Y), a)",
         sign="1: the groups order the attributes alike; lower: they differ",
-        low=-1,
-        high=1,
+        range=(-1, 1),
         unbiased=1,
         source="Dev & Phillips (2019)",
         roles={"X": "targets", "Y": "targets", "A": "attributes"},
         fewest={"A": 3},
         asks=("names_professions",),
+        default="Dev & Phillips (2019): means of vectors as they are.",
     )
-    default_source: ClassVar[str] = "Dev & Phillips (2019): means of vectors as they are."
     others: ClassVar[tuple[Convention, ...]] = (WEFE,)
 
     normalize: UnitLength = False
@@ -290,17 +250,13 @@ class BiasedAnalogies(Metric):
             "and of (x, y, a, b, a') with |a - x + y - b| < |a - x + y - a'|"
         ),
         sign="> 0.5: x is to y as A is to B",
-        low=0,
-        high=1,
+        range=(0, 1),
         unbiased=0.5,
         source="Lauscher et al. (2020)",
         roles={"X": "targets", "Y": "targets", "A": "attributes", "B": "attributes"},
         fewest={"A": 2, "B": 2},
         asks=GENDER_TESTS,
-    )
-    default_source: ClassVar[str] = (
-        "Lauscher et al. (2020): vectors as they are; sets of unequal size are not cut, as their"
-        " code does."
+        default="Lauscher et al. (2020): vectors as they are; unlike in their code no set is cut.",
     )
 
     normalize: UnitLength = False

@@ -1,6 +1,4 @@
-"""The Word Embedding Association Test (Caliskan et al., 2017): its equations, and the metric built
-on them.
-"""
+"""The Word Embedding Association Test (Caliskan et al., 2017): its equations and the metric."""
 
 from __future__ import annotations
 
@@ -9,17 +7,14 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Le, doc
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from files import InputError, choice
 from files.choice import Whole
-from intrinsic.found_query import FoundQuery
-from intrinsic.lookup import unit_rows
-from intrinsic.metric import About, Convention, Metric
+from intrinsic.lookup import Floats, unit_rows
+from intrinsic.metric import About, Convention, FoundQuery, Metric
 from intrinsic.permutation import MOST_VALUES, Tail, permutation_p
 from intrinsic.score import Measured, by_name, percentiles
-
-Floats = NDArray[np.float64]
 
 # Associations are differences of cosines: a spread below this is rounding, not data.
 NO_SPREAD = 1e-12
@@ -42,10 +37,8 @@ def associations(w: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:
         if len(matrix) == 0:
             raise InputError(f"{name} has no vectors; every set needs at least one")
         if matrix.shape[1] != words.shape[1]:
-            raise InputError(
-                f"{name} has vectors of dimension {matrix.shape[1]}, w of {words.shape[1]}; they"
-                " must agree"
-            )
+            dims = f"{name} has vectors of dimension {matrix.shape[1]}, w of {words.shape[1]}"
+            raise InputError(f"{dims}; they must agree")
     return np.asarray(words @ (first.mean(axis=0) - second.mean(axis=0)))
 
 
@@ -79,13 +72,11 @@ def statistic(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike) -> float:
 
 
 def standardised_difference(x: ArrayLike, y: ArrayLike, *, ddof: int = 0) -> float:
-    """(mean(x) - mean(y)) / sd(x u y), the last step of ``effect_size``. Shapes: x (nx,), y
-    (ny,).
-    """
+    """(mean(x) - mean(y)) / sd(x u y), the last step of ``effect_size``. Shapes: (nx,), (ny,)."""
     if ddof not in (0, 1):
         raise InputError(f"ddof is {ddof!r}; choose 0 (population) or 1 (sample)")
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    spread = np.concatenate([first, second]).std(ddof=ddof)
+    spread = float(np.concatenate([first, second]).std(ddof=ddof))
     if spread < NO_SPREAD:
         raise InputError(
             "all target words have the same association with the attributes, so the effect size is"
@@ -97,12 +88,9 @@ def standardised_difference(x: ArrayLike, y: ArrayLike, *, ddof: int = 0) -> flo
 def word_bootstrap(
     x: Floats, y: Floats, a: Floats, b: Floats, *, ddof: int = 0, resamples: int, seed: int
 ) -> tuple[float, float]:
-    """The 95% percentile interval of the effect size over resampled words, each of the four sets
-    drawn anew with replacement.
+    """``Metric.intervals`` of the effect size, all resamples at once.
 
-    It answers how far the score depends on which words stand for the concepts; not on the corpus or
-    the training. Rows at unit length. Shapes as in ``effect_size``. NaN where fewer than nine in
-    ten resamples have an effect size.
+    Rows at unit length; shapes as in ``effect_size``.
     """
     rng = np.random.default_rng(seed)
     of_x, of_y, of_a, of_b = (
@@ -110,12 +98,14 @@ def word_bootstrap(
         for rows in (x, y, a, b)
     )
     to_a, to_b = np.concatenate([x, y]) @ a.T, np.concatenate([x, y]) @ b.T
-    s = of_a @ to_a.T - of_b @ to_b.T  # (resamples, words of X and Y)
+    s: Floats = of_a @ to_a.T - of_b @ to_b.T  # (resamples, words of X and Y)
     n = len(x) + len(y)
-    mean_x, mean_y = (of_x * s[:, : len(x)]).sum(axis=1), (of_y * s[:, len(x) :]).sum(axis=1)
+    mean_x: Floats = (of_x * s[:, : len(x)]).sum(axis=1)
+    mean_y: Floats = (of_y * s[:, len(x) :]).sum(axis=1)
     shares = np.concatenate([of_x * len(x), of_y * len(y)], axis=1) / n
-    mean = (shares * s).sum(axis=1)
-    spread = np.sqrt((shares * (s - mean[:, None]) ** 2).sum(axis=1) * n / (n - ddof))
+    mean: Floats = (shares * s).sum(axis=1)
+    variance: Floats = (shares * (s - mean[:, None]) ** 2).sum(axis=1) * n / (n - ddof)
+    spread = np.sqrt(variance)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.where(spread > NO_SPREAD, (mean_x - mean_y) / spread, np.nan)
     return percentiles(values.tolist(), resamples)
@@ -133,73 +123,44 @@ class Weat(Metric):
             "s(w) = mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)"
         ),
         sign="> 0: X lies nearer A, and Y nearer B",
-        low=-2,
-        high=2,
-        unbiased=0,
+        range=(-2, 2),
         source="Caliskan et al. (2017)",
         roles={"X": "targets", "Y": "targets", "A": "attributes", "B": "attributes"},
-        asks=(
-            "weat1",
-            "weat2",
-            "weat3",
-            "weat4",
-            "weat5",
-            "weat6",
-            "weat6b",
-            "weat7",
-            "weat8",
-            "weat9",
-            "weat10",
-            "gender",
-            "migrant",
-        ),
-    )
-    default_source: ClassVar[str] = (
-        "Ours: the effect size ranges over exactly [-2, 2], and p counts the observed partition, so"
-        " it is never 0."
+        asks=(*(f"weat{n}" for n in (1, 2, 3, 4, 5, 6, "6b", 7, 8, 9, 10)), "gender", "migrant"),
+        default="Ours: effect sizes in [-2, 2]; p counts the observed partition, so it is never 0.",
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
-            name="caliskan",
-            source=(
-                "Caliskan et al. (2017): ddof=1, which gives their published effect sizes; p counts"
-                " larger statistics only."
-            ),
-            options={"ddof": 1, "strict": True},
+            "caliskan",
+            "Caliskan et al. (2017): ddof=1, which gives their published effect sizes; p counts"
+            " larger statistics only.",
+            {"ddof": 1, "strict": True},
         ),
         Convention(
-            name="goldfarb_tarrant",
-            source=(
-                "Goldfarb-Tarrant et al. (2021) by their code (that of XWEAT): any loss of words is"
-                " accepted, and the longer set of each pair is cut to the length of the shorter; p"
-                " counts larger statistics only."
-            ),
-            options={"strict": True, "min_found": 0.0, "equal_sizes": True},
+            "goldfarb_tarrant",
+            "Goldfarb-Tarrant et al. (2021) by their code (that of XWEAT): any loss of words is"
+            " accepted, and the longer set of each pair is cut to the length of the shorter; p"
+            " counts larger statistics only.",
+            {"strict": True, "min_found": 0.0, "equal_sizes": True},
         ),
         Convention(
-            name="wefe",
-            source=(
-                "WEFE 1.0 (Badilla et al., 2020), there WEAT-ES: a set that loses more than 20% of"
-                " its words gives NaN. Its permutations are drawn with replacement and are no"
-                " permutation test; this is the exact p that they aim at."
-            ),
-            options={"min_found": 0.8},
+            "wefe",
+            "WEFE 1.0 (Badilla et al., 2020), there WEAT-ES: a set that loses more than 20% of"
+            " its words gives NaN. Its permutations are drawn with replacement and are no"
+            " permutation test; this is the exact p that they aim at.",
+            {"min_found": 0.8},
         ),
         Convention(
-            name="bsa",
-            source=(
-                "Spliethöver & Wachsmuth (2021), Bias Silhouette Analysis: the effect size alone,"
-                " on whatever words are found."
-            ),
-            options={"p_value": False, "min_found": 0.0},
+            "bsa",
+            "Spliethöver & Wachsmuth (2021), Bias Silhouette Analysis: the effect size alone,"
+            " on whatever words are found.",
+            {"p_value": False, "min_found": 0.0},
         ),
         Convention(
-            name="schroeder",
-            source=(
-                "Schröder et al. (2024): the effect size with the population's standard deviation,"
-                " two-sided."
-            ),
-            options={"tail": "two-sided"},
+            "schroeder",
+            "Schröder et al. (2024): the effect size with the population's standard deviation,"
+            " two-sided.",
+            {"tail": "two-sided"},
         ),
     )
     unlabelled: ClassVar[tuple[str, ...]] = (*Metric.unlabelled, "exact_limit", "samples")
@@ -211,9 +172,7 @@ class Weat(Metric):
     p_value: Annotated[bool, doc("whether there is a p-value")] = True
     tail: Annotated[Tail, doc("which partitions of the target words count as extreme")] = "greater"
     strict: Annotated[bool, doc("whether p counts larger statistics only")] = False
-    equal_sizes: Annotated[bool, doc("whether X and Y, and A and B, are cut to equal sizes")] = (
-        False
-    )
+    equal_sizes: Annotated[bool, doc("whether X and Y, and A and B, are cut to one size")] = False
     exact_limit: Annotated[
         Whole, Le(MOST_VALUES), doc("largest number of target words for which p is exact")
     ] = 40
@@ -231,8 +190,9 @@ class Weat(Metric):
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The effect size, the statistic, and the p-value of the statistic."""
-        axis = words["A"].matrix.mean(axis=0) - words["B"].matrix.mean(axis=0)
-        of_x, of_y = words["X"].matrix @ axis, words["Y"].matrix @ axis
+        axis: Floats = words["A"].matrix.mean(axis=0) - words["B"].matrix.mean(axis=0)
+        of_x: Floats = words["X"].matrix @ axis
+        of_y: Floats = words["Y"].matrix @ axis
         value = standardised_difference(of_x, of_y, ddof=self.ddof)
         statistic = float(of_x.sum() - of_y.sum())
         each = by_name((*words["X"].words, *words["Y"].words), np.concatenate([of_x, of_y]))

@@ -1,6 +1,4 @@
-"""Word sets and queries: what the metrics ask about, as data with language and source. Needs
-neither numpy nor gensim.
-"""
+"""Word sets and queries, with language and source, as data. Needs neither numpy nor gensim."""
 
 from intrinsic.wordsets.library import (
     load_queries,

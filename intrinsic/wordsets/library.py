@@ -49,9 +49,7 @@ def query_names() -> list[str]:
 
 
 def queries_with(names: Sequence[str], language: str) -> list[str]:
-    """The built-in queries of these names in a language: ``weat7`` in English, ``weat7_es`` in
-    Spanish, where there is one.
-    """
+    """The queries of these names in a language, where there is one: ``weat7``, ``weat7_es``."""
     queries = _library().queries
     both = [(name, f"{name}_{language}") for name in names]
     return [
@@ -73,15 +71,12 @@ def load_wordset(name: str) -> WordSet:
 
 
 def load_query(name: str) -> Query:
-    """The built-in query of that name, such as ``weat6b``. Raises ``InputError`` for an unknown
-    name.
-    """
+    """The built-in query of that name (``weat6b``). Raises ``InputError`` for an unknown name."""
     return load_queries([name])[0]
 
 
 def load_queries(names: Sequence[str], path: str | Path | None = None) -> list[Query]:
-    """The queries of these names, from the built-in ones and from the user's file at ``path``, in
-    the order given.
+    """The queries of these names, built-in or of the user's file at ``path``, in the order given.
 
     Raises ``InputError`` for an unknown name, and as ``read_wordsets`` does.
     """

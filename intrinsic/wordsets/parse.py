@@ -1,6 +1,4 @@
-"""From the YAML or JSON of a word file to word sets and queries; every way to get it wrong has its
-own message.
-"""
+"""The YAML or JSON of a word file to word sets and queries; every mistake has its own message."""
 
 from __future__ import annotations
 
@@ -37,8 +35,7 @@ class WordFile:
 
 
 def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
-    """The content of a word file; a query may name sets of the file or of ``known``, or list its
-    words in place.
+    """The content of a word file; a query may name sets of it or of ``known``, or list its words.
 
     Raises ``InputError`` naming the file and the entry for anything that is not a word set or
     query.
@@ -73,8 +70,7 @@ def _named(
 def _with_lists(
     content: Mapping[object, object], folder: Path
 ) -> tuple[Mapping[object, object], tuple[Path, ...]]:
-    """The content with ``{"file": "words.txt"}`` replaced by the words of that file, and the files
-    read.
+    """The content with ``{"file": "words.txt"}`` replaced by that file's words, and the files read.
 
     A list has one word a line; empty lines and lines that start with ``;`` or ``#`` are left out.
     Paths are relative to the word file.
@@ -109,9 +105,7 @@ def _decode(path: str | Path) -> object:
 def _wordset(
     name: str, entry: object, known: Mapping[str, WordSet], defaults: Mapping[str, str], where: str
 ) -> WordSet:
-    """A word set from a list of words or of pairs of words, or from a mapping with ``words``,
-    ``values`` or ``union`` and what is said about them.
-    """
+    """A word set from a list of words, pairs or rows, or from a mapping with ``SET_KEYS``."""
     fields = _mapping({"words": entry} if isinstance(entry, list) else entry, where)
     _check_keys(fields, SET_KEYS, where)
     if len(fields.keys() & {"words", "values", "union"}) != 1:
@@ -139,9 +133,7 @@ def _wordset(
 def _union(
     fields: Mapping[object, object], known: Mapping[str, WordSet], where: str
 ) -> Mapping[object, object]:
-    """The fields with ``words`` in place of ``union``: the items of its word sets in their order,
-    each once.
-    """
+    """The fields with ``words`` for ``union``: the items of its word sets in order, each once."""
     members = [_look_up(name, known, where) for name in _words(fields["union"], where)]
     for member in members:
         if member.values:
@@ -227,9 +219,7 @@ def _number(value: object, word: str, where: str) -> float:
 
 
 def _words(entry: object, where: str) -> tuple[str, ...]:
-    """A list of words. YAML reads an unquoted ``no`` or ``on`` as a truth value: better to say so
-    than to lose the word.
-    """
+    """A list of words. YAML reads an unquoted ``no`` as a truth value: it is refused, not lost."""
     if not isinstance(entry, list):
         raise InputError(f"{where}: expected a list of words, not {entry!r}")
     for word in entry:

@@ -51,9 +51,7 @@ class WordSet:
         return [self.words[i : i + self.width] for i in range(0, len(self.words), self.width)]
 
     def lowered(self) -> WordSet:
-        """The set in lower case, items that become equal once; itself where that changes
-        nothing.
-        """
+        """The set in lower case, equal items once; itself where that changes nothing."""
         places: dict[tuple[str, ...], int] = {}
         for place, item in enumerate(self.items):
             places.setdefault(tuple(word.lower() for word in item), place)
@@ -82,9 +80,7 @@ class Query:
         return self.sets[role]
 
     def lowered(self) -> Query:
-        """The query in lower case, for text or vectors in lower case; itself where that changes
-        nothing.
-        """
+        """The query in lower case; itself where that changes nothing."""
         sets = {role: wordset.lowered() for role, wordset in self.sets.items()}
         return self if sets == self.sets else replace(self, name=f"{self.name}_lower", sets=sets)
 

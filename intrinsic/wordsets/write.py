@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 
 def write_query(query: Query, path: str | Path) -> None:
-    """Write ``query`` as YAML (JSON where the name of the file ends in ``.json``), which
-    ``read_query`` reads back unchanged: words, languages and sources.
+    """Write ``query`` as YAML, or JSON (``.json``); ``read_query`` reads it back unchanged.
 
     Raises ``InputError`` for two word sets of one name, and for a folder that cannot be written.
     """

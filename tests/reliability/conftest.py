@@ -26,7 +26,7 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The results folder of eight points, run one after the other by the serial engine."""
     folder = tmp_path_factory.mktemp("quiet")
     environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"}
-    command = [sys.executable, str(ROOT / "train.py"), *SWEEP]
+    command = [sys.executable, str(ROOT / "train.py"), *SWEEP, "hydra/launcher=basic"]
     run = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )

@@ -25,8 +25,10 @@ SWEEP = [
 ]
 SWEEP += ["classifier=linear", "debias.dose=1", "embedding=word2vec"]
 ENGINES = {
+    "local": ["hydra.launcher.n_jobs=3"],
+    "joblib": ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"],
     "submitit_local": ["hydra/launcher=submitit_local"],
-    "ray": ["+engine=ray", "hydra.launcher.ray.init.address=null"],
+    "ray": ["engine=ray", "hydra.launcher.ray.init.address=null"],
 }
 
 
@@ -61,7 +63,8 @@ def assert_same_scores(folder: Path, quiet: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_tables_are_those_of_the_serial_engine(engine: str, quiet: Path, tmp_path: Path) -> None:
-    pytest.importorskip(f"hydra_plugins.hydra_{engine.partition('_')[0]}_launcher")
+    if engine != "local":
+        pytest.importorskip(f"hydra_plugins.hydra_{engine.partition('_')[0]}_launcher")
     process = start(tmp_path, *ENGINES[engine], "debias=balance")
     out, err = process.communicate()
     assert process.returncode == 0, out + err
@@ -104,9 +107,24 @@ def children(pid: int) -> list[int]:
 
 
 @pytest.mark.slow
+def test_killed_child_of_the_local_engine_costs_its_point_only(tmp_path: Path) -> None:
+    process = start(tmp_path, "hydra.launcher.n_jobs=2", "debias=balance")
+    work = tmp_path / "store" / "work"
+    while process.poll() is None and not (work.is_dir() and any(work.glob("[!.]*"))):
+        time.sleep(0.02)
+    os.kill(children(process.pid)[0], signal.SIGKILL)
+    out, err = process.communicate()
+    assert process.returncode == 1, out + err
+    points = pd.read_parquet(tmp_path / "results" / "hatespeech_en" / "points.parquet")
+    failed = points[points["status"] == "failed"]
+    assert len(failed) == 1
+    assert failed["error"].iloc[0].startswith("the process of this point was killed by SIGKILL")
+
+
+@pytest.mark.slow
 def test_slurm_that_is_not_there_is_said_once_per_point(tmp_path: Path) -> None:
     pytest.importorskip("hydra_plugins.hydra_submitit_launcher")
-    process = start(tmp_path, "+engine=slurm", "debias=balance", "debias.direction=debias")
+    process = start(tmp_path, "engine=slurm", "debias=balance", "debias.direction=debias")
     out, _ = process.communicate()
     assert process.returncode == 1
     assert out.count("did not run: RuntimeError: Could not detect") == 1

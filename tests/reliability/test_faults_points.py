@@ -159,7 +159,7 @@ def outcome_of(folder: Path, **changes: object) -> str:
 def test_divergence_is_a_failure_with_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    diverging = CNN(windows=(2,), maps=2, epochs=2, folds=2, learning_rate=float("inf"))
+    diverging = CNN(windows=(2,), maps=2, epochs=2, folds=2, learning_rate=1e38)
     assert "the loss is not finite in epoch 1; lower learning_rate" in outcome_of(
         tmp_path, task=replace(TASK, classifier=diverging)
     )

@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import hydra
@@ -14,7 +15,7 @@ from hydra.types import RunMode
 
 from files import InputError
 from train.device import pick_device
-from train.front.compose import CONF, read_point, read_study, refuse_unknown_keys
+from train.front.compose import CONF, hydra_node, read_point, read_study, refuse_unknown_keys
 from train.front.refuse import OF_INPUT, refuse
 from train.outcome import Outcome, note, results_folder, run_point
 from train.point import Plan, plan_point
@@ -22,15 +23,18 @@ from train.store import Store
 from train.worker import Worker, WorkerDiedError, keep_to_one_thread, silence_libraries
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from omegaconf import DictConfig
 
-WORKER = Worker()
 
-
-class Exit:
-    """The status that the process ends with: 0 all done, 1 a point failed, 2 input refused."""
+class Door:
+    """What a run of the front door has: the status that it ends with (0 all done, 1 a point failed,
+    2 input refused), and the child of an engine that runs points one by one.
+    """
 
     status = 0
+    worker = Worker()
 
 
 class Interrupted(KeyboardInterrupt):
@@ -45,6 +49,7 @@ def main() -> NoReturn:
         filter(None, (str(CONF.parent), os.environ.get("PYTHONPATH")))
     )
     before = signal.signal(signal.SIGTERM, _interrupt)
+    Door.status, Door.worker = 0, Worker()
     try:
         hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
     except OF_INPUT as error:
@@ -57,9 +62,9 @@ def main() -> NoReturn:
         )
         sys.exit(128 + (signal.SIGTERM if isinstance(stop, Interrupted) else signal.SIGINT))
     finally:
-        WORKER.stop()
+        Door.worker.stop()
         signal.signal(signal.SIGTERM, before)
-    sys.exit(Exit.status)
+    sys.exit(Door.status)
 
 
 def job(config: DictConfig) -> Outcome | None:
@@ -68,23 +73,21 @@ def job(config: DictConfig) -> Outcome | None:
     """
     if HydraConfig.get().mode == RunMode.MULTIRUN:
         os.chdir(HydraConfig.get().runtime.cwd)  # an engine may start its workers elsewhere
-        return run_apart(config)
+        plan, store = _prepare(config)
+        return run_apart(plan, store, results_folder(config.results.dir), Door.worker)
     try:
-        Exit.status = run_alone(config)
+        Door.status = run_alone(config)
     except OF_INPUT as error:  # refused here, for Hydra would print more about it than users need
         refuse(error)
     return None
 
 
-def run_apart(config: DictConfig) -> Outcome:
+def run_apart(plan: Plan, store: Store, results: Path, worker: Worker) -> Outcome:
     """Run the point in a child process, whose death is the point's failure and nobody else's."""
-    plan, store = _prepare(config)
-    results = results_folder(config.results.dir)
     try:
-        outcome: Outcome = WORKER(run_point, plan, store, results)
+        return worker(run_point, plan, store, results)
     except WorkerDiedError as error:
-        outcome = note(Outcome(plan.key, "failed", str(error)), results)
-    return outcome
+        return note(Outcome(plan.key, "failed", str(error)), results)
 
 
 def run_alone(config: DictConfig) -> int:
@@ -122,11 +125,17 @@ def run_alone(config: DictConfig) -> int:
 def _prepare(config: DictConfig) -> tuple[Plan, Store]:
     hydra_config = HydraConfig.get()
     number = hydra_config.job.num if hydra_config.mode == RunMode.MULTIRUN else 0
-    config.device = pick_device(config.device, number)
-    words = ["python", "train.py", "hydra.mode=RUN", *hydra_config.overrides.task]
-    made = {"command": shlex.join(words), "device": config.device}
-    store = Store(config.store.dir, made=made)
+    store = open_store(config, hydra_config.overrides.task, number)
     return plan_point(read_point(config), store), store
+
+
+def open_store(config: DictConfig, overrides: Sequence[str], number: int) -> Store:
+    """The store of job ``number``, which notes in its recipes what makes a result again; the device
+    is picked here.
+    """
+    config.device = pick_device(config.device, number)
+    words = ["python", "train.py", "hydra.mode=RUN", *overrides]
+    return Store(config.store.dir, {"command": shlex.join(words), "device": config.device})
 
 
 def _interrupt(number: int, frame: object) -> NoReturn:

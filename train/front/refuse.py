@@ -14,7 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 from files import InputError, nearest
 
 OF_INPUT = (InputError, HydraException, OmegaConfBaseException)
-EXTRAS = ("ray", "submitit")  # of pyproject.toml, each a launcher
+EXTRAS = ("joblib", "ray", "submitit")  # of pyproject.toml, each a launcher
 
 
 def refuse(error: BaseException) -> NoReturn:
@@ -53,7 +53,7 @@ def one_line(error: BaseException) -> str:
         name = option[1].split("/")[-1]
         if option[1].startswith("hydra/launcher/") and (extra := name.partition("_")[0]) in EXTRAS:
             return (
-                f"hydra/launcher={name} is not installed: pip install -c requirements.lock -e"
+                f"hydra/launcher={name} is not installed: pip install"
                 f" '.[{extra}]'"
             )
         return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))

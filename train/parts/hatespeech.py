@@ -14,7 +14,6 @@ from extrinsic.gaps import Gaps, gap_table
 from extrinsic.kinds import Classifier, Tagger
 from files import choice
 from files.choice import Whole
-from files.vectors import open_mapped
 
 if TYPE_CHECKING:
     from train.parts.part import Facts, Inputs, Stages
@@ -88,6 +87,8 @@ def tag_posts(tagger: Tagger, out: Path, inputs: Inputs, seed: int) -> None:
 
 def predict(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
     """``predictions.parquet``, one row a post."""
+    from files.vectors import open_mapped
+
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
     with _one_thread():
         predicted = classifier.predict(posts, open_mapped(inputs["vectors"] / "vectors"), seed=seed)

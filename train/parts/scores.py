@@ -6,10 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from files.vectors import open_mapped
-
 if TYPE_CHECKING:
     from intrinsic.metric import Metric
     from train.parts.part import Inputs, Stages
@@ -23,5 +19,9 @@ def lay_metric(stages: Stages, metric: Metric, subject: Mapping[str, Stage]) -> 
 
 def measure(metric: Metric, out: Path, inputs: Inputs, seed: int) -> None:
     """``scores.parquet``, one row a score."""
+    import pandas as pd
+
+    from files.vectors import open_mapped
+
     vectors = open_mapped(inputs["vectors"] / "vectors")
     pd.DataFrame(metric.score(vectors, seed=seed)).to_parquet(out / "scores.parquet")
