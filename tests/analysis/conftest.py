@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.correlate import CORRELATION_COLUMNS, Finding, as_table, correlate_slices
+from analysis.correlate import CORRELATION_COLUMNS, Finding, correlate_slices, correlation_table
 from analysis.figures import draw_figures
-from analysis.join import join_points
+from analysis.joined import join_points
 from analysis.results import Tables
 
 Row = dict[str, str | float | bool]
@@ -56,7 +56,7 @@ def findings() -> list[Finding]:
 @pytest.fixture(scope="session")
 def slices(findings: list[Finding]) -> pd.DataFrame:
     """The small experiment's correlations as their table."""
-    return as_table(findings, CORRELATION_COLUMNS)
+    return correlation_table(findings, CORRELATION_COLUMNS)
 
 
 @pytest.fixture(scope="session")

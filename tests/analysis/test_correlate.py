@@ -14,12 +14,12 @@ from scipy import stats
 from analysis.correlate import (
     CORRELATION_COLUMNS,
     STATISTICS,
-    as_table,
     correlate,
     correlate_slices,
+    correlation_table,
     main,
 )
-from analysis.join import join_points
+from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.results import Tables, write_tables
 from files import InputError
@@ -175,7 +175,7 @@ def test_a_constant_gap_has_no_correlation(slices: pd.DataFrame) -> None:
 def test_real_points_are_not_called_generated(tables: Tables) -> None:
     points = tables.points.assign(generated=tables.points["embedding"].eq("fasttext"))
     found = correlate_slices(join_points(tables._replace(points=points)))
-    result = as_table(found, CORRELATION_COLUMNS).groupby("embedding")["generated"].all()
+    result = correlation_table(found, CORRELATION_COLUMNS).groupby("embedding")["generated"].all()
     assert result.to_dict() == {"word2vec": False, "fasttext": True, "all": True}
 
 
@@ -192,13 +192,13 @@ def test_conventions_parts_and_groups_are_slices_of_their_own(tables: Tables) ->
     recall = tables.extrinsic.query("kind == 'gap' and measure == 'recall'")
     extrinsic = pd.concat([tables.extrinsic, recall.assign(unprivileged="non-binary")])
     found = correlate_slices(join_points(Tables(tables.points, intrinsic, extrinsic)))
-    result = as_table(found, CORRELATION_COLUMNS)
+    result = correlation_table(found, CORRELATION_COLUMNS)
     assert not result.duplicated(list(SLICE_COLUMNS)).any()
     # Two conventions and two parts, three gaps, 3 x 3 x 3 of embedding, query and method.
     assert len(result) == 4 * 3 * 27
     assert result["n"].max() == 20
     assert set(result["unprivileged"]) == {"female", "non-binary"}
-    alone = as_table(
+    alone = correlation_table(
         correlate_slices(join_points(tables._replace(extrinsic=extrinsic))), STATISTICS
     )
     default = result[(result["metric"] == "weat") & (result["convention"] == "default")]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.join import join_points, join_scores
+from analysis.joined import join_points, join_scores
 from analysis.naming import GAP, SCORE
 from analysis.results import Tables
 from files import InputError
