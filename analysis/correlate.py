@@ -28,7 +28,7 @@ from analysis.coefficients import (
 )
 from analysis.columns import labels, numbers, require_columns, texts
 from analysis.evidence import FEWEST_UNITS, Evidence, evidence
-from analysis.join import open_table
+from analysis.joined import open_table
 from analysis.naming import ALL, FAMILY, KINDS, POOLED_OVER, SLICE_COLUMNS, UNMODIFIED
 from analysis.pooling import reversal
 from analysis.show import print_correlations, print_evidence, print_slices
@@ -139,7 +139,7 @@ def correlate_slices(joined: pd.DataFrame, *, seed: int = 0) -> list[Finding]:
     )
 
 
-def as_table(found: Iterable[Finding], columns: Sequence[str]) -> pd.DataFrame:
+def correlation_table(found: Iterable[Finding], columns: Sequence[str]) -> pd.DataFrame:
     """One row per finding, in the columns named."""
     rows = [
         each.names
@@ -270,7 +270,7 @@ def _positions(keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], NDArray
     return {key: np.array(places) for key, places in found.items()}
 
 
-class Arguments(argparse.Namespace):
+class CorrelateArguments(argparse.Namespace):
     """What the command line gives."""
 
     table: str
@@ -284,7 +284,7 @@ class Arguments(argparse.Namespace):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print, and with ``--out`` write, the correlations of a table or results folder."""
-    args = _parser().parse_args(argv, Arguments())
+    args = _parser().parse_args(argv, CorrelateArguments())
     table = open_table(args.table)
     ours = set(JOINED_COLUMNS) <= set(table.columns)
     console = Console()
@@ -306,7 +306,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.print(RULES, soft_wrap=True, highlight=False)
     if args.out:
         with atomic_path(args.out) as path:
-            as_table(found, columns).to_csv(path, index=False)
+            correlation_table(found, columns).to_csv(path, index=False)
         console.print(args.out, soft_wrap=True, highlight=False, markup=False)
     return 0
 

@@ -16,12 +16,12 @@ import pandas as pd
 from analysis.columns import labels, numbers, require_columns, texts
 from analysis.figures import STAMP, draw_figures
 from analysis.grid import FORMATS, PLACES, ChartText, save_chart, scatter_grid
-from analysis.join import join_points, open_table
+from analysis.joined import join_points, open_table
 from analysis.results import read_tables
 from files import InputError, run_cli
 
 
-class Arguments(argparse.Namespace):
+class ScatterArguments(argparse.Namespace):
     """What the command line gives; empty text where nothing."""
 
     table: str
@@ -60,7 +60,7 @@ def grid_data(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Draw a table by column names, or figures 3 to 5 of a results folder."""
-    args = _parser().parse_args(argv, Arguments())
+    args = _parser().parse_args(argv, ScatterArguments())
     if Path(args.table).is_dir() and not args.x:
         out = Path(args.out or Path(args.table) / "figures")
         for path in draw_figures(join_points(read_tables(args.table)), out):

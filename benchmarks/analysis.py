@@ -22,7 +22,7 @@ from analysis.studies.correlation import Correlation
 POINTS = 1_000
 
 
-def made_up(points: int, seed: int = 0) -> Tables:
+def made_up_tables(points: int, seed: int = 0) -> Tables:
     """Random scores and gaps of so many points: three queries and three gaps each."""
     rng = np.random.default_rng(seed)
     number = np.arange(points)
@@ -90,7 +90,7 @@ def inference() -> dict[str, Any]:
 
 def study(folder: Path) -> dict[str, Any]:
     """All that is concluded from 1,000 points: correlations, figures in every format, the page."""
-    tables = made_up(POINTS)
+    tables = made_up_tables(POINTS)
     write_tables(folder, tables)
     start = time.perf_counter()
     Correlation().conclude(tables, folder, Console(quiet=True))

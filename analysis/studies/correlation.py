@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from analysis.naming import PRIMARY, UTILITY
 from files import InputError, atomic_path, choice
+from files.choice import Fileless
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,7 @@ FEWEST = 3  # points that a correlation needs
 
 
 @choice
-class Correlation:
+class Correlation(Fileless):
     """Intrinsic scores against gaps, slice by slice, as in Goldfarb-Tarrant et al. (2021).
 
     Prints the points and, where there are gaps, the correlations; writes ``correlations.csv`` and,
@@ -37,14 +38,10 @@ class Correlation:
     primary: tuple[str, ...] = PRIMARY
     utility: str = UTILITY
 
-    def files(self) -> list[Path]:
-        """A study reads the tables alone."""
-        return []
-
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, correlate and draw; the paths written."""
-        from analysis.correlate import CORRELATION_COLUMNS, as_table, correlate_slices
-        from analysis.join import has_gaps, join_points
+        from analysis.correlate import CORRELATION_COLUMNS, correlate_slices, correlation_table
+        from analysis.joined import has_gaps, join_points
         from analysis.show import print_correlations, print_points
 
         print_points(tables, console, primary=self.primary, utility=self.utility)
@@ -56,7 +53,7 @@ class Correlation:
                 found = correlate_slices(joined)
         written = [folder / "correlations.csv"]
         with atomic_path(written[0]) as path:
-            as_table(found, CORRELATION_COLUMNS).to_csv(path, index=False)
+            correlation_table(found, CORRELATION_COLUMNS).to_csv(path, index=False)
         if joined is None or len(tables.points) < FEWEST:
             return written
         print_correlations(found, console)

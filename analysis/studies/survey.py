@@ -14,9 +14,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from analysis.columns import cells, labels, numbers, texts
-from analysis.naming import labelled
+from analysis.columns import labels, numbers, texts, values_of
+from analysis.naming import row_names
 from files import atomic_path, choice
+from files.choice import Fileless
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,7 +53,7 @@ NUMBERS = (
 
 
 @choice
-class Survey:
+class Survey(Fileless):
     """The scores of pre-trained embeddings, after a survey of them; for points without a task.
 
     Prints one table, writes it as ``survey.csv``, and draws ``figures/figure2_*`` for each metric:
@@ -61,10 +62,6 @@ class Survey:
 
     name: ClassVar[str] = "survey"
     version: ClassVar[int] = 1
-
-    def files(self) -> list[Path]:
-        """A study reads the tables alone."""
-        return []
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
@@ -98,7 +95,7 @@ def survey_table(scores: pd.DataFrame) -> pd.DataFrame:
     score.
     """
     wide: dict[str, dict[str, object]] = {}
-    columns = (cells(scores, name) for name in ("embedding", "dim", "score", "y"))
+    columns = (values_of(scores, name) for name in ("embedding", "dim", "score", "y"))
     for point, file, dim, score, y in zip(texts(scores, "point"), *columns, strict=True):
         wide.setdefault(point, {"vectors": file, "dim": dim})[str(score)] = y
     return pd.DataFrame(wide.values())
@@ -135,7 +132,7 @@ def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
             x=numbers(part, "dim"),
             row="",
             column=part["family"],
-            colour=labelled(part, ("convention", "query", "part")),
+            colour=row_names(part, ("convention", "query", "part")),
             shape="",
         )
         text = ChartText(
@@ -170,7 +167,7 @@ def _names(rows: pd.DataFrame) -> list[str]:
         else metric
         for metric, query in pairs
     ]
-    return labelled(rows.assign(name=names), ("name", "convention", "part"))
+    return row_names(rows.assign(name=names), ("name", "convention", "part"))
 
 
 def _family(name: str, dim: str) -> str:

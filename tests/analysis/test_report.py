@@ -19,7 +19,7 @@ from analysis.coefficients import Coefficients
 from analysis.correlate import Finding, Marks, correlate_slices
 from analysis.evidence import Evidence
 from analysis.grid import PALETTE
-from analysis.join import join_points
+from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.report import build_report
 from analysis.report.__main__ import main
