@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import TypeVar, TypeVarTuple
 
 from threadpoolctl import threadpool_limits
 
@@ -24,6 +24,11 @@ SERVE = (
 )
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 LOOK = 0.2  # seconds between two looks whether the child lives
+
+
+R = TypeVar("R")
+Ts = TypeVarTuple("Ts")
+Tasks = queue.SimpleQueue[tuple[Callable[..., object], tuple[object, ...]]]
 
 
 class WorkerDiedError(RuntimeError):
@@ -39,7 +44,7 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
 
-    def __call__(self, function: Callable[..., Any], *args: Any) -> Any:
+    def __call__(self, function: Callable[[*Ts], R], *args: *Ts) -> R:
         """What ``function(*args)`` returns in the child. Raises ``WorkerDiedError``; the function
         must not raise.
         """
@@ -55,7 +60,8 @@ class Worker:
                     # awaited
                     break
             else:
-                return self._pipe.recv()
+                answer: R = self._pipe.recv()
+                return answer
         except (EOFError, ConnectionError):
             pass
         except BaseException:  # an interrupt ends the child too
@@ -112,7 +118,7 @@ def serve(descriptor: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.set_inheritable(descriptor, False)
     pipe = Connection(descriptor)
-    tasks: queue.SimpleQueue[tuple[Callable[..., Any], tuple[Any, ...]]] = queue.SimpleQueue()
+    tasks: Tasks = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
     keep_to_one_thread()
     silence_libraries()
@@ -121,7 +127,7 @@ def serve(descriptor: int) -> None:
         pipe.send(function(*args))
 
 
-def _receive(pipe: Connection, tasks: queue.SimpleQueue[Any]) -> None:
+def _receive(pipe: Connection, tasks: Tasks) -> None:
     """Pass tasks on; the end of the pipe means that the parent is gone, and then nobody waits for
     the work under way.
     """

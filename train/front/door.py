@@ -14,8 +14,9 @@ from hydra.types import RunMode
 
 from files import InputError
 from train.device import pick_device
-from train.front.compose import CONF, read_point, read_study, refuse_unknown_keys
+from train.front.compose import CONF, hydra_node, read_point, read_study, refuse_unknown_keys
 from train.front.refuse import OF_INPUT, refuse
+from train.front.settings import Settings, read_settings
 from train.outcome import Outcome, note, results_folder, run_point
 from train.point import Plan, plan_point
 from train.store import Store
@@ -78,13 +79,13 @@ def job(config: DictConfig) -> Outcome | None:
 
 def run_apart(config: DictConfig) -> Outcome:
     """Run the point in a child process, whose death is the point's failure and nobody else's."""
-    plan, store = _prepare(config)
-    results = results_folder(config.results.dir)
+    settings = read_settings(config)
+    plan, store = _prepare(config, settings)
+    results = results_folder(settings.results)
     try:
-        outcome: Outcome = WORKER(run_point, plan, store, results)
+        return WORKER(run_point, plan, store, results)
     except WorkerDiedError as error:
-        outcome = note(Outcome(plan.key, "failed", str(error)), results)
-    return outcome
+        return note(Outcome(plan.key, "failed", str(error)), results)
 
 
 def run_alone(config: DictConfig) -> int:
@@ -98,20 +99,21 @@ def run_alone(config: DictConfig) -> int:
 
     console = Console()
     refuse_unknown_keys(config, hydra_node())
-    plan, store = _prepare(config)
-    always = config.overwrite == "always"
-    print_plan([plan], [plan], store, console, anew=always)
-    if config.plan:
+    settings = read_settings(config)
+    plan, store = _prepare(config, settings)
+    anew = settings.overwrite == "always"
+    print_plan([plan], [plan], store, console, anew=anew)
+    if settings.plan:
         return 0
     study = read_study(config)
-    results = results_folder(config.results.dir) / plan.key
+    results = results_folder(settings.results) / plan.key
     keep_to_one_thread()
     silence_libraries()
-    if always:
+    if anew:
         for stage in plan.stages().values():
             store.discard(stage)
-    outcomes = {}
-    if config.overwrite != "only-cache" and not all(store.intact(stage) for stage in plan.ends):
+    outcomes: dict[str, Outcome] = {}
+    if settings.overwrite != "only-cache" and not all(map(store.intact, plan.ends)):
         store.prove_writable()
         outcomes[plan.key] = run_point(plan, store, results)
         if outcomes[plan.key].refused:
@@ -119,13 +121,13 @@ def run_alone(config: DictConfig) -> int:
     return finish([plan], outcomes, study, store, results, console)
 
 
-def _prepare(config: DictConfig) -> tuple[Plan, Store]:
+def _prepare(config: DictConfig, settings: Settings) -> tuple[Plan, Store]:
     hydra_config = HydraConfig.get()
     number = hydra_config.job.num if hydra_config.mode == RunMode.MULTIRUN else 0
-    config.device = pick_device(config.device, number)
+    device = pick_device(config.device, number)
+    config.device = device
     words = ["python", "train.py", "hydra.mode=RUN", *hydra_config.overrides.task]
-    made = {"command": shlex.join(words), "device": config.device}
-    store = Store(config.store.dir, made=made)
+    store = Store(settings.store, made={"command": shlex.join(words), "device": device})
     return plan_point(read_point(config), store), store
 
 
