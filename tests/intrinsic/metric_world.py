@@ -5,6 +5,7 @@ metrics.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,6 +87,16 @@ def make_vectors(
     vectors = KeyedVectors(vector_size=rows.shape[1])
     vectors.add_vectors(words, rows.astype(np.float32))
     return vectors
+
+
+def dot(u: Vector, v: Vector) -> float:
+    """The literal inner product."""
+    return sum(float(a * b) for a, b in zip(u.flat, v.flat, strict=True))
+
+
+def cos(u: Vector, v: Vector) -> float:
+    """The literal cosine."""
+    return dot(u, v) / math.sqrt(dot(u, u) * dot(v, v))
 
 
 def axis(place: int) -> Vector:

@@ -29,6 +29,8 @@ from tests.intrinsic.metric_world import (
     VOCABULARY,
     Vector,
     axis,
+    cos,
+    dot,
     make_metric,
     make_vectors,
     words_of,
@@ -39,14 +41,6 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 Lookup = Callable[[str], Vector]
-
-
-def dot(u: Vector, v: Vector) -> float:
-    return sum(float(a * b) for a, b in zip(u.flat, v.flat, strict=True))
-
-
-def cos(u: Vector, v: Vector) -> float:
-    return dot(u, v) / math.sqrt(dot(u, u) * dot(v, v))
 
 
 def unit(u: Vector) -> Vector:
