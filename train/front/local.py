@@ -11,6 +11,7 @@ from hydra.core.utils import JobReturn, JobStatus
 
 from train.front.compose import Composer, read_point
 from train.front.door import open_store, run_apart
+from train.front.settings import read_settings
 from train.outcome import results_folder
 from train.point import plan_point
 from train.worker import Worker
@@ -40,8 +41,9 @@ def launch(
 
     def prepared(words: Sequence[str], number: int) -> Callable[[], Outcome]:
         cell = compose(words)
-        store = open_store(cell, words, number)
-        plan, results = plan_point(read_point(cell), store), results_folder(cell.results.dir)
+        settings = read_settings(cell)
+        store = open_store(cell, settings, words, number)
+        plan, results = plan_point(read_point(cell), store), results_folder(settings.results)
         return lambda: run_apart(plan, store, results, worker())
 
     def worker() -> Worker:
