@@ -36,21 +36,20 @@ def launch(
 
     Each thread has a child of its own, started anew where it died; an interrupt ends them all.
     """
-    compose, workers = Composer(config.hydra.job.config_name), threading.local()
-    children: list[Worker] = []
+    compose = Composer(config.hydra.job.config_name)
+    workers: dict[int, Worker] = {}  # by the thread that each serves
 
     def prepared(words: Sequence[str], number: int) -> Callable[[], Outcome]:
         cell = compose(words)
         settings = read_settings(cell)
         store = open_store(cell, settings, words, number)
         plan, results = plan_point(read_point(cell), store), results_folder(settings.results)
-        return lambda: run_apart(plan, store, results, worker())
 
-    def worker() -> Worker:
-        if not hasattr(workers, "own"):
-            workers.own = Worker()
-            children.append(workers.own)
-        return workers.own
+        def run() -> Outcome:
+            worker = workers.setdefault(threading.get_ident(), Worker())
+            return run_apart(plan, store, results, worker)
+
+        return run
 
     jobs = [prepared(words, number) for number, words in enumerate(overrides, first)]
     pool = ThreadPoolExecutor(cores() if n_jobs < 1 else n_jobs)
@@ -58,8 +57,8 @@ def launch(
         outcomes = list(pool.map(lambda job: job(), jobs))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        for child in children:
-            child.stop()
+        for worker in workers.values():
+            worker.stop()
     return [_returned(outcome) for outcome in outcomes]
 
 
