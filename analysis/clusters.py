@@ -197,7 +197,7 @@ def leave_one_out(pairs: Pairs) -> Floats:
     return weighted_moments(np.ones((k, k)) - np.eye(k), moments(pairs)).r
 
 
-def rank_correlations(pairs: Pairs) -> tuple[Floats, Floats]:
+def rho_and_tau(pairs: Pairs) -> tuple[Floats, Floats]:
     """Spearman's rho and Kendall's tau-b over all rows, then without each unit in turn. Shapes
     (1 + units,) each; NaN where a side is constant.
 

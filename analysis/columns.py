@@ -13,7 +13,7 @@ EMPTY = "(empty)"
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
 
 
-def cells(table: pd.DataFrame, column: str) -> list[object]:
+def values_of(table: pd.DataFrame, column: str) -> list[object]:
     """The values of a column."""
     values: list[object] = table[column].tolist()
     return values
@@ -29,7 +29,7 @@ def numbers(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     if pd.api.types.is_numeric_dtype(values):
         return values.to_numpy(dtype=float, na_value=np.nan)
     found = np.full(len(values), np.nan)
-    for i, value in enumerate(cells(table, column)):
+    for i, value in enumerate(values_of(table, column)):
         if is_blank(value) or str(value).strip().lower() in MISSING:
             continue
         try:
@@ -46,7 +46,7 @@ def labels(table: pd.DataFrame, column: str, *, empty: str = EMPTY) -> list[str]
     """A column as text to group by: the numbers 6 and 6.0 are the label ``6``; an empty cell is
     the label ``empty``.
     """
-    return [empty if is_blank(value) else _label(value) for value in cells(table, column)]
+    return [empty if is_blank(value) else _label(value) for value in values_of(table, column)]
 
 
 def texts(table: pd.DataFrame, column: str) -> list[str]:

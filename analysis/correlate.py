@@ -28,7 +28,7 @@ from analysis.coefficients import (
 )
 from analysis.columns import labels, numbers, require_columns, texts
 from analysis.evidence import FEWEST_UNITS, Evidence, evidence
-from analysis.join import open_table
+from analysis.joined import open_table
 from analysis.naming import ALL, FAMILY, KINDS, POOLED_OVER, SLICE_COLUMNS, UNMODIFIED
 from analysis.pooling import reversal
 from analysis.show import print_correlations, print_evidence, print_slices
@@ -139,7 +139,7 @@ def correlate_slices(joined: pd.DataFrame, *, seed: int = 0) -> list[Finding]:
     )
 
 
-def as_table(found: Iterable[Finding], columns: Sequence[str]) -> pd.DataFrame:
+def correlation_table(found: Iterable[Finding], columns: Sequence[str]) -> pd.DataFrame:
     """One row per finding, in the columns named."""
     rows = [
         each.names
@@ -220,9 +220,9 @@ def _with_repeats(found: Evidence, x: Floats, y: Floats) -> Evidence:
 
 def _judged(found: Sequence[Finding]) -> list[Finding]:
     """The findings with p-values adjusted over all of them, and their verdicts."""
-    holm_p, bh_p = (p.tolist() for p in adjust([each.evidence.r_p for each in found]))
+    holm_p, bh_p = adjust([each.evidence.r_p for each in found])
     return [
-        each._replace(judgement=judged(each.statistics, each.evidence, holm, bh))
+        each._replace(judgement=judged(each.statistics, each.evidence, float(holm), float(bh)))
         for each, holm, bh in zip(found, holm_p, bh_p, strict=True)
     ]
 
@@ -270,9 +270,21 @@ def _positions(keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], NDArray
     return {key: np.array(places) for key, places in found.items()}
 
 
+class CorrelateArguments(argparse.Namespace):
+    """What the command line gives."""
+
+    table: str
+    x: str
+    y: str
+    by: list[str]
+    cluster: list[str]
+    unbiased: float
+    out: str
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Print, and with ``--out`` write, the correlations of a table or results folder."""
-    args = _parser().parse_args(argv)
+    args = _parser().parse_args(argv, CorrelateArguments())
     table = open_table(args.table)
     ours = set(JOINED_COLUMNS) <= set(table.columns)
     console = Console()
@@ -294,7 +306,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.print(RULES, soft_wrap=True, highlight=False)
     if args.out:
         with atomic_path(args.out) as path:
-            as_table(found, columns).to_csv(path, index=False)
+            correlation_table(found, columns).to_csv(path, index=False)
         console.print(args.out, soft_wrap=True, highlight=False, markup=False)
     return 0
 
@@ -307,8 +319,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m analysis.correlate", description="Correlations of two columns, by slices."
     )
     parser.add_argument("table", help="a results folder, or a .csv, .tsv or .parquet file")
-    parser.add_argument("--x", help="column of the intrinsic metric")
-    parser.add_argument("--y", help="column of the gap")
+    parser.add_argument("--x", default="", help="column of the intrinsic metric")
+    parser.add_argument("--y", default="", help="column of the gap")
     parser.add_argument(
         "--by", type=names, default=[], help="columns to slice by, separated by commas"
     )
@@ -327,7 +339,7 @@ def _parser() -> argparse.ArgumentParser:
         default=0.0,
         help="the value of --x without bias, for the ranking (default 0)",
     )
-    parser.add_argument("--out", help="also write one row per slice to this CSV file")
+    parser.add_argument("--out", default="", help="also write one row per slice to this CSV file")
     return parser
 
 

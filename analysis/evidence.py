@@ -4,7 +4,7 @@ and ranking.
 
 from __future__ import annotations
 
-from math import isfinite, nan
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +18,8 @@ from analysis.clusters import (
     jackknife_interval,
     leave_one_out,
     pearson_interval,
-    rank_correlations,
     resample,
+    rho_and_tau,
     unit_permutation_p,
     weighted_moments,
 )
@@ -100,29 +100,18 @@ def evidence(
         return found._replace(caution="a side is constant")
     resamples = _affordable(resamples, len(names))
     weights = resample(len(names), resamples, seed)
-    r = pearson_interval(pairs, weights)
     p, caution = unit_permutation_p(pairs, resamples, seed)
-    of_bases = Estimate()
+    ranking = pairwise_accuracy(pairs, weights, unbiased)
+    of_bases, noiseless = Estimate(), Estimate()
     if len(base_names) > FEWEST_UNITS:
         of_bases = pearson_interval(over, resample(len(base_names), resamples, seed))
-    rho, tau = (jackknife_interval(each[0], each[1:]) for each in rank_correlations(pairs))
-    noiseless = Estimate()
     if errors:
         kept = both_finite(x, y)
         noiseless = corrected(pairs, errors[0][kept], errors[1][kept], weights)
-    ranking = pairwise_accuracy(pairs, weights, unbiased)
-    return _with_influence(found, pairs, names, r.value)._replace(
-        r_low=r.low,
-        r_high=r.high,
+    return _of_units(found, pairs, names, weights)._replace(
         r_p=p,
         r_low_bases=of_bases.low,
         r_high_bases=of_bases.high,
-        rho_low=rho.low,
-        rho_high=rho.high,
-        tau_low=tau.low,
-        tau_high=tau.high,
-        detectable=detectable(len(names)),
-        coverage=coverage(len(names)),
         r_corrected=noiseless.value,
         r_corrected_low=noiseless.low,
         r_corrected_high=noiseless.high,
@@ -144,14 +133,27 @@ def unit_interval(x: ArrayLike, y: ArrayLike, units: ArrayLike) -> tuple[float, 
     return found.low, found.high
 
 
-def _with_influence(found: Evidence, pairs: Pairs, names: list[str], r: float) -> Evidence:
+def _of_units(found: Evidence, pairs: Pairs, names: list[str], weights: Floats) -> Evidence:
+    """With the intervals over units, what they can tell, and the influence of each."""
+    r = pearson_interval(pairs, weights)
+    rho, tau = (jackknife_interval(each[0], each[1:]) for each in rho_and_tau(pairs))
+    found = found._replace(
+        r_low=r.low,
+        r_high=r.high,
+        rho_low=rho.low,
+        rho_high=rho.high,
+        tau_low=tau.low,
+        tau_high=tau.high,
+        detectable=detectable(len(names)),
+        coverage=coverage(len(names)),
+    )
     left_out = leave_one_out(pairs)
     if not np.isfinite(left_out).any():
         return found
     return found._replace(
         influence_low=float(np.nanmin(left_out)),
         influence_high=float(np.nanmax(left_out)),
-        influential=names[int(np.nanargmax(np.abs(left_out - r)))],
+        influential=names[int(np.nanargmax(np.abs(left_out - r.value)))],
     )
 
 
@@ -187,10 +189,10 @@ def corrected(pairs: Pairs, x_error: Floats, y_error: Floats, weights: Floats) -
     r = weighted_moments(every, unit_moments(pairs)).r
     with np.errstate(divide="ignore", invalid="ignore"):
         cut: Floats = np.clip(r / np.sqrt(reliability), -1, 1)
-    value, *resampled = np.where(reliability > 0, cut, nan).tolist()
-    if not isfinite(value) or np.isfinite(resampled).mean() < 0.9:
+    values = np.where(reliability > 0, cut, nan)
+    if np.isnan(values[0]) or np.count_nonzero(np.isnan(values)) > 0.1 * len(weights):
         return Estimate()
-    return Estimate(value, *_percentiles(np.array(resampled)))
+    return Estimate(float(values[0]), *_percentiles(values[1:]))
 
 
 def pairwise_accuracy(pairs: Pairs, weights: Floats, unbiased: float = 0.0) -> Estimate:
@@ -219,5 +221,5 @@ def pairwise_accuracy(pairs: Pairs, weights: Floats, unbiased: float = 0.0) -> E
 
 
 def _percentiles(resampled: Floats) -> tuple[float, float]:
-    low, high = np.nanquantile(resampled, [0.025, 0.975]).tolist()
-    return float(low), float(high)
+    bounds: Floats = np.nanquantile(resampled, [0.025, 0.975])
+    return float(bounds[0]), float(bounds[1])

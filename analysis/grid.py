@@ -7,11 +7,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import altair as alt
 import numpy as np
-import pandas as pd
 import vl_convert
 
 from analysis.coefficients import coefficients
@@ -19,6 +18,9 @@ from analysis.columns import labels, numbers
 from analysis.evidence import unit_interval
 from analysis.show import short
 from files import InputError, atomic_path, nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Okabe & Ito (2008), told apart by every kind of colour vision; black is kept for unmodified
 # embeddings, pale yellow comes last.
@@ -108,7 +110,7 @@ def scatter_grid(
 
 
 def _styled(grid: alt.FacetChart) -> alt.FacetChart:
-    return (
+    styled: alt.FacetChart = (
         grid.configure(font="sans-serif", background="white")
         .configure_view(stroke="#cccccc")
         .configure_title(
@@ -133,6 +135,7 @@ def _styled(grid: alt.FacetChart) -> alt.FacetChart:
             labelFontSize=11, titleFontSize=11, symbolSize=70, symbolOpacity=1, labelLimit=240
         )
     )
+    return styled
 
 
 def save_chart(chart: dict[str, Any], path: str | Path) -> Path:
@@ -242,14 +245,15 @@ def _header(names: list[str], angle: int, limit: int) -> alt.Header | None:
 
 
 def _rule_at_zero(base: alt.Chart) -> alt.Chart:
-    return base.mark_rule(color="#888888", strokeDash=[3, 3]).encode(y=alt.YDatum(0))
+    rule: alt.Chart = base.mark_rule(color="#888888", strokeDash=[3, 3]).encode(y=alt.YDatum(0))
+    return rule
 
 
 def _note_layer(base: alt.Chart) -> alt.Chart:
-    notes = base.transform_filter("isValid(datum.note)").mark_text(
-        align="left", baseline="bottom", fontSize=10, color=INK
-    )
-    return notes.encode(text="note:N", x=alt.value(0), y=alt.value(-4))
+    drawn = base.transform_filter("isValid(datum.note)")
+    style = drawn.mark_text(align="left", baseline="bottom", fontSize=10, color=INK)
+    notes: alt.Chart = style.encode(text="note:N", x=alt.value(0), y=alt.value(-4))
+    return notes
 
 
 def _marks(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from analysis.columns import texts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ALL = "all"
 UNMODIFIED = "none"
@@ -50,7 +52,7 @@ def shown(table: pd.DataFrame, columns: Iterable[str]) -> list[str]:
     return [name for name in columns if name not in DETAIL_OF or any(told(table, name))]
 
 
-def labelled(table: pd.DataFrame, columns: Iterable[str], separator: str = " ") -> list[str]:
+def row_names(table: pd.DataFrame, columns: Iterable[str], separator: str = " ") -> list[str]:
     """For each row what a reader is shown of the columns, in one text."""
     rows = zip(*(told(table, name) for name in columns), strict=True)
     return [separator.join(filter(None, row)) for row in rows]
@@ -76,7 +78,7 @@ def query_titles(table: pd.DataFrame) -> list[str]:
     """For each row its query, ``weat6b`` as ``WEAT 6b``, and where it has several parts its
     part.
     """
-    names = labelled(table, ("query", "part"), ", ")
+    names = row_names(table, ("query", "part"), ", ")
     return [re.sub(r"^weat(\d)", r"WEAT \1", name) for name in names]
 
 

@@ -6,13 +6,14 @@ import os
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
-
-import pandas as pd
+from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.columns import texts
 from files import InputError, atomic_path
 from files.tables import read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CONCLUSIONS = ("correlations.csv", "correlations.tex", "survey.csv", "figures", "report.html")
 

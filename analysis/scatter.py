@@ -15,10 +15,25 @@ import pandas as pd
 
 from analysis.columns import labels, numbers, require_columns, texts
 from analysis.figures import STAMP, draw_figures
-from analysis.grid import PLACES, ChartText, save_chart, scatter_grid
-from analysis.join import join_points, open_table
+from analysis.grid import FORMATS, PLACES, ChartText, save_chart, scatter_grid
+from analysis.joined import join_points, open_table
 from analysis.results import read_tables
 from files import InputError, run_cli
+
+
+class ScatterArguments(argparse.Namespace):
+    """What the command line gives; empty text where nothing."""
+
+    table: str
+    x: str
+    y: str
+    row: str
+    column: str
+    colour: str
+    shape: str
+    title: str
+    out: str
+    mark: str
 
 
 def grid_data(
@@ -45,7 +60,7 @@ def grid_data(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Draw a table by column names, or figures 3 to 5 of a results folder."""
-    args = _parser().parse_args(argv)
+    args = _parser().parse_args(argv, ScatterArguments())
     if Path(args.table).is_dir() and not args.x:
         out = Path(args.out or Path(args.table) / "figures")
         for path in draw_figures(join_points(read_tables(args.table)), out):
@@ -94,13 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         ("colour", "column that colours the points"),
         ("shape", "column that shapes the points"),
         ("title", "title of the figure"),
-        (
-            "out",
-            (
-                "file to write (.svg, .png or .html), or the folder for the figures of a results"
-                " folder"
-            ),
-        ),
+        ("out", f"file to write ({', '.join(FORMATS)}); of a results folder the figures' folder"),
     ):
         parser.add_argument(f"--{name}", default="", help=what)
     parser.add_argument(

@@ -9,13 +9,12 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from rich.console import Console
 from rich.measure import Measurement
 from rich.segment import Segments
 from rich.table import Table
 from rich.text import Text
 
-from analysis.columns import cells, is_blank, numbers, texts
+from analysis.columns import is_blank, numbers, texts, values_of
 from analysis.naming import (
     ALL,
     FAMILY,
@@ -24,16 +23,18 @@ from analysis.naming import (
     SLICE_COLUMNS,
     UTILITY,
     gap_titles,
-    labelled,
     measure_title,
     primary_of,
+    row_names,
     shown,
 )
-from analysis.results import Tables
 from analysis.verdict import WITHIN_NOISE
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from analysis.correlate import Finding
+    from analysis.results import Tables
 
 NOTHING = "-"
 SCORES_SHOWN = 4
@@ -107,7 +108,7 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
     whole = [each for each in found if each.names["method"] == ALL]
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
     columns = shown(names, (*SCORE[2:], *SLICE_COLUMNS[-4:-1]))
-    headings = labelled(names, FAMILY, ", ")
+    headings = row_names(names, FAMILY, ", ")
     for heading in dict.fromkeys(headings):
         block = [each for each, of in zip(whole, headings, strict=True) if of == heading]
         rows = [
@@ -183,7 +184,7 @@ def print_points(
 def _scores(intrinsic: pd.DataFrame) -> tuple[dict[str, dict[str, str]], list[str]]:
     """The first scores, by name and point; the names of the others."""
     several = len(set(texts(intrinsic, "metric"))) > 1
-    names = labelled(intrinsic, SCORE if several else SCORE[1:])
+    names = row_names(intrinsic, SCORE if several else SCORE[1:])
     found: dict[str, dict[str, str]] = {name: {} for name in names}
     if names:
         values = numbers(intrinsic, "value").tolist()
@@ -219,7 +220,7 @@ def _varies(points: pd.DataFrame, name: str) -> bool:
 def _cells(table: pd.DataFrame, name: str) -> list[str]:
     return [
         NOTHING if is_blank(value) else f"{value:g}" if isinstance(value, float) else str(value)
-        for value in cells(table, name)
+        for value in values_of(table, name)
     ]
 
 

@@ -1,5 +1,5 @@
-"""Inference and the report: 100 slices with 10,000 resamples, a report of 1,000 points, and how
-soon its page answers.
+"""Inference and a whole study: 100 slices with 10,000 resamples, all that is concluded from 1,000
+points, and how soon its page answers.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from statistics import median
 
 import numpy as np
 import pandas as pd
-from analysis.tables import write_tables
+from rich.console import Console
 
 from analysis.correlate import correlate
-from analysis.figures import draw_figures
-from analysis.read import Tables
-from analysis.report import build_report
+from analysis.results import Tables, write_tables
+from analysis.studies.correlation import Correlation
+from benchmarks.row import Row
 
 POINTS = 1_000
 
 
-def made_up(points: int, seed: int = 0) -> Tables:
+def made_up_tables(points: int, seed: int = 0) -> Tables:
     """Random scores and gaps of so many points: three queries and three gaps each."""
     rng = np.random.default_rng(seed)
     number = np.arange(points)
@@ -47,6 +47,7 @@ def made_up(points: int, seed: int = 0) -> Tables:
         error="",
         generated=True,
     )
+    table["base_key"] = table["embedding"] + table["seed"].astype(str)
     scores = table[["point"]].merge(
         pd.DataFrame({"query": ["weat6b", "weat7", "weat8"]}), how="cross"
     )
@@ -55,50 +56,48 @@ def made_up(points: int, seed: int = 0) -> Tables:
         metric="weat", value=value, low=value - 0.3, high=value + 0.3, unbiased=0.0, reason=""
     )
     gaps = table[["point"]].merge(
-        pd.DataFrame({"measure": ["precision_gap", "recall_gap", "f1_gap"]}), how="cross"
+        pd.DataFrame({"measure": ["precision", "recall", "f1"]}), how="cross"
     )
     value = 0.1 * rng.normal(size=len(gaps))
     gaps = gaps.assign(
-        task="t", group="m-f", value=value, low=value - 0.1, high=value + 0.1, support=50, reason=""
+        task="t",
+        kind="gap",
+        group="",
+        privileged="m",
+        unprivileged="f",
+        value=value,
+        low=value - 0.1,
+        high=value + 0.1,
+        support=50,
+        reason="",
     )
     return Tables(table, scores, gaps)
 
 
-def inference() -> dict[str, Any]:
+def inference() -> Row:
     """100 slices of 84 rows in 28 units, every column of ``correlate``."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"x": rng.normal(size=8_400), "y": rng.normal(size=8_400)})
     table = table.assign(unit=np.arange(8_400) % 28, slice=np.repeat(np.arange(100), 84))
     start = time.perf_counter()
     correlate(table, x="x", y="y", by=["slice"], cluster=["unit"])
-    return {
-        "what": "100 slices of 84 rows, 28 units, 10,000 resamples",
-        "measured": time.perf_counter() - start,
-        "target": "30",
-        "unit": "s",
-    }
+    what = "100 slices of 84 rows, 28 units, 10,000 resamples"
+    return Row(what, time.perf_counter() - start, "s", "<= 30")
 
 
-def report(folder: Path) -> dict[str, Any]:
-    """The report of 1,000 points in the folder of a sweep, which has computed its correlations and
-    drawn its figures.
-    """
-    tables = made_up(POINTS)
-    write_tables(folder, *tables)
-    draw_figures(tables, folder / "figures")
+def study(folder: Path) -> Row:
+    """All that is concluded from 1,000 points: correlations, figures in every format, the page."""
+    tables = made_up_tables(POINTS)
+    write_tables(folder, tables)
     start = time.perf_counter()
-    build_report(folder)
+    Correlation().conclude(tables, folder, Console(quiet=True))
     took = time.perf_counter() - start
     size = (folder / "report.html").stat().st_size / 1e6
-    return {
-        "what": f"report of {POINTS:,} points from a sweep's folder ({size:.1f} MB)",
-        "measured": took,
-        "target": "20",
-        "unit": "s",
-    }
+    what = f"correlations, figures and report of {POINTS:,} points ({size:.1f} MB)"
+    return Row(what, took, "s", "<= 40")
 
 
-def opened(page: Path) -> dict[str, Any]:
+def opened(page: Path) -> Row:
     """From the start of loading to the scatter that answers, in headless Chromium."""
     from selenium import webdriver
 
@@ -116,7 +115,7 @@ def opened(page: Path) -> dict[str, Any]:
         options=options, service=webdriver.ChromeService(shutil.which("chromedriver"))
     )
     try:
-        took = []
+        took: list[float] = []
         for _ in range(3):
             browser.get(page.as_uri())
             while browser.execute_script("return window.reportReady === undefined"):
@@ -124,20 +123,16 @@ def opened(page: Path) -> dict[str, Any]:
             took.append(browser.execute_script("return window.reportReady") / 1000)
     finally:
         browser.quit()
-    return {
-        "what": f"its page interactive in headless Chromium, {POINTS:,} points",
-        "measured": float(np.median(took)),
-        "target": "2",
-        "unit": "s",
-    }
+    what = f"its page interactive in headless Chromium, {POINTS:,} points"
+    return Row(what, median(took), "s", "<= 2")
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows() -> Iterator[Row]:
     """What was measured, with its unit and target."""
     folder = Path(tempfile.mkdtemp())
     try:
         yield inference()
-        yield report(folder)
+        yield study(folder)
         if shutil.which("chromium") and shutil.which("chromedriver"):
             yield opened(folder / "report.html")
     finally:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
-from analysis.join import join_points
+from analysis.joined import join_points
 from analysis.report.page import build_report
 from analysis.results import read_tables
 from files import run_cli

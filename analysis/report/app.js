@@ -101,7 +101,8 @@ function select(brush) {
   document.getElementById("selection").replaceChildren(...(inside.length ? [table(inside, names, "Selected rows", { save: "selected.csv", scroll: true })] : []));
 }
 
-const specs = figures(D.look, UNMODIFIED, distinct(rows.map((row) => row.method_name)), distinct(rows.map((row) => row.embedding)));
+const curves = expand(D.curves);
+const specs = figures(D.look, UNMODIFIED, rows, curves);
 const quiet = { actions: false, logLevel: 1, renderer: rows.length > 3000 ? "canvas" : "svg" };
 async function draw(id, data = {}) {
   const spec = structuredClone(specs[id]);
@@ -111,7 +112,7 @@ async function draw(id, data = {}) {
 
 // The answer first.
 const verdicts = D.correlations.filter((row) => row.method === ALL && row.embedding === ALL && D.primary.includes(row.gap));
-const brief = ["query", "gap", "verdict", "why", "r, 95% interval", "rows", "embedding runs", "p, Holm", "right picks, 95% interval"];
+const brief = ["query", "gap", "verdict", "r, 95% interval", "rows", "embedding runs", "p, Holm", "right picks, 95% interval", "why"];
 const estimate = (value, low, high) => (value === null ? "" : `${value.toFixed(2)} ${low === null ? "" : `[${low.toFixed(2)}, ${high.toFixed(2)}]`}`);
 for (const row of verdicts) Object.assign(row, {
   "r, 95% interval": estimate(row.pearson, row.r_low, row.r_high), rows: row.n, "embedding runs": row.n_units, "p, Holm": row.p_holm,
@@ -136,7 +137,7 @@ const forest = [
 await draw("forest", { forest });
 document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "mixed_slope", "mixed_low", "mixed_high", "mixed_n_groups", "reversal", "reason"],
   "m embeddings pooled by random effects (r, 95% interval, tau2 on the scale of z, i2: share of heterogeneity); mixed: slope of the gap on the score within base embeddings, both standardised"));
-await draw("curves", { curves: expand(D.curves) });
+await draw("curves", { curves });
 document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict", "why"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
 document.getElementById("t-points").append(table(D.points, Object.keys(D.points[0] ?? {}), "Points", { save: "points.csv", scroll: true }));
 window.reportDone = performance.now();

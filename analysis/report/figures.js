@@ -18,9 +18,12 @@ const free = { scale: { zero: false, nice: true } };
 const zeroRule = { mark: { type: "rule", color: "#888", strokeDash: [4, 3] }, encoding: { y: { datum: 0 } } };
 
 // look: the colours and shapes of the paper's figures; black is kept for unmodified embeddings.
-function figures({ black, palette, shapes }, unmodified, methods, embeddings) {
+function figures({ black, palette, shapes }, unmodified, rows, doses) {
+  const values = (table, name) => [...new Set(table.map((row) => row[name]))];
+  const facet = (table, name) => nominal(name, null, { sort: values(table, name), header: { labelExpr: "split(datum.label, ', ')" } });
+  const methods = values(rows, "method_name"), embeddings = values(rows, "embedding");
   const others = methods.filter((method) => method !== unmodified);
-  const cycle = (values, count) => Array.from({ length: count }, (_, i) => values[i % values.length]);
+  const cycle = (items, count) => Array.from({ length: count }, (_, i) => items[i % items.length]);
   const color = nominal("method_name", "method", { scale: { domain: [unmodified, ...others], range: [black, ...cycle(palette, others.length)] } });
   const shape = nominal("embedding", "embedding", { scale: { domain: embeddings, range: cycle(shapes, embeddings.length) } });
   const x = quantitative("x", "score of the metric", free);
@@ -44,7 +47,7 @@ function figures({ black, palette, shapes }, unmodified, methods, embeddings) {
   };
   // Panels by two columns of the rows: the paper's figures.
   const panels = (row, column) => ({
-    data: { name: "rows" }, facet: { row: nominal(row), column: nominal(column) },
+    data: { name: "rows" }, facet: { row: facet(rows, row), column: facet(rows, column) },
     spec: {
       width: 170, height: 120,
       layer: [zeroRule, { mark: { type: "point", filled: true, size: 35, opacity: 0.8 }, encoding: { x, y: gap("gap"), color, shape, tooltip } }],
@@ -70,10 +73,10 @@ function figures({ black, palette, shapes }, unmodified, methods, embeddings) {
     ],
   };
   // What the dose does: the mean over embeddings and seeds, and the range.
-  const dose = quantitative("dose", "dose"), method = nominal("method", "method", { scale: { range: palette } });
+  const dose = quantitative("dose", "dose"), method = nominal("method", "method", { scale: { domain: others, range: cycle(palette, others.length) } });
   const value = (aggregate, more = {}) => quantitative("value", null, { aggregate, ...more });
   const curves = {
-    data: { name: "curves" }, facet: nominal("what", null, { sort: null }), columns: 3, resolve: { scale: { y: "independent" } },
+    data: { name: "curves" }, facet: facet(doses, "what"), columns: 3, resolve: { scale: { y: "independent" } },
     spec: {
       width: 200, height: 130,
       layer: [

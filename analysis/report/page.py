@@ -6,22 +6,27 @@ import html
 import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING
 
-import pandas as pd
 import vl_convert
 
 from analysis.columns import texts
-from analysis.correlate import Finding
 from analysis.figures import STAMP
 from analysis.naming import ALL, PRIMARY, UNMODIFIED, UTILITY, primary_of
 from analysis.report.page_data import Json, page_data
 from analysis.report.tex import correlations_tex
-from analysis.results import Tables
 from analysis.verdict import CANNOT_TELL, CONTRADICTS, RULES, SUPPORTS
 from files import InputError, atomic_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.correlate import Finding
+    from analysis.results import Tables
 
 HERE = Path(__file__).parent
 MOST_BYTES = 5_000_000
@@ -110,9 +115,16 @@ def _render(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
         words,
         style=_part("style.css"),
         data=told,
-        bundle=vl_convert.javascript_bundle().replace("</script", "<\\/script"),
+        bundle=_bundle(),
         app=_part("figures.js") + _part("app.js"),
     )
+
+
+@cache
+def _bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed, a megabyte of JavaScript that takes a second to make."""
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;")
+    return bundle.replace("</script", "<\\/script")
 
 
 def _part(name: str) -> str:

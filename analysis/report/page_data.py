@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
-from analysis.columns import cells, numbers, texts
-from analysis.correlate import CORRELATION_COLUMNS, Finding, as_table
+from analysis.columns import numbers, texts, values_of
+from analysis.correlate import CORRELATION_COLUMNS, Finding, correlation_table
 from analysis.grid import BLACK, PALETTE, SHAPES
 from analysis.naming import (
     ALL,
@@ -19,14 +19,16 @@ from analysis.naming import (
     UNMODIFIED,
     gap_titles,
     group_pairs,
-    labelled,
     measure_title,
     primary_of,
+    row_names,
 )
 from analysis.pooling import meta_analysis, mixed_model, z_error
-from analysis.results import Tables
 from analysis.show import estimate
 from analysis.verdict import RULES
+
+if TYPE_CHECKING:
+    from analysis.results import Tables
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 
@@ -105,6 +107,7 @@ def page_data(
     place = {point: i for i, point in enumerate(texts(points, "point"))}
     rows: dict[str, Json] = {
         "p": [place[point] for point in texts(joined, "point")],
+        "task": texts(joined, "task"),
         **_labels(joined),
         "groups": group_pairs(joined),
         "by_group": by_group(joined, tables.extrinsic),
@@ -113,15 +116,15 @@ def page_data(
         joined[joined["measure"] == measure]
         for measure in primary_of(texts(joined, "measure"), primary)
     ]
-    correlations = as_table(found, CORRELATION_COLUMNS)
+    correlations = correlation_table(found, CORRELATION_COLUMNS)
     return {
         "points": _records(columns(points, POINT_COLUMNS)),
         "rows": rows | columns(joined, ROW_COLUMNS),
         "curves": dose_curves(tables, utility),
         "correlations": _records(
-            columns(correlations, ("task", "embedding", "method"))
+            columns(correlations, ("task", "embedding"))
             | _labels(correlations)
-            | columns(correlations, CORRELATION_NUMBERS)
+            | columns(correlations, ("method", *CORRELATION_NUMBERS))
         ),
         "primary": [title for part in main for title in dict.fromkeys(gap_titles(part))],
         "pooled": pooled(joined, found),
@@ -133,7 +136,7 @@ def page_data(
 
 def columns(table: pd.DataFrame, names: Iterable[str]) -> dict[str, Sequence[Json]]:
     """The columns that there are as JSON has them: a third of the size of rows."""
-    return {name: [plain(v) for v in cells(table, name)] for name in names if name in table}
+    return {name: [plain(v) for v in values_of(table, name)] for name in names if name in table}
 
 
 def plain(value: object) -> Json:
@@ -176,7 +179,7 @@ def dose_curves(tables: Tables, utility: str) -> dict[str, Sequence[Json]]:
     overall = (extrinsic["measure"] == utility) & (extrinsic["group"] == ALL)
     values = pd.concat(
         [
-            tables.intrinsic.assign(what=labelled(tables.intrinsic, SCORE), kind="score"),
+            tables.intrinsic.assign(what=row_names(tables.intrinsic, SCORE), kind="score"),
             gaps.assign(what=gap_titles(gaps), kind="gap"),
             extrinsic[overall].assign(what=f"{measure_title(utility)} of the task", kind="utility"),
         ]
@@ -203,7 +206,7 @@ def pooled(joined: pd.DataFrame, found: Sequence[Finding]) -> list[dict[str, Jso
         for each in found
         if each.marks and all(each.names[name] == ALL for name in POOLED_OVER)
     }
-    score = labelled(joined, ("metric", "convention", "part"))
+    score = row_names(joined, ("metric", "convention", "part"), ", ")
     named = joined.assign(score=score, gap=gap_titles(joined))
     rows = []
     for _, part in named.groupby(list(KINDS), sort=False):
@@ -230,8 +233,8 @@ def pooled(joined: pd.DataFrame, found: Sequence[Finding]) -> list[dict[str, Jso
 def _labels(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
     """What a reader is shown of scores and gaps."""
     return {
-        "metric": labelled(table, SCORE[:2]),
-        "query": labelled(table, SCORE[2:]),
+        "metric": row_names(table, SCORE[:2], ", "),
+        "query": row_names(table, SCORE[2:], ", "),
         "gap": gap_titles(table),
     }
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import isfinite
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.correlate import Finding
-from analysis.naming import ALL, SCORE, SLICE_COLUMNS, gap_titles, labelled
+from analysis.naming import ALL, SCORE, SLICE_COLUMNS, gap_titles, row_names
+
+if TYPE_CHECKING:
+    from analysis.correlate import Finding
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -28,7 +31,7 @@ def correlations_tex(found: Iterable[Finding]) -> str:
     """
     whole = [each for each in found if each.names["method"] == ALL]
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
-    scores = zip(labelled(names, SCORE[:2]), labelled(names, SCORE[2:]), strict=True)
+    scores = zip(row_names(names, SCORE[:2]), row_names(names, SCORE[2:]), strict=True)
     blocks: dict[str, list[str]] = {}
     for each, gap, score in zip(whole, gap_titles(names), scores, strict=True):
         blocks.setdefault(gap, []).append(_row(each, *score))

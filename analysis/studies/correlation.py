@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
-
-from annotated_types import MinLen
-from rich.console import Console
+from typing import TYPE_CHECKING, ClassVar
 
 from analysis.naming import PRIMARY, UTILITY
 from files import InputError, atomic_path, choice
+from files.choice import Fileless
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
     from analysis.correlate import Finding
     from analysis.results import Tables
@@ -21,7 +22,7 @@ FEWEST = 3  # points that a correlation needs
 
 
 @choice
-class Correlation:
+class Correlation(Fileless):
     """Intrinsic scores against gaps, slice by slice, as in Goldfarb-Tarrant et al. (2021).
 
     Prints the points and, where there are gaps, the correlations; writes ``correlations.csv`` and,
@@ -34,33 +35,29 @@ class Correlation:
     name: ClassVar[str] = "correlation"
     version: ClassVar[int] = 1
 
-    primary: Annotated[tuple[str, ...], MinLen(1)] = PRIMARY
+    primary: tuple[str, ...] = PRIMARY
     utility: str = UTILITY
-
-    def files(self) -> list[Path]:
-        """A study reads the tables alone."""
-        return []
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, correlate and draw; the paths written."""
-        from analysis.correlate import CORRELATION_COLUMNS, as_table, correlate_slices
-        from analysis.join import has_gaps, join_points
-        from analysis.show import print_points
+        from analysis.correlate import CORRELATION_COLUMNS, correlate_slices, correlation_table
+        from analysis.joined import has_gaps, join_points
+        from analysis.show import print_correlations, print_points
 
         print_points(tables, console, primary=self.primary, utility=self.utility)
-        joined, found = None, []
+        found: list[Finding] = []
+        joined = None
         if has_gaps(tables):
-            try:
+            with _said("not correlated", console):
                 joined = join_points(tables)
                 found = correlate_slices(joined)
-            except InputError as refusal:
-                _say(f"not correlated: {refusal}", console)
         written = [folder / "correlations.csv"]
         with atomic_path(written[0]) as path:
-            as_table(found, CORRELATION_COLUMNS).to_csv(path, index=False)
-        if joined is not None and len(tables.points) >= FEWEST:
-            written += self._draw(tables, joined, found, folder, console)
-        return written
+            correlation_table(found, CORRELATION_COLUMNS).to_csv(path, index=False)
+        if joined is None or len(tables.points) < FEWEST:
+            return written
+        print_correlations(found, console)
+        return written + self._draw(tables, joined, found, folder, console)
 
     def _draw(
         self,
@@ -72,25 +69,21 @@ class Correlation:
     ) -> list[Path]:
         from analysis.figures import draw_figures
         from analysis.report import build_report
-        from analysis.show import print_correlations
 
-        def figures() -> list[Path]:
-            return draw_figures(joined, folder / "figures", primary=self.primary)
-
-        def report() -> list[Path]:
-            measures = {"primary": self.primary, "utility": self.utility}
-            return build_report(folder, tables, joined, found, **measures)
-
-        print_correlations(found, console)
-        written = []
-        for draw in (figures, report):
-            try:
-                written += draw()
-            # The tables are written, and what is too much for a picture is no failure
-            except InputError as refusal:
-                _say(f"not drawn: {refusal}", console)
+        written: list[Path] = []
+        with _said("not drawn", console):
+            written += draw_figures(joined, folder / "figures", primary=self.primary)
+        with _said("not drawn", console):
+            written += build_report(
+                folder, tables, joined, found, primary=self.primary, utility=self.utility
+            )
         return written
 
 
-def _say(text: str, console: Console) -> None:
-    console.print(text, soft_wrap=True, highlight=False, markup=False)
+@contextmanager
+def _said(what: str, console: Console) -> Iterator[None]:
+    """The tables are written, and what is too much for a picture is no failure: it is said."""
+    try:
+        yield
+    except InputError as refusal:
+        console.print(f"{what}: {refusal}", soft_wrap=True, highlight=False, markup=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from rich.console import Console
-
 from files import Choice
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from analysis.results import Tables
 
 

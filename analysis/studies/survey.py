@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pandas as pd
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analysis.columns import cells, labels, numbers, texts
-from analysis.naming import labelled
+from analysis.columns import labels, numbers, texts, values_of
+from analysis.naming import row_names
 from files import atomic_path, choice
+from files.choice import Fileless
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from analysis.results import Tables
 
 # The survey prints the absolute WEAT statistic, a sum over the target words, and not the effect
@@ -40,6 +42,7 @@ NUMBERS = (
     "family",
     "dim",
     "metric",
+    "convention",
     "query",
     "part",
     "score",
@@ -50,7 +53,7 @@ NUMBERS = (
 
 
 @choice
-class Survey:
+class Survey(Fileless):
     """The scores of pre-trained embeddings, after a survey of them; for points without a task.
 
     Prints one table, writes it as ``survey.csv``, and draws ``figures/figure2_*`` for each metric:
@@ -59,10 +62,6 @@ class Survey:
 
     name: ClassVar[str] = "survey"
     version: ClassVar[int] = 1
-
-    def files(self) -> list[Path]:
-        """A study reads the tables alone."""
-        return []
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
@@ -96,7 +95,7 @@ def survey_table(scores: pd.DataFrame) -> pd.DataFrame:
     score.
     """
     wide: dict[str, dict[str, object]] = {}
-    columns = (cells(scores, name) for name in ("embedding", "dim", "score", "y"))
+    columns = (values_of(scores, name) for name in ("embedding", "dim", "score", "y"))
     for point, file, dim, score, y in zip(texts(scores, "point"), *columns, strict=True):
         wide.setdefault(point, {"vectors": file, "dim": dim})[str(score)] = y
     return pd.DataFrame(wide.values())
@@ -133,9 +132,9 @@ def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
             x=numbers(part, "dim"),
             row="",
             column=part["family"],
-            colour=labelled(part, ("convention", "query", "part")),
+            colour=row_names(part, ("convention", "query", "part")),
             shape="",
-        ).drop(columns=["low", "high"], errors="ignore")
+        )
         text = ChartText(
             title=f"{title} against vector length",
             x="vector length",
@@ -168,7 +167,7 @@ def _names(rows: pd.DataFrame) -> list[str]:
         else metric
         for metric, query in pairs
     ]
-    return labelled(rows.assign(name=names), ("name", "convention", "part"))
+    return row_names(rows.assign(name=names), ("name", "convention", "part"))
 
 
 def _family(name: str, dim: str) -> str:

@@ -10,10 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.correlate import CORRELATION_COLUMNS, Finding, as_table, correlate_slices
+from analysis.correlate import CORRELATION_COLUMNS, Finding, correlate_slices, correlation_table
 from analysis.figures import draw_figures
-from analysis.join import join_points
+from analysis.joined import join_points
 from analysis.results import Tables
+
+Row = dict[str, str | float | bool]
 
 DOSES = [
     ("none", "", 0.0),
@@ -54,7 +56,7 @@ def findings() -> list[Finding]:
 @pytest.fixture(scope="session")
 def slices(findings: list[Finding]) -> pd.DataFrame:
     """The small experiment's correlations as their table."""
-    return as_table(findings, CORRELATION_COLUMNS)
+    return correlation_table(findings, CORRELATION_COLUMNS)
 
 
 @pytest.fixture(scope="session")
@@ -102,8 +104,8 @@ def make_tables() -> Tables:
     return Tables(pd.DataFrame(points), pd.DataFrame(intrinsic), pd.DataFrame(extrinsic))
 
 
-def point(key: str, embedding: str, method: str, direction: str, dose: float) -> dict:
-    made = {
+def point(key: str, embedding: str, method: str, direction: str, dose: float) -> Row:
+    made: Row = {
         "embedding": embedding,
         "method": method,
         "direction": direction,
@@ -122,7 +124,7 @@ def point(key: str, embedding: str, method: str, direction: str, dose: float) ->
     }
 
 
-def score(key: str, query: str, value: float) -> dict:
+def score(key: str, query: str, value: float) -> Row:
     return {
         "point": key,
         "metric": "weat",
@@ -135,7 +137,7 @@ def score(key: str, query: str, value: float) -> dict:
     }
 
 
-def gap(key: str, measure: str, value: float, reason: str = "") -> dict:
+def gap(key: str, measure: str, value: float, reason: str = "") -> Row:
     interval = {"value": value, "low": value - 0.03, "high": value + 0.04}
     return {
         "point": key,
@@ -151,6 +153,6 @@ def gap(key: str, measure: str, value: float, reason: str = "") -> dict:
     }
 
 
-def overall(key: str, measure: str, value: float) -> dict:
+def overall(key: str, measure: str, value: float) -> Row:
     whole = {"kind": "value", "group": "all", "privileged": "", "unprivileged": ""}
     return gap(key, measure, value) | whole

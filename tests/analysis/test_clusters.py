@@ -20,8 +20,8 @@ from analysis.clusters import (
     leave_one_out,
     moments,
     pearson_interval,
-    rank_correlations,
     resample,
+    rho_and_tau,
     unit_permutation_p,
     weighted_pearson,
 )
@@ -52,7 +52,7 @@ def influence_error(pairs: Pairs) -> float:
     each unit's weight, numerically.
     """
     sums, ones = moments(pairs), np.ones((1, pairs.units))
-    r = weighted_pearson(ones, sums)[0][0]
+    r = float(weighted_pearson(ones, sums)[0][0])
     total = 0.0
     for unit in range(pairs.units):
         more, less = ones.copy(), ones.copy()
@@ -106,7 +106,7 @@ def test_rank_correlations_are_scipys_of_all_rows_and_without_each_unit(ties: bo
     pairs = made()
     if ties:
         pairs = Pairs(pairs.x.round(), pairs.y.round(), pairs.unit)
-    rho, tau = rank_correlations(pairs)
+    rho, tau = rho_and_tau(pairs)
     kept = [(pairs.x, pairs.y), *(without(pairs, unit) for unit in range(pairs.units))]
     assert rho == pytest.approx([stats.spearmanr(*rows).statistic for rows in kept], abs=1e-12)
     assert tau == pytest.approx([stats.kendalltau(*rows).statistic for rows in kept], abs=1e-12)
@@ -114,7 +114,7 @@ def test_rank_correlations_are_scipys_of_all_rows_and_without_each_unit(ties: bo
 
 def test_of_many_units_groups_are_left_out() -> None:
     pairs = made(k=101, rows=1)
-    rho, tau = rank_correlations(pairs)
+    rho, tau = rho_and_tau(pairs)
     assert len(rho) == len(tau) == 1 + 40
     first = pairs.unit * 40 // 101 > 0
     expected = stats.kendalltau(pairs.x[first], pairs.y[first]).statistic
@@ -123,7 +123,7 @@ def test_of_many_units_groups_are_left_out() -> None:
 
 def test_a_constant_side_has_no_rank_correlation() -> None:
     flat = Pairs(np.ones(4), np.arange(4.0), np.arange(4))
-    assert np.isnan(rank_correlations(flat)).all()
+    assert np.isnan(rho_and_tau(flat)).all()
 
 
 def test_the_jackknife_interval_by_hand() -> None:

@@ -14,12 +14,12 @@ from scipy import stats
 from analysis.correlate import (
     CORRELATION_COLUMNS,
     STATISTICS,
-    as_table,
     correlate,
     correlate_slices,
+    correlation_table,
     main,
 )
-from analysis.join import join_points
+from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.results import Tables, write_tables
 from files import InputError
@@ -27,7 +27,8 @@ from files.tables import read_table
 
 # Goldfarb-Tarrant et al. (2021), coreference results of their repository, computed with scipy
 # alone: n, Pearson r and p.
-GOLDEN = {
+Names = tuple[str, ...]
+GOLDEN: dict[Names, dict[Names, tuple[float, float, float]]] = {
     (): {(): (84, 0.278192, 0.010399)},
     ("Metric",): {("Precision",): (42, 0.284948, 0.067389), ("Recall",): (42, 0.286107, 0.066234)},
     ("Embedding",): {
@@ -112,18 +113,18 @@ def test_slices_of_a_foreign_table_equal_scipy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("x", "by", "message"),
     [
-        ({"x": "WAET", "y": "gap"}, "no column 'WAET'; did you mean 'WEAT'"),
-        ({"x": "WEAT", "y": "gap", "by": ["tsk"]}, "no column 'tsk'; did you mean 'task'"),
-        ({"x": "task", "y": "gap"}, "holds 'a' in row 1, which is no number"),
-        ({"x": "WEAT", "y": "gap", "by": ["n"]}, "'n' has the name of a result column"),
+        ("WAET", [], "no column 'WAET'; did you mean 'WEAT'"),
+        ("WEAT", ["tsk"], "no column 'tsk'; did you mean 'task'"),
+        ("task", [], "holds 'a' in row 1, which is no number"),
+        ("WEAT", ["n"], "'n' has the name of a result column"),
     ],
 )
-def test_bad_columns_are_refused(options: dict, message: str) -> None:
+def test_bad_columns_are_refused(x: str, by: list[str], message: str) -> None:
     table = pd.DataFrame({"WEAT": [1.0], "gap": [1.0], "task": ["a"], "n": [1]})
     with pytest.raises(InputError, match=message):
-        correlate(table, **options)
+        correlate(table, x=x, y="gap", by=by)
     with pytest.raises(InputError, match="no rows"):
         correlate(table[:0], x="WEAT", y="gap")
 
@@ -174,7 +175,7 @@ def test_a_constant_gap_has_no_correlation(slices: pd.DataFrame) -> None:
 def test_real_points_are_not_called_generated(tables: Tables) -> None:
     points = tables.points.assign(generated=tables.points["embedding"].eq("fasttext"))
     found = correlate_slices(join_points(tables._replace(points=points)))
-    result = as_table(found, CORRELATION_COLUMNS).groupby("embedding")["generated"].all()
+    result = correlation_table(found, CORRELATION_COLUMNS).groupby("embedding")["generated"].all()
     assert result.to_dict() == {"word2vec": False, "fasttext": True, "all": True}
 
 
@@ -191,13 +192,13 @@ def test_conventions_parts_and_groups_are_slices_of_their_own(tables: Tables) ->
     recall = tables.extrinsic.query("kind == 'gap' and measure == 'recall'")
     extrinsic = pd.concat([tables.extrinsic, recall.assign(unprivileged="non-binary")])
     found = correlate_slices(join_points(Tables(tables.points, intrinsic, extrinsic)))
-    result = as_table(found, CORRELATION_COLUMNS)
+    result = correlation_table(found, CORRELATION_COLUMNS)
     assert not result.duplicated(list(SLICE_COLUMNS)).any()
     # Two conventions and two parts, three gaps, 3 x 3 x 3 of embedding, query and method.
     assert len(result) == 4 * 3 * 27
     assert result["n"].max() == 20
     assert set(result["unprivileged"]) == {"female", "non-binary"}
-    alone = as_table(
+    alone = correlation_table(
         correlate_slices(join_points(tables._replace(extrinsic=extrinsic))), STATISTICS
     )
     default = result[(result["metric"] == "weat") & (result["convention"] == "default")]

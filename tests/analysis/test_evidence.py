@@ -319,15 +319,15 @@ def test_rows_that_repeat_others_are_pointed_out() -> None:
 @pytest.mark.realdata
 def test_the_studys_own_table_without_and_with_clusters(realdata: Path) -> None:
     table = read_table(realdata / "results" / "coref_results_orig.csv")
-    sides = {"x": "WEAT", "y": "Performance Gap"}
-    (rows,) = correlate(table, **sides)
-    (units,) = correlate(table, **sides, cluster=["Performance Gap"])
+    gap = "Performance Gap"
+    (rows,) = correlate(table, x="WEAT", y=gap)
+    (units,) = correlate(table, x="WEAT", y=gap, cluster=[gap])
     pearson = (rows.statistics.pearson, rows.statistics.pearson_p)
     assert pearson == pytest.approx((0.278192, 0.010399), abs=1e-6)
     assert (rows.evidence.n_units, units.evidence.n_units) == (84, 28)
     assert (rows.judgement.verdict, rows.judgement.why) == ("supports", "r > 0")
     width = units.evidence.r_high - units.evidence.r_low
     assert width > 1.2 * (rows.evidence.r_high - rows.evidence.r_low)
-    by = correlate(table, **sides, by=["Metric", "Embedding"], cluster=["Performance Gap"])
+    by = correlate(table, x="WEAT", y=gap, by=["Metric", "Embedding"], cluster=[gap])
     assert [each.evidence.n_units for each in by] == [7] * 4
     assert {each.judgement.verdict for each in by} == {"cannot tell"}

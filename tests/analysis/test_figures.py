@@ -12,7 +12,7 @@ import pytest
 
 from analysis.figures import draw_figures
 from analysis.grid import BLACK, PALETTE
-from analysis.join import join_points
+from analysis.joined import join_points
 from analysis.naming import GAP, metric_title
 from analysis.results import Tables
 

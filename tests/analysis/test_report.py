@@ -19,7 +19,7 @@ from analysis.coefficients import Coefficients
 from analysis.correlate import Finding, Marks, correlate_slices
 from analysis.evidence import Evidence
 from analysis.grid import PALETTE
-from analysis.join import join_points
+from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.report import build_report
 from analysis.report.__main__ import main
@@ -240,20 +240,20 @@ def test_conventions_parts_and_groups_are_told_where_they_vary(
         pd.concat([module_tables.extrinsic, recall.assign(unprivileged="non-binary")]),
     )
     data = build(tmp_path, tables).data
-    assert set(data["rows"]["metric"]) == {"weat default", "weat caliskan", "sembias"}
+    assert set(data["rows"]["metric"]) == {"weat, default", "weat, caliskan", "sembias"}
     assert set(data["rows"]["query"]) == {
         *("weat7", "weat8"),
-        *(f"{query} {part}" for query in ("weat7", "weat8") for part in ("a", "b")),
+        *(f"{query}, {part}" for query in ("weat7", "weat8") for part in ("a", "b")),
     }
     gaps = {"precision gap", "recall gap, male - female", "recall gap, male - non-binary"}
     assert set(data["rows"]["gap"]) == gaps
     assert {row["gap"] for row in data["correlations"]} == gaps
     assert set(data["primary"]) == gaps
     assert {row["metric"] for row in data["pooled"]} == {
-        "weat default",
-        "weat caliskan",
-        "sembias a",
-        "sembias b",
+        "weat, default",
+        "weat, caliskan",
+        "sembias, a",
+        "sembias, b",
     }
     assert set(data["curves"]["what"]) >= {"weat caliskan weat7", "sembias weat7 a"}
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from analysis.join import join_points
+from analysis.joined import join_points
 from analysis.report import build_report
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ of it.
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +26,10 @@ from analysis.show import (
 )
 
 
-def shown(draw: object, *arguments: object) -> list[str]:
-    console = Console(file=io.StringIO(), width=80)
-    draw(*arguments, console)  # type: ignore[operator]
-    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+def shown(draw: Callable[..., None], *arguments: object) -> list[str]:
+    written = io.StringIO()
+    draw(*arguments, Console(file=written, width=80))
+    return [line.rstrip() for line in written.getvalue().splitlines()]
 
 
 def names(folder: Path) -> set[str]:
@@ -84,7 +85,8 @@ def test_an_error_while_writing_leaves_the_earlier_tables(
 ) -> None:
     write_tables(tmp_path, tables)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    unwritable = tables.extrinsic.assign(odd=[object()] * len(tables.extrinsic))
+    odd = pd.Series([object()] * len(tables.extrinsic), dtype=object)
+    unwritable = tables.extrinsic.assign(odd=odd)
     with pytest.raises(Exception, match="odd"):
         write_tables(tmp_path, Tables(tables.points[:3], tables.intrinsic, unwritable))
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

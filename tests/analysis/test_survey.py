@@ -49,9 +49,9 @@ def tables() -> Tables:
 
 def concluded(folder: Path, given: Tables) -> tuple[list[Path], str]:
     """What the study writes and prints."""
-    console = Console(file=io.StringIO(), width=100)
-    written = Survey().conclude(given, folder, console)
-    return written, console.file.getvalue()
+    printed = io.StringIO()
+    written = Survey().conclude(given, folder, Console(file=printed, width=100))
+    return written, printed.getvalue()
 
 
 def test_one_row_a_file_and_one_column_a_score() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.join import join_points, join_scores
+from analysis.joined import join_points, join_scores
 from analysis.naming import GAP, SCORE
 from analysis.results import Tables
 from files import InputError
@@ -21,9 +21,11 @@ def test_one_row_per_done_point_score_and_gap(tables: Tables) -> None:
     assert set(tables.points.columns) <= set(joined.columns)
     assert set(joined["measure"]) == {"precision", "recall"}
     assert "broken" not in set(joined["point"])
-    row = joined.query(
+    rows = joined.query(
         "point == 'word2vec balance overbias' and query == 'weat8' and measure == 'recall'"
-    ).squeeze()
+    )
+    assert len(rows) == 1
+    row = rows.iloc[0]
     assert (row["x"], row["y"]) == (-0.5, 0.05)
     assert (row["privileged"], row["unprivileged"]) == ("male", "female")
     assert (row["y_low"], row["y_high"]) == pytest.approx((0.02, 0.09))
@@ -60,7 +62,8 @@ def test_nan_is_kept_with_its_reasons(tables: Tables) -> None:
     lost = tables.intrinsic["point"].eq("fasttext balance debias") & tables.intrinsic["query"].eq(
         "weat7"
     )
-    tables.intrinsic.loc[lost, ["value", "reason"]] = [np.nan, "2 of 8 words found"]
+    tables.intrinsic.loc[lost, "value"] = np.nan
+    tables.intrinsic.loc[lost, "reason"] = "2 of 8 words found"
     joined = (
         join_points(tables)
         .query("point == 'fasttext balance debias' and measure == 'precision'")
