@@ -13,7 +13,7 @@ from corpora.kinds import Source
 from extrinsic.gaps import Gaps, gap_table
 from extrinsic.kinds import Classifier, Tagger
 from files import choice
-from files.choice import Whole
+from files.choice import Fileless, Whole
 
 if TYPE_CHECKING:
     from train.parts.part import Facts, Inputs, Stages
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @choice
-class HateSpeech:
+class HateSpeech(Fileless):
     """Posts from ``source``, tagged by ``groups`` where the source does not say whom they are
     about, and a ``classifier`` on the subject's vectors.
 
@@ -38,10 +38,6 @@ class HateSpeech:
 
     version: ClassVar[int] = 1
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
-
-    def files(self) -> list[Path]:
-        """None of its own: its choices name theirs."""
-        return []
 
     def facts(self) -> Facts:
         """The columns task, source, classifier, replicate, generated and what is planted in the

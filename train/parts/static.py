@@ -13,6 +13,7 @@ from debias.kinds import Method, TextMethod, VectorsMethod, direction_of, dose_o
 from debias.roles import require_roles
 from debias.word_choice import WordChoice
 from files import InputError, choice
+from files.choice import Fileless
 from intrinsic.wordsets import read_query
 from train.embed import Loaded, Trained
 from train.parts.part import Facts, Inputs, Stages, write_json
@@ -24,7 +25,7 @@ WORDS = "words.yaml"
 
 
 @choice
-class StaticVectors:
+class StaticVectors(Fileless):
     """A corpus, an embedding trained on it (or loaded from a file), and a method that changes the
     corpus before the training or the vectors after it, working on ``words``.
 
@@ -63,10 +64,6 @@ class StaticVectors:
     def modified(self) -> bool:
         """Whether a method changes anything."""
         return self.debias.acts_on != "none" and dose_of(self.debias) > 0
-
-    def files(self) -> list[Path]:
-        """None of its own: its choices name theirs."""
-        return []
 
     def facts(self) -> Facts:
         """The columns corpus, embedding, method, direction, dose, wordset, generated and what is
