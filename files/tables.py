@@ -24,10 +24,11 @@ def read_table(
 ) -> pd.DataFrame:
     """The table of a ``.parquet`` file, or of delimited UTF-8 text with a line of column names.
 
-    Cells of text stay as written: ``01``, ``NA`` and an empty cell are text. ``.tsv`` and ``.tab`` are
-    separated by tabs, ``.csv``, ``.txt`` and names without an ending by commas, all by the
-    ``separator`` where one is given, each also as ``.gz``, ``.bz2`` or ``.xz``. A cell in quotation marks may hold separators and line ends;
-    ``quoted=False`` takes the marks as text. Blank lines are left out.
+    Cells of text stay as written: ``01``, ``NA`` and an empty cell are text. ``.tsv`` and ``.tab``
+    are separated by tabs, ``.csv``, ``.txt`` and names without an ending by commas, all by the
+    ``separator`` where one is given, each also as ``.gz``, ``.bz2`` or ``.xz``. A cell in quotation
+    marks may hold separators and line ends; ``quoted=False`` takes the marks as text. Blank lines
+    are left out.
 
     Raises ``InputError``, with the line where there is one, for a file that is missing, empty,
     damaged, not UTF-8 or of unknown format, for a row with more or fewer cells than the header, and
@@ -65,8 +66,8 @@ def _separator(path: Path, given: str | None) -> str:
     plain = path.with_suffix("") if path.suffix in OPENERS else path
     separator = given or SEPARATORS.get(plain.suffix)
     if separator is None:
-        allowed = f"{', '.join(filter(None, SEPARATORS))}, each also with {', '.join(OPENERS)}, or .parquet"
-        raise InputError(f"{path}: unknown format {plain.suffix!r}; give {allowed}")
+        allowed = f"{', '.join(filter(None, SEPARATORS))}, each also with {', '.join(OPENERS)}"
+        raise InputError(f"{path}: unknown format {plain.suffix!r}; give {allowed}, or .parquet")
     if len(separator) > 1 or separator in '"\r\n':
         raise InputError(f"separator={separator!r}: give one character, such as ';'")
     return separator
