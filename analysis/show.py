@@ -18,6 +18,7 @@ from analysis.columns import is_blank, numbers, texts, values_of
 from analysis.naming import (
     ALL,
     FAMILY,
+    GAP,
     PRIMARY,
     SCORE,
     SLICE_COLUMNS,
@@ -33,7 +34,7 @@ from analysis.verdict import WITHIN_NOISE
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.correlate import Finding
+    from analysis.findings import Finding
     from analysis.results import Tables
 
 NOTHING = "-"
@@ -107,7 +108,7 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
     """
     whole = [each for each in found if each.names["method"] == ALL]
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
-    columns = shown(names, (*SCORE[2:], *SLICE_COLUMNS[-4:-1]))
+    columns = shown(names, (*SCORE[2:], *GAP))
     headings = row_names(names, FAMILY, ", ")
     for heading in dict.fromkeys(headings):
         block = [each for each, of in zip(whole, headings, strict=True) if of == heading]
@@ -115,11 +116,11 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
             {name: each.names[name] for name in ("embedding", *columns)} | _evidence(each)
             for each in block
         ]
-        generated = any(each.marks and each.marks.generated for each in block)
+        generated = any(each.marks.generated for each in block)
         title = f"{heading}: all methods, r over units with its 95% interval"
         _print_table(title + (", generated data" if generated else ""), rows, console)
         for each, row in zip(block, rows, strict=True):
-            reversal = each.marks.reversal if each.marks else ""
+            reversal = each.marks.reversal
             if reversal and not reversal.endswith(WITHIN_NOISE):
                 name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
                 console.print(f"{name}: {reversal}", soft_wrap=True, highlight=False, markup=False)

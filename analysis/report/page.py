@@ -25,7 +25,7 @@ from files import InputError, atomic_path
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.correlate import Finding
+    from analysis.findings import Finding
     from analysis.results import Tables
 
 HERE = Path(__file__).parent

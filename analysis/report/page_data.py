@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pandas as pd
 
 from analysis.columns import numbers, texts, values_of
-from analysis.correlate import CORRELATION_COLUMNS, Finding, correlation_table
+from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
 from analysis.grid import BLACK, PALETTE, SHAPES
 from analysis.naming import (
     ALL,
@@ -204,7 +204,7 @@ def pooled(joined: pd.DataFrame, found: Sequence[Finding]) -> list[dict[str, Jso
     reversals = {
         tuple(each.names[name] for name in KINDS): each.marks.reversal
         for each in found
-        if each.marks and all(each.names[name] == ALL for name in POOLED_OVER)
+        if all(each.names[name] == ALL for name in POOLED_OVER)
     }
     score = row_names(joined, ("metric", "convention", "part"), ", ")
     named = joined.assign(score=score, gap=gap_titles(joined))

@@ -11,14 +11,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.correlate import (
-    CORRELATION_COLUMNS,
-    STATISTICS,
-    correlate,
-    correlate_slices,
-    correlation_table,
-    main,
-)
+from analysis.correlate import correlate, correlate_slices, main
+from analysis.findings import CORRELATION_COLUMNS, STATISTICS, correlation_table
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.results import Tables, write_tables

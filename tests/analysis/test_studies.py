@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.correlate import CORRELATION_COLUMNS
+from analysis.findings import CORRELATION_COLUMNS
 from analysis.studies.correlation import Correlation
 from analysis.studies.study import Study
 from analysis.studies.survey import Survey
