@@ -68,6 +68,11 @@ def texts(table: pd.DataFrame, column: str) -> list[str]:
     return labels(table, column, empty="") if column in table else [""] * len(table)
 
 
+def text_rows(table: pd.DataFrame, columns: Iterable[str]) -> list[tuple[str, ...]]:
+    """For each row its texts in the columns named."""
+    return list(zip(*(texts(table, name) for name in columns), strict=True))
+
+
 def is_blank(value: object) -> bool:
     """Whether a cell holds nothing: None, NaN, NA or empty text."""
     return value is None or value is pd.NA or value is pd.NaT or value != value or value == ""

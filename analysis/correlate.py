@@ -25,7 +25,7 @@ from analysis.coefficients import (
     both_finite,
     coefficients,
 )
-from analysis.columns import labels, numbers, require_columns, texts
+from analysis.columns import labels, numbers, require_columns, text_rows, texts
 from analysis.evidence import FEWEST_UNITS, Evidence, evidence
 from analysis.findings import CORRELATION_COLUMNS, STATISTICS, Finding, Marks, correlation_table
 from analysis.joined import open_table
@@ -132,8 +132,8 @@ def adjust(p: ArrayLike) -> tuple[Floats, Floats]:
 
 def _slices(joined: pd.DataFrame) -> Iterator[tuple[dict[str, str], NDArray[np.intp]]]:
     """The names and the rows of every slice that has any."""
-    columns = {name: np.array(texts(joined, name), dtype=object) for name in SLICE_COLUMNS}
-    for kind, rows in _positions(zip(*(columns[name] for name in KINDS), strict=True)).items():
+    columns = {name: np.array(texts(joined, name), dtype=object) for name in POOLED_OVER}
+    for kind, rows in _positions(text_rows(joined, KINDS)).items():
         block = {name: columns[name][rows] for name in POOLED_OVER}
         values = [dict.fromkeys(block[name]) for name in POOLED_OVER]
         values[-1].pop(UNMODIFIED, None)

@@ -14,7 +14,7 @@ from rich.segment import Segments
 from rich.table import Table
 from rich.text import Text
 
-from analysis.columns import is_blank, numbers, texts, values_of
+from analysis.columns import is_blank, numbers, text_rows, texts, values_of
 from analysis.naming import (
     ALL,
     FAMILY,
@@ -60,6 +60,12 @@ def estimate(value: float, low: float = float("nan"), high: float = float("nan")
     """A number with its interval: ``.31 [-.09,.62]``."""
     interval = f" [{short(low)},{short(high)}]" if isfinite(low) and isfinite(high) else ""
     return short(value) + interval
+
+
+def estimates(table: pd.DataFrame) -> list[str]:
+    """The ``value`` of each row with its interval."""
+    columns = (numbers(table, name).tolist() for name in ("value", "low", "high"))
+    return list(map(estimate, *columns))
 
 
 def p_value(p: float) -> str:
@@ -207,10 +213,11 @@ def _measures(
     parts = [gaps[gaps["measure"] == each] for each in primary_of(texts(gaps, "measure"), primary)]
     parts.append(extrinsic[overall].assign(title=measure_title(utility)))
     rows = pd.concat(parts)
-    values = zip(*(numbers(rows, name).tolist() for name in ("value", "low", "high")), strict=True)
     found: dict[str, dict[str, str]] = {}
-    for title, point, value in zip(texts(rows, "title"), texts(rows, "point"), values, strict=True):
-        found.setdefault(title, {})[point] = estimate(*value)
+    for (title, point), value in zip(
+        text_rows(rows, ("title", "point")), estimates(rows), strict=True
+    ):
+        found.setdefault(title, {})[point] = value
     return found
 
 
