@@ -39,7 +39,6 @@ LIBRARIES = (
     "scikit-learn",
     "gensim",
     "torch",
-    "altair",
     "vl-convert-python",
 )
 
