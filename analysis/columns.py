@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from files import InputError, nearest
+from files import InputError
+from files.tables import require_columns as require_columns
 
 EMPTY = "(empty)"
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
-
-
-def require_columns(table: pd.DataFrame, names: Iterable[str], what: str) -> None:
-    """Raise ``InputError`` naming the first column that ``table`` lacks, the nearest one and all
-    there are.
-    """
-    columns = [str(column) for column in table.columns]
-    for name in names:
-        if name not in columns:
-            raise InputError(
-                f"{what} has no column {name!r}{nearest(name, columns)}; it has"
-                f" {', '.join(columns) or 'none'}"
-            )
 
 
 def values_of(table: pd.DataFrame, column: str) -> list[object]:

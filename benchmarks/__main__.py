@@ -7,11 +7,22 @@ from __future__ import annotations
 import argparse
 import importlib
 import pkgutil
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
 import benchmarks
+
+if TYPE_CHECKING:
+    from benchmarks.row import Row
+
+
+class Arguments(argparse.Namespace):
+    """What the command line holds."""
+
+    names: list[str]
 
 
 def main() -> None:
@@ -19,16 +30,17 @@ def main() -> None:
     names = sorted(
         module.name
         for module in pkgutil.iter_modules(benchmarks.__path__)
-        if module.name != "__main__"
+        if module.name not in ("__main__", "row")
     )
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*names, []], help=f"any of {', '.join(names)}")
     table = Table()
     for column in ("what", "measured", "must reach", "unit"):
         table.add_column(column, justify="left" if column in ("what", "unit") else "right")
-    for name in parser.parse_args().names or names:
-        for row in importlib.import_module(f"benchmarks.{name}").rows():
-            table.add_row(row["what"], f"{row['measured']:,.4g}", row["target"], row["unit"])
+    for name in parser.parse_args(namespace=Arguments()).names or names:
+        rows: Iterable[Row] = importlib.import_module(f"benchmarks.{name}").rows()
+        for row in rows:
+            table.add_row(row.what, f"{row.measured:,.4g}", row.target, row.unit)
     Console().print(table)
 
 

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from statistics import median
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from rich.console import Console
 from analysis.correlate import correlate
 from analysis.results import Tables, write_tables
 from analysis.studies.correlation import Correlation
+from benchmarks.row import Row
 
 POINTS = 1_000
 
@@ -73,22 +74,18 @@ def made_up_tables(points: int, seed: int = 0) -> Tables:
     return Tables(table, scores, gaps)
 
 
-def inference() -> dict[str, Any]:
+def inference() -> Row:
     """100 slices of 84 rows in 28 units, every column of ``correlate``."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"x": rng.normal(size=8_400), "y": rng.normal(size=8_400)})
     table = table.assign(unit=np.arange(8_400) % 28, slice=np.repeat(np.arange(100), 84))
     start = time.perf_counter()
     correlate(table, x="x", y="y", by=["slice"], cluster=["unit"])
-    return {
-        "what": "100 slices of 84 rows, 28 units, 10,000 resamples",
-        "measured": time.perf_counter() - start,
-        "target": "30",
-        "unit": "s",
-    }
+    what = "100 slices of 84 rows, 28 units, 10,000 resamples"
+    return Row(what, time.perf_counter() - start, "s", "<= 30")
 
 
-def study(folder: Path) -> dict[str, Any]:
+def study(folder: Path) -> Row:
     """All that is concluded from 1,000 points: correlations, figures in every format, the page."""
     tables = made_up_tables(POINTS)
     write_tables(folder, tables)
@@ -96,15 +93,11 @@ def study(folder: Path) -> dict[str, Any]:
     Correlation().conclude(tables, folder, Console(quiet=True))
     took = time.perf_counter() - start
     size = (folder / "report.html").stat().st_size / 1e6
-    return {
-        "what": f"correlations, figures and report of {POINTS:,} points ({size:.1f} MB)",
-        "measured": took,
-        "target": "40",
-        "unit": "s",
-    }
+    what = f"correlations, figures and report of {POINTS:,} points ({size:.1f} MB)"
+    return Row(what, took, "s", "<= 40")
 
 
-def opened(page: Path) -> dict[str, Any]:
+def opened(page: Path) -> Row:
     """From the start of loading to the scatter that answers, in headless Chromium."""
     from selenium import webdriver
 
@@ -122,7 +115,7 @@ def opened(page: Path) -> dict[str, Any]:
         options=options, service=webdriver.ChromeService(shutil.which("chromedriver"))
     )
     try:
-        took = []
+        took: list[float] = []
         for _ in range(3):
             browser.get(page.as_uri())
             while browser.execute_script("return window.reportReady === undefined"):
@@ -130,15 +123,11 @@ def opened(page: Path) -> dict[str, Any]:
             took.append(browser.execute_script("return window.reportReady") / 1000)
     finally:
         browser.quit()
-    return {
-        "what": f"its page interactive in headless Chromium, {POINTS:,} points",
-        "measured": float(np.median(took)),
-        "target": "2",
-        "unit": "s",
-    }
+    what = f"its page interactive in headless Chromium, {POINTS:,} points"
+    return Row(what, median(took), "s", "<= 2")
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows() -> Iterator[Row]:
     """What was measured, with its unit and target."""
     folder = Path(tempfile.mkdtemp())
     try:

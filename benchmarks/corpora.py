@@ -6,12 +6,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.row import Row
 from corpora.world import GeneratedCorpus, GeneratedPosts
 
 SIZE = 100_000
 
 
-def rows() -> list[dict[str, str | float]]:
+def rows() -> list[Row]:
     """Labelled posts and corpus sentences a minute."""
     start = time.perf_counter()
     GeneratedPosts(posts=SIZE).load(seed=0)
@@ -21,6 +22,6 @@ def rows() -> list[dict[str, str | float]]:
         GeneratedCorpus(sentences=SIZE).write(Path(folder) / "corpus.txt", seed=0)
         sentences = SIZE / (time.perf_counter() - start) * 60
     return [
-        {"what": "generated posts", "measured": posts, "unit": "a minute", "target": ">= 200000"},
-        {"what": "generated sentences", "measured": sentences, "unit": "a minute", "target": ""},
+        Row("generated posts", posts, "a minute", ">= 200000"),
+        Row("generated sentences", sentences, "a minute"),
     ]

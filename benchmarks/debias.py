@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.row import Row
 from debias.balance import Balance
 from debias.roles import words_by_role
 from files.vectors import keyed, save_vectors
@@ -22,7 +22,7 @@ WORDS, DIM, LINES = 200_000, 300, 500_000
 # A process of its own, so that its peak is that of this work; the vectors are memory-mapped and the
 # imports are not counted in the time.
 MEASURE = """
-import json, re, sys, time
+import re, sys, time
 from itertools import product
 from pathlib import Path
 from debias.attract_repel import AttractRepel
@@ -34,17 +34,17 @@ start = time.perf_counter()
 moved = AttractRepel("debias").modify_pairs(vectors, attract, repel, seed=0)
 seconds = time.perf_counter() - start
 peak = int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1e6
-print(json.dumps([seconds, peak]))
+print(seconds, peak)
 """
 
 
-def rows() -> list[dict[str, object]]:
+def rows() -> list[Row]:
     """What was measured, with its unit and what it must reach."""
     with tempfile.TemporaryDirectory() as folder:
         return [*_attract_repel(Path(folder)), _balance(Path(folder))]
 
 
-def _attract_repel(folder: Path) -> list[dict[str, object]]:
+def _attract_repel(folder: Path) -> list[Row]:
     """5 epochs over 5,000 + 5,000 pairs, the copy of the vectors included."""
     matrix = np.random.default_rng(0).standard_normal((WORDS, DIM), dtype=np.float32)
     save_vectors(keyed([f"w{number}" for number in range(WORDS)], matrix), folder / "mapped")
@@ -54,15 +54,12 @@ def _attract_repel(folder: Path) -> list[dict[str, object]]:
         text=True,
         check=True,
     )
-    seconds, peak = json.loads(run.stdout)
+    seconds, peak = map(float, run.stdout.split())
     what = f"attract-repel, 10,000 pairs, {WORDS:,} x {DIM}"
-    return [
-        {"what": what, "measured": seconds, "unit": "s", "target": "<= 1.5"},
-        {"what": f"{what}, peak", "measured": peak, "unit": "GB", "target": "<= 0.6"},
-    ]
+    return [Row(what, seconds, "s", "<= 1.5"), Row(f"{what}, peak", peak, "GB", "<= 0.6")]
 
 
-def _balance(folder: Path) -> dict[str, object]:
+def _balance(folder: Path) -> Row:
     """Balancing lines of 12 tokens, of which one in 12 lines holds an attribute and one in 4 a
     target, as in tweets.
     """
@@ -77,8 +74,9 @@ def _balance(folder: Path) -> dict[str, object]:
     ):
         chosen = np.flatnonzero(draw.random(LINES) < share)
         tokens[chosen, position] = draw.choice(np.array(listed), size=len(chosen))
+    lines: list[list[str]] = tokens.tolist()
     (folder / "corpus.txt").write_text(
-        "".join(f"{' '.join(line)}\n" for line in tokens), encoding="utf-8"
+        "".join(f"{' '.join(line)}\n" for line in lines), encoding="utf-8"
     )
     start = time.perf_counter()
     counts = Balance("debias").balance(
@@ -86,9 +84,4 @@ def _balance(folder: Path) -> dict[str, object]:
     )
     seconds = time.perf_counter() - start
     what = f"balance, {LINES:,} lines of 12 tokens, {counts['removed']:,} removed"
-    return {
-        "what": what,
-        "measured": LINES / seconds / 1e6,
-        "unit": "M lines/s",
-        "target": ">= 0.5",
-    }
+    return Row(what, LINES / seconds / 1e6, "M lines/s", ">= 0.5")

@@ -12,6 +12,7 @@ import pandas as pd
 import torch
 from gensim.models import KeyedVectors
 
+from benchmarks.row import Row
 from extrinsic.cnn import CNN
 from extrinsic.cnn_network import Network, fit
 from extrinsic.encode import Encoded, encode
@@ -20,7 +21,7 @@ from extrinsic.gaps import gap_table
 POSTS, TOKENS, DIM, TYPES = 20_000, 20, 300, 20_000
 
 
-def rows() -> list[dict[str, str | float]]:
+def rows() -> list[Row]:
     """Seconds an epoch over 20,000 posts of 20 tokens and 300 dimensions; milliseconds for all gaps
     of 20,000 predictions.
     """
@@ -54,24 +55,14 @@ def rows() -> list[dict[str, str | float]]:
     torch.set_num_threads(threads)
     gaps = min(timeit.repeat(lambda: gap_table(predictions, seed=0), number=1, repeat=5))
     return [
-        {
-            "what": f"CNN, one epoch, 20,000 posts of 20 tokens, 300-d, {threads} threads",
-            "measured": epoch,
-            "unit": "s",
-            "target": "<= 5",
-        },
-        {
-            "what": "the same, one thread",
-            "measured": alone,
-            "unit": "s of processor",
-            "target": "<= 10",
-        },
-        {
-            "what": "gaps of 20,000 predictions, 1,000 resamples",
-            "measured": 1000 * gaps,
-            "unit": "ms",
-            "target": "<= 50",
-        },
+        Row(
+            f"CNN, one epoch, 20,000 posts of 20 tokens, 300-d, {threads} threads",
+            epoch,
+            "s",
+            "<= 5",
+        ),
+        Row("the same, one thread", alone, "s of processor", "<= 10"),
+        Row("gaps of 20,000 predictions, 1,000 resamples", 1000 * gaps, "ms", "<= 50"),
     ]
 
 
@@ -83,5 +74,6 @@ def zipfian_posts(rng: np.random.Generator) -> Encoded:
     words = np.array([f"w{i}" for i in range(TYPES)])
     vectors.add_vectors(list(words), rng.standard_normal((TYPES, DIM)).astype(np.float32))
     weights = 1 / np.arange(1, TYPES + 1)
-    ranks = rng.choice(TYPES, size=(POSTS, TOKENS), p=weights / weights.sum())
-    return encode((" ".join(row) for row in words[ranks]), vectors)
+    ranks = rng.choice(TYPES, size=(POSTS, TOKENS), p=weights / np.sum(weights))
+    drawn: list[list[str]] = words[ranks].tolist()
+    return encode((" ".join(row) for row in drawn), vectors)

@@ -6,7 +6,6 @@ temporary folder.
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tempfile
@@ -14,11 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.row import Row
 from files.vectors import keyed, save_vectors
 
 WORDS, DIM = 200_000, 300
 MEASURE = """
-import json, re, resource, sys, time
+import re, resource, sys, time
 from pathlib import Path
 from gensim.models import KeyedVectors
 from files.vectors import open_vectors, read_vectors
@@ -30,7 +30,7 @@ assert vectors.vectors.shape == ({words}, {dim}), vectors.vectors.shape
 status = Path("/proc/self/status")  # ru_maxrss of a child starts at its parent's
 peak = int(re.search(r"VmHWM:\\s+(\\d+)", status.read_text())[1]) / 2**10 if status.exists() else \\
     resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-print(json.dumps([seconds, peak]))
+print(seconds, peak)
 """
 # What, call, rows, target in seconds, target in MiB; an empty target is only for comparison
 CALLS = [
@@ -55,9 +55,9 @@ CALLS = [
 ]
 
 
-def rows() -> list[dict[str, object]]:
-    """What was measured: ``what``, ``measured``, ``unit`` and ``target``."""
-    table: list[dict[str, object]] = []
+def rows() -> list[Row]:
+    """Seconds and peak memory of each call."""
+    table: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         text, binary = Path(folder) / "vectors.vec", Path(folder) / "vectors.bin"
         matrix = np.random.default_rng(0).normal(0, 0.3, (WORDS, DIM)).astype(np.float32)
@@ -66,17 +66,10 @@ def rows() -> list[dict[str, object]]:
         save_vectors(vectors, binary)
         for what, call, words, seconds, memory in CALLS:
             took, peak = _measure(call, [text, binary, Path(folder) / "cache"], words)
-            table.append(
-                {"what": what, "measured": took, "unit": "s", "target": seconds and f"<= {seconds}"}
-            )
-            table.append(
-                {
-                    "what": f"{what}: peak memory",
-                    "measured": peak,
-                    "unit": "MiB",
-                    "target": memory and f"<= {memory}",
-                }
-            )
+            table += [
+                Row(what, took, "s", seconds and f"<= {seconds}"),
+                Row(f"{what}: peak memory", peak, "MiB", memory and f"<= {memory}"),
+            ]
     return table
 
 
@@ -87,5 +80,5 @@ def _measure(call: str, arguments: list[Path], words: int) -> tuple[float, float
     done = subprocess.run(
         command, cwd=Path(__file__).parents[1], check=True, capture_output=True, text=True
     )
-    seconds, peak = json.loads(done.stdout)
+    seconds, peak = map(float, done.stdout.split())
     return seconds, peak

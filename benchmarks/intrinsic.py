@@ -12,13 +12,15 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import find_spec
-from itertools import islice, pairwise, product
+from itertools import accumulate, islice, pairwise, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from gensim.models import KeyedVectors
+from numpy.typing import NDArray
 
+from benchmarks.row import Row
 from files.vectors import open_mapped, save_mapped
 from intrinsic import (
     METRICS,
@@ -34,12 +36,14 @@ from intrinsic.audit import audit, choose_metrics
 from intrinsic.metrics.sentiment import divergence_from_uniform
 from intrinsic.wordsets import load_query, load_wordset
 
+Floats = NDArray[np.float32]
+
 DIMENSION = 300
 WORDS = 20_000
 LARGE = 200_000
 # Metric, WEFE's class, how many attribute sets it takes, our settings, our equation on the words'
 # vectors, and the ratio to reach.
-Equation = Callable[[Any, Any, Any, Any, Any], object]
+Equation = Callable[[Floats, Floats, Floats, Floats, Floats], object]
 PEERS: list[tuple[str, str, int, dict[str, Any], Equation, str]] = [
     (
         "weat",
@@ -62,7 +66,7 @@ PEERS: list[tuple[str, str, int, dict[str, Any], Equation, str]] = [
         ">= 8",
     ),
     ("ect", "ECT", 1, {}, lambda x, y, a, b, pairs: coherence(x, y, a), ">= 3"),
-    ("rnd", "RND", 1, {}, lambda x, y, a, b, pairs: relative_norm_distances(x, y, a).mean(), "-"),
+    ("rnd", "RND", 1, {}, lambda x, y, a, b, pairs: relative_norm_distances(x, y, a).mean(), ""),
 ]
 SIZES = (8, 320)  # words in each attribute set; target sets have as many, but 25 at most
 CALLS = 10  # in a row, so that neither always runs in the other's cache
@@ -77,7 +81,7 @@ def interleaved(*calls: Callable[[], object], rounds: int) -> list[float]:
             for _ in range(CALLS):
                 call()
             row[i] = (time.perf_counter() - start) / CALLS
-    return [float(each) for each in np.median(took, axis=0)]
+    return [float(np.median(column)) for column in took.T]
 
 
 def made_up(words: int, seed: int = 0) -> KeyedVectors:
@@ -106,7 +110,7 @@ def made_up(words: int, seed: int = 0) -> KeyedVectors:
     return vectors
 
 
-def against_wefe(vectors: KeyedVectors) -> Iterator[dict[str, Any]]:
+def against_wefe(vectors: KeyedVectors) -> Iterator[Row]:
     """Random words in sets of two sizes: WEFE's ``run_query`` against our equation on vectors
     looked up, and against our whole row.
     """
@@ -115,11 +119,13 @@ def against_wefe(vectors: KeyedVectors) -> Iterator[dict[str, Any]]:
     from wefe.word_embedding_model import WordEmbeddingModel
 
     model = WordEmbeddingModel(vectors, "made up")
-    drawn = [vectors.index_to_key[i] for i in np.random.default_rng(0).permutation(len(vectors))]
+    drawn = [
+        vectors.index_to_key[i] for i in np.random.default_rng(0).permutation(len(vectors)).flat
+    ]
     with tempfile.TemporaryDirectory() as folder:
         for size in SIZES:
             of_targets = min(size, 25)
-            starts = np.cumsum([0, of_targets, of_targets, size, size])
+            starts = accumulate([0, of_targets, of_targets, size, size])
             x, y, a, b = (drawn[start:stop] for start, stop in pairwise(starts))
             roles = {
                 "X": x,
@@ -146,27 +152,23 @@ def against_wefe(vectors: KeyedVectors) -> Iterator[dict[str, Any]]:
                     f"{name}, {of_targets} + {size} words: equation {1000 * own:.2g} ms, row"
                     f" {1000 * whole:.2g}, WEFE {1000 * others:.2g}"
                 )
-                yield {
-                    "what": what,
-                    "measured": others / own,
-                    "target": target,
-                    "unit": f"times; row {others / whole:.2g}",
-                }
+                yield Row(what, others / own, f"times; row {others / whole:.2g}", target)
 
 
-def against_mlxtend() -> dict[str, Any]:
+def against_mlxtend() -> Row:
     """The exact p of 8 + 8 values."""
     from mlxtend.evaluate import permutation_test
 
-    x, y = np.random.default_rng(0).normal(size=(2, 8))
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=8), rng.normal(size=8)
     own, others = interleaved(
         lambda: exact_p(x, y), lambda: permutation_test(x, y, method="exact"), rounds=3
     )
     what = f"exact p of 8 + 8: ours {1000 * own:.3g} ms, mlxtend {1000 * others:.3g} ms"
-    return {"what": what, "measured": others / own, "target": ">= 50", "unit": "times"}
+    return Row(what, others / own, "times", ">= 50")
 
 
-def neighbourhood() -> dict[str, Any]:
+def neighbourhood() -> Row:
     """NBM of 320 words in 26,000 neutral words under ten base pairs, the vocabulary once made."""
     vectors = made_up(28_000)
     metric = METRICS["nbm"](queries=("base_pairs",))
@@ -177,10 +179,10 @@ def neighbourhood() -> dict[str, Any]:
         metric.score(vectors, seed=0)
         took.append(time.perf_counter() - start)
     what = f"NBM of {len(load_wordset('professions').words)} words, 26,000 neutral words, 10 pairs"
-    return {"what": what, "measured": float(np.median(took)), "target": "<= 0.3", "unit": "s"}
+    return Row(what, float(np.median(took)), "s", "<= 0.3")
 
 
-def whole_audit() -> dict[str, Any]:
+def whole_audit() -> Row:
     """Every metric on 200,000 words of 300 dimensions, mapped."""
     with tempfile.TemporaryDirectory() as folder:
         save_mapped(made_up(LARGE), Path(folder) / "vectors")
@@ -188,15 +190,11 @@ def whole_audit() -> dict[str, Any]:
         start = time.perf_counter()
         rows = audit(vectors, choose_metrics())
         took = time.perf_counter() - start
-    return {
-        "what": f"whole audit of 200,000 x 300, {len(rows)} scores, once opened",
-        "measured": took,
-        "target": "<= 10",
-        "unit": "s",
-    }
+    what = f"whole audit of 200,000 x 300, {len(rows)} scores, once opened"
+    return Row(what, took, "s", "<= 10")
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows() -> Iterator[Row]:
     """What was measured, with its unit and target."""
     if find_spec("wefe"):
         yield from against_wefe(made_up(WORDS))

@@ -10,11 +10,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from benchmarks.row import Row
 from corpora.world import GeneratedCorpus
 from debias.unmodified import Unmodified
 from debias.word_choice import WordChoice
@@ -51,19 +51,19 @@ def seconds(folder: Path, *arguments: str) -> float:
     return time.perf_counter() - start
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows() -> Iterator[Row]:
     """One row a measurement."""
     folder = Path(tempfile.mkdtemp())
     try:
         yield overhead(folder)
         yield joining(folder)
-        yield from engines(folder)
+        yield engines(folder)
         yield sharing(folder)
     finally:
         shutil.rmtree(folder)
 
 
-def overhead(folder: Path) -> dict[str, Any]:
+def overhead(folder: Path) -> Row:
     """A sweep of 300 points run again, against starting Python."""
     doses = ",".join(f"{0.02 * i:.2f}" for i in range(1, 51))
     grid = [
@@ -79,15 +79,10 @@ def overhead(folder: Path) -> dict[str, Any]:
     subprocess.run([sys.executable, "-c", "pass"], check=True)
     python = time.perf_counter() - start
     each = (seconds(folder, *sweep) - python) / 300
-    return {
-        "what": "a cached sweep of 300 points, a point",
-        "measured": each,
-        "target": "0.15",
-        "unit": "s",
-    }
+    return Row("a cached sweep of 300 points, a point", each, "s", "<= 0.15")
 
 
-def joining(folder: Path) -> dict[str, Any]:
+def joining(folder: Path) -> Row:
     """Tables of 5,000 points from the store."""
     store = Store(folder / "joining")
     subject = StaticVectors(
@@ -101,25 +96,22 @@ def joining(folder: Path) -> dict[str, Any]:
     run_point(first, store, folder)
     (measured,) = first.metrics
     scores = store.path(measured) / "scores.parquet"
+
+    def copy(out: Path, inputs: Mapping[str, Path]) -> None:
+        shutil.copy(scores, out)
+
     plans = []
     for number in range(5000):
-        stage = replace(
-            measured, params={"copy": number}, build=lambda out, inputs: shutil.copy(scores, out)
-        )
+        stage = replace(measured, params={"copy": number}, build=copy)
         store.make(stage)
         plans.append(replace(first, metrics=(stage,)))
     Store.checked.clear()
     start = time.perf_counter()
     join_tables(plans, store, folder)
-    return {
-        "what": "tables of 5,000 points joined",
-        "measured": time.perf_counter() - start,
-        "target": "10",
-        "unit": "s",
-    }
+    return Row("tables of 5,000 points joined", time.perf_counter() - start, "s", "<= 10")
 
 
-def engines(folder: Path) -> Iterator[dict[str, Any]]:
+def engines(folder: Path) -> Row:
     """Serial against joblib with two workers, start of the processes included."""
     (folder / "engines").mkdir()
     sweep = [
@@ -137,15 +129,11 @@ def engines(folder: Path) -> Iterator[dict[str, Any]]:
     }.items():
         took[name] = seconds(folder / "engines", *sweep, f"store.dir={name}", *more)
     ratio = took["serial"] / took["joblib"]
-    yield {
-        "what": "joblib with 2 workers against serial, 12 points of 14 s each",
-        "measured": ratio,
-        "target": "1.6",
-        "unit": "times as fast",
-    }
+    what = "joblib with 2 workers against serial, 12 points of 14 s each"
+    return Row(what, ratio, "times as fast", ">= 1.6")
 
 
-def sharing(folder: Path) -> dict[str, Any]:
+def sharing(folder: Path) -> Row:
     """A shared sweep against the same points one by one, each with a store of its own."""
     (folder / "sharing").mkdir()
     grid = list(
@@ -162,9 +150,5 @@ def sharing(folder: Path) -> dict[str, Any]:
             f"store.dir=alone{number}",
         ]
         alone += seconds(folder / "sharing", *common, "hydra.mode=RUN", *point)
-    return {
-        "what": f"{len(grid)} runs one by one against a sweep that shares",
-        "measured": alone / shared,
-        "target": "-",
-        "unit": "times as fast",
-    }
+    what = f"{len(grid)} runs one by one against a sweep that shares"
+    return Row(what, alone / shared, "times as fast")

@@ -6,10 +6,10 @@ import subprocess
 import sys
 import timeit
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
+from benchmarks.row import Row
 from intrinsic import effect_size, exact_p
 
 DIMENSION = 300
@@ -30,11 +30,11 @@ def milliseconds(call: Callable[[], object], *, repeat: int) -> float:
     return 1000 * float(np.median(timeit.repeat(call, number=1, repeat=repeat)))
 
 
-def rows() -> list[dict[str, Any]]:
+def rows() -> list[Row]:
     """What was measured, with its unit and target."""
     rng = np.random.default_rng(1)
     query = [rng.normal(size=(8, DIMENSION)).astype(np.float32) for _ in range(4)]
-    x, y = rng.normal(size=(2, 18))
+    x, y = rng.normal(size=18), rng.normal(size=18)
     cold = [
         float(
             subprocess.run(
@@ -44,22 +44,22 @@ def rows() -> list[dict[str, Any]]:
         for _ in range(5)
     ]
     return [
-        {
-            "what": "WEAT effect size, 8x8x8x8 words of 300 dimensions",
-            "measured": milliseconds(lambda: effect_size(*query), repeat=500),
-            "unit": "ms",
-            "target": "<= 0.3",
-        },
-        {
-            "what": "exact p, 8+8 words (12,870 partitions), first call of a process",
-            "measured": 1000 * float(np.median(cold)),
-            "unit": "ms",
-            "target": "<= 5",
-        },
-        {
-            "what": "exact p, 18+18 words (9,075,135,300 partitions)",
-            "measured": milliseconds(lambda: exact_p(x, y), repeat=5),
-            "unit": "ms",
-            "target": "<= 500",
-        },
+        Row(
+            "WEAT effect size, 8x8x8x8 words of 300 dimensions",
+            milliseconds(lambda: effect_size(*query), repeat=500),
+            "ms",
+            "<= 0.3",
+        ),
+        Row(
+            "exact p, 8+8 words (12,870 partitions), first call of a process",
+            1000 * float(np.median(cold)),
+            "ms",
+            "<= 5",
+        ),
+        Row(
+            "exact p, 18+18 words (9,075,135,300 partitions)",
+            milliseconds(lambda: exact_p(x, y), repeat=5),
+            "ms",
+            "<= 500",
+        ),
     ]

@@ -98,9 +98,8 @@ class DatasetCorpus(HubData):
 
 def _cell(row: Mapping[str, object], column: str, path: str) -> str:
     if column not in row:
-        raise InputError(
-            f"{path} has no column {column!r}{nearest(column, row)}; columns: {', '.join(row)}"
-        )
+        columns = f"{nearest(column, row)}; columns: {', '.join(row)}"
+        raise InputError(f"{path} has no column {column!r}{columns}")
     return "" if row[column] is None else str(row[column])
 
 
@@ -119,10 +118,8 @@ def _write(
                 counts.update(tokens)
                 scratch.write(" ".join(tokens) + "\n")
         if not counts:
-            raise InputError(
-                f"{source} holds no token after tokenising; check the file and"
-                f" corpus.tokeniser={corpus.tokeniser}"
-            )
+            remedy = f"check the file and corpus.tokeniser={corpus.tokeniser}"
+            raise InputError(f"{source} holds no token after tokenising; {remedy}")
         rare = {word for word, count in counts.items() if count < corpus.min_count}
         scratch.seek(0)
         with atomic_path(out) as work, work.open("w", encoding="utf-8", newline="\n") as kept:
@@ -130,11 +127,8 @@ def _write(
                 words = line[:-1].split(" ")
                 kept.write(" ".join(UNKNOWN if word in rare else word for word in words) + "\n")
     types = len(counts) - len(rare) + bool(rare)
-    return totals | {
-        "tokens": counts.total(),
-        "types": types,
-        "unknown": sum(counts[word] for word in rare),
-    }
+    unknown = sum(counts[word] for word in rare)
+    return totals | {"tokens": counts.total(), "types": types, "unknown": unknown}
 
 
 def _tokenised(corpus: TextCorpus | DatasetCorpus, texts: Iterable[str]) -> Iterator[Lines]:
@@ -157,6 +151,6 @@ def _lines(tokeniser: Tokeniser, lowercase: bool, drop_retweets: bool, text: str
         lines = [tokenise_sentence(sentence) for sentence in split_sentences(text)]
     else:
         lines = [text.split()]
-    return [
-        [token.lower() for token in tokens] if lowercase else tokens for tokens in lines if tokens
-    ]
+    if lowercase:
+        lines = [[token.lower() for token in tokens] for tokens in lines]
+    return [tokens for tokens in lines if tokens]

@@ -50,12 +50,9 @@ def fill(
     templates: Sequence[str], slots: Mapping[str, Sequence[str]], rng: np.random.Generator
 ) -> list[str]:
     """One line a template, its slots filled from ``slots`` (one word a line) and ``FILLERS``."""
-    used = {
-        name for name in FILLERS if any(f"{{{name}}}" in template for template in set(templates))
-    }
-    columns = dict(slots) | {
-        name: pick(FILLERS[name], len(templates), rng) for name in FILLERS if name in used
-    }
+    distinct = set(templates)
+    used = [name for name in FILLERS if any(f"{{{name}}}" in template for template in distinct)]
+    columns = dict(slots) | {name: pick(FILLERS[name], len(templates), rng) for name in used}
     return [
         template.format(**{name: column[i] for name, column in columns.items()})
         for i, template in enumerate(templates)

@@ -64,18 +64,14 @@ def _topical(
     rng: np.random.Generator,
 ) -> list[str]:
     """Lines in the scene of the topic, where it has one."""
-    if topic in grammar.SCENES:
-        return fill(
-            pick(scenic, size, rng), slots | {"scene": pick(grammar.SCENES[topic], size, rng)}, rng
-        )
-    return fill(pick(plain, size, rng), slots, rng)
+    if topic not in grammar.SCENES:
+        return fill(pick(plain, size, rng), slots, rng)
+    templates, scenes = pick(scenic, size, rng), pick(grammar.SCENES[topic], size, rng)
+    return fill(templates, slots | {"scene": scenes}, rng)
 
 
 def _gender_lines(world: World, size: int, rng: np.random.Generator) -> list[str]:
     female = np.arange(size) % 2 == 1
     even = np.ones(len(world.pairs))
-    slots = {
-        "one": world.gender_words(female, even, rng),
-        "other": world.gender_words(female, even, rng),
-    }
+    slots = {name: world.gender_words(female, even, rng) for name in ("one", "other")}
     return fill(pick(grammar.GENDER, size, rng), slots, rng)

@@ -75,21 +75,14 @@ def _cell(
 ) -> pd.DataFrame:
     """The posts of one group and kind: opening, core, topic, ending."""
     wordings = _wordings(kind, size, rng)
-    slots = {
-        "target": _targets(world, group, size, rng),
-        "insult": pick(grammar.INSULTS, size, rng),
-    }
-    parts = [
-        _either(share(OPENED, size, rng), pick(grammar.OPENINGS, size, rng), [""] * size),
-        fill(wordings, slots, rng),
-        _abouts(world, ON_TOPIC if topics else 0, size, rng),
-        _either(
-            share(LAUGHING[kind], size, rng),
-            pick(grammar.JOKING, size, rng),
-            pick(grammar.ENDINGS, size, rng),
-        ),
-    ]
-    texts = [" ".join(part for part in post if part) for post in zip(*parts, strict=True)]
+    targets, insults = _targets(world, group, size, rng), pick(grammar.INSULTS, size, rng)
+    openings = _either(share(OPENED, size, rng), pick(grammar.OPENINGS, size, rng), [""] * size)
+    cores = fill(wordings, {"target": targets, "insult": insults}, rng)
+    abouts = _abouts(world, ON_TOPIC if topics else 0, size, rng)
+    laughing, joking = share(LAUGHING[kind], size, rng), pick(grammar.JOKING, size, rng)
+    endings = _either(laughing, joking, pick(grammar.ENDINGS, size, rng))
+    posts = zip(openings, cores, abouts, endings, strict=True)
+    texts = [" ".join(part for part in post if part) for post in posts]
     return pd.DataFrame({"text": texts, "group": group, "kind": kind, "wording": wordings})
 
 

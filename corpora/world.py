@@ -19,7 +19,7 @@ from annotated_types import Ge, Le
 from corpora.draws import apportion
 from corpora.generated_lines import corpus_lines
 from corpora.generated_posts import biased_labels, draw_posts
-from corpora.world_words import TOPICS, make_world
+from corpora.world_words import make_world
 from files import atomic_path, choice
 from files.choice import Fileless
 
@@ -61,13 +61,11 @@ class GeneratedCorpus(Fileless):
     def leans(self, *, seed: int) -> dict[str, float]:
         """The planted truth: l_w of every topic word w, in [-1, 1]; positive = male."""
         world = make_world(seed)
-        return {
-            word: float(lean)
-            for topic in TOPICS
-            for word, lean in zip(
-                world.topics[topic], world.leans(topic, self.stereotype), strict=True
-            )
-        }
+        leans: dict[str, float] = {}
+        for topic, words in world.topics.items():
+            values: list[float] = world.leans(topic, self.stereotype).tolist()
+            leans |= zip(words, values, strict=True)
+        return leans
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
         """Write the corpus; its counts: lines, tokens, types, unknown (0), dropped (0)."""
@@ -80,13 +78,8 @@ class GeneratedCorpus(Fileless):
                     tokens += len(words)
                     types.update(words)
                 text.write("\n".join(block) + "\n")
-        return {
-            "lines": self.sentences,
-            "tokens": tokens,
-            "types": len(types),
-            "unknown": 0,
-            "dropped": 0,
-        }
+        counts = {"lines": self.sentences, "tokens": tokens, "types": len(types)}
+        return counts | {"unknown": 0, "dropped": 0}
 
     def _blocks(self, seed: int) -> Iterator[list[str]]:
         world = make_world(seed)
@@ -133,6 +126,5 @@ class GeneratedPosts(Fileless):
             bias = 0.0 if split == "test" else self.label_bias
             frames.append(posts.assign(label=biased_labels(posts, bias, wrong), split=split))
         table = pd.concat(frames, ignore_index=True)
-        return table.assign(id=[f"g{i}" for i in range(self.posts)])[
-            ["id", "text", "label", "group", "split"]
-        ]
+        table["id"] = [f"g{i}" for i in range(self.posts)]
+        return table[["id", "text", "label", "group", "split"]]

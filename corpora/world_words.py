@@ -55,9 +55,8 @@ class World:
     ) -> list[str]:
         """A gender word a line, female where ``female``, of pairs drawn by ``weights`` (pairs,)."""
         pairs = quota(weights, len(female), rng)
-        return [
-            self.pairs[pair][int(is_female)] for pair, is_female in zip(pairs, female, strict=True)
-        ]
+        genders = female.astype(int).tolist()
+        return [self.pairs[pair][i] for pair, i in zip(pairs.tolist(), genders, strict=True)]
 
 
 def make_world(seed: int) -> World:

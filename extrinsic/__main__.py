@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from extrinsic.gaps import Gaps, Row, as_table, binary, column_of, gap_rows
+from extrinsic.gaps import Gaps, Row, as_table, binary, gap_rows
 from files import InputError, atomic_path, run_cli
-from files.tables import read_table
+from files.tables import read_table, require_columns
 
 EPILOG = """\
 A gap is the privileged group's value minus the other group's: positive = worse for the other group.
@@ -50,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def prepare(table: pd.DataFrame, *, gold: str, pred: str, group: str) -> pd.DataFrame:
     """The columns by the names ``gap_table`` knows; an empty group becomes a missing one."""
-    groups = column_of(table, group).astype("string")
+    require_columns(table, [group], "the table")
+    groups = table[group].astype("string")
     labels = {"label": binary(table, gold), "prediction": binary(table, pred)}
     return pd.DataFrame(labels | {"group": groups.mask(groups == "")})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import Ge, Lt
@@ -53,10 +54,8 @@ class CNN(Fileless):
 
     def __post_init__(self) -> None:
         if not self.windows or self.max_length < max(self.windows):
-            raise InputError(
-                f"windows={self.windows}, max_length={self.max_length}: give at least one width,"
-                " and none above max_length"
-            )
+            given = f"windows={self.windows}, max_length={self.max_length}"
+            raise InputError(f"{given}: give at least one width, and none above max_length")
 
     def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
         """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``.
@@ -68,9 +67,5 @@ class CNN(Fileless):
 
         table = read_posts(posts)
         encoded, labels = encode(table["text"], vectors), table["label"].to_numpy()
-        return cross_predict(
-            table,
-            lambda fold: probabilities(self, encoded, labels, fold),
-            folds=self.folds,
-            seed=seed,
-        )
+        score = partial(probabilities, self, encoded, labels)
+        return cross_predict(table, score, folds=self.folds, seed=seed)

@@ -38,10 +38,8 @@ class Network(nn.Module):
         super().__init__()
         self.choice, self.posts, self.generator = choice, posts, generator
         self.register_buffer("vectors", torch.from_numpy(posts.matrix), persistent=False)
-        features = len(choice.windows) * choice.maps
-        self.filters = nn.Parameter(
-            torch.empty(sum(choice.windows), choice.maps, posts.matrix.shape[1])
-        )
+        features, dim = len(choice.windows) * choice.maps, posts.matrix.shape[1]
+        self.filters = nn.Parameter(torch.empty(sum(choice.windows), choice.maps, dim))
         self.filter_bias = nn.Parameter(torch.zeros(features))
         self.output = nn.Parameter(torch.empty(2, features))
         self.output_bias = nn.Parameter(torch.zeros(2))
@@ -100,15 +98,12 @@ def fit(network: Network, labels: Rows, train: Rows, dev: Rows) -> list[DevScore
     scores: list[DevScore] = []
     for epoch in range(choice.epochs):
         network.train()
-        total = sum(
-            step(network, optimiser, rows, targets[rows]) for rows in batches(network, train)
-        )
+        steps = (step(network, optimiser, rows, targets[rows]) for rows in batches(network, train))
+        total = sum(steps)
         scores.append(evaluate(network.logits(dev), targets[dev]))
         if not math.isfinite(total + scores[-1].negative_loss):
-            raise FloatingPointError(
-                f"the loss is not finite in epoch {epoch + 1}; lower"
-                f" learning_rate={choice.learning_rate}"
-            )
+            remedy = f"lower learning_rate={choice.learning_rate}"
+            raise FloatingPointError(f"the loss is not finite in epoch {epoch + 1}; {remedy}")
         best = scores.index(max(scores))
         if best == epoch:
             weights = {name: value.clone() for name, value in network.state_dict().items()}

@@ -61,13 +61,10 @@ class _PooledConvolution(torch.autograd.Function):
         for width in windows:
             offsets = torch.arange(width, device=tokens.device)
             rows = tokens.unfold(1, width, 1) * slabs + slab + offsets
-            maps_over_time = functional.embedding_bag(
-                rows.flatten(0, 1), projected, mode="sum"
-            ).view(len(tokens), -1, maps)
-            padding = (
-                torch.arange(maps_over_time.shape[1], device=tokens.device)
-                > (lengths - width)[:, None]
-            )
+            summed = functional.embedding_bag(rows.flatten(0, 1), projected, mode="sum")
+            maps_over_time = summed.view(len(tokens), -1, maps)
+            places = torch.arange(maps_over_time.shape[1], device=tokens.device)
+            padding = places > (lengths - width)[:, None]
             values, positions = maps_over_time.masked_fill_(padding[:, :, None], -torch.inf).max(1)
             pooled.append(values)
             # (width, batch, maps): the tokens under each map's maximum
@@ -85,8 +82,6 @@ class _PooledConvolution(torch.autograd.Function):
         slabs, _, maps = winners.shape
         by_window = gradients[0].unflatten(1, (-1, maps)).permute(1, 2, 0)  # (windows, maps, batch)
         weights = by_window.repeat_interleave(torch.tensor(ctx.windows, device=winners.device), 0)
-        bags = winners.transpose(1, 2).flatten(0, 1)
-        summed = functional.embedding_bag(
-            bags, vectors, per_sample_weights=weights.flatten(0, 1), mode="sum"
-        )
+        bags, weights = winners.transpose(1, 2).flatten(0, 1), weights.flatten(0, 1)
+        summed = functional.embedding_bag(bags, vectors, per_sample_weights=weights, mode="sum")
         return summed.view(slabs, maps, -1), None, None, None, None

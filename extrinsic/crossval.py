@@ -12,13 +12,15 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from extrinsic.gaps import binary
-from files import InputError, nearest
+from files import InputError
+from files.tables import require_columns
 
 # A tenth of the training items serves as dev where none is given (Kim, 2014, section 3.1)
 DEV_PARTS = 10
 
 Folds = Annotated[int, Ge(2)]
 Rows = NDArray[np.int64]
+NONE: Rows = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -38,21 +40,14 @@ def read_posts(posts: pd.DataFrame) -> pd.DataFrame:
     Raises ``InputError`` for a missing column, a label other than 0 and 1, and a text that is not a
     string.
     """
-    for column in ("id", "text", "label", "split"):
-        if column not in posts:
-            raise InputError(
-                f"the posts have no column {column!r}{nearest(column, posts.columns)};"
-                f" columns: {', '.join(map(str, posts.columns))}"
-            )
+    require_columns(posts, ["id", "text", "label", "split"], "the table of posts")
     table = posts[["id", "text", "split"]].reset_index(drop=True)
     table["label"] = binary(posts, "label")
     table["group"] = posts["group"].to_numpy() if "group" in posts else None
-    lost = ~table["text"].map(lambda text: isinstance(text, str)).to_numpy(dtype=bool)
-    if lost.any():
-        raise InputError(
-            f"{lost.sum()} posts have no text, the first with id {table['id'][lost].iloc[0]!r};"
-            " drop them"
-        )
+    lost = [number for number, text in enumerate(table["text"]) if not isinstance(text, str)]
+    if lost:
+        first = f"the first with id {table['id'].iloc[lost[0]]!r}"
+        raise InputError(f"{len(lost)} posts have no text, {first}; drop them")
     return table
 
 
@@ -68,10 +63,8 @@ def cross_predict(
     parts = []
     for fold in split_posts(table, folds=folds, seed=seed):
         if len(np.unique(table["label"].to_numpy()[fold.train])) < 2:
-            raise InputError(
-                f"the training items of {fold.name} ({len(fold.train)}) hold one class only; give"
-                " posts of both classes"
-            )
+            items = f"the training items of {fold.name} ({len(fold.train)})"
+            raise InputError(f"{items} hold one class only; give posts of both classes")
         part = table.loc[fold.test, ["id", "group", "label"]].assign(split=fold.name)
         parts.append(part.assign(score=np.asarray(score(fold), dtype=np.float64)))
     predictions = pd.concat(parts).sort_index().reset_index(drop=True)
@@ -92,18 +85,12 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
         raise InputError(f"split {unknown[0]!r} of the posts is none of train, dev, test, all")
     if splits.eq("all").all():
         if not 2 <= folds <= len(table):
-            raise InputError(
-                f"folds={folds} must lie between 2 and the number of posts ({len(table)})"
-            )
+            most = f"the number of posts ({len(table)})"
+            raise InputError(f"folds={folds} must lie between 2 and {most}")
         part = deal(strata, folds, rng)
         for number in range(folds):
-            yield _fold(
-                f"fold{number}",
-                np.flatnonzero(part != number),
-                np.flatnonzero(part == number),
-                strata,
-                rng,
-            )
+            train, test = (np.flatnonzero(side) for side in (part != number, part == number))
+            yield _fold(f"fold{number}", train, test, strata, rng)
         return
     train, dev, test = (np.flatnonzero(splits == name) for name in ("train", "dev", "test"))
     if splits.eq("all").any() or not len(train) or not len(test):
@@ -129,14 +116,9 @@ def deal(strata: Rows, parts: int, rng: np.random.Generator) -> Rows:
 
 
 def _fold(
-    name: str,
-    train: Rows,
-    test: Rows,
-    strata: Rows,
-    rng: np.random.Generator,
-    dev: Rows | None = None,
+    name: str, train: Rows, test: Rows, strata: Rows, rng: np.random.Generator, dev: Rows = NONE
 ) -> Fold:
-    if dev is None or not len(dev):
+    if not len(dev):
         held = deal(strata[train], DEV_PARTS, rng) == 0
         train, dev = train[~held], train[held]
     return Fold(name, train, dev, test, seed=int(rng.integers(2**63)))

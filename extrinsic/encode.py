@@ -40,7 +40,7 @@ class Encoded:
     def padded(self, rows: NDArray[np.int64], *, shortest: int, longest: int) -> NDArray[np.int64]:
         """Posts as a rectangle (len(rows), width), cut after ``longest`` tokens, filled with 0.
 
-        The width is at least ``shortest``.
+        The width is that of the longest post, and at least ``shortest``.
         """
         lengths = np.minimum(self.lengths[rows], longest)
         columns = np.arange(max(shortest, lengths.max(initial=0)))
@@ -60,20 +60,17 @@ def encode(texts: Iterable[str], vectors: KeyedVectors) -> Encoded:
     known = [word for word in words if word in vectors.key_to_index]
     total = sum(map(len, posts))
     if not known:
-        examples = ", ".join(list(words)[:5])
-        raise InputError(
-            f"none of the {len(words)} distinct words of the posts ({examples}) has a vector; "
-            "tokenise the posts like the corpus of the vectors, lower case included"
-        )
+        none = f"none of the {len(words)} distinct words of the posts ({', '.join([*words][:5])})"
+        remedy = "tokenise the posts like the corpus of the vectors, lower case included"
+        raise InputError(f"{none} has a vector; {remedy}")
     words.update({word: row for row, word in enumerate(known, 1)})
     found = sum(words[word] > 0 for post in posts for word in post)
     if UNKNOWN in vectors.key_to_index and len(known) < len(words):
         unknown = words.get(UNKNOWN) or len(known) + 1
         known += [UNKNOWN] * (unknown > len(known))
         words = {word: row or unknown for word, row in words.items()}
-    tokens = np.fromiter(
-        (words[word] for post in posts for word in post), dtype=np.int64, count=total
-    )
+    places = (words[word] for post in posts for word in post)
+    tokens = np.fromiter(places, dtype=np.int64, count=total)
     offsets = np.cumsum([0, *map(len, posts)])
     return Encoded(tokens, offsets, _matrix(known, vectors), found / total)
 
@@ -85,8 +82,6 @@ def _matrix(words: list[str], vectors: KeyedVectors) -> NDArray[np.float32]:
     bad = ~np.isfinite(matrix).all(axis=1)
     if bad.any():
         word = words[int(np.flatnonzero(bad)[0]) - 1]
-        raise InputError(
-            f"the vector of {word!r} (and {bad.sum() - 1} more) is not finite; train or load the"
-            " vectors again"
-        )
+        vector = f"the vector of {word!r} (and {bad.sum() - 1} more)"
+        raise InputError(f"{vector} is not finite; train or load the vectors again")
     return matrix

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from files import InputError, choice, nearest
 from files.choice import Count, Fileless
+from files.tables import require_columns
 
 ALL = "all"
 TOLERATED = 0.05
@@ -44,10 +45,8 @@ class Gaps(Fileless):
 
     def __post_init__(self) -> None:
         if self.privileged == self.unprivileged:
-            raise InputError(
-                f"the privileged and the unprivileged group are both {self.privileged!r}; name two"
-                " groups"
-            )
+            both = f"the privileged and the unprivileged group are both {self.privileged!r}"
+            raise InputError(f"{both}; name two groups")
 
 
 class Row(NamedTuple):
@@ -131,14 +130,8 @@ def gap_rows(predictions: pd.DataFrame, gaps: Gaps, *, seed: int) -> list[Row]:
     groups = _resample(predictions, names, gaps.resamples, seed)
     compared = (gaps.privileged, gaps.unprivileged)
     order = [*compared, *(name for name in groups if name not in (*compared, ALL)), ALL]
-    return [
-        *(
-            _value(measure, name, groups[name], gaps.level)
-            for name in order
-            for measure in MEASURES
-        ),
-        *(_gap(measure, groups, gaps) for measure in MEASURES),
-    ]
+    values = [_value(of, name, groups[name], gaps.level) for name in order for of in MEASURES]
+    return values + [_gap(measure, groups, gaps) for measure in MEASURES]
 
 
 def as_table(rows: list[Row]) -> pd.DataFrame:
@@ -149,41 +142,27 @@ def as_table(rows: list[Row]) -> pd.DataFrame:
 
 def binary(table: pd.DataFrame, column: str) -> Counts:
     """A column of 0 and 1 (also text or booleans) as integers; ``InputError`` for anything else."""
-    values = column_of(table, column)
+    require_columns(table, [column], "the table")
+    values = table[column]
     numbers = pd.to_numeric(values, errors="coerce").astype("float64")
     bad = ~numbers.isin([0.0, 1.0]).to_numpy()
     if bad.any():
         examples = ", ".join(repr(value) for value in values[bad].unique().tolist()[:3])
-        raise InputError(
-            f"column {column!r} holds {examples} in {bad.sum()} of {len(values)} rows; it must be 0"
-            " or 1 in every row"
-        )
+        holds = f"column {column!r} holds {examples} in {bad.sum()} of {len(values)} rows"
+        raise InputError(f"{holds}; it must be 0 or 1 in every row")
     return np.asarray(numbers, dtype=np.int64)
 
 
-def column_of(table: pd.DataFrame, column: str) -> pd.Series:
-    """A column by name; ``InputError`` with the nearest name where there is none."""
-    if column not in table.columns:
-        present = ", ".join(repr(name) for name in table.columns)
-        raise InputError(
-            f"no column {column!r}{nearest(column, table.columns)}; columns present: {present}"
-        )
-    return table[column]
-
-
 def _group_names(predictions: pd.DataFrame, gaps: Gaps) -> pd.Series[str]:
-    names = column_of(predictions, "group").astype("string")
+    require_columns(predictions, ["group"], "the table")
+    names = predictions["group"].astype("string")
     present = sorted(names.dropna().unique())
     if ALL in present:
-        raise InputError(
-            f"a group is called {ALL!r}, the name of the rows over all items; rename it"
-        )
+        raise InputError(f"a group is called {ALL!r}, the name of the rows of all items; rename it")
     for wanted in (gaps.privileged, gaps.unprivileged):
         if wanted not in present:
-            listed = ", ".join(repr(name) for name in present) or "none"
-            raise InputError(
-                f"no rows of group {wanted!r}{nearest(wanted, present)}; groups present: {listed}"
-            )
+            listed = f"groups present: {', '.join(map(repr, present)) or 'none'}"
+            raise InputError(f"no rows of group {wanted!r}{nearest(wanted, present)}; {listed}")
     return names
 
 
@@ -202,13 +181,9 @@ def _resample(
     strata = []
     for code in [*range(len(present)), *([-1] if (codes == -1).any() else [])]:
         cells = np.bincount(cell[codes == code], minlength=4)
-        strata.append(
-            Group(cells, rng.multinomial(cells.sum(), cells / cells.sum(), size=resamples))
-        )
-    everyone = Group(
-        np.sum([group.cells for group in strata], axis=0),
-        np.sum([group.resampled for group in strata], axis=0),
-    )
+        total = cells.sum()
+        strata.append(Group(cells, rng.multinomial(total, cells / total, size=resamples)))
+    everyone = Group(*(np.sum(parts, axis=0) for parts in zip(*strata, strict=True)))
     return dict(zip(present, strata, strict=False)) | {ALL: everyone}
 
 
@@ -229,14 +204,10 @@ def _gap(measure: str, groups: Mapping[str, Group], gaps: Gaps) -> Row:
     value = float(spec.value(better.cells) - spec.value(worse.cells))
     samples = spec.value(better.resampled) - spec.value(worse.resampled)
     low, high, reason = _interval(value, samples, gaps.level)
-    missing = "; ".join(
-        f"{name}: {spec.missing}"
-        for name, support in zip(compared, supports, strict=True)
-        if not support
-    )
-    return Row(
-        "gap", measure, "", *compared, value, low, high, min(supports), *supports, missing or reason
-    )
+    empty = [name for name, support in zip(compared, supports, strict=True) if not support]
+    reason = "; ".join(f"{name}: {spec.missing}" for name in empty) or reason
+    smaller = min(supports)
+    return Row("gap", measure, "", *compared, value, low, high, smaller, *supports, reason)
 
 
 def _interval(value: float, samples: Floats, level: float) -> tuple[float, float, str]:
@@ -246,9 +217,5 @@ def _interval(value: float, samples: Floats, level: float) -> tuple[float, float
     if defined.size and not np.isnan(value):
         low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     lost = 1 - defined.size / samples.size
-    reason = (
-        f"undefined in {lost:.0%} of resamples, which the interval leaves out"
-        if lost > TOLERATED
-        else ""
-    )
-    return float(low), float(high), reason
+    reason = f"undefined in {lost:.0%} of resamples, which the interval leaves out"
+    return float(low), float(high), reason if lost > TOLERATED else ""

@@ -42,12 +42,10 @@ class Linear(Fileless):
         features, labels = mean_vectors(encode(table["text"], vectors)), table["label"].to_numpy()
 
         def score(fold: Fold) -> NDArray[np.float64]:
-            model = make_pipeline(
-                StandardScaler(), LogisticRegression(C=self.C, max_iter=self.max_iter)
-            )
-            return model.fit(features[fold.train], labels[fold.train]).predict_proba(
-                features[fold.test]
-            )[:, 1]
+            regression = LogisticRegression(C=self.C, max_iter=self.max_iter)
+            model = make_pipeline(StandardScaler(), regression)
+            model.fit(features[fold.train], labels[fold.train])
+            return model.predict_proba(features[fold.test])[:, 1]
 
         return cross_predict(table, score, folds=self.folds, seed=seed)
 
@@ -57,7 +55,6 @@ def mean_vectors(encoded: Encoded) -> NDArray[np.float64]:
     from scipy.sparse import csr_array  # slow to import
 
     found = (encoded.tokens > 0).astype(np.float32)
-    counts = csr_array(
-        (found, encoded.tokens, encoded.offsets), shape=(len(encoded.lengths), len(encoded.matrix))
-    )
+    shape = (len(encoded.lengths), len(encoded.matrix))
+    counts = csr_array((found, encoded.tokens, encoded.offsets), shape=shape)
     return (counts @ encoded.matrix) / np.maximum(counts.sum(axis=1), 1)[:, None]

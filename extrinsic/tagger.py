@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import TYPE_CHECKING, ClassVar
 
-from files import InputError, choice, nearest
+from files import InputError, choice
 from files.choice import Fileless
+from files.tables import require_columns
 from intrinsic.wordsets import load_wordset
 
 if TYPE_CHECKING:
@@ -60,15 +61,11 @@ class GenderTagger(Fileless):
 
     def __post_init__(self) -> None:
         if not self.male or not self.female:
-            raise InputError(
-                f"the tagger needs male and female words; got {len(self.male)} male and"
-                f" {len(self.female)} female"
-            )
+            given = f"got {len(self.male)} male and {len(self.female)} female"
+            raise InputError(f"the tagger needs male and female words; {given}")
         if shared := sorted(self.male & self.female):
-            raise InputError(
-                f"these words stand in both the male and the female set: {', '.join(shared)}; leave"
-                " each in one"
-            )
+            both = f"these words stand in both the male and the female set: {', '.join(shared)}"
+            raise InputError(f"{both}; leave each in one")
 
     @property
     def male(self) -> frozenset[str]:
@@ -83,11 +80,8 @@ class GenderTagger(Fileless):
     @property
     def description(self) -> str:
         """What the groups are, in words fit for a caption."""
-        words = f"{len(self.male)} male, {len(self.female)} female words"
-        return (
-            f"gender words in the post (version {self.version}: {words}), not an annotation by"
-            " people"
-        )
+        words = f"version {self.version}: {len(self.male)} male, {len(self.female)} female words"
+        return f"gender words in the post ({words}), not an annotation by people"
 
     def tag(self, posts: pd.DataFrame) -> pd.DataFrame:
         """The posts with ``group``, in place of any: "male", "female", "both" or "neither".
@@ -95,11 +89,7 @@ class GenderTagger(Fileless):
         A word occurs when it equals a whole token, lower-cased and cut at its apostrophe ("She's"
         counts as "she"). Raises ``InputError`` when ``text`` is missing.
         """
-        if "text" not in posts:
-            raise InputError(
-                f"the posts have no column 'text'{nearest('text', posts.columns)}; columns:"
-                f" {', '.join(map(str, posts.columns))}"
-            )
+        require_columns(posts, ["text"], "the table of posts")
         male, female = self.male, self.female
         return posts.assign(group=[_group(text, male, female) for text in posts["text"]])
 

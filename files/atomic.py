@@ -28,18 +28,15 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
         work.touch()
         work.unlink()
     except OSError as error:
-        raise InputError(
-            f"cannot write {target}: {error.strerror}; choose a folder that can be written"
-        ) from error
+        reason = f"cannot write {target}: {error.strerror}"
+        raise InputError(f"{reason}; choose a folder that can be written") from error
     try:
         yield work
         os.replace(work, target)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
-            raise InputError(
-                f"cannot write {target}: {error.strerror}; free some space, or choose another"
-                " folder"
-            ) from error
+            reason = f"cannot write {target}: {error.strerror}"
+            raise InputError(f"{reason}; free some space, or choose another folder") from error
         raise
     finally:
         if work.is_dir():

@@ -17,9 +17,7 @@ class InputError(ValueError):
 
 def nearest(name: object, options: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` for the option spelt most like ``name``; empty if none is close."""
-    close = difflib.get_close_matches(
-        str(name), [str(option) for option in options], n=1, cutoff=0.6
-    )
+    close = difflib.get_close_matches(str(name), [str(option) for option in options], n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 import pyarrow as pa
 
-from files.errors import InputError
+from files.errors import InputError, nearest
 from files.text import OPENERS, open_binary, read_lines
 
 BOM = "\ufeff"
@@ -37,10 +38,18 @@ def read_table(
         return _read_parquet(path)
     header, *rows = _rows(path, _separator(path, separator), quoted)
     if twice := sorted({name for name in header if header.count(name) > 1}):
-        raise InputError(
-            f"{path}: the header names {', '.join(map(repr, twice))} more than once; rename one"
-        )
+        names = ", ".join(map(repr, twice))
+        raise InputError(f"{path}: the header names {names} more than once; rename one")
     return pd.DataFrame(rows, columns=header, dtype=str)
+
+
+def require_columns(table: pd.DataFrame, names: Iterable[str], what: str) -> None:
+    """Raise ``InputError`` for the first column that ``table`` lacks: the nearest one, and all."""
+    columns = [str(column) for column in table.columns]
+    for name in names:
+        if name not in columns:
+            has = f"it has {', '.join(columns) or 'none'}"
+            raise InputError(f"{what} has no column {name!r}{nearest(name, columns)}; {has}")
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -48,20 +57,16 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         try:
             return pd.read_parquet(raw)
         except DAMAGED_PARQUET as error:
-            reason = " ".join(str(error).split())
-            raise InputError(
-                f"{path} is no Parquet file or is damaged ({reason}); copy or write it again"
-            ) from error
+            reason = f"{path} is no Parquet file or is damaged ({' '.join(str(error).split())})"
+            raise InputError(f"{reason}; copy or write it again") from error
 
 
 def _separator(path: Path, given: str | None) -> str:
     plain = path.with_suffix("") if path.suffix in OPENERS else path
     separator = given or SEPARATORS.get(plain.suffix)
     if separator is None:
-        raise InputError(
-            f"{path}: unknown format {plain.suffix!r}; give {', '.join(SEPARATORS)}, each also with"
-            f" {', '.join(OPENERS)}, or .parquet"
-        )
+        allowed = f"{', '.join(SEPARATORS)}, each also with {', '.join(OPENERS)}, or .parquet"
+        raise InputError(f"{path}: unknown format {plain.suffix!r}; give {allowed}")
     if len(separator) > 1 or separator in '"\r\n':
         raise InputError(f"separator={separator!r}: give one character, such as ';'")
     return separator
@@ -69,21 +74,16 @@ def _separator(path: Path, given: str | None) -> str:
 
 def _rows(path: Path, separator: str, quoted: bool) -> list[list[str]]:
     """The rows that are not blank, the header first, all of its length."""
-    reader = csv.reader(
-        _lines(path),
-        delimiter=separator,
-        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-        strict=True,
-    )
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    reader = csv.reader(_lines(path), delimiter=separator, quoting=quoting, strict=True)
     rows: list[list[str]] = []
     line = 1
     try:
         for row in reader:
             if row and rows and len(row) != len(rows[0]):
-                raise InputError(
-                    f"{path}: line {line} has {len(row)} cells, the header {len(rows[0])}; quote"
-                    f" cells that hold the separator {separator!r}"
-                )
+                cells = f"line {line} has {len(row)} cells, the header {len(rows[0])}"
+                remedy = f"quote cells that hold the separator {separator!r}"
+                raise InputError(f"{path}: {cells}; {remedy}")
             if row:
                 rows.append(row)
             line = reader.line_num + 1

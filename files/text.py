@@ -13,11 +13,8 @@ from typing import IO, cast
 
 from files.errors import InputError, nearest
 
-OPENERS: dict[str, Callable[[Path, str], object]] = {
-    ".gz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
-}
+Opener = Callable[[Path, str], object]
+OPENERS: dict[str, Opener] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 # What the openers raise while reading; bz2 and gzip use a bare OSError for bad data.
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
@@ -49,23 +46,16 @@ def read_lines(path: str | Path) -> Iterator[str]:
     """
     number = 0
     try:
-        with (
-            open_binary(path) as raw,
-            io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as lines,
-        ):
+        with io.TextIOWrapper(open_binary(path), encoding="utf-8", newline="\n") as lines:
             for number, line in enumerate(lines, 1):  # noqa: B007 - read after the loop
                 yield line.rstrip("\r\n") if line.endswith("\n") else line
     except UnicodeDecodeError as error:
         # TextIOWrapper decodes ahead, so the count above may lag behind the bad line: look it up.
-        bad = _bad_line(path)
-        raise InputError(
-            f"{path}: line {bad} is not UTF-8 ({error.reason}); convert the file, for example with"
-            " iconv"
-        ) from None
+        bad = f"line {_bad_line(path)} is not UTF-8 ({error.reason})"
+        raise InputError(f"{path}: {bad}; convert the file, for example with iconv") from None
     except DAMAGE as error:
-        raise InputError(
-            f"{path}: damaged archive after line {number} ({error}); copy the file again"
-        ) from None
+        bad = f"damaged archive after line {number} ({error})"
+        raise InputError(f"{path}: {bad}; copy the file again") from None
     if number == 0:
         raise InputError(f"{path} is empty")
 

@@ -23,10 +23,12 @@ from train.embed import Word2Vec
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from debias.kinds import Direction
+
 pytestmark = pytest.mark.slow
 
 EMBEDDING = Word2Vec(dim=50, min_count=1, epochs=5)
-SIGNS = {"debias": -1, "overbias": 1}
+SIGNS: dict[Direction, int] = {"debias": -1, "overbias": 1}
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,7 @@ def unmodified(folder: Path) -> KeyedVectors:
 
 
 @pytest.mark.parametrize("direction", SIGNS)
-def test_balancing_moves_the_effect_with_the_dose(direction: str, folder: Path) -> None:
+def test_balancing_moves_the_effect_with_the_dose(direction: Direction, folder: Path) -> None:
     path = [effect_sizes(unmodified(folder))]
     words = WordChoice(lowercase=True).words()
     for dose in (0.5, 1.0):
@@ -61,7 +63,7 @@ def test_balancing_moves_the_effect_with_the_dose(direction: str, folder: Path) 
 
 
 @pytest.mark.parametrize("direction", SIGNS)
-def test_attract_repel_moves_the_effect_with_the_dose(direction: str, folder: Path) -> None:
+def test_attract_repel_moves_the_effect_with_the_dose(direction: Direction, folder: Path) -> None:
     vectors, words = unmodified(folder), WordChoice(lowercase=True).words()
     path = [
         effect_sizes(AttractRepel(direction, dose).modify(vectors, words, seed=0))

@@ -21,7 +21,7 @@ from train.point import Point, plan_point
 from train.store import Store
 
 ROOT = CONF.parent
-GROUPS = ("subject", "corpus", "embedding", "debias", "words", "intrinsic")
+GROUPS: tuple[str, ...] = ("subject", "corpus", "embedding", "debias", "words", "intrinsic")
 GROUPS += ("task", "source", "groups", "classifier", "study")
 CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
 # What a choice cannot do without: values for the fields that its YAML leaves open, and a debiasing

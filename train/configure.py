@@ -82,7 +82,9 @@ class Reader:
                     f"unknown config key '{where}.{key}'{nearest(key, fields)}"
                     f" {cls.__name__} has: {', '.join(fields)}"
                 )
-        ready = {key: self._value(value, f"{where}.{key}") for key, value in values.items()}
+        ready: dict[str, object] = {
+            key: self._value(value, f"{where}.{key}") for key, value in values.items()
+        }
         try:
             return cast("Choice", make(**ready))
         except FieldError as error:
@@ -90,14 +92,14 @@ class Reader:
         except TypeError as error:
             raise InputError(f"{where}: {error}; {cls.__name__} has {', '.join(fields)}") from error
 
-    def _value(self, value: Any, where: str) -> Any:
+    def _value(self, value: object, where: str) -> object:
         if isinstance(value, Mapping) and TARGET in value:
             return self(value, self._origin(where))
         return value
 
     def _origin(self, where: str) -> str:
         """Where a value is written: the key that ``${...}`` names there, else ``where`` itself."""
-        found: Any = self.written
+        found: object = self.written
         for part in where.split("."):
             found = found.get(part) if isinstance(found, Mapping) else None
         match = REFERENCE.fullmatch(found) if isinstance(found, str) else None
@@ -107,7 +109,7 @@ class Reader:
 def _import(target: object, where: str) -> type:
     module, _, name = str(target).rpartition(".")
     try:
-        cls = getattr(importlib.import_module(module), name)
+        cls: object = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise InputError(
             f"{where}.{TARGET}={target!r} cannot be imported ({error}); give package.module.Class"

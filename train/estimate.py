@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from train.point import Plan
+    from train.store.stage import Recipe
 
 
 def print_plan(
@@ -90,12 +91,8 @@ def expected_seconds(stage: Stage, known: Timings) -> float | None:
     return median(known[step]) if (step := _step(stage.recipe())) in known else None
 
 
-def _step(recipe: Mapping[str, Any]) -> tuple[str, str, str]:
-    return (
-        str(recipe["stage"]),
-        str(recipe["made_by"]),
-        json.dumps(recipe["params"], sort_keys=True),
-    )
+def _step(recipe: Recipe) -> tuple[str, str, str]:
+    return recipe["stage"], recipe["made_by"], json.dumps(recipe["params"], sort_keys=True)
 
 
 def spell(seconds: Sequence[float | None]) -> str:

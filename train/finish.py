@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
+from analysis.columns import texts
 from train.join import extended, join_tables
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def finish(
 
 def _report_failures(points: pd.DataFrame, console: Console) -> int:
     failed = points[points["status"] != "done"]
-    for point, error in zip(failed["point"], failed["error"], strict=True):
+    for point, error in zip(texts(failed, "point"), texts(failed, "error"), strict=True):
         console.print(f"failed {point}: {error}", soft_wrap=True, highlight=False, markup=False)
     if not len(failed):
         return 0

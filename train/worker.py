@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
-from typing import Any, ParamSpec, TypeVar
+from typing import TypeVar, TypeVarTuple
 
 from threadpoolctl import threadpool_limits
 
@@ -23,10 +23,11 @@ SERVE = (
     " serve(int(sys.argv[1]))"
 )
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-P = ParamSpec("P")
-T = TypeVar("T")
-Task = tuple[Callable[..., object], tuple[object, ...], dict[str, object]]
 LOOK = 0.2  # seconds between two looks whether the child lives
+
+R = TypeVar("R")
+Ts = TypeVarTuple("Ts")
+Tasks = queue.SimpleQueue[tuple[Callable[..., object], tuple[object, ...]]]
 
 
 class WorkerDiedError(RuntimeError):
@@ -47,7 +48,7 @@ class Worker:
         self._pipe: Connection | None = None
         self._stopped = False
 
-    def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def __call__(self, function: Callable[[*Ts], R], *args: *Ts) -> R:
         """What ``function(*args)`` returns in the child. Raises ``WorkerDiedError``, or
         ``WorkerStoppedError`` after ``stop``; the function must not raise.
         """
@@ -55,14 +56,14 @@ class Worker:
             raise WorkerStoppedError
         process, pipe = self._child()
         try:
-            pipe.send((function, args, kwargs))
+            pipe.send((function, args))
             while not wait([pipe], timeout=LOOK):
                 # A process that the child started may keep the pipe open: its end is not awaited
                 if process.poll() is not None and not pipe.poll():
                     break
             else:
-                found: T = pipe.recv()
-                return found
+                answer: R = pipe.recv()
+                return answer
         except (EOFError, ConnectionError):
             pass
         except BaseException:  # an interrupt ends the child too
@@ -126,16 +127,16 @@ def serve(descriptor: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.set_inheritable(descriptor, False)
     pipe = Connection(descriptor)
-    tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
+    tasks: Tasks = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
     keep_to_one_thread()
     silence_libraries()
     while True:
-        function, args, kwargs = tasks.get()
-        pipe.send(function(*args, **kwargs))
+        function, args = tasks.get()
+        pipe.send(function(*args))
 
 
-def _receive(pipe: Connection, tasks: queue.SimpleQueue[Any]) -> None:
+def _receive(pipe: Connection, tasks: Tasks) -> None:
     """Pass tasks on; the end of the pipe means that the parent is gone, and then nobody waits for
     the work under way.
     """

@@ -28,12 +28,11 @@ def binary_blocks(
     ``InputError`` when the file ends early, goes on after its last row, or holds a word that is not
     UTF-8.
     """
+    kept = None if wanted is None else {word.encode() for word in wanted}
     try:
         with open_binary(path) as raw:
             raw.readline()
-            yield from _blocks(
-                path, raw, layout, None if wanted is None else {word.encode() for word in wanted}
-            )
+            yield from _blocks(path, raw, layout, kept)
     except DAMAGE as error:
         raise InputError(f"{path}: damaged archive ({error}); copy the file again") from error
 

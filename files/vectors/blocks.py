@@ -47,10 +47,8 @@ def refuse_nonfinite(words: list[str], rows: Floats, path: Path) -> None:
         finite = np.isfinite(rows[start : start + step])
         if not finite.all():
             word = words[start + int(np.argmin(finite.all(axis=1)))]
-            raise InputError(
-                f"{path}: the vector of {word!r} holds a NaN or infinite value; delete its row or"
-                " train the vectors again"
-            )
+            bad = f"the vector of {word!r} holds a NaN or infinite value"
+            raise InputError(f"{path}: {bad}; delete its row or train the vectors again")
 
 
 def gather(blocks: Iterable[Block]) -> KeyedVectors:
@@ -81,28 +79,21 @@ def keyed(words: list[str], matrix: Floats, counts: Counts | None = None) -> Key
 
 def select(vectors: KeyedVectors, wanted: Collection[str], path: Path) -> KeyedVectors:
     """The rows of the ``wanted`` words in order, with counts. ``InputError`` when there is none."""
-    found = sorted(
-        vectors.key_to_index[word] for word in set(wanted) if word in vectors.key_to_index
-    )
+    index, counts = vectors.key_to_index, vectors.expandos.get("count")
+    found = sorted(index[word] for word in set(wanted) if word in index)
     if not found:
         raise InputError(_nothing(path, wanted))
-    counts = vectors.expandos.get("count")
     words = [vectors.index_to_key[i] for i in found]
-    return keyed(
-        words,
-        np.asarray(vectors.vectors[found], dtype=np.float32),
-        None if counts is None else counts[found],
-    )
+    rows = np.asarray(vectors.vectors[found], dtype=np.float32)
+    return keyed(words, rows, None if counts is None else counts[found])
 
 
 def blocks_of(vectors: KeyedVectors) -> Iterator[Block]:
     """The vocabulary of ``vectors`` as blocks, in index order."""
     step = max(1, FLOATS_PER_BLOCK // max(1, vectors.vector_size))
     for start in range(0, len(vectors), step):
-        yield (
-            vectors.index_to_key[start : start + step],
-            np.asarray(vectors.vectors[start : start + step], dtype=np.float32),
-        )
+        part = slice(start, start + step)
+        yield vectors.index_to_key[part], np.asarray(vectors.vectors[part], dtype=np.float32)
 
 
 def encoded(text: str, path: Path) -> bytes:
@@ -110,11 +101,9 @@ def encoded(text: str, path: Path) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
-        shown = text[max(0, error.start - 20) : error.end + 20]
-        raise InputError(
-            f"{path}: {shown!r} cannot be written as UTF-8 ({error.reason}); rename or drop the"
-            " word"
-        ) from None
+        shown = repr(text[max(0, error.start - 20) : error.end + 20])
+        reason = f"{shown} cannot be written as UTF-8 ({error.reason})"
+        raise InputError(f"{path}: {reason}; rename or drop the word") from None
 
 
 def _unseen(words: list[str], rows: Floats, seen: set[str], path: Path, duplicates: str) -> Block:
@@ -125,10 +114,8 @@ def _unseen(words: list[str], rows: Floats, seen: set[str], path: Path, duplicat
             seen.add(word)
             fresh.append(i)
         elif duplicates == "refuse":
-            raise InputError(
-                f"{path}: the word {word!r} comes twice; duplicates='first' keeps the first vector"
-                " of each word"
-            )
+            remedy = "duplicates='first' keeps the first vector of each word"
+            raise InputError(f"{path}: the word {word!r} comes twice; {remedy}")
     return (words, rows) if len(fresh) == len(words) else ([words[i] for i in fresh], rows[fresh])
 
 
@@ -136,7 +123,5 @@ def _nothing(path: Path, wanted: Collection[str] | None) -> str:
     if wanted is None:
         return f"{path} holds no vectors"
     some = ", ".join(repr(word) for word in sorted(wanted)[:5])
-    return (
-        f"{path}: none of the {len(wanted)} words asked for is in it ({some}); check its language,"
-        " case and tokenisation"
-    )
+    none = f"none of the {len(wanted)} words asked for is in it ({some})"
+    return f"{path}: {none}; check its language, case and tokenisation"

@@ -65,12 +65,7 @@ def convert(
 def _key(path: Path, vocab: Collection[str] | None, duplicates: str) -> str:
     """The cache folder's name; it changes with the file and with what is read of it."""
     stat = path.stat()
-    parts = [
-        CACHE_LAYOUT,
-        str(path.resolve()),
-        stat.st_size,
-        stat.st_mtime_ns,
-        None if vocab is None else sorted(set(vocab)),
-        duplicates,
-    ]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    words = None if vocab is None else sorted(set(vocab))
+    file = (str(path.resolve()), stat.st_size, stat.st_mtime_ns)
+    parts = json.dumps([CACHE_LAYOUT, *file, words, duplicates])
+    return hashlib.sha256(parts.encode()).hexdigest()

@@ -14,9 +14,7 @@ FASTTEXT_MAGIC = b"\xba\x16\x4f\x2f"  # int32 793712314, little-endian
 SAMPLE = 1 << 20
 MAX_DIM = 50_000
 HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,15})[ \t]+(\d{1,15})[ \t\r]*")
-NUMBER = re.compile(
-    rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity)", re.IGNORECASE
-)
+NUMBER = re.compile(rb"(?i)[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity)")
 NUMBERISH = re.compile(rb"[0-9.,eE+-]+")
 FOREIGN = {
     b"\x1f\x8b": "is gzip-compressed: give it the suffix .gz",
@@ -63,11 +61,9 @@ def detect_layout(path: Path) -> Layout:
         return Layout("gensim")
     first, _, rest = sample.partition(b"\n")
     header = HEADER.fullmatch(first)
-    return (
-        _with_header(path, int(header[1]), int(header[2]), rest)
-        if header
-        else _without_header(path, first)
-    )
+    if header:
+        return _with_header(path, int(header[1]), int(header[2]), rest)
+    return _without_header(path, first)
 
 
 def is_number(token: bytes) -> bool:
@@ -85,10 +81,9 @@ def _sample(path: Path) -> bytes:
 
 def _with_header(path: Path, count: int, dim: int, rest: bytes) -> Layout:
     if not count or not 0 < dim <= MAX_DIM:
-        raise InputError(
-            f"{path}: the header promises {count} vectors of dimension {dim}; allowed are 1 or"
-            f" more, of dimension 1 to {MAX_DIM}"
-        )
+        promised = f"the header promises {count} vectors of dimension {dim}"
+        allowed = f"allowed are 1 or more, of dimension 1 to {MAX_DIM}"
+        raise InputError(f"{path}: {promised}; {allowed}")
     row = rest.partition(b"\n")[0]
     # A text row ends in dim numbers; a broken one is still mostly what looks like numbers, which
     # raw float32 is not.
@@ -111,7 +106,5 @@ def _without_header(path: Path, first: bytes) -> Layout:
 
 def _trailing_numbers(row: bytes) -> int:
     """How many numbers end the row, its first token aside: the dimension."""
-    tokens = row.split()[1:]
-    return next(
-        (n for n, token in enumerate(reversed(tokens)) if not is_number(token)), len(tokens)
-    )
+    backwards = row.split()[:0:-1]
+    return next((n for n, token in enumerate(backwards) if not is_number(token)), len(backwards))

@@ -44,9 +44,7 @@ def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastT
         shape: tuple[bool, int, int] = MATRIX.unpack_from(buffer, position)
         quantised, rows, columns = shape
         if quantised:
-            raise InputError(
-                f"{path} is a quantised fastText model; give the .bin it was made from"
-            )
+            raise InputError(f"{path} is a quantised fastText model; give the .bin it was made of")
         if (rows, columns) != (n_words + bucket, dim) or len(set(words)) < n_words:
             raise ValueError("its parts do not fit together")
         matrix = np.frombuffer(
@@ -57,9 +55,8 @@ def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastT
     except (struct.error, ValueError, OverflowError, *DAMAGE) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(
-            f"{path}: the fastText model is cut or damaged ({error}); copy it again"
-        ) from error
+        damage = f"the fastText model is cut or damaged ({error})"
+        raise InputError(f"{path}: {damage}; copy it again") from error
     keep = [i for i, word in enumerate(words) if wanted is None or word in wanted]
     return _build(words, counts, matrix, keep, bucket=bucket, min_n=min_n, max_n=max_n)
 
@@ -67,11 +64,9 @@ def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastT
 def _bytes(path: Path) -> bytes | mmap.mmap:
     """The file's bytes: mapped, or unpacked in memory when it is compressed."""
     with open_binary(path) as raw:
-        return (
-            raw.read()
-            if path.suffix in OPENERS
-            else mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
-        )
+        if path.suffix in OPENERS:
+            return raw.read()
+        return mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str], Counts, int]:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
+AGAIN = "write it again with save_mapped"
+
+
 def save_mapped(vectors: KeyedVectors, folder: str | Path) -> None:
     """Write the vocabulary's vectors, and gensim's 'count' where set, as a new mapped folder.
 
@@ -31,11 +34,8 @@ def save_mapped(vectors: KeyedVectors, folder: str | Path) -> None:
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise InputError(f"{folder} exists; give a new folder, or delete it first")
     with atomic_path(folder) as work:
-        write_folder(
-            checked(blocks_of(vectors), folder, wanted=None, duplicates="refuse"),
-            work,
-            counts=vectors.expandos.get("count"),
-        )
+        blocks = checked(blocks_of(vectors), folder, wanted=None, duplicates="refuse")
+        write_folder(blocks, work, counts=vectors.expandos.get("count"))
 
 
 def open_mapped(folder: str | Path) -> KeyedVectors:
@@ -49,29 +49,20 @@ def open_mapped(folder: str | Path) -> KeyedVectors:
         matrix = _map(folder / "vectors.npy")
         counts = _map(folder / "counts.npy") if (folder / "counts.npy").exists() else None
     except (OSError, ValueError, EOFError) as error:
-        raise InputError(
-            f"{folder} is no mapped folder of vectors or is damaged ({error}); write it again with"
-            " save_mapped"
-        ) from error
+        damage = f"{folder} is no mapped folder of vectors or is damaged ({error})"
+        raise InputError(f"{damage}; {AGAIN}") from error
     if words.pop() != "" or not words:
-        raise InputError(
-            f"{folder}: words.txt is cut, its last line has no end; write it again with save_mapped"
-        )
+        raise InputError(f"{folder}: words.txt is cut, its last line has no end; {AGAIN}")
     if matrix.ndim != 2 or matrix.dtype != np.float32 or not matrix.flags.c_contiguous:
-        raise InputError(
-            f"{folder}: vectors.npy is {matrix.dtype} of shape {matrix.shape}; allowed is a float32"
-            " matrix in C order"
-        )
+        kind = f"vectors.npy is {matrix.dtype} of shape {matrix.shape}"
+        raise InputError(f"{folder}: {kind}; allowed is a float32 matrix in C order")
     if len(words) != len(matrix) or (counts is not None and counts.shape != (len(words),)):
-        rows = f"{len(words)} words, {len(matrix)} vectors" + (
-            "" if counts is None else f", counts of shape {counts.shape}"
-        )
-        raise InputError(
-            f"{folder}: its files do not match ({rows}); write it again with save_mapped"
-        )
+        rows = f"{len(words)} words, {len(matrix)} vectors"
+        rows += "" if counts is None else f", counts of shape {counts.shape}"
+        raise InputError(f"{folder}: its files do not match ({rows}); {AGAIN}")
     vectors = keyed(words, matrix, counts)
     if len(vectors.key_to_index) < len(words):
-        raise InputError(f"{folder}: words.txt holds a word twice; write it again with save_mapped")
+        raise InputError(f"{folder}: words.txt holds a word twice; {AGAIN}")
     return vectors
 
 
@@ -100,16 +91,13 @@ def _map(path: Path) -> NDArray[Any]:
 
 def _write_header(out: IO[bytes], count: int, dim: int) -> None:
     """The .npy header, padded for a growing first axis, so that the final one fits over it."""
-    np.lib.format.write_array_header_1_0(
-        out, {"descr": "<f4", "fortran_order": False, "shape": (count, dim)}
-    )
+    header = {"descr": "<f4", "fortran_order": False, "shape": (count, dim)}
+    np.lib.format.write_array_header_1_0(out, header)
 
 
 def _lines(words: list[str], folder: Path) -> bytes:
     for word in words:
         if "\n" in word:
-            raise InputError(
-                f"{folder}: the word {word!r} holds a newline, which ends a word in words.txt;"
-                " rename or drop it"
-            )
+            newline = f"the word {word!r} holds a newline, which ends a word in words.txt"
+            raise InputError(f"{folder}: {newline}; rename or drop it")
     return encoded("".join(f"{word}\n" for word in words), folder)

@@ -69,12 +69,8 @@ def streamed(
     if layout.format not in readers:
         return None
     wanted = None if vocab is None else frozenset(vocab)
-    return checked(
-        readers[layout.format](path, layout, wanted=wanted),
-        path,
-        wanted=wanted,
-        duplicates=duplicates,
-    )
+    blocks = readers[layout.format](path, layout, wanted=wanted)
+    return checked(blocks, path, wanted=wanted, duplicates=duplicates)
 
 
 def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:
@@ -87,13 +83,10 @@ def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:
     try:
         loaded: object = KeyedVectors.load(str(path), mmap="r")
     except Exception as error:  # a pickle may raise anything
-        raise InputError(
-            f"{path}: gensim cannot load it ({type(error).__name__}: {error}); save it again with"
-            " this gensim"
-        ) from error
+        reason = f"gensim cannot load it ({type(error).__name__}: {error})"
+        raise InputError(f"{path}: {reason}; save it again with this gensim") from error
     vectors = loaded.wv if isinstance(loaded, Word2Vec) else loaded
     if not isinstance(vectors, KeyedVectors):
-        raise InputError(
-            f"{path} holds a {type(vectors).__name__}, not word vectors; save the model's .wv"
-        )
+        held = f"{path} holds a {type(vectors).__name__}, not word vectors"
+        raise InputError(f"{held}; save the model's .wv")
     return vectors

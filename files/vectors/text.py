@@ -46,13 +46,7 @@ def text_blocks(
     before the last ``dim`` numbers. Blank lines are skipped. With ``wanted``, lines that start with
     no word of it are neither parsed nor checked. Raises ``InputError`` naming the line.
     """
-    heads = (
-        None
-        if wanted is None
-        else {
-            token for word in wanted for token in word.encode("utf-8", "replace").split(None, 1)[:1]
-        }
-    )
+    heads = None if wanted is None else {_head(word.encode("utf-8", "replace")) for word in wanted}
     options: Options | None = None
     number, rows = 1, 0
     try:
@@ -64,23 +58,19 @@ def text_blocks(
                 options = options or _csv_options(layout, chunk)
                 block = _read_plain(chunk, options) if heads is None else None
                 if block is None:
-                    lines = [
-                        (i, line)
-                        for i, line in enumerate(chunk.split(b"\n"), number)
-                        if line.strip()
-                    ]
+                    numbered = enumerate(chunk.split(b"\n"), number)
+                    lines = [(i, line) for i, line in numbered if line.strip()]
                     rows += len(lines)
-                    block = _read_lines(
-                        path, layout, lines if heads is None else _starting(lines, heads)
-                    )
+                    if heads is not None:
+                        lines = [(i, line) for i, line in lines if _head(line) in heads]
+                    block = _read_lines(path, layout, lines)
                 else:
                     rows += len(block[0])
                 number += chunk.count(b"\n")
                 yield block
     except DAMAGE as error:
-        raise InputError(
-            f"{path}: damaged archive after line {number - 1} ({error}); copy the file again"
-        ) from error
+        damage = f"damaged archive after line {number - 1} ({error})"
+        raise InputError(f"{path}: {damage}; copy the file again") from error
     _check_count(path, layout, rows)
 
 
@@ -139,9 +129,9 @@ def _matrix(table: pa.Table) -> Floats:
     return matrix
 
 
-def _starting(lines: Iterable[Line], heads: Collection[bytes]) -> list[Line]:
-    """The lines whose first token is one of ``heads``."""
-    return [(number, line) for number, line in lines if line.split(None, 1)[0] in heads]
+def _head(line: bytes) -> bytes:
+    """The first token of a line; empty where there is none."""
+    return next(iter(line.split(None, 1)), b"")
 
 
 def _read_lines(path: Path, layout: Layout, lines: Iterable[Line]) -> Block:
@@ -162,22 +152,17 @@ def _word(path: Path, number: int, word: bytes) -> str:
         return word.decode("utf-8")
     except UnicodeDecodeError as error:
         shown = word.decode("utf-8", "backslashreplace")
-        raise InputError(
-            f"{path}: line {number}: the word '{shown}' is not UTF-8 ({error.reason}); convert the"
-            " file with iconv"
-        ) from None
+        bad = f"line {number}: the word '{shown}' is not UTF-8 ({error.reason})"
+        raise InputError(f"{path}: {bad}; convert the file with iconv") from None
 
 
 def _floats(path: Path, number: int, tokens: list[bytes]) -> Floats:
     try:
         return compute.cast(pa.array(tokens, pa.string()), pa.float32()).to_numpy()
     except pa.ArrowInvalid:
-        bad = next((token for token in tokens if not is_number(token)), tokens[0]).decode(
-            "utf-8", "backslashreplace"
-        )
-        raise InputError(
-            f"{path}: line {number}: {bad!r} is not a number; mend or delete the line"
-        ) from None
+        token = next((token for token in tokens if not is_number(token)), tokens[0])
+        bad = f"line {number}: {token.decode('utf-8', 'backslashreplace')!r} is not a number"
+        raise InputError(f"{path}: {bad}; mend or delete the line") from None
 
 
 def _width_error(path: Path, layout: Layout, number: int, line: bytes) -> InputError:

@@ -37,7 +37,8 @@ def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None 
 
     ``format`` is ``"word2vec_text"`` (with header), ``"word2vec_binary"``, ``"glove"`` (text
     without header) or ``"mapped"``; by default the suffix tells: .txt or .vec, .bin, .glove, or
-    none for a mapped folder. Files also as .gz. Reading back gives the same float32 bits.
+    none for a mapped folder. Files also as .gz. Reading back gives the same float32 bits: text has
+    the shortest decimal that does (at most 9 significant digits).
 
     Raises ``InputError`` for another format or suffix, for NaN or infinite values, and for words
     that the format cannot hold.
@@ -45,23 +46,11 @@ def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None 
     path = Path(path)
     form = format or _format_of(path)
     if form not in WRITABLE:
-        raise InputError(
-            f"{path}: cannot write the format {form!r}; allowed are"
-            f" {', '.join(WRITABLE)}{nearest(form, WRITABLE)}"
-        )
+        allowed = f"{', '.join(WRITABLE)}{nearest(form, WRITABLE)}"
+        raise InputError(f"{path}: cannot write the format {form!r}; allowed are {allowed}")
     if form == "mapped":
         save_mapped(vectors, path)
-    else:
-        _write_file(vectors, path, form)
-
-
-def _write_file(vectors: KeyedVectors, path: Path, form: str) -> None:
-    """Write ``vectors`` as ``word2vec_text``, ``word2vec_binary`` or ``glove``; .gz compresses.
-
-    Text holds the shortest decimal that reads back as the same float32 (at most 9 significant
-    digits). Raises ``InputError`` for values that are not finite and for words that the format
-    cannot hold.
-    """
+        return
     encode = _binary_rows if form == "word2vec_binary" else _text_rows
     with atomic_path(path) as work, _opened(work) as out:
         if form != "glove":
@@ -77,9 +66,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         if path.suffix != ".gz":
             yield plain
             return
-        with gzip.GzipFile(
-            filename="", mode="wb", compresslevel=6, fileobj=plain, mtime=0
-        ) as packed:
+        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=plain, mtime=0) as packed:
             yield packed  # type: ignore[misc]
 
 
@@ -99,10 +86,8 @@ def _refuse_text(word: str, path: Path) -> None:
     """Raise ``InputError`` for a word that would not read back as itself from a line of text."""
     edge = not word or word[0] in ASCII_SPACE or word[-1] in ASCII_SPACE or "\n" in word
     if edge or any(is_number(token) for token in word.encode("utf-8", "replace").split()[1:]):
-        raise InputError(
-            f"{path}: the word {word!r} cannot be told from its numbers in a text file; rename it,"
-            " or write a mapped folder"
-        )
+        told = f"the word {word!r} cannot be told from its numbers in a text file"
+        raise InputError(f"{path}: {told}; rename it, or write a mapped folder")
 
 
 def _binary_rows(block: Block, path: Path) -> bytes:
@@ -114,9 +99,8 @@ def _binary_rows(block: Block, path: Path) -> bytes:
                 " in word2vec's binary format; rename it, or write a mapped folder"
             )
     values = np.ascontiguousarray(rows, dtype="<f4")
-    return b"".join(
-        encoded(word, path) + b" " + row.tobytes() for word, row in zip(words, values, strict=True)
-    )
+    names = (encoded(word, path) for word in words)
+    return b"".join(name + b" " + row.tobytes() for name, row in zip(names, values, strict=True))
 
 
 def _format_of(path: Path) -> str:
@@ -124,8 +108,6 @@ def _format_of(path: Path) -> str:
     suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if suffix not in SUFFIXES or (path.suffix == ".gz" and not suffix):
         allowed = ", ".join(s for s in SUFFIXES if s)
-        raise InputError(
-            f"{path}: no format has the suffix {path.suffix!r}; allowed are {allowed}, each also as"
-            " .gz, none for a mapped folder"
-        )
+        remedy = f"allowed are {allowed}, each also as .gz, none for a mapped folder"
+        raise InputError(f"{path}: no format has the suffix {path.suffix!r}; {remedy}")
     return SUFFIXES[suffix]

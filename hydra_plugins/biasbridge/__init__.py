@@ -7,7 +7,8 @@ or not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from hydra.plugins.launcher import Launcher
 from hydra.plugins.sweeper import Sweeper
@@ -27,50 +28,50 @@ class GridSweeper(Sweeper):
     The fields are read from the configuration; see ``train.front.sweep``.
     """
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, **fields: object) -> None:
         pass
 
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
     ) -> None:
         """Keep what the launcher will need."""
-        self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
+        self._config = config
+        self._launcher = partial(_make_launcher, hydra_context, task_function, config)
 
     def sweep(self, arguments: list[str]) -> None:
         """Run the sweep and leave its exit status with the front door."""
         from train.front.door import Door
         from train.front.sweep import sweep
 
-        Door.status = sweep(self.config, self._launcher, arguments)
+        Door.status = sweep(self._config, self._launcher, arguments)
 
-    def _launcher(self) -> Launcher:
-        from hydra.core.plugins import Plugins
 
-        from train.front.refuse import refuse_engine
+def _make_launcher(
+    hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+) -> Launcher:
+    from hydra.core.plugins import Plugins
 
-        try:
-            return Plugins.instance().instantiate_launcher(
-                hydra_context=self.hydra_context,
-                task_function=self.task_function,
-                config=self.config,
-            )
-        except Exception as error:
-            raise refuse_engine(
-                error, str(self.config.hydra.runtime.choices["hydra/launcher"])
-            ) from error
+    from train.front.refuse import refuse_engine
+
+    try:
+        return Plugins.instance().instantiate_launcher(
+            hydra_context=hydra_context, task_function=task_function, config=config
+        )
+    except Exception as error:
+        raise refuse_engine(error, str(config.hydra.runtime.choices["hydra/launcher"])) from error
 
 
 class LocalLauncher(Launcher):
     """Points side by side on this machine, each in a child process; see ``train.front.local``."""
 
     def __init__(self, n_jobs: int = -1) -> None:
-        self.n_jobs = n_jobs
+        self._n_jobs = n_jobs
 
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
     ) -> None:
         """Keep what is launched."""
-        self.config = config
+        self._config = config
 
     def launch(
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
@@ -78,4 +79,4 @@ class LocalLauncher(Launcher):
         """The outcome of each job."""
         from train.front.local import launch
 
-        return launch(self.config, self.n_jobs, job_overrides, initial_job_idx)
+        return launch(self._config, self._n_jobs, job_overrides, initial_job_idx)

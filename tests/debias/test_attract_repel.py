@@ -20,7 +20,7 @@ from tests.debias.make_query import make_query
 
 if TYPE_CHECKING:
     from debias.kinds import Direction
-    from debias.margins import Doubles
+    from debias.margins import Doubles, Singles
 
 ROLES = [tuple(f"{role}{number}" for number in range(8)) for role in ("m", "f", "c", "h")]
 EIGHTS = make_query("eights", *ROLES)
@@ -130,7 +130,7 @@ def test_a_memory_map_is_read_and_not_written(vectors: KeyedVectors, tmp_path: P
     np.save(tmp_path / "vectors.npy", vectors.vectors)
     stored = (tmp_path / "vectors.npy").read_bytes()
     expected = AttractRepel("debias").modify(vectors, EIGHTS, seed=0).vectors
-    mapped = np.load(tmp_path / "vectors.npy", mmap_mode="r")
+    mapped: Singles = np.load(tmp_path / "vectors.npy", mmap_mode="r")
     for view in (mapped, mapped.view(np.ndarray)):
         vectors.vectors = view
         moved = AttractRepel("debias").modify(vectors, EIGHTS, seed=0).vectors
@@ -184,8 +184,13 @@ def test_bad_values_are_refused(arguments: dict[str, object], message: str) -> N
 
 
 rows = arrays.arrays(np.float64, (3, 4), elements=st.floats(-5, 5)).filter(
-    lambda row: (np.linalg.norm(row, axis=1) > 1e-3).all()
+    lambda row: bool((np.linalg.norm(row, axis=1) > 1e-3).all())
 )
+
+
+def directions(rows: Doubles) -> Doubles:
+    lengths: Doubles = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / lengths
 
 
 def angle(left: Doubles, right: Doubles) -> Doubles:
@@ -198,7 +203,7 @@ def angle(left: Doubles, right: Doubles) -> Doubles:
 def test_the_angle_moved_grows_with_the_dose(
     before: Doubles, after: Doubles, doses: list[float]
 ) -> None:
-    start, end = (value / np.linalg.norm(value, axis=1, keepdims=True) for value in (before, after))
+    start, end = directions(before), directions(after)
     moved = [angle(start, between(before, after, dose)) for dose in sorted(doses)]
     assert all((later >= earlier - 1e-6).all() for earlier, later in pairwise(moved))
     np.testing.assert_allclose(between(before, after, 0), start, atol=1e-9)

@@ -71,7 +71,7 @@ def test_the_words_of_the_configurations(name: str, sets: list[list[str]]) -> No
 
 
 def test_every_configuration_has_genders_as_targets_and_a_name_of_its_own() -> None:
-    choices = [chosen(path.stem) for path in CONF.glob("*.yaml")]
+    choices = [chosen(path.stem) for path in CONF.glob("*.yaml") if path.stem != "file"]
     assert {each.name for each in choices} == {
         *("weat6b", "weat7", "weat8"),
         *("gender_union", "gender_union+100"),

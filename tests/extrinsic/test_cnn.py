@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -52,13 +53,14 @@ def test_logits_are_those_of_torchs_layers(encoded: Encoded) -> None:
     with torch.no_grad():
         net.filter_bias.normal_(generator=torch.Generator().manual_seed(3))
         net.output_bias.copy_(torch.tensor([0.5, -0.25]))
-    rows = np.arange(40)
-    for row, ours in zip(rows, net.logits(rows), strict=True):
+    for row, ours in enumerate(net.logits(np.arange(40)).unbind()):
         words = encoded.tokens[encoded.offsets[row] : encoded.offsets[row + 1]]
         words = np.pad(words, (0, max(0, 5 - len(words))))
         embedded = torch.from_numpy(encoded.matrix[words]).T[None]
         features = []
-        parts = zip(net.filters.split((3, 4, 5)), net.filter_bias.split(8), strict=True)
+        parts = zip(
+            torch.split(net.filters, [3, 4, 5]), torch.split(net.filter_bias, 8), strict=True
+        )
         for filters, bias in parts:
             features.append(
                 functional.conv1d(embedded, filters.permute(1, 2, 0), bias).relu().amax(2)
@@ -95,7 +97,7 @@ def test_dropout_zeroes_half_and_keeps_the_mean(encoded: Encoded) -> None:
         net.filter_bias.fill_(5)
     rows = np.arange(200)
     net.train()
-    dropped = net(rows)[:, 0].detach()
+    dropped: torch.Tensor = net(rows)[:, 0].detach()
     whole = net.logits(rows)[:, 0]
     assert not torch.allclose(dropped, whole)
     assert dropped.mean().item() == pytest.approx(whole.mean().item(), rel=0.01)
@@ -104,7 +106,7 @@ def test_dropout_zeroes_half_and_keeps_the_mean(encoded: Encoded) -> None:
 def test_output_weights_keep_within_the_norm(
     encoded: Encoded, labels: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    norms = []
+    norms: list[torch.Tensor] = []
     step = cnn_network.step
 
     def spy(net: Network, *rest: Any) -> float:
@@ -147,13 +149,12 @@ def test_training_stops_early_and_keeps_the_best_weights(
     seen: list[dict[str, torch.Tensor]] = []
 
     def scripted(*_: Any) -> DevScore:
-        seen.append({name: value.clone() for name, value in net.state_dict().items()})
+        seen.append(copy.deepcopy(net.state_dict()))
         return DevScore(*scores[len(seen) - 1])
 
     monkeypatch.setattr(cnn_network, "evaluate", scripted)
     assert fit(net, labels, np.arange(250), np.arange(250, 300)) == scores[:run]
-    for name, value in net.state_dict().items():
-        torch.testing.assert_close(value, seen[kept][name], atol=0, rtol=0)
+    torch.testing.assert_close(dict(net.state_dict()), dict(seen[kept]), atol=0, rtol=0)
     assert not torch.equal(seen[kept]["filters"], seen[kept - 1]["filters"])
 
 

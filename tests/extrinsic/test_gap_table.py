@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import bootstrap
 from sklearn.metrics import f1_score, precision_score, recall_score
 
-from extrinsic.gaps import Gaps, gap_table
+from extrinsic.gaps import Gaps, Row, gap_rows, gap_table
 from files import InputError
 
 
@@ -49,32 +49,32 @@ def sample(n: int = 200, seed: int = 3) -> pd.DataFrame:
     )
 
 
-def cell(table: pd.DataFrame, measure: str, group: str) -> pd.Series:
-    found = table[(table["measure"] == measure) & (table["group"] == group)]
-    assert found["kind"].tolist() == ["value"]
-    return found.iloc[0]
+def cell(rows: list[Row], measure: str, group: str) -> Row:
+    (found,) = (row for row in rows if (row.measure, row.group) == (measure, group))
+    assert found.kind == "value"
+    return found
 
 
-def gap(table: pd.DataFrame, measure: str) -> pd.Series:
-    found = table[(table["measure"] == measure) & (table["kind"] == "gap")]
-    assert found["group"].tolist() == [""]
-    return found.iloc[0]
+def gap(rows: list[Row], measure: str) -> Row:
+    (found,) = (row for row in rows if (row.measure, row.kind) == (measure, "gap"))
+    assert found.group == ""
+    return found
 
 
 def test_a_gap_by_hand() -> None:
     # male: tp 3, fp 1, fn 0; female: tp 1, fp 1, fn 3
     male = [(1, 1, "male")] * 3 + [(0, 1, "male")] + [(0, 0, "male")] * 2
     female = [(1, 1, "female"), (0, 1, "female")] + [(1, 0, "female")] * 3
-    table = gap_table(frame(male + female), seed=0)
+    table = gap_rows(frame(male + female), Gaps(), seed=0)
     expected = {"precision": 3 / 4 - 1 / 2, "recall": 1 - 1 / 4, "f1": 6 / 7 - 2 / 6}
     for measure, value in expected.items():
-        assert gap(table, measure)["value"] == pytest.approx(value)
-    assert cell(table, "precision", "all")["value"] == pytest.approx(4 / 6)
+        assert gap(table, measure).value == pytest.approx(value)
+    assert cell(table, "precision", "all").value == pytest.approx(4 / 6)
     supports = {"precision": (4, 2, 2), "recall": (3, 4, 3), "f1": (4, 5, 4)}
     for measure, (privileged, unprivileged, smaller) in supports.items():
         row = gap(table, measure)
-        assert (row["privileged"], row["unprivileged"]) == ("male", "female")
-        assert (row["support_privileged"], row["support_unprivileged"], row["support"]) == (
+        assert (row.privileged, row.unprivileged) == ("male", "female")
+        assert (row.support_privileged, row.support_unprivileged, row.support) == (
             privileged,
             unprivileged,
             smaller,
@@ -86,7 +86,7 @@ def test_a_gap_by_hand() -> None:
 def test_values_are_fairlearns(rows: list[tuple[int, int, str]]) -> None:
     data = frame(rows)
     assume({"male", "female"} <= set(data["group"]))
-    table = gap_table(data, Gaps(resamples=5), seed=0)
+    table = gap_rows(data, Gaps(resamples=5), seed=0)
     for measure, scorer in SCORERS.items():
         theirs = MetricFrame(
             metrics=scorer,
@@ -95,10 +95,10 @@ def test_values_are_fairlearns(rows: list[tuple[int, int, str]]) -> None:
             sensitive_features=data["group"],
         )
         for group, value in theirs.by_group.items():
-            assert cell(table, measure, group)["value"] == pytest.approx(value, nan_ok=True)
-        assert cell(table, measure, "all")["value"] == pytest.approx(theirs.overall, nan_ok=True)
+            assert cell(table, measure, str(group)).value == pytest.approx(value, nan_ok=True)
+        assert cell(table, measure, "all").value == pytest.approx(theirs.overall, nan_ok=True)
         signed = theirs.by_group["male"] - theirs.by_group["female"]
-        assert gap(table, measure)["value"] == pytest.approx(signed, nan_ok=True)
+        assert gap(table, measure).value == pytest.approx(signed, nan_ok=True)
 
 
 @settings(deadline=None, max_examples=40)
@@ -106,15 +106,13 @@ def test_values_are_fairlearns(rows: list[tuple[int, int, str]]) -> None:
 def test_swapping_the_groups_mirrors_the_gap(rows: list[tuple[int, int, str]], seed: int) -> None:
     data = frame(rows)
     assume({"male", "female"} <= set(data["group"]))
-    one = gap_table(data, Gaps(resamples=50), seed=seed)
-    other = gap_table(data, Gaps("female", "male", resamples=50), seed=seed)
+    one = gap_rows(data, Gaps(resamples=50), seed=seed)
+    other = gap_rows(data, Gaps("female", "male", resamples=50), seed=seed)
     for measure in SCORERS:
         a, b = gap(one, measure), gap(other, measure)
-        assert (a["value"], a["low"], a["high"]) == pytest.approx(
-            (-b["value"], -b["high"], -b["low"]), nan_ok=True
-        )
-        assert a["support"] == b["support"]
-        assert a["support_privileged"] == b["support_unprivileged"]
+        assert (a.value, a.low, a.high) == pytest.approx((-b.value, -b.high, -b.low), nan_ok=True)
+        assert a.support == b.support
+        assert a.support_privileged == b.support_unprivileged
 
 
 @settings(deadline=None, max_examples=40)
@@ -151,8 +149,8 @@ def literal_gaps(data: pd.DataFrame, measure: str, resamples: int) -> np.ndarray
 def test_the_interval_of_a_gap_is_that_of_a_literal_loop(measure: str) -> None:
     data = sample()
     expected = np.nanquantile(literal_gaps(data, measure, 600), [0.05, 0.95])
-    row = gap(gap_table(data, Gaps(resamples=4000, level=0.9), seed=0), measure)
-    assert [row["low"], row["high"]] == pytest.approx(expected, abs=0.025)
+    row = gap(gap_rows(data, Gaps(resamples=4000, level=0.9), seed=0), measure)
+    assert [row.low, row.high] == pytest.approx(expected, abs=0.025)
 
 
 @pytest.mark.parametrize("measure", SCORERS)
@@ -168,8 +166,8 @@ def test_the_interval_of_a_group_is_scipys(measure: str) -> None:
         method="percentile",
         rng=np.random.default_rng(5),
     ).confidence_interval
-    row = cell(gap_table(data, Gaps(resamples=4000), seed=0), measure, "male")
-    assert [row["low"], row["high"]] == pytest.approx([theirs.low, theirs.high], abs=0.025)
+    row = cell(gap_rows(data, Gaps(resamples=4000), seed=0), measure, "male")
+    assert [row.low, row.high] == pytest.approx([theirs.low, theirs.high], abs=0.025)
 
 
 def test_no_positive_prediction_leaves_precision_undefined_and_says_so() -> None:
@@ -179,39 +177,39 @@ def test_no_positive_prediction_leaves_precision_undefined_and_says_so() -> None
         (1, 0, "female"),
         (0, 0, "female"),
     ]
-    table = gap_table(frame(rows), seed=0)
+    table = gap_rows(frame(rows), Gaps(), seed=0)
     row = cell(table, "precision", "female")
-    assert np.isnan([row["value"], row["low"], row["high"]]).all()
-    assert row["reason"] == "no item predicted positive"
+    assert np.isnan([row.value, row.low, row.high]).all()
+    assert row.reason == "no item predicted positive"
     lost = gap(table, "precision")
-    assert np.isnan(lost["value"])
-    assert lost["reason"] == "female: no item predicted positive"
-    assert (lost["support"], lost["support_privileged"], lost["support_unprivileged"]) == (0, 2, 0)
-    assert cell(table, "recall", "female")["value"] == 0.0
+    assert np.isnan(lost.value)
+    assert lost.reason == "female: no item predicted positive"
+    assert (lost.support, lost.support_privileged, lost.support_unprivileged) == (0, 2, 0)
+    assert cell(table, "recall", "female").value == 0.0
 
 
 def test_resamples_without_support_are_left_out_and_reported() -> None:
     # One positive among five: a resample misses it with probability (4/5)^5.
     data = frame([(1, 1, "male")] + [(0, 0, "male")] * 4 + [(1, 1, "female")])
-    table = gap_table(data, Gaps(resamples=20000), seed=0)
+    table = gap_rows(data, Gaps(resamples=20000), seed=0)
     row = cell(table, "recall", "male")
-    assert (row["value"], row["low"], row["high"]) == (1.0, 1.0, 1.0)
+    assert (row.value, row.low, row.high) == (1.0, 1.0, 1.0)
     share = re.fullmatch(
-        r"undefined in (\d+)% of resamples, which the interval leaves out", row["reason"]
+        r"undefined in (\d+)% of resamples, which the interval leaves out", row.reason
     )
     assert share is not None
     assert int(share[1]) == pytest.approx(100 * (4 / 5) ** 5, abs=1)
-    assert cell(table, "recall", "female")["reason"] == ""
+    assert cell(table, "recall", "female").reason == ""
 
 
 def test_a_row_without_group_counts_in_all_only() -> None:
     data = frame([(1, 1, "male"), (1, 1, "female"), (1, 0, None), (1, 0, None)])
-    table = gap_table(data, seed=0)
-    assert set(table["group"]) == {"male", "female", "all", ""}
+    table = gap_rows(data, Gaps(), seed=0)
+    assert {row.group for row in table} == {"male", "female", "all", ""}
     row = cell(table, "recall", "all")
-    assert (row["value"], row["support"]) == (0.5, 4)
+    assert (row.value, row.support) == (0.5, 4)
     # Group sizes are fixed: two hits and two misses in every resample
-    assert (row["low"], row["high"]) == (0.5, 0.5)
+    assert (row.low, row.high) == (0.5, 0.5)
 
 
 def test_order_of_rows() -> None:
@@ -226,13 +224,11 @@ def test_order_of_rows() -> None:
 
 def test_a_group_may_have_hyphens_in_its_name() -> None:
     data = sample().replace({"female": "non-binary", "male": "cis-man"})
-    table = gap_table(data, Gaps("cis-man", "non-binary"), seed=0)
+    table = gap_rows(data, Gaps("cis-man", "non-binary"), seed=0)
     row = gap(table, "recall")
-    assert (row["privileged"], row["unprivileged"]) == ("cis-man", "non-binary")
-    assert (
-        row["value"]
-        == cell(table, "recall", "cis-man")["value"]
-        - (cell(table, "recall", "non-binary")["value"])
+    assert (row.privileged, row.unprivileged) == ("cis-man", "non-binary")
+    assert row.value == cell(table, "recall", "cis-man").value - (
+        cell(table, "recall", "non-binary").value
     )
 
 

@@ -30,9 +30,9 @@ def literal(
 ) -> Tensor:
     """One post and one width at a time, by ``conv1d``."""
     posts = []
-    for row, length in zip(tokens, lengths, strict=True):
+    for row, length in zip(tokens.unbind(), lengths.tolist(), strict=True):
         words = vectors[row[:length]].T[None]
-        parts = filters.split(windows)
+        parts = torch.split(filters, list(windows))
         posts.append(
             torch.cat(
                 [functional.conv1d(words, part.permute(1, 2, 0)).amax(2)[0] for part in parts]
@@ -67,7 +67,7 @@ def test_padding_of_the_batch_changes_nothing() -> None:
     windows = (3, 4, 5)
     filters, vectors, tokens, lengths = problem(windows)
     together = pooled_convolution(filters, vectors, tokens, lengths, windows)
-    for number, length in enumerate(lengths):
+    for number, length in enumerate(lengths.unbind()):
         alone = pooled_convolution(
             filters, vectors, tokens[number : number + 1, :length], length[None], windows
         )

@@ -5,18 +5,18 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import math
 import pickle
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from files import InputError
 from files.vectors import detect_format, open_vectors, read_vectors
 
-F = np.array([[0.25, 3.1], [-7.7, 0.125]], dtype="<f4")
-A, B = F[0].tobytes(), F[1].tobytes()
+A, B = struct.pack("<2f", 0.25, 3.1), struct.pack("<2f", -7.7, 0.125)
 
 BAD: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "is empty"),
@@ -98,7 +98,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     "binary, dimension too large": (b"2 3\na " + A + b"b " + B, "damaged"),
     "binary, dimension too small": (b"2 1\na " + A + b"b " + B, "goes on after|damaged"),
     "binary nan": (
-        b"2 2\na " + A + b"b " + np.array([1, np.nan], "<f4").tobytes(),
+        b"2 2\na " + A + b"b " + struct.pack("<2f", 1, math.nan),
         r"the vector of 'b' holds a NaN or infinite",
     ),
     "binary, word twice": (

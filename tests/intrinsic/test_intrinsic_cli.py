@@ -8,7 +8,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import pytest
@@ -34,6 +34,20 @@ MINE = {
 }
 
 
+class Row(TypedDict):
+    """What the tests read of a row of ``--json``."""
+
+    metric: str
+    convention: str
+    query: str
+    n_found: int
+    n_lost: int
+    lost: str
+    value: float | None
+    each: dict[str, float]
+    reason: str
+
+
 def small(seed: int, words: list[str] | None = None) -> KeyedVectors:
     names = words or [word for role in MINE["mine"].values() for word in role if word != "gone"]
     vectors = KeyedVectors(vector_size=5)
@@ -51,14 +65,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def rows_of(
-    folder: Path, capsys: pytest.CaptureFixture[str], *arguments: str
-) -> list[dict[str, Any]]:
+def rows_of(folder: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> list[Row]:
     assert (
         main([str(folder / "one.vec"), "--words", str(folder / "mine.json"), "--json", *arguments])
         == 0
     )
-    return list(json.loads(capsys.readouterr().out))
+    rows: list[Row] = json.loads(capsys.readouterr().out)
+    return rows
 
 
 def test_json_is_a_list_of_rows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -299,7 +312,7 @@ def test_every_metric_has_a_configuration_that_makes_it(tmp_path: Path) -> None:
     assert {path.stem for path in (ROOT / CONF).glob("*.yaml")} == {*METRICS, "survey"}
     for name, kind in METRICS.items():
         text = (ROOT / CONF / f"{name}.yaml").read_text(encoding="utf-8")
-        values = yaml.safe_load(text)[name]
+        values: dict[str, Any] = yaml.safe_load(text)[name]
         assert values.pop("_target_") == f"{kind.__module__}.{kind.__qualname__}"
         assert values.keys() == {each.name for each in dataclasses.fields(kind)}
         if name == "sq":

@@ -5,18 +5,27 @@ never a silent number.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from files import InputError
 from intrinsic import METRICS, Score
 from intrinsic.metrics.utility import SemanticQuality
 from tests.intrinsic.metric_world import (
     DIM,
+    FACTS,
+    PAIRS,
     ROLES,
+    SETS,
+    Items,
+    Values,
+    Vector,
+    axis,
     make_metric,
     make_vectors,
     words_of,
@@ -48,7 +57,7 @@ def first_word(name: str) -> str:
 
 
 def rows_of(
-    name: str, words: str, change: dict[str, Any] | None = None, **settings: Any
+    name: str, words: str, change: Mapping[str, Vector] | None = None, **settings: Any
 ) -> list[Score]:
     return make_metric(name, words, **settings).score(make_vectors(change), seed=0)
 
@@ -63,15 +72,12 @@ def assert_nan_with_reason(rows: list[Score], *texts: str) -> None:
 def test_all_words_lost(name: str, tmp_path: Path) -> None:
     role = spoiled(name)
     entry = ROLES[role]
-    width = 1 if isinstance(entry, dict) or isinstance(entry[0], str) else len(entry[0])
-    gone: Any = (
-        ["gone1", "gone2"]
-        if width == 1
-        else [[f"gone{i}{j}" for j in range(width)] for i in range(2)]
-    )
-    words = write_words(
-        tmp_path, **{role: {"values": dict.fromkeys(gone, 1)} if isinstance(entry, dict) else gone}
-    )
+    gone: Items | Values = ["gone1", "gone2"]
+    if isinstance(entry, Mapping):
+        gone = {"values": {"gone1": 1, "gone2": 1}}
+    elif not isinstance(entry[0], str):
+        gone = [[f"gone{i}{j}" for j in range(len(entry[0]))] for i in range(2)]
+    words = write_words(tmp_path, **{role: gone})
     if name == "sq":
         (tmp_path / "similar.tsv").write_text(
             "gone1\tgone2\t1\ngone3\tgone4\t2\ngone5\tgone6\t3\n", encoding="utf-8"
@@ -86,9 +92,7 @@ def test_all_words_lost(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "says"), [(np.zeros(DIM), "is zero"), (np.full(DIM, np.nan), "is not finite")]
 )
-def test_a_vector_that_has_no_direction(
-    name: str, row: np.ndarray, says: str, tmp_path: Path
-) -> None:
+def test_a_vector_that_has_no_direction(name: str, row: Vector, says: str, tmp_path: Path) -> None:
     rows = rows_of(name, write_words(tmp_path), {first_word(name): row})
     assert_nan_with_reason(rows, first_word(name), says)
 
@@ -96,9 +100,10 @@ def test_a_vector_that_has_no_direction(
 @pytest.mark.parametrize("name", ALL)
 def test_words_that_repeat_count_once(name: str, tmp_path: Path) -> None:
     role = spoiled(name)
-    if isinstance(ROLES[role], dict) or name == "sq":
+    entry = ROLES[role]
+    if isinstance(entry, Mapping) or name == "sq":
         pytest.skip("a mapping or file of values has no repeated words")
-    twice = rows_of(name, write_words(tmp_path, **{role: [*ROLES[role], ROLES[role][0]]}))
+    twice = rows_of(name, write_words(tmp_path, **{role: [*entry, *entry[:1]]}))
     once = rows_of(name, write_words(tmp_path))
     assert [row.value for row in twice] == pytest.approx([row.value for row in once], nan_ok=True)
     assert [row.n_found for row in twice] == [row.n_found for row in once]
@@ -111,7 +116,7 @@ def test_words_that_repeat_count_once(name: str, tmp_path: Path) -> None:
 def test_identical_or_overlapping_sets(name: str, one: str, other: str, tmp_path: Path) -> None:
     if other == "B" and "B" not in METRICS[name].about.required:
         pytest.skip("the metric does not compare A with B")
-    for words in (ROLES[one], [*ROLES[other], ROLES[one][0]]):
+    for words in (SETS[one], [*SETS[other], SETS[one][0]]):
         assert_nan_with_reason(
             rows_of(name, write_words(tmp_path, **{other: words})),
             f"{one} and {other} of query 'mine' share",
@@ -124,7 +129,7 @@ def test_identical_or_overlapping_sets(name: str, one: str, other: str, tmp_path
 )
 def test_targets_with_the_same_vectors(name: str, tmp_path: Path) -> None:
     # 0 / 0 for WEAT; other metrics have a value, the unbiased one or what their equation gives.
-    same = {word: np.ones(DIM) for word in [*ROLES["X"], *ROLES["Y"]]}
+    same = {word: np.ones(DIM) for word in [*SETS["X"], *SETS["Y"]]}
     for row in rows_of(name, write_words(tmp_path), same):
         if math.isnan(row.value):
             assert row.reason
@@ -139,7 +144,7 @@ def test_targets_with_the_same_vectors(name: str, tmp_path: Path) -> None:
 def test_one_word_left(name: str, tmp_path: Path) -> None:
     role = spoiled(name)
     entry = ROLES[role]
-    one: Any = {"values": {"wa": 3}} if isinstance(entry, dict) else entry[:1]
+    one = {"values": {"wa": 3}} if isinstance(entry, Mapping) else entry[:1]
     for row in rows_of(name, write_words(tmp_path, **{role: one})):
         assert math.isfinite(row.value) or row.reason, row
         if METRICS[name].about.fewest.get(role, 1) > 1:
@@ -172,14 +177,14 @@ def test_a_classifier_needs_words_to_test_on() -> None:
 
 
 def test_facts_that_are_all_the_same(tmp_path: Path) -> None:
-    words = write_words(tmp_path, words={"values": dict.fromkeys(ROLES["words"]["values"], 2)})
+    words = write_words(tmp_path, words={"values": dict.fromkeys(FACTS, 2)})
     assert_nan_with_reason(rows_of("factual_association", words), "the values are all the same")
-    words = write_words(tmp_path, words=list(ROLES["words"]["values"]))
+    words = write_words(tmp_path, words=list(FACTS))
     assert_nan_with_reason(rows_of("factual_association", words), "have no values")
 
 
 def test_base_pairs_that_span_nothing(tmp_path: Path) -> None:
-    same = {word: np.ones(DIM) for pair in ROLES["pairs"] for word in pair}
+    same = {word: np.ones(DIM) for pair in PAIRS for word in pair}
     for name in ALL:
         if "pairs" in METRICS[name].about.required:
             for row in rows_of(name, write_words(tmp_path), same):
@@ -188,12 +193,7 @@ def test_base_pairs_that_span_nothing(tmp_path: Path) -> None:
 
 
 def test_two_words_that_are_orthogonal_have_no_indirect_bias(tmp_path: Path) -> None:
-    change = {
-        "ra": np.eye(DIM)[0],
-        "sa": np.eye(DIM)[1],
-        "pa": np.eye(DIM)[2],
-        "qa": np.eye(DIM)[3],
-    }
+    change = {word: axis(place) for place, word in enumerate(("ra", "sa", "pa", "qa"))}
     assert_nan_with_reason(rows_of("indirect_bias", write_words(tmp_path), change), "0 / 0")
 
 
@@ -201,8 +201,6 @@ def test_two_words_that_are_orthogonal_have_no_indirect_bias(tmp_path: Path) -> 
 def test_another_language_is_refused(name: str, tmp_path: Path) -> None:
     words = tmp_path / "mine.yaml"
     content = {"language": "es", "queries": {"mine": ROLES}}
-    import yaml
-
     words.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
     if name == "sq":
         pytest.skip("a word similarity file has no language")
@@ -258,7 +256,7 @@ def test_similarity_files(tmp_path: Path) -> None:
 
 def test_a_vocabulary_without_neutral_words_says_so(tmp_path: Path) -> None:
     words, vectors = write_words(tmp_path), make_vectors()
-    kept = {word for pair in ROLES["pairs"] for word in pair} | {"wa", "wb", "wc"}
+    kept = {word for pair in PAIRS for word in pair} | {"wa", "wb", "wc"}
     names = [word if word in kept else word.upper() + "9" for word in vectors.index_to_key]
     vectors.index_to_key = names
     vectors.key_to_index = {word: place for place, word in enumerate(names)}

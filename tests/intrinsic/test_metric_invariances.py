@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from intrinsic import METRICS
-from tests.intrinsic.metric_world import DIM, ROLES, make_metric, make_vectors, write_words
+from tests.intrinsic.metric_world import (
+    DIM,
+    PAIRS,
+    SETS,
+    Items,
+    Vector,
+    make_metric,
+    make_vectors,
+    write_words,
+)
 
 FEW = settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -21,7 +29,7 @@ SEEDS = st.integers(0, 10_000)
 # the classifier of RNSB.
 BY_LENGTH = {"ripa", "ect", "bat", "rnsb"}
 # What comes out when X and Y change places, A and B, or the words of every base pair: -v, v, 1 - v.
-SWAPS: dict[str, dict[str, Any]] = {
+SWAPS: dict[str, dict[str, int]] = {
     "weat": {"XY": -1, "AB": -1},
     "association": {"AB": -1},
     "factual_association": {"AB": -1},
@@ -42,15 +50,15 @@ SWAPS: dict[str, dict[str, Any]] = {
 }
 
 
-def value(name: str, words: str, rows: np.ndarray) -> float:
-    return float(make_metric(name, words).score(make_vectors(matrix=rows), seed=0)[0].value)
+def value(name: str, words: str, rows: Vector) -> float:
+    return make_metric(name, words).score(make_vectors(matrix=rows), seed=0)[0].value
 
 
 @FEW
 @given(seed=SEEDS)
 def test_rotation_changes_nothing(seed: int, tmp_path: Path) -> None:
     words, rng = write_words(tmp_path), np.random.default_rng(seed)
-    rows = make_vectors(seed=seed).vectors.astype(float)
+    rows = make_vectors(seed=seed).vectors.astype(np.float64)
     rotation = np.linalg.qr(rng.normal(size=(DIM, DIM)))[0]
     for name in METRICS:
         assert value(name, words, rows @ rotation) == pytest.approx(
@@ -62,7 +70,7 @@ def test_rotation_changes_nothing(seed: int, tmp_path: Path) -> None:
 @given(seed=SEEDS)
 def test_lengths_change_nothing_where_directions_are_asked(seed: int, tmp_path: Path) -> None:
     words, rng = write_words(tmp_path), np.random.default_rng(seed)
-    rows = make_vectors(seed=seed).vectors.astype(float)
+    rows = make_vectors(seed=seed).vectors.astype(np.float64)
     scaled = rows * rng.uniform(0.2, 5, size=(len(rows), 1))
     for name in METRICS.keys() - BY_LENGTH:
         assert value(name, words, scaled) == pytest.approx(
@@ -73,17 +81,17 @@ def test_lengths_change_nothing_where_directions_are_asked(seed: int, tmp_path: 
 @FEW
 @given(seed=SEEDS)
 def test_exchange_of_roles(seed: int, tmp_path: Path) -> None:
-    rows = make_vectors(seed=seed).vectors.astype(float)
+    rows = make_vectors(seed=seed).vectors.astype(np.float64)
     for name, swaps in SWAPS.items():
         before = value(name, write_words(tmp_path), rows)
         for roles, factor in swaps.items():
-            change: dict[str, Any] = {}
+            change: dict[str, Items] = {}
             if "XY" in roles:
-                change |= {"X": ROLES["Y"], "Y": ROLES["X"]}
+                change |= {"X": SETS["Y"], "Y": SETS["X"]}
             if "AB" in roles:
-                change |= {"A": ROLES["B"], "B": ROLES["A"]}
+                change |= {"A": SETS["B"], "B": SETS["A"]}
             if roles == "pairs":
-                change = {"pairs": [pair[::-1] for pair in ROLES["pairs"]]}
+                change = {"pairs": [pair[::-1] for pair in PAIRS]}
             assert value(name, write_words(tmp_path, **change), rows) == pytest.approx(
                 factor * before, abs=1e-5
             ), (name, roles)
@@ -92,11 +100,8 @@ def test_exchange_of_roles(seed: int, tmp_path: Path) -> None:
 @FEW
 @given(seed=SEEDS)
 def test_order_of_words_changes_nothing(seed: int, tmp_path: Path) -> None:
-    rows, rng = make_vectors(seed=seed).vectors.astype(float), np.random.default_rng(seed)
-    mixed = {
-        role: [ROLES[role][i] for i in rng.permutation(len(ROLES[role]))]
-        for role in ("X", "Y", "A", "B")
-    }
+    rows, rng = make_vectors(seed=seed).vectors.astype(np.float64), np.random.default_rng(seed)
+    mixed = {role: [words[i] for i in rng.permutation(len(words))] for role, words in SETS.items()}
     for name, kind in METRICS.items():
         if set(kind.about.required) <= {"X", "Y", "A", "B", "words"} and name != "ibt":
             before = value(name, write_words(tmp_path), rows)

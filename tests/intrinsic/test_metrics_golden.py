@@ -259,7 +259,7 @@ def test_management(
 
 
 def test_the_allennlp_fixture(realdata: Path, tmp_path: Path) -> None:
-    table = json.loads(
+    table: dict[str, list[float]] = json.loads(
         (realdata / "vectors" / "verb50_bias_embeddings.json").read_text(encoding="utf-8")
     )
     x, y, a, b = (

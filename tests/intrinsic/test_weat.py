@@ -8,22 +8,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import intrinsic
 from files import InputError
 from intrinsic import associations, effect_size, exact_p, statistic
+from tests.intrinsic.metric_world import Vector, cos
 
-Arrays = tuple[NDArray[np.float64], ...]
-
-
-def cosine(u: NDArray[np.float64], v: NDArray[np.float64]) -> float:
-    dot = sum(float(p * q) for p, q in zip(u, v, strict=True))
-    return dot / math.sqrt(sum(p * p for p in u)) / math.sqrt(sum(q * q for q in v))
+Arrays = tuple[Vector, ...]
 
 
-def association(w: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    return sum(cosine(w, each) for each in a) / len(a) - sum(cosine(w, each) for each in b) / len(b)
+def association(w: Vector, a: Vector, b: Vector) -> float:
+    to_a, to_b = ([cos(w, each) for each in [*rows]] for rows in (a, b))
+    return sum(to_a) / len(to_a) - sum(to_b) / len(to_b)
+
+
+def normal(seed: int, words: int, dim: int) -> Arrays:
+    """Random X, Y, A, B."""
+    rng = np.random.default_rng(seed)
+    return tuple(rng.normal(size=(words, dim)) for _ in range(4))
 
 
 @st.composite
@@ -94,19 +96,19 @@ def test_the_bounds_are_reached_where_each_target_set_is_uniform(n: int) -> None
 
 
 def test_the_two_standard_deviations_differ_by_the_known_factor() -> None:
-    query = np.random.default_rng(0).normal(size=(4, 8, 10))
+    query = normal(0, 8, 10)
     assert effect_size(*query, ddof=1) == pytest.approx(effect_size(*query) * math.sqrt(15 / 16))
 
 
 def test_identical_targets_differ_by_nothing() -> None:
-    x, _, a, b = np.random.default_rng(0).normal(size=(4, 5, 6))
+    x, _, a, b = normal(0, 5, 6)
     assert effect_size(x, x, a, b) == 0
     assert statistic(x, x, a, b) == 0
 
 
 def test_single_precision_input_is_computed_in_double() -> None:
-    query = np.random.default_rng(0).normal(size=(4, 8, 300)).astype(np.float32)
-    assert effect_size(*query) == effect_size(*query.astype(np.float64))
+    single = [rows.astype(np.float32) for rows in normal(0, 8, 300)]
+    assert effect_size(*single) == effect_size(*(rows.astype(np.float64) for rows in single))
 
 
 GOOD = np.random.default_rng(1).normal(size=(4, 3, 4))
@@ -117,7 +119,7 @@ def test_no_spread_is_not_a_number_to_report(seed: int) -> None:
     """Equal attribute sets in another order leave only rounding in the associations: that must not
     become an effect.
     """
-    x, y, a, _ = np.random.default_rng(seed).normal(size=(4, 6, 50))
+    x, y, a, _ = normal(seed, 6, 50)
     with pytest.raises(InputError, match="0 / 0"):
         effect_size(x, y, a, a[::-1])
     with pytest.raises(InputError, match="0 / 0"):
@@ -135,7 +137,7 @@ def test_no_spread_is_not_a_number_to_report(seed: int) -> None:
         (np.ones(4), "not an array of shape"),
     ],
 )
-def test_bad_arrays(place: int, rows: NDArray[np.float64], message: str) -> None:
+def test_bad_arrays(place: int, rows: Vector, message: str) -> None:
     query = list(GOOD)
     query[place] = rows
     with pytest.raises(InputError, match=message):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
@@ -140,14 +138,3 @@ def test_the_example_of_wefes_documentation(vectors: KeyedVectors) -> None:
     of_x, of_y = associations(x, a, b), associations(y, a, b)
     assert exact_p(of_x, of_y, strict=True).p == pytest.approx(0.197047397, abs=1e-9)
     assert exact_p(of_x, of_y).p == pytest.approx(0.197125097, abs=1e-9)
-
-
-def test_the_example_of_allennlp(realdata: Path) -> None:
-    table = json.loads(
-        (realdata / "vectors" / "verb50_bias_embeddings.json").read_text(encoding="utf-8")
-    )
-    sets = (("he", "him"), ("she", "her"), ("engineer", "banker"), ("nurse", "receptionist"))
-    query = [np.array([table[word] for word in words]) for words in sets]
-    assert effect_size(*query) == pytest.approx(1.871856, abs=5e-7)
-    assert effect_size(*query, ddof=1) == pytest.approx(1.621075, abs=5e-7)
-    assert statistic(*query) == pytest.approx(0.392369, abs=5e-7)

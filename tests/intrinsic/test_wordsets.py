@@ -138,7 +138,8 @@ def test_files_state_version_source_and_licence() -> None:
 
 @pytest.mark.realdata
 def test_words_are_those_of_wefe(realdata: Path) -> None:
-    theirs = json.loads((realdata / "words" / "wefe" / "WEAT.json").read_text(encoding="utf-8"))
+    path = realdata / "words" / "wefe" / "WEAT.json"
+    theirs: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8"))
     for name, words in theirs.items():
         assert list(load_wordset(name).words) == words, name
     assert set(SIZES) - set(theirs) == {"european_american_names_4", "african_american_names_4"}

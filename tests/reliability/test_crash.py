@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -41,8 +41,15 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
     folder.mkdir(exist_ok=True)
     command = [sys.executable, str(ROOT / "train.py"), *SWEEP, *more]
     environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, **pipes)  # type: ignore[call-overload,no-any-return]
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def finish(process: subprocess.Popen[str]) -> str:
@@ -67,6 +74,7 @@ def entries(store: Path) -> Entries:
 
 
 def tables(results: Path) -> dict[str, pd.DataFrame]:
+    read: dict[str, Callable[[Path], pd.DataFrame]]
     read = {".parquet": pd.read_parquet, ".csv": pd.read_csv}
     return {name: read[Path(name).suffix](results / name) for name in TABLES}
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import errno
 import itertools
-import json
 import logging
 import os
 import subprocess
@@ -21,7 +20,7 @@ from hypothesis import strategies as st
 from files import InputError, atomic_path
 from train.outcome import Outcome, stamp
 from train.store import DamagedError, Stage, Store, StoreError
-from train.store.entry import check, seal
+from train.store.entry import check, read_recipe, seal
 
 
 def write(out: Path, inputs: Mapping[str, Path]) -> None:
@@ -56,8 +55,8 @@ def flip(path: Path, place: int = 40) -> None:
 
 
 def another_key(entry: Path) -> None:
-    content = json.loads((entry / "recipe.json").read_text())
-    seal(entry, content["recipe"] | {"seed": 4}, content["made"])
+    content = read_recipe(entry)
+    seal(entry, {**content["recipe"], "seed": 4}, content["made"])
 
 
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -131,13 +130,13 @@ def entries_are_whole(store: Store) -> bool:
 def test_error_at_every_single_write_leaves_the_store_valid(
     error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = {
+    calls: dict[tuple[object, str], Callable[..., object]] = {
         (os, "replace"): os.replace,
         (os, "mkdir"): os.mkdir,
         (os, "fsync"): os.fsync,
         (Path, "write_text"): Path.write_text,
+        (np, "save"): np.save,
     }
-    calls[np, "save"] = np.save
     seen = fail_at = 0
 
     def counted(call: Callable[..., object]) -> Callable[..., object]:
@@ -145,7 +144,9 @@ def test_error_at_every_single_write_leaves_the_store_valid(
             nonlocal seen
             seen += 1
             if seen == fail_at:
-                raise OSError(error, os.strerror(error), os.fspath(store.root / "x"))
+                raise OSError(
+                    error, os.strerror(error), os.fspath(tmp_path / "store" / str(fail_at))
+                )
             return call(*args, **named)
 
         return wrapper

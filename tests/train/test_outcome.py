@@ -42,9 +42,11 @@ def test_scores_and_record_of_a_point(tmp_path: Path) -> None:
     good = plan(store.root)
     run_point(good, store, tmp_path)
     points, intrinsic, _ = join_tables([good], store, tmp_path)
-    assert read_outcome(tmp_path, good.key).built == ("corpus", "vectors", "intrinsic")  # type: ignore[union-attr]
-    assert points.loc[0, "status"] == "done"
-    assert points.loc[0, ["task", "method", "generated"]].tolist() == ["none", "none", True]
+    noted = read_outcome(tmp_path, good.key)
+    assert noted is not None
+    assert noted.built == ("corpus", "vectors", "intrinsic")
+    told = points[["status", "task", "method", "generated"]].to_numpy().tolist()
+    assert told == [["done", "none", "none", True]]
     assert intrinsic["query"].tolist() == ["weat6b", "weat7", "weat8"]
 
 

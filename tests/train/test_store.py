@@ -4,12 +4,11 @@ result.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-import json
 import multiprocessing
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ import pytest
 from files import InputError
 from train.seeds import derive_seed
 from train.store import Stage, Store
+from train.store.entry import read_recipe
 
 
 def write(out: Path, inputs: Mapping[str, Path]) -> None:
@@ -26,21 +26,23 @@ def write(out: Path, inputs: Mapping[str, Path]) -> None:
     )
 
 
-def stage(name: str = "corpus", **changes: object) -> Stage:
-    return dataclasses.replace(
-        Stage(name=name, made_by="Text", version=1, params={"a": 1}, build=write, seed=3), **changes
-    )
+CORPUS = Stage(name="corpus", made_by="Text", version=1, params={"a": 1}, build=write, seed=3)
+
+
+def on(corpus: Stage) -> Stage:
+    return replace(CORPUS, name="vectors", inputs={"corpus": corpus})
 
 
 def test_makes_inputs_first_and_only_once(tmp_path: Path) -> None:
-    store, built = Store(tmp_path), []
+    store = Store(tmp_path)
+    built: list[Path] = []
 
     def count(out: Path, inputs: Mapping[str, Path]) -> None:
         built.append(out)
         write(out, inputs)
 
-    first = stage(build=count)
-    second = stage("vectors", build=count, inputs={"corpus": first})
+    first = replace(CORPUS, build=count)
+    second = replace(on(first), build=count)
     assert (store.make(second) / "text").read_text() == "xx"
     assert store.make(second) == store.make(second)
     assert len(built) == 2
@@ -49,8 +51,7 @@ def test_makes_inputs_first_and_only_once(tmp_path: Path) -> None:
 
 def test_a_finished_result_needs_no_inputs(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    first = stage()
-    second = stage("vectors", inputs={"corpus": first})
+    first, second = CORPUS, on(CORPUS)
     store.make(second)
     (store.path(first) / "text").unlink()
     (store.path(first) / "recipe.json").unlink()
@@ -60,26 +61,27 @@ def test_a_finished_result_needs_no_inputs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
+    "changed",
     [
-        {"made_by": "Other"},
-        {"version": 2},
-        {"params": {"a": 2}},
-        {"seed": 4},
-        {"files": {"x": "00"}},
-        {"name": "other"},
+        replace(CORPUS, made_by="Other"),
+        replace(CORPUS, version=2),
+        replace(CORPUS, params={"a": 2}),
+        replace(CORPUS, seed=4),
+        replace(CORPUS, files={"x": "00"}),
+        replace(CORPUS, name="other"),
     ],
-    ids=lambda change: next(iter(change)),
+    ids=["made_by", "version", "params", "seed", "files", "name"],
 )
-def test_key_follows_from_all_that_decides(change: dict[str, object]) -> None:
-    changed = stage(**change)
-    assert changed.key != stage().key
-    assert stage("v", inputs={"i": changed}).key != stage("v", inputs={"i": stage()}).key
+def test_key_follows_from_all_that_decides(changed: Stage) -> None:
+    assert changed.key != CORPUS.key
+    assert on(changed).key != on(CORPUS).key
 
 
 def test_key_is_the_same_for_the_same_recipe() -> None:
-    assert stage().key == stage(params={"a": 1}, build=lambda out, inputs: None).key
-    assert stage(params={"a": 1, "b": 2}).key == stage(params={"b": 2, "a": 1}).key
+    assert CORPUS.key == replace(CORPUS, params={"a": 1}, build=lambda out, inputs: None).key
+    assert (
+        replace(CORPUS, params={"a": 1, "b": 2}).key == replace(CORPUS, params={"b": 2, "a": 1}).key
+    )
 
 
 def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
@@ -90,27 +92,23 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
         raise RuntimeError("half way")
 
     with pytest.raises(RuntimeError, match="half way"):
-        store.make(stage(build=fail))
-    assert not store.has(stage())
+        store.make(replace(CORPUS, build=fail))
+    assert not store.has(CORPUS)
     assert list((tmp_path / "work").iterdir()) == []
-    assert (store.make(stage()) / "text").read_text() == "x"
+    assert (store.make(CORPUS) / "text").read_text() == "x"
 
 
 def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    left = tmp_path / "work" / stage().key
+    left = tmp_path / "work" / CORPUS.key
     left.mkdir(parents=True)
     (left / "half").write_text("half")
-    assert [path.name for path in sorted(store.make(stage()).iterdir())] == ["recipe.json", "text"]
+    assert [path.name for path in sorted(store.make(CORPUS).iterdir())] == ["recipe.json", "text"]
 
 
 def test_recipe_is_written_beside_the_result(tmp_path: Path) -> None:
-    content = json.loads(
-        (
-            Store(tmp_path, made={"command": "python train.py"}).make(stage()) / "recipe.json"
-        ).read_text()
-    )
-    assert content["recipe"] == stage().recipe()
+    content = read_recipe(Store(tmp_path, made={"command": "python train.py"}).make(CORPUS))
+    assert content["recipe"] == CORPUS.recipe()
     assert content["made"]["libraries"]["gensim"]
     assert content["made"]["command"] == "python train.py"
     assert content["files"] == {"text": {"bytes": 1, "sha256": hashlib.sha256(b"x").hexdigest()}}
@@ -122,7 +120,7 @@ def slow_build(out: Path, inputs: Mapping[str, Path]) -> None:
 
 
 def make_slowly(root: Path) -> str:
-    return (Store(root).make(stage(build=slow_build)) / "text").read_text()
+    return (Store(root).make(replace(CORPUS, build=slow_build)) / "text").read_text()
 
 
 def test_processes_share_one_build(tmp_path: Path) -> None:

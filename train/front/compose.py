@@ -85,7 +85,9 @@ def _plain(config: DictConfig, *, resolve: bool) -> dict[str, Any]:
 
 
 def cells(
-    params: Mapping[str, Any], grids: Sequence[Mapping[str, Any]], arguments: Sequence[str]
+    params: Mapping[str, object],
+    grids: Sequence[Mapping[str, object]],
+    arguments: Sequence[str],
 ) -> list[list[str]]:
     """The overrides of every cell: the product of ``params``, or in its place of each of ``grids``,
     one after the other.
@@ -103,7 +105,7 @@ def cells(
     return found
 
 
-def _spell(value: Any) -> str:
+def _spell(value: object) -> str:
     """A value in Hydra's grammar; a list, as ``${vectors}`` gives it, is what the sweep goes
     through.
     """
@@ -150,9 +152,10 @@ class Composer:
                 from_shell=False,
             )
             config = OmegaConf.masked_copy(whole, [str(key) for key in whole if key != "hydra"])
-            refuse_unknown_keys(config, whole.hydra)
+            hydra: DictConfig = whole.hydra
+            refuse_unknown_keys(config, hydra)
             OmegaConf.set_struct(config, True)
-            self._composed[files] = config, whole.hydra
+            self._composed[files] = config, hydra
         composed, hydra = self._composed[files]
         config = copy.deepcopy(composed)
         values = [

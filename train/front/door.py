@@ -17,6 +17,7 @@ from files import InputError
 from train.device import pick_device
 from train.front.compose import CONF, hydra_node, read_point, read_study, refuse_unknown_keys
 from train.front.refuse import OF_INPUT, refuse
+from train.front.settings import Settings, read_settings
 from train.outcome import Outcome, note, results_folder, run_point
 from train.point import Plan, plan_point
 from train.store import Store
@@ -73,8 +74,9 @@ def job(config: DictConfig) -> Outcome | None:
     """
     if HydraConfig.get().mode == RunMode.MULTIRUN:
         os.chdir(HydraConfig.get().runtime.cwd)  # an engine may start its workers elsewhere
-        plan, store = _prepare(config)
-        return run_apart(plan, store, results_folder(config.results.dir), Door.worker)
+        settings = read_settings(config)
+        plan, store = _prepare(config, settings)
+        return run_apart(plan, store, results_folder(settings.results), Door.worker)
     try:
         Door.status = run_alone(config)
     except OF_INPUT as error:  # refused here, for Hydra would print more about it than users need
@@ -101,20 +103,21 @@ def run_alone(config: DictConfig) -> int:
 
     console = Console()
     refuse_unknown_keys(config, hydra_node())
-    plan, store = _prepare(config)
-    always = config.overwrite == "always"
-    print_plan([plan], [plan], store, console, anew=always)
-    if config.plan:
+    settings = read_settings(config)
+    plan, store = _prepare(config, settings)
+    anew = settings.overwrite == "always"
+    print_plan([plan], [plan], store, console, anew=anew)
+    if settings.plan:
         return 0
     study = read_study(config)
-    results = results_folder(config.results.dir) / plan.key
+    results = results_folder(settings.results) / plan.key
     keep_to_one_thread()
     silence_libraries()
-    if always:
+    if anew:
         for stage in plan.stages().values():
             store.discard(stage)
-    outcomes = {}
-    if config.overwrite != "only-cache" and not all(store.intact(stage) for stage in plan.ends):
+    outcomes: dict[str, Outcome] = {}
+    if settings.overwrite != "only-cache" and not all(map(store.intact, plan.ends)):
         store.prove_writable()
         outcomes[plan.key] = run_point(plan, store, results)
         if outcomes[plan.key].refused:
@@ -122,20 +125,23 @@ def run_alone(config: DictConfig) -> int:
     return finish([plan], outcomes, study, store, results, console)
 
 
-def _prepare(config: DictConfig) -> tuple[Plan, Store]:
+def _prepare(config: DictConfig, settings: Settings) -> tuple[Plan, Store]:
     hydra_config = HydraConfig.get()
     number = hydra_config.job.num if hydra_config.mode == RunMode.MULTIRUN else 0
-    store = open_store(config, hydra_config.overrides.task, number)
+    store = open_store(config, settings, hydra_config.overrides.task, number)
     return plan_point(read_point(config), store), store
 
 
-def open_store(config: DictConfig, overrides: Sequence[str], number: int) -> Store:
+def open_store(
+    config: DictConfig, settings: Settings, overrides: Sequence[str], number: int
+) -> Store:
     """The store of job ``number``, which notes in its recipes what makes a result again; the device
     is picked here.
     """
-    config.device = pick_device(config.device, number)
+    device = pick_device(str(config.device), number)
+    config.device = device
     words = ["python", "train.py", "hydra.mode=RUN", *overrides]
-    return Store(config.store.dir, {"command": shlex.join(words), "device": config.device})
+    return Store(settings.store, {"command": shlex.join(words), "device": device})
 
 
 def _interrupt(number: int, frame: object) -> NoReturn:

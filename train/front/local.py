@@ -11,6 +11,7 @@ from hydra.core.utils import JobReturn, JobStatus
 
 from train.front.compose import Composer, read_point
 from train.front.door import open_store, run_apart
+from train.front.settings import read_settings
 from train.outcome import results_folder
 from train.point import plan_point
 from train.worker import Worker
@@ -35,20 +36,20 @@ def launch(
 
     Each thread has a child of its own, started anew where it died; an interrupt ends them all.
     """
-    compose, workers = Composer(config.hydra.job.config_name), threading.local()
-    children: list[Worker] = []
+    compose = Composer(config.hydra.job.config_name)
+    workers: dict[int, Worker] = {}  # by the thread that each serves
 
     def prepared(words: Sequence[str], number: int) -> Callable[[], Outcome]:
         cell = compose(words)
-        store = open_store(cell, words, number)
-        plan, results = plan_point(read_point(cell), store), results_folder(cell.results.dir)
-        return lambda: run_apart(plan, store, results, worker())
+        settings = read_settings(cell)
+        store = open_store(cell, settings, words, number)
+        plan, results = plan_point(read_point(cell), store), results_folder(settings.results)
 
-    def worker() -> Worker:
-        if not hasattr(workers, "own"):
-            workers.own = Worker()
-            children.append(workers.own)
-        return workers.own
+        def run() -> Outcome:
+            worker = workers.setdefault(threading.get_ident(), Worker())
+            return run_apart(plan, store, results, worker)
+
+        return run
 
     jobs = [prepared(words, number) for number, words in enumerate(overrides, first)]
     pool = ThreadPoolExecutor(cores() if n_jobs < 1 else n_jobs)
@@ -56,8 +57,8 @@ def launch(
         outcomes = list(pool.map(lambda job: job(), jobs))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        for child in children:
-            child.stop()
+        for worker in workers.values():
+            worker.stop()
     return [_returned(outcome) for outcome in outcomes]
 
 

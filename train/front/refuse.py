@@ -52,10 +52,7 @@ def one_line(error: BaseException) -> str:
     if option:
         name = option[1].split("/")[-1]
         if option[1].startswith("hydra/launcher/") and (extra := name.partition("_")[0]) in EXTRAS:
-            return (
-                f"hydra/launcher={name} is not installed: pip install"
-                f" '.[{extra}]'"
-            )
+            return f"hydra/launcher={name} is not installed: pip install '.[{extra}]'"
         return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))
     return text
 

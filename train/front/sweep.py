@@ -13,9 +13,9 @@ from hydra.core.utils import JobReturn, JobStatus
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
-from files import InputError
 from train.estimate import print_plan
 from train.front.compose import Composer, cells, read_point, read_study
+from train.front.settings import Overwrite, read_settings
 from train.outcome import Outcome, note, read_outcome, results_folder
 from train.point import Plan, plan_point
 from train.progress import SweepProgress
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from hydra.plugins.launcher import Launcher
 
 TRIES = 3  # launches in a row that finish no point, before the engine is given up
-OVERWRITE = ("only-missing", "always", "never", "only-cache")
 
 log = logging.getLogger(__name__)
 
@@ -45,23 +44,22 @@ def sweep(
     """
     from train.finish import finish
 
-    console, store = Console(), Store(config.store.dir)
+    console, settings = Console(), read_settings(config)
+    store, anew = Store(settings.store), settings.overwrite == "always"
     every = plan_jobs(config, arguments, store)
     jobs = list({job.plan.key: job for job in every}.values())
     plans = [job.plan for job in jobs]
-    print_plan(
-        plans, [job.plan for job in every], store, console, anew=config.overwrite == "always"
-    )
-    if config.plan:
+    print_plan(plans, [job.plan for job in every], store, console, anew=anew)
+    if settings.plan:
         return 0
     study = read_study(config)
-    results = results_folder(config.results.dir)
-    left = to_run(jobs, store, results, config.overwrite)
+    results = results_folder(settings.results)
+    left = to_run(jobs, store, results, settings.overwrite)
     outcomes: dict[str, Outcome] = {}
     if left:
         store.prove_writable()
         store.orphans(remove=True)
-        if config.overwrite == "always":
+        if anew:
             for stage in {
                 key: stage for job in left for key, stage in job.plan.stages().items()
             }.values():
@@ -79,14 +77,11 @@ def sweep(
         finally:
             progress.stop()
             store.orphans(remove=True)
-    extend = bool(config.results.extend)
-    return finish(plans, outcomes, study, store, results, console, extend=extend)
+    return finish(plans, outcomes, study, store, results, console, extend=settings.extend)
 
 
 def plan_jobs(config: DictConfig, arguments: Sequence[str], store: Store) -> list[Job]:
     """One job for each cell of the grids, so that bad input ends the sweep before anything runs."""
-    if config.overwrite not in OVERWRITE:
-        raise InputError(f"overwrite={config.overwrite}: choose one of {', '.join(OVERWRITE)}")
     sweeper = OmegaConf.to_container(config.hydra.sweeper, resolve=True)
     assert isinstance(sweeper, dict)
     compose = Composer(config.hydra.job.config_name)
@@ -94,7 +89,7 @@ def plan_jobs(config: DictConfig, arguments: Sequence[str], store: Store) -> lis
     return [Job(plan_point(read_point(compose(cell)), store), cell) for cell in overrides]
 
 
-def to_run(jobs: Sequence[Job], store: Store, results: Path, overwrite: str) -> list[Job]:
+def to_run(jobs: Sequence[Job], store: Store, results: Path, overwrite: Overwrite) -> list[Job]:
     """The jobs whose points are not done; ``never`` leaves those that failed before, ``always``
     takes all, ``only-cache`` none.
     """
@@ -118,7 +113,7 @@ def spread(jobs: Sequence[Job]) -> list[Job]:
     and do not wait for the same.
     """
     turns: dict[str, int] = {}
-    ranked = []
+    ranked: list[tuple[int, int, Job]] = []
     for number, job in enumerate(jobs):
         origin = job.plan.origin.key
         turns[origin] = turns.get(origin, -1) + 1
@@ -166,12 +161,12 @@ def launch(
 
 
 def _returned(batch: Sequence[Job], returns: Sequence[JobReturn]) -> dict[str, Outcome]:
-    found = {}
+    found: dict[str, Outcome] = {}
     for job, done in zip(batch, returns, strict=False):
         if done.status == JobStatus.COMPLETED:
             found[job.plan.key] = done.return_value
         else:
-            error = done._return_value  # noqa: SLF001 - return_value raises it
+            error: object = done._return_value  # noqa: SLF001 - return_value raises it
             found[job.plan.key] = Outcome(
                 job.plan.key, "failed", f"{type(error).__name__}: {error}"
             )

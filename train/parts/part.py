@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
 from files import Choice
 from train.seeds import derive_seed
@@ -104,14 +104,15 @@ def _build(
     carry_out(choice, out, inputs, seed)
 
 
-def keyed_params(choice: Choice) -> dict[str, Any]:
+def keyed_params(choice: Choice) -> dict[str, object]:
     """The parameters of a choice that decide its result; those named in ``unkeyed`` (where a file
     lies, how many workers) do not.
     """
-    unkeyed = getattr(choice, "unkeyed", ())
+    unkeyed: tuple[str, ...] = getattr(choice, "unkeyed", ())
     fields = dataclasses.fields(choice)  # type: ignore[arg-type]
-    params = {each.name: getattr(choice, each.name) for each in fields if each.name not in unkeyed}
-    return dict(json.loads(json.dumps(params)))
+    kept = {each.name: getattr(choice, each.name) for each in fields if each.name not in unkeyed}
+    params: dict[str, object] = json.loads(json.dumps(kept))
+    return params
 
 
 def write_json(path: Path, value: Mapping[str, int | float | str]) -> None:

@@ -12,6 +12,18 @@ from train.store.explain import explain
 from train.store.tools import gc, ls, open_store, verify
 
 
+class Arguments(argparse.Namespace):
+    """What the command line holds; each command has some of it."""
+
+    command: str
+    store: str
+    stage: str | None
+    key: str
+    json: bool
+    older_than: str | None
+    dry_run: bool
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """``python -m train.store ls | explain KEY | gc | verify``; 1 where verify finds damage."""
     parser = argparse.ArgumentParser(prog="python -m train.store", description=__doc__)
@@ -42,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.add_argument(
             "--store", default="store", metavar="DIR", help="the store's folder (default: store)"
         )
-    given = parser.parse_args(arguments)
+    given = parser.parse_args(arguments, Arguments())
     console, store = Console(), open_store(given.store)
     if given.command == "explain":
         explain(store, given.key, console, as_json=given.json)

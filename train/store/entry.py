@@ -7,43 +7,76 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
-from train.store.stage import recipe_key
+from train.store.stage import Recipe, recipe_key
 
 RECIPE = "recipe.json"
+
+
+class Maker(TypedDict, total=False):
+    """Who asked for a result."""
+
+    command: str
+    device: str
+
+
+class Made(Maker):
+    """How a result was made."""
+
+    seconds: float
+    time: str
+    host: str
+    python: str
+    libraries: dict[str, str]
+
+
+class Sum(TypedDict):
+    """What a file must have."""
+
+    bytes: int
+    sha256: str
+
+
+class Content(TypedDict):
+    """What ``recipe.json`` holds; ``sha256`` is the hash of the rest."""
+
+    recipe: Recipe
+    made: Made
+    files: dict[str, Sum]
+    sha256: NotRequired[str]
 
 
 class DamagedError(Exception):
     """A stored result is not what was stored; the message says in what way."""
 
 
-def seal(folder: Path, recipe: Mapping[str, Any], made: Mapping[str, Any]) -> None:
+def seal(folder: Path, recipe: Recipe, made: Made) -> None:
     """Write ``recipe.json``: the recipe, how it was made, size and SHA-256 of every file, and a
     hash of all that; flush all to the disk.
 
     After it returns a rename of ``folder`` is all that is missing, and a loss of power leaves the
     whole result or none.
     """
-    files = {
+    files: dict[str, Sum] = {
         str(path.relative_to(folder)): {"bytes": path.stat().st_size, "sha256": sha256(path)}
         for path in _files(folder)
     }
-    content = {"recipe": dict(recipe), "made": dict(made), "files": files}
-    text = json.dumps(content | {"sha256": _own_hash(content)}, indent=1, sort_keys=True)
+    content: Content = {"recipe": recipe, "made": made, "files": files}
+    content["sha256"] = _own_hash(content)
+    text = json.dumps(content, indent=1, sort_keys=True)
     (folder / RECIPE).write_text(text, encoding="utf-8")
     for path in [*folder.rglob("*"), folder]:
         flush(path)
 
 
-def read_recipe(folder: Path) -> dict[str, Any]:
+def read_recipe(folder: Path) -> Content:
     """The content of ``recipe.json``. Raises ``DamagedError`` if it is absent, cannot be read, or
     is not what was sealed for this key.
     """
     try:
-        content = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
+        content: Content = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DamagedError(f"{RECIPE} is missing") from None
     except ValueError:
@@ -57,10 +90,10 @@ def read_recipe(folder: Path) -> dict[str, Any]:
         )
     if recipe_key(content["recipe"]) != folder.name:
         raise DamagedError(f"{RECIPE} belongs to another key, {recipe_key(content['recipe'])}")
-    return dict(content)
+    return content
 
 
-def check(folder: Path) -> dict[str, Any]:
+def check(folder: Path) -> Content:
     """The content of ``recipe.json`` after every file was compared with it. Raises ``DamagedError``
     with the first difference.
     """
@@ -98,5 +131,5 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / RECIPE)
 
 
-def _own_hash(content: Mapping[str, Any]) -> str:
+def _own_hash(content: Content) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

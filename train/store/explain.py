@@ -6,18 +6,38 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, final
 
 from rich.tree import Tree
 
 from files import InputError
-from train.store.entry import DamagedError, read_recipe
+from train.store.entry import DamagedError, Made, read_recipe
+from train.store.stage import Step
 from train.store.tools import entries, size, spell_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from train.store.store import Store
+
+
+@final
+class Lost(TypedDict):
+    """A result that cannot be told of, and why."""
+
+    stage: str
+    key: str
+    lost: str
+
+
+@final
+class Told(Step):
+    """The recipe of a result, how it was made, and the same for its inputs."""
+
+    key: str
+    bytes: int
+    made: Made
+    inputs: dict[str, Told | Lost]
 
 
 def explain(store: Store, prefix: str, console: Console, *, as_json: bool) -> None:
@@ -30,6 +50,8 @@ def explain(store: Store, prefix: str, console: Console, *, as_json: bool) -> No
         console.print_json(json.dumps(told))
         return
     console.print(_tree(told), highlight=False)
+    if "lost" in told:
+        return
     made = told["made"]
     console.print(
         f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, Python"
@@ -66,7 +88,7 @@ def find(store: Store, prefix: str) -> Path:
     )
 
 
-def provenance(store: Store, entry: Path) -> dict[str, Any]:
+def provenance(store: Store, entry: Path) -> Told | Lost:
     """The recipe of a result, how it was made, and the same for its inputs; an input no longer
     stored is only named.
     """
@@ -76,7 +98,7 @@ def provenance(store: Store, entry: Path) -> dict[str, Any]:
         return {"stage": entry.parent.name, "key": entry.name, "lost": f"damaged: {damage}"}
     recipe = content["recipe"]
     by_key = {path.name: path for path in entries(store)}
-    inputs = {
+    inputs: dict[str, Told | Lost] = {
         name: (
             provenance(store, by_key[key])
             if key in by_key
@@ -93,23 +115,20 @@ def provenance(store: Store, entry: Path) -> dict[str, Any]:
     }
 
 
-def _tree(told: dict[str, Any], tree: Tree | None = None) -> Tree:
+def _tree(told: Told | Lost) -> Tree:
     title = f"[bold]{told['stage']}[/bold] {told['key']}"
     if "lost" in told:
-        title += f" ({told['lost']})"
-    else:
-        title += (
-            f"  {told['made_by']} v{told['version']}, {spell_bytes(told['bytes'])},"
-            f" {told['made']['seconds']:.1f} s"
-        )
-    branch = tree.add(title) if tree else Tree(title)
-    if params := told.get("params"):
+        return Tree(f"{title} ({told['lost']})")
+    tree = Tree(
+        f"{title}  {told['made_by']} v{told['version']}, {spell_bytes(told['bytes'])},"
+        f" {told['made']['seconds']:.1f} s"
+    )
+    if params := told["params"]:
         listed = ", ".join(f"{name}={value}" for name, value in params.items())
-        branch.add(listed.replace("[", r"\["))
-    if told.get("seed") is not None:
-        branch.add(f"seed {told['seed']}")
-    for name, digest in told.get("files", {}).items():
-        branch.add(f"file {name.partition(' ')[2]} sha256 {digest}")
-    for value in told.get("inputs", {}).values():
-        _tree(value, branch)
-    return branch
+        tree.add(listed.replace("[", r"\["))
+    if told["seed"] is not None:
+        tree.add(f"seed {told['seed']}")
+    for name, digest in told["files"].items():
+        tree.add(f"file {name.partition(' ')[2]} sha256 {digest}")
+    tree.children += map(_tree, told["inputs"].values())
+    return tree

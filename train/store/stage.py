@@ -8,11 +8,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 # What a key is made of. A change of it, or of a function that carries out a stage, makes every key
 # another one.
 SCHEME = 2
+
+
+class Step(TypedDict):
+    """What decides a result, but for its inputs."""
+
+    scheme: int
+    stage: str
+    made_by: str
+    version: int
+    params: dict[str, object]
+    files: dict[str, str]
+    seed: int | None
+
+
+class Recipe(Step):
+    """What decides a result; ``inputs`` are keys by name."""
+
+    inputs: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -27,13 +45,13 @@ class Stage:
     name: str
     made_by: str
     version: int
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
     build: Callable[[Path, Mapping[str, Path]], None] = field(repr=False)
     inputs: Mapping[str, Stage] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     seed: int | None = None
 
-    def recipe(self) -> dict[str, Any]:
+    def recipe(self) -> Recipe:
         """What decides the result, as JSON."""
         return {
             "scheme": SCHEME,
@@ -59,6 +77,6 @@ class Stage:
         return found | {self.key: self}
 
 
-def recipe_key(recipe: Mapping[str, Any]) -> str:
+def recipe_key(recipe: Recipe) -> str:
     """32 hexadecimal digits of the SHA-256 of a recipe as JSON with sorted keys."""
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:32]

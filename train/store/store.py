@@ -20,12 +20,12 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version as library_version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from filelock import FileLock, Timeout
 
 from files import InputError
-from train.store.entry import RECIPE, DamagedError, check, flush, seal, sha256
+from train.store.entry import RECIPE, DamagedError, Made, Maker, check, flush, seal, sha256
 
 if TYPE_CHECKING:
     from train.store.stage import Stage
@@ -61,9 +61,9 @@ class Store:
     # Entries that this process has compared with their checksums
     checked: ClassVar[set[tuple[Path, int]]] = set()
 
-    def __init__(self, root: str | Path, made: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, root: str | Path, made: Maker | None = None) -> None:
         self.root = Path(root).resolve()
-        self.made = dict(made or {})
+        self.made: Maker = made or {}
         self.built: list[str] = []
 
     def prove_writable(self) -> None:
@@ -234,7 +234,7 @@ class Store:
         self.checked.add((entry, (entry / RECIPE).stat().st_ino))
         self.built.append(stage.name)
 
-    def _made(self, seconds: float) -> dict[str, Any]:
+    def _made(self, seconds: float) -> Made:
         return {
             "seconds": round(seconds, 3),
             "time": datetime.now(UTC).isoformat(timespec="seconds"),

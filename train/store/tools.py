@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 from rich.progress import track
@@ -20,7 +20,7 @@ from rich.table import Table
 
 from files import InputError
 from train.estimate import duration
-from train.store.entry import RECIPE, DamagedError, check, read_recipe
+from train.store.entry import RECIPE, Content, DamagedError, check, read_recipe
 from train.store.store import NOT_STAGES, Store
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def ls(store: Store, stage: str | None, console: Console) -> None:
         _columns(table, "stage", "results", "size", "took", "last used")
         for name in dict.fromkeys(entry.parent.name for entry in entries(store)):
             group = entries(store, name)
-            seconds = sum(_made(entry).get("seconds", 0) for entry in group)
+            known = [content for entry in group if (content := _content(entry))]
+            seconds = sum(content["made"]["seconds"] for content in known)
             table.add_row(
                 name,
                 str(len(group)),
@@ -74,15 +75,15 @@ def ls(store: Store, stage: str | None, console: Console) -> None:
     else:
         _columns(table, "key", "made by", "size", "took", "made", "last used")
         for entry in entries(store, stage):
-            made = _made(entry)
+            content = _content(entry)
             told = (
                 (
-                    made["made_by"],
+                    content["recipe"]["made_by"],
                     spell_bytes(size(entry)),
-                    duration(made["seconds"]),
-                    made["time"][:10],
+                    duration(content["made"]["seconds"]),
+                    content["made"]["time"][:10],
                 )
-                if made
+                if content
                 else ("damaged",) * 4
             )
             table.add_row(entry.name[:12], *told, _date(last_used(entry)))
@@ -214,12 +215,11 @@ def _damaged(store: Store) -> list[Path]:
     return sorted((store.root / "damaged").glob("*"))
 
 
-def _made(entry: Path) -> dict[str, Any]:
-    """How a result was made, with its maker; empty for a damaged one."""
+def _content(entry: Path) -> Content | None:
+    """What is noted of a result; None for a damaged one."""
     with suppress(DamagedError):
-        content = read_recipe(entry)
-        return {**content["made"], "made_by": content["recipe"]["made_by"]}
-    return {}
+        return read_recipe(entry)
+    return None
 
 
 def _date(seconds: float) -> str:
