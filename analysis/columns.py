@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -52,6 +54,11 @@ def labels(table: pd.DataFrame, column: str, *, empty: str = EMPTY) -> list[str]
 def texts(table: pd.DataFrame, column: str) -> list[str]:
     """A column as text; empty text where a cell is empty or the table lacks the column."""
     return labels(table, column, empty="") if column in table else [""] * len(table)
+
+
+def text_rows(table: pd.DataFrame, columns: Iterable[str]) -> list[tuple[str, ...]]:
+    """For each row its texts in the columns named."""
+    return list(zip(*(texts(table, name) for name in columns), strict=True))
 
 
 def is_blank(value: object) -> bool:

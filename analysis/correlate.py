@@ -10,10 +10,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from rich.console import Console
 
@@ -26,44 +25,19 @@ from analysis.coefficients import (
     both_finite,
     coefficients,
 )
-from analysis.columns import labels, numbers, require_columns, texts
+from analysis.columns import labels, numbers, require_columns, text_rows, texts
 from analysis.evidence import FEWEST_UNITS, Evidence, evidence
+from analysis.findings import CORRELATION_COLUMNS, STATISTICS, Finding, Marks, correlation_table
 from analysis.joined import open_table
 from analysis.naming import ALL, FAMILY, KINDS, POOLED_OVER, SLICE_COLUMNS, UNMODIFIED
 from analysis.pooling import reversal
 from analysis.show import print_correlations, print_evidence, print_slices
-from analysis.verdict import RULES, Judgement, judged
+from analysis.verdict import RULES, judged
 from files import InputError, atomic_path, run_cli
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-class Marks(NamedTuple):
-    """What is to be known of a slice of a study.
-
-    * ``repeated``: it holds a unit more than once. A slice pooled over queries repeats every gap
-      once per query, so its pairs are not independent: the columns that count rows overstate the
-      evidence, those that count units do not.
-    * ``generated``: it holds points made from generated data.
-    * ``reversal``: what is to be said where it pools queries, embeddings or methods whose
-      correlations differ in sign.
-    """
-
-    repeated: bool
-    generated: bool
-    reversal: str = ""
-
-
-class Finding(NamedTuple):
-    """A slice, named by the columns sliced by, and everything found of it."""
-
-    names: dict[str, str]
-    statistics: Coefficients
-    evidence: Evidence
-    judgement: Judgement = Judgement()
-    marks: Marks | None = None
-
-
-STATISTICS = (*Coefficients._fields, *Evidence._fields, *Judgement._fields)
-CORRELATION_COLUMNS = (*SLICE_COLUMNS, *STATISTICS, *Marks._fields)
 JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 
 
@@ -98,10 +72,12 @@ def correlate(
     found = []
     for key, rows in _positions(_rows(table, by)).items():
         sides = first[rows], second[rows]
-        told = coefficients(*sides, names=(x, y))
+        statistics = coefficients(*sides, names=(x, y))
         behind = evidence(*sides, units=units[rows], unbiased=unbiased, seed=seed)
         behind = behind if cluster else _with_repeats(behind, *sides)
-        found.append(Finding(dict(zip(by, key, strict=True)), _supported(told, behind), behind))
+        found.append(
+            Finding(dict(zip(by, key, strict=True)), _supported(statistics, behind), behind)
+        )
     return _judged(found)
 
 
@@ -121,7 +97,7 @@ def correlate_slices(joined: pd.DataFrame, *, seed: int = 0) -> list[Finding]:
     generated = np.array([label == "True" for label in labels(joined, "generated")])
     found = []
     for names, rows in _slices(joined):
-        told = coefficients(x[rows], y[rows])
+        statistics = coefficients(x[rows], y[rows])
         behind = evidence(
             x[rows],
             y[rows],
@@ -132,24 +108,11 @@ def correlate_slices(joined: pd.DataFrame, *, seed: int = 0) -> list[Finding]:
             seed=seed,
         )
         marks = Marks(len(set(units[rows])) < len(rows), bool(generated[rows].any()))
-        found.append(Finding(names, _supported(told, behind), behind, marks=marks))
+        found.append(Finding(names, _supported(statistics, behind), behind, marks=marks))
     families = _positions([tuple(each.names[name] for name in FAMILY) for each in found])
     return _with_reversals(
         [each for places in families.values() for each in _judged([found[i] for i in places])]
     )
-
-
-def correlation_table(found: Iterable[Finding], columns: Sequence[str]) -> pd.DataFrame:
-    """One row per finding, in the columns named."""
-    rows = [
-        each.names
-        | each.statistics._asdict()
-        | each.evidence._asdict()
-        | each.judgement._asdict()
-        | (each.marks._asdict() if each.marks else {})
-        for each in found
-    ]
-    return pd.DataFrame(rows, columns=list(columns))
 
 
 def adjust(p: ArrayLike) -> tuple[Floats, Floats]:
@@ -169,8 +132,8 @@ def adjust(p: ArrayLike) -> tuple[Floats, Floats]:
 
 def _slices(joined: pd.DataFrame) -> Iterator[tuple[dict[str, str], NDArray[np.intp]]]:
     """The names and the rows of every slice that has any."""
-    columns = {name: np.array(texts(joined, name), dtype=object) for name in SLICE_COLUMNS}
-    for kind, rows in _positions(zip(*(columns[name] for name in KINDS), strict=True)).items():
+    columns = {name: np.array(texts(joined, name), dtype=object) for name in POOLED_OVER}
+    for kind, rows in _positions(text_rows(joined, KINDS)).items():
         block = {name: columns[name][rows] for name in POOLED_OVER}
         values = [dict.fromkeys(block[name]) for name in POOLED_OVER]
         values[-1].pop(UNMODIFIED, None)
@@ -247,8 +210,7 @@ def _with_reversals(found: Sequence[Finding]) -> list[Finding]:
             if each.names[over] == ALL
             and (note := reversal(_estimate(each), parts.get(around(each, over), [])))
         ]
-        marks = each.marks and each.marks._replace(reversal="; ".join(notes))
-        told.append(each._replace(marks=marks))
+        told.append(each._replace(marks=each.marks._replace(reversal="; ".join(notes))))
     return told
 
 

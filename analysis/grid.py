@@ -9,7 +9,6 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import altair as alt
 import numpy as np
 import vl_convert
 
@@ -41,9 +40,43 @@ INK = "#333333"
 # Width and height in pixels by the number of columns.
 PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
 SMALL_PANEL = (210, 170)
+CONFIG = {
+    "font": "sans-serif",
+    "background": "white",
+    "view": {"stroke": "#cccccc"},
+    "title": {
+        "anchor": "start",
+        "fontSize": 14,
+        "subtitleFontSize": 11,
+        "subtitleColor": INK,
+        "subtitlePadding": 4,
+        "offset": 14,
+    },
+    "axis": {
+        "grid": True,
+        "gridColor": "#eeeeee",
+        "labelFontSize": 10,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "tickCount": 5,
+    },
+    "axisX": {"labelOverlap": "parity", "labelSeparation": 6},
+    "header": {"labelFontSize": 12, "labelFontWeight": "bold", "labelColor": INK},
+    "legend": {
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "symbolSize": 70,
+        "symbolOpacity": 1,
+        "labelLimit": 240,
+    },
+}
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+SPACING = 18
 PLACES = ("row", "column", "colour", "shape")
 INTERVALS = ("x_low", "x_high", "y_low", "y_high")
 ROWS = "rows"
+
+Spec = dict[str, Any]
 
 
 class ChartText(NamedTuple):
@@ -79,7 +112,7 @@ def scatter_grid(
     mark: str = "point",
     zero: bool = False,
     panels: Sequence[Panel] | None = None,
-) -> dict[str, Any]:
+) -> Spec:
     """Panels by ``row`` and ``column``; in each, ``y`` against ``x`` with n and, for points,
     Pearson's r and its 95% interval above.
 
@@ -91,54 +124,29 @@ def scatter_grid(
     do not suffice.
     """
     order = {name: list(dict.fromkeys(labels(data, name, empty=""))) for name in PLACES}
-    base = alt.Chart(alt.NamedData(ROWS))
-    layers = [_rule_at_zero(base)] if zero else []
-    layers += _marks(base, order, text, mark)
-    layers.append(_note_layer(base))
     width, height = PANEL_SIZES.get(len(order["column"]), SMALL_PANEL)
-    panel = alt.layer(*layers).properties(width=width, height=height)
-    rows, columns = order["row"], order["column"]
-    grid = panel.facet(
-        row=alt.Row("row:N", sort=rows, title=None, header=_header(rows, -90, height)),
-        column=alt.Column("column:N", sort=columns, title=None, header=_header(columns, 0, width)),
-        spacing={"row": 18, "column": 18},
-    ).properties(title=alt.TitleParams(text.title, subtitle=list(text.notes)))
-    # Altair would copy and check the rows many times over
     notes = _note_records(panels or panel_statistics(data), order, mark)
-    records = [*_point_records(data, text.black), *notes]
-    return _styled(grid).to_dict(validate=False) | {"datasets": {ROWS: records}}
+    layers = [*_marks(order, text, mark), _notes()]
+    return {
+        "$schema": SCHEMA,
+        "config": CONFIG,
+        "title": {"text": text.title, "subtitle": list(text.notes)},
+        "datasets": {ROWS: [*_point_records(data, text.black), *notes]},
+        "data": {"name": ROWS},
+        "facet": {
+            "row": _facet("row", order["row"], -90, height),
+            "column": _facet("column", order["column"], 0, width),
+        },
+        "spacing": SPACING,
+        "spec": {
+            "width": width,
+            "height": height,
+            "layer": [_rule_at_zero(), *layers] if zero else layers,
+        },
+    }
 
 
-def _styled(grid: alt.FacetChart) -> alt.FacetChart:
-    styled: alt.FacetChart = (
-        grid.configure(font="sans-serif", background="white")
-        .configure_view(stroke="#cccccc")
-        .configure_title(
-            anchor="start",
-            fontSize=14,
-            subtitleFontSize=11,
-            subtitleColor=INK,
-            subtitlePadding=4,
-            offset=14,
-        )
-        .configure_axis(
-            grid=True,
-            gridColor="#eeeeee",
-            labelFontSize=10,
-            titleFontSize=11,
-            titleFontWeight="normal",
-            tickCount=5,
-        )
-        .configure_axisX(labelOverlap="parity", labelSeparation=6)
-        .configure_header(labelFontSize=12, labelFontWeight="bold", labelColor=INK)
-        .configure_legend(
-            labelFontSize=11, titleFontSize=11, symbolSize=70, symbolOpacity=1, labelLimit=240
-        )
-    )
-    return styled
-
-
-def save_chart(chart: dict[str, Any], path: str | Path) -> Path:
+def save_chart(chart: Spec, path: str | Path) -> Path:
     """Write the chart as ``.svg``, ``.png`` (two pixels to the point), ``.pdf`` or self-contained
     ``.html``; the whole file or none.
     """
@@ -147,7 +155,7 @@ def save_chart(chart: dict[str, Any], path: str | Path) -> Path:
 
 
 def save_charts(
-    chart: dict[str, Any], stem: Path, suffixes: Sequence[str], name: Path | None = None
+    chart: Spec, stem: Path, suffixes: Sequence[str], name: Path | None = None
 ) -> list[Path]:
     """Write the chart in several formats, drawn once: the others are made from the SVG."""
     for suffix in suffixes:
@@ -156,8 +164,7 @@ def save_charts(
                 f"cannot draw to {name or stem}: the name must end in"
                 f" {', '.join(FORMATS)}{nearest(suffix, FORMATS)}"
             )
-    version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    svg = vl_convert.vegalite_to_svg(chart, vl_version=version)
+    svg = vl_convert.vegalite_to_svg(chart)
     written = []
     for suffix in suffixes:
         written.append(stem.with_name(stem.name + suffix))
@@ -166,7 +173,7 @@ def save_charts(
                 work.write_text(svg, encoding="utf-8")
             elif suffix == ".html":
                 # Not bundled, the page would load Vega from a server
-                page = vl_convert.vegalite_to_html(chart, vl_version=version, bundle=True)
+                page = vl_convert.vegalite_to_html(chart, bundle=True)
                 work.write_text(page, encoding="utf-8")
             elif suffix == ".png":
                 work.write_bytes(vl_convert.svg_to_png(svg, scale=2))
@@ -233,81 +240,93 @@ def _note_records(
     ]
 
 
-def _header(names: list[str], angle: int, limit: int) -> alt.Header | None:
+def _facet(name: str, values: list[str], angle: int, limit: int) -> Spec:
     """Labels broken at commas, so that two long ones do not come to look alike when they are cut at
     the panel's edge.
     """
-    if names == [""]:
-        return None
-    return alt.Header(
-        labelExpr="split(datum.label, ', ')", labelAngle=angle, labelPadding=6, labelLimit=limit
-    )
+    header = {
+        "labelExpr": "split(datum.label, ', ')",
+        "labelAngle": angle,
+        "labelPadding": 6,
+        "labelLimit": limit,
+    }
+    shown = None if values == [""] else header
+    return {"field": name, "type": "nominal", "sort": values, "title": None, "header": shown}
 
 
-def _rule_at_zero(base: alt.Chart) -> alt.Chart:
-    rule: alt.Chart = base.mark_rule(color="#888888", strokeDash=[3, 3]).encode(y=alt.YDatum(0))
-    return rule
+def _layer(mark: Spec, encoding: Spec, *, where: Sequence[str]) -> Spec:
+    """Marks for the rows in which some fields are not empty."""
+    filters = [{"filter": f"isValid(datum.{name})"} for name in where]
+    return {"transform": filters, "mark": mark, "encoding": encoding}
 
 
-def _note_layer(base: alt.Chart) -> alt.Chart:
-    drawn = base.transform_filter("isValid(datum.note)")
-    style = drawn.mark_text(align="left", baseline="bottom", fontSize=10, color=INK)
-    notes: alt.Chart = style.encode(text="note:N", x=alt.value(0), y=alt.value(-4))
-    return notes
+def _rule_at_zero() -> Spec:
+    mark = {"type": "rule", "color": "#888888", "strokeDash": [3, 3]}
+    return _layer(mark, {"y": {"datum": 0}}, where=[])
 
 
-def _marks(
-    base: alt.Chart, order: dict[str, list[str]], text: ChartText, mark: str
-) -> list[alt.Chart]:
-    drawn = base.transform_filter("isValid(datum.y)")
-    x = alt.X("x:Q", title=text.x, scale=alt.Scale(zero=False, nice=True, padding=6))
-    y = alt.Y("y:Q", title=text.y, scale=alt.Scale(zero=False, nice=True, padding=6))
+def _notes() -> Spec:
+    mark = {"type": "text", "align": "left", "baseline": "bottom", "fontSize": 10, "color": INK}
+    note = {"field": "note", "type": "nominal"}
+    return _layer(mark, {"text": note, "x": {"value": 0}, "y": {"value": -4}}, where=["note"])
+
+
+def _marks(order: dict[str, list[str]], text: ChartText, mark: str) -> list[Spec]:
+    scale = {"zero": False, "nice": True, "padding": 6}
+    x: Spec = {"field": "x", "type": "quantitative", "title": text.x, "scale": scale}
+    y: Spec = {"field": "y", "type": "quantitative", "title": text.y, "scale": scale}
     colour = _colours(order["colour"], text)
     if mark == "line":
-        area = drawn.mark_area(opacity=0.15).encode(
-            x=x, y=alt.Y("min(y):Q", title=text.y), y2="max(y):Q", color=colour
-        )
-        line = drawn.mark_line(point=True).encode(
-            x=x, y=alt.Y("mean(y):Q", title=text.y, scale=alt.Scale(zero=False)), color=colour
-        )
-        return [area, line]
-    bars = drawn.transform_filter("isValid(datum.y_low) && isValid(datum.y_high)").mark_rule(
-        opacity=0.25
-    )
-    points = drawn.mark_point(size=48, filled=True, opacity=0.85, stroke="white", strokeWidth=0.5)
+        mean = y | {"aggregate": "mean", "scale": {"zero": False}}
+        least = {"field": "y", "type": "quantitative", "title": text.y, "aggregate": "min"}
+        most = {"field": "y", "aggregate": "max"}
+        area = {"x": x, "y": least, "y2": most, "color": colour}
+        return [
+            _layer({"type": "area", "opacity": 0.15}, area, where=["y"]),
+            _layer(
+                {"type": "line", "point": True}, {"x": x, "y": mean, "color": colour}, where=["y"]
+            ),
+        ]
+    across = {"y": y, "x": x | {"field": "x_low"}, "x2": {"field": "x_high"}, "color": colour}
+    bar = {"x": x, "y": y | {"field": "y_low"}, "y2": {"field": "y_high"}, "color": colour}
+    point = {
+        "type": "point",
+        "size": 48,
+        "filled": True,
+        "opacity": 0.85,
+        "stroke": "white",
+        "strokeWidth": 0.5,
+    }
     shape = _shapes(order["shape"], text)
-    bars = bars.encode(x=x, y=alt.Y("y_low:Q", title=text.y), y2="y_high:Q", color=colour)
-    across = drawn.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)").mark_rule(
-        opacity=0.15
-    )
-    across = across.encode(y=y, x=alt.X("x_low:Q", title=text.x), x2="x_high:Q", color=colour)
-    return [across, bars, points.encode(x=x, y=y, color=colour, shape=shape)]
+    return [
+        _layer({"type": "rule", "opacity": 0.15}, across, where=["y", "x_low", "x_high"]),
+        _layer({"type": "rule", "opacity": 0.25}, bar, where=["y", "y_low", "y_high"]),
+        _layer(point, {"x": x, "y": y, "color": colour, "shape": shape}, where=["y"]),
+    ]
 
 
-def _colours(names: list[str], text: ChartText) -> alt.Color:
+def _colours(names: list[str], text: ChartText) -> Spec:
     coloured = [name for name in names if name != text.black]
-    if len(coloured) > len(PALETTE):
-        few = ", ".join(coloured[:3])
-        raise InputError(
-            f"{len(coloured)} colours ({few}, ...); at most {len(PALETTE)} can be told apart, group"
-            " the values"
-        )
     # Unmodified embeddings come first in the legend.
-    domain = [name for name in names if name == text.black] + coloured
-    blacks = [BLACK] * (len(domain) - len(coloured))
-    scale = alt.Scale(domain=domain, range=blacks + list(PALETTE[: len(coloured)]))
-    return alt.Color(
-        "colour:N", scale=scale, title=text.colour, legend=alt.Legend() if text.colour else None
-    )
+    black = [name for name in names if name == text.black]
+    colours = [*(BLACK for _ in black), *_told_apart(coloured, PALETTE, "colours")]
+    return _scale("colour", [*black, *coloured], colours, text.colour)
 
 
-def _shapes(names: list[str], text: ChartText) -> alt.Shape:
-    if len(names) > len(SHAPES):
+def _shapes(names: list[str], text: ChartText) -> Spec:
+    return _scale("shape", names, _told_apart(names, SHAPES, "shapes"), text.shape)
+
+
+def _scale(field: str, names: list[str], looks: Sequence[str], title: str) -> Spec:
+    scale = {"domain": names, "range": list(looks)}
+    legend: Spec | None = {} if title else None
+    return {"field": field, "type": "nominal", "scale": scale, "title": title, "legend": legend}
+
+
+def _told_apart(names: list[str], looks: Sequence[str], what: str) -> Sequence[str]:
+    if len(names) > len(looks):
         raise InputError(
-            f"{len(names)} shapes ({', '.join(names[:3])}, ...); at most {len(SHAPES)} can be told"
+            f"{len(names)} {what} ({', '.join(names[:3])}, ...); at most {len(looks)} can be told"
             " apart, group the values"
         )
-    scale = alt.Scale(domain=names, range=list(SHAPES[: len(names)]))
-    return alt.Shape(
-        "shape:N", scale=scale, title=text.shape, legend=alt.Legend() if text.shape else None
-    )
+    return looks[: len(names)]

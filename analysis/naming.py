@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from analysis.columns import texts
+from analysis.columns import text_rows, texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ def told(table: pd.DataFrame, name: str) -> list[str]:
     values = texts(table, name)
     if name not in DETAIL_OF:
         return values
-    things = list(zip(*(texts(table, of) for of in DETAIL_OF[name]), strict=True))
+    things = text_rows(table, DETAIL_OF[name])
     several: dict[tuple[str, ...], set[str]] = {}
     for thing, value in zip(things, values, strict=True):
         several.setdefault(thing, set()).add(value)
@@ -70,8 +70,7 @@ def gap_titles(table: pd.DataFrame) -> list[str]:
 
 def group_pairs(table: pd.DataFrame) -> list[str]:
     """For each row its groups as the difference they are: ``male - female``."""
-    pairs = zip(texts(table, "privileged"), texts(table, "unprivileged"), strict=True)
-    return [" - ".join(filter(None, pair)) for pair in pairs]
+    return [" - ".join(filter(None, pair)) for pair in text_rows(table, GAP[1:])]
 
 
 def query_titles(table: pd.DataFrame) -> list[str]:

@@ -14,10 +14,11 @@ from rich.segment import Segments
 from rich.table import Table
 from rich.text import Text
 
-from analysis.columns import is_blank, numbers, texts, values_of
+from analysis.columns import is_blank, numbers, text_rows, texts, values_of
 from analysis.naming import (
     ALL,
     FAMILY,
+    GAP,
     PRIMARY,
     SCORE,
     SLICE_COLUMNS,
@@ -33,7 +34,7 @@ from analysis.verdict import WITHIN_NOISE
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.correlate import Finding
+    from analysis.findings import Finding
     from analysis.results import Tables
 
 NOTHING = "-"
@@ -59,6 +60,12 @@ def estimate(value: float, low: float = float("nan"), high: float = float("nan")
     """A number with its interval: ``.31 [-.09,.62]``."""
     interval = f" [{short(low)},{short(high)}]" if isfinite(low) and isfinite(high) else ""
     return short(value) + interval
+
+
+def estimates(table: pd.DataFrame) -> list[str]:
+    """The ``value`` of each row with its interval."""
+    columns = (numbers(table, name).tolist() for name in ("value", "low", "high"))
+    return list(map(estimate, *columns))
 
 
 def p_value(p: float) -> str:
@@ -107,7 +114,7 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
     """
     whole = [each for each in found if each.names["method"] == ALL]
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
-    columns = shown(names, (*SCORE[2:], *SLICE_COLUMNS[-4:-1]))
+    columns = shown(names, (*SCORE[2:], *GAP))
     headings = row_names(names, FAMILY, ", ")
     for heading in dict.fromkeys(headings):
         block = [each for each, of in zip(whole, headings, strict=True) if of == heading]
@@ -115,11 +122,11 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
             {name: each.names[name] for name in ("embedding", *columns)} | _evidence(each)
             for each in block
         ]
-        generated = any(each.marks and each.marks.generated for each in block)
+        generated = any(each.marks.generated for each in block)
         title = f"{heading}: all methods, r over units with its 95% interval"
         _print_table(title + (", generated data" if generated else ""), rows, console)
         for each, row in zip(block, rows, strict=True):
-            reversal = each.marks.reversal if each.marks else ""
+            reversal = each.marks.reversal
             if reversal and not reversal.endswith(WITHIN_NOISE):
                 name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
                 console.print(f"{name}: {reversal}", soft_wrap=True, highlight=False, markup=False)
@@ -206,10 +213,11 @@ def _measures(
     parts = [gaps[gaps["measure"] == each] for each in primary_of(texts(gaps, "measure"), primary)]
     parts.append(extrinsic[overall].assign(title=measure_title(utility)))
     rows = pd.concat(parts)
-    values = zip(*(numbers(rows, name).tolist() for name in ("value", "low", "high")), strict=True)
     found: dict[str, dict[str, str]] = {}
-    for title, point, value in zip(texts(rows, "title"), texts(rows, "point"), values, strict=True):
-        found.setdefault(title, {})[point] = estimate(*value)
+    for (title, point), value in zip(
+        text_rows(rows, ("title", "point")), estimates(rows), strict=True
+    ):
+        found.setdefault(title, {})[point] = value
     return found
 
 

@@ -25,7 +25,7 @@ from files import InputError, atomic_path
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.correlate import Finding
+    from analysis.findings import Finding
     from analysis.results import Tables
 
 HERE = Path(__file__).parent
@@ -39,7 +39,6 @@ LIBRARIES = (
     "scikit-learn",
     "gensim",
     "torch",
-    "altair",
     "vl-convert-python",
 )
 

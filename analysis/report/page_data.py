@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
-from analysis.columns import numbers, texts, values_of
-from analysis.correlate import CORRELATION_COLUMNS, Finding, correlation_table
+from analysis.columns import numbers, text_rows, texts, values_of
+from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
 from analysis.grid import BLACK, PALETTE, SHAPES
 from analysis.naming import (
     ALL,
+    GAP,
     KINDS,
     POOLED_OVER,
     SCORE,
@@ -24,7 +25,7 @@ from analysis.naming import (
     row_names,
 )
 from analysis.pooling import meta_analysis, mixed_model, z_error
-from analysis.show import estimate
+from analysis.show import estimates
 from analysis.verdict import RULES
 
 if TYPE_CHECKING:
@@ -151,18 +152,14 @@ def by_group(joined: pd.DataFrame, extrinsic: pd.DataFrame) -> list[str]:
     .61 [.50,.70]``.
     """
     values = extrinsic[extrinsic["kind"] == "value"]
-    keys = zip(
-        *(texts(values, name) for name in ("point", "task", "measure", "group")), strict=True
+    keys = text_rows(values, ("point", "task", "measure", "group"))
+    told = {key: f"{key[-1]} {of}" for key, of in zip(keys, estimates(values), strict=True)}
+    gaps = zip(
+        text_rows(joined, ("point", "task", "measure")), text_rows(joined, GAP[1:]), strict=True
     )
-    bounds = zip(
-        *(numbers(values, name).tolist() for name in ("value", "low", "high")), strict=True
-    )
-    told = {key: f"{key[-1]} {estimate(*bound)}" for key, bound in zip(keys, bounds, strict=True)}
-    gaps = zip(*(texts(joined, name) for name in ("point", "task", "measure")), strict=True)
-    pairs = zip(texts(joined, "privileged"), texts(joined, "unprivileged"), strict=True)
     return [
-        "; ".join(told[*gap, group] for group in pair if (*gap, group) in told)
-        for gap, pair in zip(gaps, pairs, strict=True)
+        "; ".join(told[*gap, group] for group in groups if (*gap, group) in told)
+        for gap, groups in gaps
     ]
 
 
@@ -204,7 +201,7 @@ def pooled(joined: pd.DataFrame, found: Sequence[Finding]) -> list[dict[str, Jso
     reversals = {
         tuple(each.names[name] for name in KINDS): each.marks.reversal
         for each in found
-        if each.marks and all(each.names[name] == ALL for name in POOLED_OVER)
+        if all(each.names[name] == ALL for name in POOLED_OVER)
     }
     score = row_names(joined, ("metric", "convention", "part"), ", ")
     named = joined.assign(score=score, gap=gap_titles(joined))
@@ -216,7 +213,7 @@ def pooled(joined: pd.DataFrame, found: Sequence[Finding]) -> list[dict[str, Jso
         ]
         meta = meta_analysis([r for r, _ in slices], [error for _, error in slices])
         mixed = mixed_model(numbers(part, "x"), numbers(part, "y"), part["base"])
-        key = tuple(texts(part, name)[0] for name in KINDS)
+        key = text_rows(part, KINDS)[0]
         rows.append(
             {
                 "task": key[0],

@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.naming import ALL, SCORE, SLICE_COLUMNS, gap_titles, row_names
 
 if TYPE_CHECKING:
-    from analysis.correlate import Finding
+    from analysis.findings import Finding
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -35,7 +35,7 @@ def correlations_tex(found: Iterable[Finding]) -> str:
     blocks: dict[str, list[str]] = {}
     for each, gap, score in zip(whole, gap_titles(names), scores, strict=True):
         blocks.setdefault(gap, []).append(_row(each, *score))
-    generated = any(each.marks and each.marks.generated for each in whole)
+    generated = any(each.marks.generated for each in whole)
     lines = [
         "% Generated data: no evidence about the world."
         if generated

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from analysis.correlate import Finding
+    from analysis.findings import Finding
     from analysis.results import Tables
 
 FEWEST = 3  # points that a correlation needs
@@ -40,7 +40,8 @@ class Correlation(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, correlate and draw; the paths written."""
-        from analysis.correlate import CORRELATION_COLUMNS, correlate_slices, correlation_table
+        from analysis.correlate import correlate_slices
+        from analysis.findings import CORRELATION_COLUMNS, correlation_table
         from analysis.joined import has_gaps, join_points
         from analysis.show import print_correlations, print_points
 

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.correlate import CORRELATION_COLUMNS, Finding, correlate_slices, correlation_table
+from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
+from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
 from analysis.joined import join_points
 from analysis.results import Tables
 

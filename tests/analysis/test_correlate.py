@@ -11,14 +11,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.correlate import (
-    CORRELATION_COLUMNS,
-    STATISTICS,
-    correlate,
-    correlate_slices,
-    correlation_table,
-    main,
-)
+from analysis.correlate import correlate, correlate_slices, main
+from analysis.findings import CORRELATION_COLUMNS, STATISTICS, correlation_table
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.results import Tables, write_tables
@@ -247,6 +241,15 @@ def test_cli_on_a_results_folder(
     assert len(written) == 54
     assert main([str(tmp_path), "--by", "measure,method"]) == 0
     assert "y against x, 40 rows" in capsys.readouterr().out
+
+
+def test_a_column_sliced_by_keeps_its_labels(tmp_path: Path) -> None:
+    rows = [f"{kind},{i},{y}" for kind in ("yes", "no") for i, y in enumerate([2, 1, 4, 3, 5])]
+    (tmp_path / "t.csv").write_text("\n".join(["generated,x,y", *rows]))
+    out = tmp_path / "slices.csv"
+    command = [str(tmp_path / "t.csv"), "--x", "x", "--y", "y", "--by", "generated"]
+    assert main([*command, "--out", str(out)]) == 0
+    assert pd.read_csv(out)["generated"].tolist() == ["yes", "no"]
 
 
 def test_cli_knows_a_joined_table_saved_as_text(

@@ -15,7 +15,7 @@ from statsmodels.stats.meta_analysis import combine_effects
 
 from analysis.clusters import Estimate, Pairs, resample
 from analysis.coefficients import Coefficients
-from analysis.correlate import Finding, adjust, correlate
+from analysis.correlate import adjust, correlate
 from analysis.evidence import Evidence, corrected, evidence, pairwise_accuracy
 from analysis.pooling import meta_analysis, mixed_model, reversal, z_error
 from analysis.verdict import RULES, judged
@@ -24,6 +24,8 @@ from files.tables import read_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from analysis.findings import Finding
 
 
 def test_adjusted_p_values_by_hand() -> None:

@@ -16,8 +16,9 @@ import pandas as pd
 import pytest
 
 from analysis.coefficients import Coefficients
-from analysis.correlate import Finding, Marks, correlate_slices
+from analysis.correlate import correlate_slices
 from analysis.evidence import Evidence
+from analysis.findings import Finding, Marks
 from analysis.grid import PALETTE
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS

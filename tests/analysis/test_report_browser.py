@@ -18,7 +18,7 @@ from analysis.joined import join_points
 from analysis.report import build_report
 
 if TYPE_CHECKING:
-    from analysis.correlate import Finding
+    from analysis.findings import Finding
     from analysis.results import Tables
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

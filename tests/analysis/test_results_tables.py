@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ import pytest
 from rich.console import Console
 
 from analysis import results
-from analysis.correlate import Finding, correlate
+from analysis.correlate import correlate
 from analysis.results import FILES, Tables, read_tables, write_tables
 from analysis.show import (
     estimate,
@@ -24,6 +25,9 @@ from analysis.show import (
     print_slices,
     short,
 )
+
+if TYPE_CHECKING:
+    from analysis.findings import Finding
 
 
 def shown(draw: Callable[..., None], *arguments: object) -> list[str]:

@@ -1,0 +1,56 @@
+"""What is found of a slice, and the table of it: the columns are the fields of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from analysis.coefficients import Coefficients
+from analysis.evidence import Evidence
+from analysis.naming import SLICE_COLUMNS
+from analysis.verdict import Judgement
+
+
+class Marks(NamedTuple):
+    """What is to be known of a slice of a study.
+
+    * ``repeated``: it holds a unit more than once. A slice pooled over queries repeats every gap
+      once per query, so its pairs are not independent: the columns that count rows overstate the
+      evidence, those that count units do not.
+    * ``generated``: it holds points made from generated data.
+    * ``reversal``: what is to be said where it pools queries, embeddings or methods whose
+      correlations differ in sign.
+    """
+
+    repeated: bool = False
+    generated: bool = False
+    reversal: str = ""
+
+
+class Finding(NamedTuple):
+    """A slice, named by the columns sliced by, and everything found of it."""
+
+    names: dict[str, str]
+    statistics: Coefficients
+    evidence: Evidence
+    judgement: Judgement = Judgement()
+    marks: Marks = Marks()
+
+
+STATISTICS = (*Coefficients._fields, *Evidence._fields, *Judgement._fields)
+CORRELATION_COLUMNS = (*SLICE_COLUMNS, *STATISTICS, *Marks._fields)
+
+
+def correlation_table(found: Iterable[Finding], columns: Sequence[str]) -> pd.DataFrame:
+    """One row per finding, in the columns named."""
+    rows = [
+        each.statistics._asdict()
+        | each.evidence._asdict()
+        | each.judgement._asdict()
+        | each.marks._asdict()
+        | each.names  # last: a column sliced by may have the name of a mark
+        for each in found
+    ]
+    return pd.DataFrame(rows, columns=list(columns))
