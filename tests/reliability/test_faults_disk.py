@@ -144,7 +144,9 @@ def test_error_at_every_single_write_leaves_the_store_valid(
             nonlocal seen
             seen += 1
             if seen == fail_at:
-                raise OSError(error, os.strerror(error), os.fspath(tmp_path / "store" / str(fail_at)))
+                raise OSError(
+                    error, os.strerror(error), os.fspath(tmp_path / "store" / str(fail_at))
+                )
             return call(*args, **named)
 
         return wrapper
