@@ -115,6 +115,7 @@ REFUSED = [
     (["subject=statik"], "did you mean 'static'?"),
     (["classifier._target_=os.system"], "is no choice"),
     (["seed=x"], "seed='x'"),
+    (["overwrite=allways"], "did you mean 'always'?"),
     (["source=davidson"], "BIASBRIDGE_DATA"),
     (["corpus=text", "corpus.path=absent.txt"], "absent.txt"),
     (["store.dir=/dev/null/store"], "store.dir"),
@@ -175,7 +176,8 @@ def test_bad_files_exit_2_and_leave_no_tables(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    (tmp_path / "bad").write_bytes(content)
+    name = "bad.csv" if overrides == ["source=csv"] else "bad"
+    (tmp_path / name).write_bytes(content)
     monkeypatch.chdir(tmp_path)
     group = overrides[0].split("=")[0]
     fast = [
@@ -183,7 +185,7 @@ def test_bad_files_exit_2_and_leave_no_tables(
         "size.epochs=1",
         "corpus.sentences=1000" if group == "source" else "source=none",
     ]
-    monkeypatch.setattr(sys, "argv", ["train.py", *overrides, f"{group}.path=bad", *fast])
+    monkeypatch.setattr(sys, "argv", ["train.py", *overrides, f"{group}.path={name}", *fast])
     with pytest.raises(SystemExit) as stop:
         main()
     printed = capsys.readouterr().err

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -119,6 +119,6 @@ def test_train_and_test_share_next_to_no_text() -> None:
         ({"posts": 10}, "posts=10: give a whole number of at least 400"),
     ],
 )
-def test_refuses(options: dict[str, float], message: str) -> None:
+def test_refuses(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        GeneratedPosts(**options)  # type: ignore[arg-type]
+        GeneratedPosts(**options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -178,9 +178,9 @@ def test_a_vector_without_direction_is_refused(vectors: KeyedVectors, value: flo
         ({"direction": "debias", "norms": "raw"}, "norms='raw'"),
     ],
 )
-def test_bad_values_are_refused(arguments: dict[str, object], message: str) -> None:
+def test_bad_values_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        AttractRepel(**arguments)  # type: ignore[arg-type]
+        AttractRepel(**arguments)
 
 
 rows = arrays.arrays(np.float64, (3, 4), elements=st.floats(-5, 5)).filter(

@@ -9,7 +9,7 @@ import math
 import random
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -271,9 +271,9 @@ def test_an_archive_is_read_and_the_output_may_replace_the_input(tmp_path: Path)
         ({"direction": "debias", "order": "random"}, "order='random'"),
     ],
 )
-def test_bad_values_are_refused(arguments: dict[str, object], message: str) -> None:
+def test_bad_values_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Balance(**arguments)  # type: ignore[arg-type]
+        Balance(**arguments)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ gradients.
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from pathlib import Path
 
@@ -149,7 +150,7 @@ def world(
 ) -> tuple[Singles, Pairs, Pairs]:
     """Random vectors around a common mean and the four products of four groups of words."""
     rng = np.random.default_rng(seed)
-    rows = length * (rng.standard_normal((words, dim)) + 0.5) / np.sqrt(dim)
+    rows = length * (rng.standard_normal((words, dim)) + 0.5) / math.sqrt(dim)
     t1, t2, a1, a2 = (range(start, start + words // 4) for start in range(0, words, words // 4))
     attract, repel = [*product(t1, a2), *product(t2, a1)], [*product(t1, a1), *product(t2, a2)]
     return rows.astype(np.float32), attract, repel

@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -143,9 +144,9 @@ def test_what_is_written_is_what_is_used(tmp_path: Path) -> None:
         ({"lowercase": "yes"}, "lowercase='yes': give true or false"),
     ],
 )
-def test_a_wrong_choice_is_refused(fields: dict[str, object], message: str) -> None:
+def test_a_wrong_choice_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        WordChoice(**fields)  # type: ignore[arg-type]
+        WordChoice(**fields)
 
 
 def test_a_file_of_several_queries_needs_a_name_of_its_own(own: str) -> None:

@@ -247,9 +247,9 @@ def test_a_post_without_known_words_or_without_words_is_predicted(
         ({"learning_rate": -1.0}, r"learning_rate=-1\.0"),
     ],
 )
-def test_unusable_parameters_are_refused(options: dict[str, object], message: str) -> None:
+def test_unusable_parameters_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        CNN(**options)  # type: ignore[arg-type]
+        CNN(**options)
 
 
 def test_windows_may_be_a_list() -> None:

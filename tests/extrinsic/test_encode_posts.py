@@ -42,17 +42,17 @@ def test_rows_are_the_vectors_of_the_words(texts: list[str], has_unknown: bool) 
     encoded = encode(texts, vectors)
     words = " ".join(texts).split()
     assert encoded.matrix.dtype == np.float32
-    assert not encoded.matrix[0].any()
+    assert not np.any(encoded.matrix[:1])
     assert len(encoded.matrix) <= len(set(words)) + 2  # no vector that no post needs
     assert encoded.coverage == pytest.approx(np.mean([word in vectors for word in words]))
-    for number, text in enumerate(texts):
-        rows = encoded.tokens[encoded.offsets[number] : encoded.offsets[number + 1]]
+    posts = np.split(encoded.tokens, encoded.offsets[1:-1])
+    for rows, text in zip(posts, texts, strict=True):
         np.testing.assert_array_equal(encoded.matrix[rows], literal(text, vectors))
 
 
 def test_padded_is_cut_and_filled() -> None:
     encoded = encode(["a b c d", "", "d", "b a"], keyed(WORDS))
-    a, b, c, d = encoded.tokens[:4]
+    a, b, c, d = encoded.tokens[:4].flat
     np.testing.assert_array_equal(
         encoded.padded(np.array([2, 0]), shortest=2, longest=3), [[d, 0, 0], [a, b, c]]
     )

@@ -20,11 +20,10 @@ COLUMNS = ["--gold", "y", "--pred", "yhat", "--group", "who", "--privileged", "m
 @pytest.fixture
 def data() -> pd.DataFrame:
     rng = np.random.default_rng(0)
-    labels, predictions = rng.integers(0, 2, (2, 80))
     return pd.DataFrame(
         {
-            "y": labels,
-            "yhat": predictions,
+            "y": rng.integers(0, 2, 80),
+            "yhat": rng.integers(0, 2, 80),
             "who": rng.choice(["m", "f", "NA", ""], 80),
             "text": "a, b",
         }

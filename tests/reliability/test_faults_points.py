@@ -4,24 +4,29 @@ sees: it fails alone, with a reason.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
 
+from analysis.columns import texts
 from debias.attract_repel import AttractRepel
 from extrinsic.cnn import CNN
 from tests.points import SUBJECT, TASK, plan
 from train.embed import Word2Vec
-from train.outcome import run_point
+from train.outcome import read_outcome, run_point
 from train.store import Store
+
+if TYPE_CHECKING:
+    from debias.kinds import Method
+    from train.parts.hatespeech import HateSpeech
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MISBEHAVE = """
@@ -118,15 +123,13 @@ def test_every_fault_costs_its_point_only(tmp_path: Path) -> None:
     assert run.returncode == 1, run.stdout + run.stderr
     told = points(tmp_path)
     assert list(told["status"]) == ["failed"] * 4 + ["done"]
-    for error, fault in zip(told["error"], FAULTS, strict=True):
+    errors, traces = texts(told, "error"), texts(told, "traceback")
+    for error, fault in zip(errors, FAULTS, strict=True):
         assert error.startswith(EXPECTED[fault])
-    assert "in predict" in told["traceback"][0]
-    noted = json.loads(
-        (tmp_path / "results" / "hatespeech_en" / "points" / f"{told['point'][0]}.json").read_text(
-            encoding="utf-8"
-        )
-    )
-    assert (noted["error"], noted["traceback"]) == (told["error"][0], told["traceback"][0])
+    assert "in predict" in traces[0]
+    noted = read_outcome(tmp_path / "results" / "hatespeech_en", texts(told, "point")[0])
+    assert noted is not None
+    assert (noted.error, noted.traceback) == (errors[0], traces[0])
     last = [line for line in run.stdout.splitlines() if line.strip()][-4:]
     assert all(line.startswith("failed ") for line in last)
 
@@ -146,10 +149,11 @@ def test_every_fault_costs_its_point_only(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(points(tmp_path), told)
 
 
-def outcome_of(folder: Path, **changes: object) -> str:
-    """The error of a point whose subject, or task where one is given, is changed so."""
-    task = changes.pop("task", None)
-    planned = plan(folder / "store", subject=replace(SUBJECT, **changes), task=task)  # type: ignore[arg-type]
+def outcome_of(
+    folder: Path, *, debias: Method = SUBJECT.debias, task: HateSpeech | None = None
+) -> str:
+    """The error of a point with this method and task."""
+    planned = plan(folder / "store", subject=replace(SUBJECT, debias=debias), task=task)
     outcome = run_point(planned, Store(folder / "store"), folder)
     assert outcome.status == "failed"
     return outcome.error
@@ -159,12 +163,19 @@ def outcome_of(folder: Path, **changes: object) -> str:
 def test_divergence_is_a_failure_with_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    diverging = CNN(windows=(2,), maps=2, epochs=2, folds=2, learning_rate=1e38)
-    assert "the loss is not finite in epoch 1; lower learning_rate" in outcome_of(
-        tmp_path, task=replace(TASK, classifier=diverging)
-    )
     overflow = AttractRepel(direction="debias", learning_rate=1e38)
-    assert "give a smaller learning_rate" in outcome_of(tmp_path, debias=overflow)
+    assert "give a smaller learning_rate" in outcome_of(tmp_path / "one", debias=overflow)
+    train = Word2Vec.train
+
+    def train_hugely(self: Word2Vec, corpus: Path, *, seed: int) -> KeyedVectors:
+        vectors = train(self, corpus, seed=seed)
+        vectors.vectors[:] = 3e38
+        return vectors
+
+    monkeypatch.setattr(Word2Vec, "train", train_hugely)
+    task = replace(TASK, classifier=CNN(windows=(2,), maps=2, epochs=2, folds=2))
+    message = "the loss is not finite in epoch 1; lower learning_rate"
+    assert message in outcome_of(tmp_path / "two", task=task)
 
     def train_badly(self: Word2Vec, corpus: Path, *, seed: int) -> KeyedVectors:
         vectors = KeyedVectors(2)
@@ -173,4 +184,4 @@ def test_divergence_is_a_failure_with_its_remedy(
 
     monkeypatch.setattr(Word2Vec, "train", train_badly)
     message = "the training diverged: 1 of 2 vectors are not finite; lower embedding.learning_rate"
-    assert message in outcome_of(tmp_path / "other", embedding=Word2Vec(dim=9))
+    assert message in outcome_of(tmp_path / "three")

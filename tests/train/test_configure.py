@@ -60,8 +60,8 @@ def outer(**values: object) -> dict[str, object]:
 
 def test_nodes_within_nodes_are_built_and_lists_are_tuples() -> None:
     built = Reader({})(outer(words=["a", "b"]), "part")
-    assert built.words == ("a", "b")  # type: ignore[attr-defined]
-    assert built.inner.size == 1  # type: ignore[attr-defined]
+    inner = "Inner(size=1, rate=0.5)"
+    assert repr(built) == f"Outer(inner={inner}, words=('a', 'b'), name='outer')"
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,15 @@ def test_explain_names_an_input_that_is_gone(
     assert f"{CORPUS.key} (no longer in the store)" in run(store, capsys, "explain", VECTORS.key)[1]
 
 
+def test_explain_says_that_a_result_is_damaged(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (store.path(VECTORS) / "recipe.json").write_text("{")
+    status, told = run(store, capsys, "explain", VECTORS.key)
+    assert status == 0
+    assert "(damaged: recipe.json is not JSON)" in told
+
+
 def test_bad_input_names_the_remedy(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,14 +15,14 @@ from train.store.stage import Recipe, recipe_key
 RECIPE = "recipe.json"
 
 
-class Maker(TypedDict, total=False):
-    """Who asked for a result."""
+class Request(TypedDict, total=False):
+    """The command that asked for a result, and the device it ran on."""
 
     command: str
     device: str
 
 
-class Made(Maker):
+class Made(Request):
     """How a result was made."""
 
     seconds: float
@@ -32,7 +32,7 @@ class Made(Maker):
     libraries: dict[str, str]
 
 
-class Sum(TypedDict):
+class Checksum(TypedDict):
     """What a file must have."""
 
     bytes: int
@@ -44,7 +44,7 @@ class Content(TypedDict):
 
     recipe: Recipe
     made: Made
-    files: dict[str, Sum]
+    files: dict[str, Checksum]
     sha256: NotRequired[str]
 
 
@@ -59,7 +59,7 @@ def seal(folder: Path, recipe: Recipe, made: Made) -> None:
     After it returns a rename of ``folder`` is all that is missing, and a loss of power leaves the
     whole result or none.
     """
-    files: dict[str, Sum] = {
+    files: dict[str, Checksum] = {
         str(path.relative_to(folder)): {"bytes": path.stat().st_size, "sha256": sha256(path)}
         for path in _files(folder)
     }

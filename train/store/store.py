@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, ClassVar
 from filelock import FileLock, Timeout
 
 from files import InputError
-from train.store.entry import RECIPE, DamagedError, Made, Maker, check, flush, seal, sha256
+from train.store.entry import RECIPE, DamagedError, Made, Request, check, flush, seal, sha256
 
 if TYPE_CHECKING:
     from train.store.stage import Stage
@@ -61,9 +61,9 @@ class Store:
     # Entries that this process has compared with their checksums
     checked: ClassVar[set[tuple[Path, int]]] = set()
 
-    def __init__(self, root: str | Path, made: Maker | None = None) -> None:
+    def __init__(self, root: str | Path, made: Request | None = None) -> None:
         self.root = Path(root).resolve()
-        self.made: Maker = made or {}
+        self.made: Request = made or {}
         self.built: list[str] = []
 
     def prove_writable(self) -> None:
