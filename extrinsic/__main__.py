@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from extrinsic.gaps import Gaps, Row, as_table, binary, column_of, gap_rows
+from extrinsic.measures import MEASURES
 from files import InputError, atomic_path, run_cli
 from files.tables import read_table
 
@@ -96,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _render(rows: Sequence[Row]) -> Table:
-    """The table for a terminal: a gap's support is that of its two groups."""
+    """The table for a terminal: a gap is written as the difference it is, with both supports."""
     out = Table()
     for column in ("measure", "group", "value", "95 % interval", "support", "note"):
         left = column in ("measure", "group", "note")
@@ -104,8 +105,12 @@ def _render(rows: Sequence[Row]) -> Table:
     for row in rows:
         measure, group, sign, support = row.measure, row.group, "", str(row.support)
         if row.kind == "gap":
-            measure, group = f"{row.measure} gap", f"{row.privileged} - {row.unprivileged}"
-            sign, support = "+", f"{row.support_privileged} / {row.support_unprivileged}"
+            sides = [
+                (row.privileged, row.support_privileged),
+                (row.unprivileged, row.support_unprivileged),
+            ]
+            (a, n), (b, m) = sides if MEASURES[measure].larger_is_better else sides[::-1]
+            measure, group, sign, support = f"{measure} gap", f"{a} - {b}", "+", f"{n} / {m}"
         interval = "" if isnan(row.low) else f"{row.low:{sign}.3f}, {row.high:{sign}.3f}"
         value = "undefined" if isnan(row.value) else f"{row.value:{sign}.3f}"
         out.add_row(*map(Text, (measure, group, value, interval, support, row.reason)))

@@ -78,6 +78,8 @@ def test_every_other_group_in_turn(
     printed = capsys.readouterr().out
     assert "recall gap" in printed
     assert "m - NA" in printed
+    rates = [line for line in printed.splitlines() if "fpr gap" in line]
+    assert ["NA - m" in line for line in rates] == [True, False]
 
 
 def test_groups_with_hyphens_are_told_apart(data: pd.DataFrame, tmp_path: Path) -> None:

@@ -1,8 +1,34 @@
-"""Do the 95% intervals of gaps hold the truth? Simulated test sets of two groups."""
+"""Do the 95% intervals of gaps hold the truth? Simulated test sets of two groups.
+
+Coverage, mean and lowest over pairs of groups with rates from .5 to 1, and mean width, by the
+number of positives expected in each group. Score intervals (325 pairs, 10,000 sets):
+
+                  precision        recall           F1
+    5             .974 .937 .93    .977 .936 .91    .958 .936 .74
+    10            .974 .940 .67    .974 .937 .65    .957 .936 .53
+    30            .970 .942 .36    .968 .944 .36    .954 .943 .31
+    100           .961 .944 .18    .959 .943 .19    .951 .943 .17
+    10 and 100    .958 .932 .48    .956 .946 .47    .952 .945 .41
+
+Percentiles of a bootstrap of the items (15 pairs, 2,000 sets):
+
+    5             .791 .214 .62    .791 .216 .66    .871 .436 .81
+    10            .875 .385 .51    .874 .394 .55    .925 .672 .58
+    30            .933 .794 .30    .931 .764 .33    .938 .908 .32
+    100           .942 .927 .17    .942 .919 .18    .939 .928 .17
+
+Percentiles of the Jeffreys posterior of the cells' shares (15 pairs, 2,000 sets):
+
+    5             .960 .921 .86    .959 .919 .83    .958 .933 .76
+    10            .961 .934 .62    .959 .929 .59    .957 .941 .55
+    30            .951 .938 .34    .948 .923 .34    .948 .932 .31
+    100           .946 .930 .17    .944 .930 .18    .941 .925 .17
+"""
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import partial
 from itertools import combinations_with_replacement, product
 from typing import NamedTuple
 
@@ -39,38 +65,49 @@ GRID = [Rates(*each) for each in product((0.5, 0.7, 0.9, 0.95, 1.0), repeat=2)]
 FEW = [Rates(0.5, 0.5), Rates(0.5, 1), Rates(0.9, 0.7), Rates(0.95, 0.95), Rates(1, 0.9)]
 
 
-@cache
-def estimate(measure: str, cells: tuple[int, ...]) -> Estimate | None:
-    spec, counts = MEASURES[measure], np.array(cells)
-    return spec.estimate(counts, LEVEL) if spec.support(counts) else None
+def score(measure: str, cells: Counts) -> Floats:
+    """The estimate of each set (sets, 3); NaN where the measure is undefined."""
+    spec, undefined = MEASURES[measure], (np.nan, np.nan, np.nan)
+    different, of = np.unique(cells[:, 1:], axis=0, return_inverse=True)
+    counts = np.pad(different, ((0, 0), (1, 0)))  # whatever tn is
+    found = [spec.estimate(each, LEVEL) if spec.support(each) else undefined for each in counts]
+    return np.array(found)[of]
 
 
-def score(measure: str, a: Counts, b: Counts) -> Floats:
-    """The interval of each set (sets, 2); NaN where a measure is undefined."""
-    sides = (
-        [estimate(measure, tuple(cells)) for cells in (each * [0, 1, 1, 1]).tolist()]
-        for each in (a, b)
-    )
-    pairs = zip(*sides, strict=True)
-    return np.array([difference(x, y)[1:] if x and y else (np.nan, np.nan) for x, y in pairs])
+def score_interval(a: Floats, b: Floats) -> Floats:
+    """Low and high of each set's gap (sets, 2)."""
+    pairs = zip(a.tolist(), b.tolist(), strict=True)
+    return np.array([difference(Estimate(*x), Estimate(*y))[1:] for x, y in pairs])
 
 
-def bootstrap(measure: str, a: Counts, b: Counts, *, smoothed: bool) -> Floats:
-    """Percentiles over 300 resamples: of the items, or (smoothed) shares of the cells drawn from
-    their Jeffreys posterior.
+def resamples(measure: str, cells: Counts, *, smoothed: bool) -> Floats:
+    """The measure over 300 resamples of each set (sets, 300): of its items, or (smoothed) of its
+    shares from their Jeffreys posterior.
     """
-    rng, spec = np.random.default_rng(1), MEASURES[measure]
-    drawn = []
-    for cells in (a, b):
-        shape = (300, *cells.shape)
-        shares = rng.standard_gamma(np.broadcast_to(cells + 0.5, shape))
-        items = rng.multinomial(cells.sum(-1), cells / cells.sum(-1, keepdims=True), shape[:2])
-        # Shares as counts of many items
-        drawn.append(spec.values((1e6 * shares).astype(np.int64) if smoothed else items))
-    with np.errstate(invalid="ignore"):
-        found = np.nanquantile(drawn[0] - drawn[1], [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    found[:, (spec.support(a) == 0) | (spec.support(b) == 0)] = np.nan
-    return np.asarray(found.T)
+    rng, spec, shape = np.random.default_rng(cells.sum()), MEASURES[measure], (300, len(cells))
+    if smoothed:
+        shares = rng.standard_gamma(np.broadcast_to(cells + 0.5, (*shape, 4)))
+        drawn = (1e6 * shares).astype(np.int64)  # as counts of many items
+    else:
+        drawn = rng.multinomial(cells.sum(-1), cells / cells.sum(-1, keepdims=True), shape)
+    found = spec.values(drawn)
+    found[:, spec.support(cells) == 0] = np.nan
+    return found.T
+
+
+def percentile_interval(a: Floats, b: Floats) -> Floats:
+    gaps = a - b
+    found = np.full((len(gaps), 2), np.nan)
+    known = ~np.isnan(gaps).all(axis=1)
+    found[known] = np.nanquantile(gaps[known], [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1).T
+    return found
+
+
+METHODS: dict[str, tuple[Callable[[str, Counts], Floats], Callable[[Floats, Floats], Floats]]] = {
+    "score": (score, score_interval),
+    "percentile": (partial(resamples, smoothed=False), percentile_interval),
+    "smoothed": (partial(resamples, smoothed=True), percentile_interval),
+}
 
 
 class Coverage(NamedTuple):
@@ -84,41 +121,32 @@ class Coverage(NamedTuple):
 
 
 def simulate(
-    method: str,
-    measure: str,
-    positives: tuple[int, int],
-    *,
-    sets: int,
-    rates: list[Rates] = GRID,
+    method: str, measure: str, positives: tuple[int, int], sets: int, rates: list[Rates]
 ) -> Coverage:
-    rng = np.random.default_rng(0)
+    rng, (prepare, interval) = np.random.default_rng(0), METHODS[method]
+    a, b = ({each: prepare(measure, each.draw(n, sets, rng)) for each in rates} for n in positives)
     held, widths = [], []
-    drawn = [{each: each.draw(n, sets, rng) for each in rates} for n in positives]
     for one, other in combinations_with_replacement(rates, 2):
-        a, b = drawn[0][one], drawn[1][other]
-        bounds = (
-            score(measure, a, b)
-            if method == "score"
-            else bootstrap(measure, a, b, smoothed=method == "smoothed")
-        )
+        bounds = interval(a[one], b[other])
         low, high = bounds[~np.isnan(bounds[:, 0])].T
         truth = one.truth(measure) - other.truth(measure)
-        # The truth may lie on a bound
         held.append(((low - 1e-9 <= truth) & (truth <= high + 1e-9)).mean())
         widths.append((high - low).mean())
     found = Coverage(float(np.mean(held)), float(min(held)), float(np.mean(widths)))
-    print(method, measure, positives, found)
+    print(method, measure, *positives, *(f"{each:.3f}" for each in found))
     return found
 
 
 @pytest.mark.parametrize("n", POSITIVES)
 def test_recall_of_so_many_positives_exactly(n: int) -> None:
     """Summed over all outcomes. Precision is the same of the predicted positives, and the false
-    positive rate, with k for n - k, of the negatives.
+    positive rate, with k for n - k, of the negatives. In steps of .01, 6% of the pairs of rates lie below
+    .93 at n = 5 (lowest .901), 1% at 10 (.928) and none at 30 and 100.
     """
     cells = np.array([[0, 0, n - k, k] for k in range(n + 1)])
     every = np.repeat(np.arange(n + 1), n + 1), np.tile(np.arange(n + 1), n + 1)
-    low, high = score("recall", cells[every[0]], cells[every[1]]).T
+    estimates = score("recall", cells)
+    low, high = score_interval(estimates[every[0]], estimates[every[1]]).T
     for one, other in product((0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0), repeat=2):
         held = (low - 1e-9 <= one - other) & (one - other <= high + 1e-9)
         chance = binom.pmf(every[0], n, one) * binom.pmf(every[1], n, other)
@@ -128,7 +156,7 @@ def test_recall_of_so_many_positives_exactly(n: int) -> None:
 @pytest.mark.parametrize("measure", ["precision", "recall", "f1"])
 @pytest.mark.parametrize("n", [5, 30])
 def test_gaps_of_random_test_sets(measure: str, n: int) -> None:
-    found = simulate("score", measure, (n, n), sets=2000, rates=FEW)
+    found = simulate("score", measure, (n, n), 10_000, FEW)
     assert found.lowest >= 0.93
 
 
@@ -136,11 +164,7 @@ def test_gaps_of_random_test_sets(measure: str, n: int) -> None:
 @pytest.mark.parametrize("measure", ["precision", "recall", "f1"])
 @pytest.mark.parametrize("positives", [*((n, n) for n in POSITIVES), (10, 100)])
 def test_gaps_over_the_whole_grid(measure: str, positives: tuple[int, int]) -> None:
-    """325 pairs of rates, positives on average.
-
-    TABLE
-    """
-    assert simulate("score", measure, positives, sets=10_000).lowest >= 0.93
+    assert simulate("score", measure, positives, 10_000, GRID).lowest >= 0.93
 
 
 @pytest.mark.stress
@@ -148,8 +172,6 @@ def test_gaps_over_the_whole_grid(measure: str, positives: tuple[int, int]) -> N
 @pytest.mark.parametrize("measure", ["precision", "recall", "f1"])
 @pytest.mark.parametrize("n", POSITIVES)
 def test_a_bootstrap_is_no_better(method: str, measure: str, n: int) -> None:
-    """TABLE"""
-    found, ours = (
-        simulate(each, measure, (n, n), sets=2000, rates=FEW) for each in (method, "score")
-    )
+    """Its lowest coverage is no higher, but for the error of two simulations."""
+    found, ours = (simulate(each, measure, (n, n), 2000, FEW) for each in (method, "score"))
     assert found.lowest <= ours.lowest + 0.01

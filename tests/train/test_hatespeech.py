@@ -37,4 +37,4 @@ def test_resamples_are_of_the_texts_whatever_their_ids(tmp_path: Path) -> None:
         assert set(table["group_by"]) == {"annotation"}
         lists.append(np.stack(table.query("kind == 'gap'")["resampled"].tolist()))
     assert lists[0].shape == (4, 200)
-    np.testing.assert_array_equal(*lists)
+    np.testing.assert_array_equal(lists[0], lists[1])
