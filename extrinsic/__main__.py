@@ -12,14 +12,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from extrinsic.gaps import Gaps, Row, as_table, binary, gap_rows
+from extrinsic.gaps import Gaps, Row, as_table, binary, column_of, gap_rows
+from extrinsic.measures import MEASURES
 from files import InputError, atomic_path, run_cli
-from files.tables import read_table, require_columns
+from files.tables import read_table
 
 EPILOG = """\
-A gap is the privileged group's value minus the other group's: positive = worse for the other group.
-Intervals are 95 % percentile bootstrap intervals over the items, within groups. Gold and predicted
-labels must be 0 or 1; an empty group counts in the rows "all" only."""
+A gap is the privileged group's value minus the other group's, of the false positive rate (fpr) the
+other way round: positive = worse for the other group. Intervals are Wilson's score intervals at
+95 %, of gaps Newcombe's. Gold and predicted labels must be 0 or 1; an empty group counts in the
+rows "all" only."""
 
 
 class Options(argparse.Namespace):
@@ -31,8 +33,7 @@ class Options(argparse.Namespace):
     group: str
     privileged: str
     unprivileged: str | None
-    resamples: int
-    seed: int
+    least_support: int
     csv: Path | None
 
 
@@ -41,27 +42,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments, namespace=Options())
     table = read_table(options.predictions)
     predictions = prepare(table, gold=options.gold, pred=options.pred, group=options.group)
-    rows = all_gaps(predictions, _compared(predictions, options), seed=options.seed)
+    rows = all_gaps(predictions, _compared(predictions, options))
     Console().print(_render(rows))
     if options.csv:
         with atomic_path(options.csv) as work:
-            as_table(rows).to_csv(work, index=False)
+            as_table(rows).drop(columns="resampled").to_csv(work, index=False)
 
 
 def prepare(table: pd.DataFrame, *, gold: str, pred: str, group: str) -> pd.DataFrame:
     """The columns by the names ``gap_table`` knows; an empty group becomes a missing one."""
-    require_columns(table, [group], "the table")
-    groups = table[group].astype("string")
+    groups = column_of(table, group).astype("string")
     labels = {"label": binary(table, gold), "prediction": binary(table, pred)}
     return pd.DataFrame(labels | {"group": groups.mask(groups == "")})
 
 
-def all_gaps(predictions: pd.DataFrame, compared: Sequence[Gaps], *, seed: int) -> list[Row]:
+def all_gaps(predictions: pd.DataFrame, compared: Sequence[Gaps]) -> list[Row]:
     """The rows of several comparisons: every value once, then the gaps."""
     rows = {
         (row.kind, row.measure, row.group, row.unprivileged): row
         for gaps in compared
-        for row in gap_rows(predictions, gaps, seed=seed)
+        for row in gap_rows(predictions, gaps)
     }
     return sorted(rows.values(), key=lambda row: row.kind == "gap")
 
@@ -74,7 +74,7 @@ def _compared(predictions: pd.DataFrame, options: Options) -> list[Gaps]:
     if not others:
         only = f"every row with a group is of group {privileged!r}"
         raise InputError(f"{only}; a gap needs a second group")
-    return [Gaps(privileged, other, options.resamples) for other in others]
+    return [Gaps(privileged, other, options.least_support) for other in others]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -90,15 +90,14 @@ def _parser() -> argparse.ArgumentParser:
     add("--privileged", required=True, metavar="VALUE", help="the privileged group")
     unprivileged = "the other group; without it every other group in turn"
     add("--unprivileged", metavar="VALUE", help=unprivileged)
-    resamples = "bootstrap resamples (default 1000)"
-    add("--resamples", type=int, default=1000, metavar="N", help=resamples)
-    add("--seed", type=int, default=0, metavar="S", help="seed of the bootstrap (default 0)")
+    fewest = "fewest items that give a group a value (default 10; 0: any)"
+    add("--least-support", type=int, default=10, metavar="N", help=fewest)
     add("--csv", type=Path, metavar="OUT", help="write the table here as well")
     return parser
 
 
 def _render(rows: Sequence[Row]) -> Table:
-    """The table for a terminal: a gap's support is that of its two groups."""
+    """The table for a terminal: a gap is written as the difference it is, with both supports."""
     out = Table()
     for column in ("measure", "group", "value", "95 % interval", "support", "note"):
         left = column in ("measure", "group", "note")
@@ -106,8 +105,12 @@ def _render(rows: Sequence[Row]) -> Table:
     for row in rows:
         measure, group, sign, support = row.measure, row.group, "", str(row.support)
         if row.kind == "gap":
-            measure, group = f"{row.measure} gap", f"{row.privileged} - {row.unprivileged}"
-            sign, support = "+", f"{row.support_privileged} / {row.support_unprivileged}"
+            sides = [
+                (row.privileged, row.support_privileged),
+                (row.unprivileged, row.support_unprivileged),
+            ]
+            (a, n), (b, m) = sides if MEASURES[measure].larger_is_better else sides[::-1]
+            measure, group, sign, support = f"{measure} gap", f"{a} - {b}", "+", f"{n} / {m}"
         interval = "" if isnan(row.low) else f"{row.low:{sign}.3f}, {row.high:{sign}.3f}"
         value = "undefined" if isnan(row.value) else f"{row.value:{sign}.3f}"
         out.add_row(*map(Text, (measure, group, value, interval, support, row.reason)))

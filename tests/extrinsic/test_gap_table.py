@@ -1,8 +1,7 @@
-"""Gaps and intervals against scikit-learn, fairlearn, scipy and a literal loop."""
+"""Gaps and intervals against scikit-learn, fairlearn, statsmodels and counts by hand."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,24 +11,39 @@ import pytest
 from fairlearn.metrics import MetricFrame
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.stats import bootstrap
 from sklearn.metrics import f1_score, precision_score, recall_score
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from extrinsic.gaps import Gaps, Row, gap_rows, gap_table
+from extrinsic.gaps import Gaps, gap_table
 from files import InputError
 
+Scorer = Callable[[np.ndarray, np.ndarray], float]
 
-def undefined_is_nan(scorer: Callable[..., float]) -> Callable[[np.ndarray, np.ndarray], float]:
+
+def undefined_is_nan(scorer: Callable[..., float], **options: int) -> Scorer:
     def score(label: np.ndarray, prediction: np.ndarray) -> float:
-        return scorer(label, prediction, zero_division=np.nan)
+        return scorer(label, prediction, zero_division=np.nan, **options)
 
     return score
 
 
-SCORERS = {
-    name: undefined_is_nan(f)
-    for name, f in [("precision", precision_score), ("recall", recall_score), ("f1", f1_score)]
+def false_positive_rate(label: np.ndarray, prediction: np.ndarray) -> float:
+    return 1 - undefined_is_nan(recall_score, pos_label=0)(label, prediction)
+
+
+SCORERS: dict[str, Scorer] = {
+    "precision": undefined_is_nan(precision_score),
+    "recall": undefined_is_nan(recall_score),
+    "f1": undefined_is_nan(f1_score),
+    "fpr": false_positive_rate,
 }
+# The cell counted and the cells it is counted among, as (label, prediction)
+PROPORTIONS = {
+    "precision": ((1, 1), [(0, 1), (1, 1)]),
+    "recall": ((1, 1), [(1, 0), (1, 1)]),
+    "fpr": ((0, 1), [(0, 0), (0, 1)]),
+}
+ANY = Gaps(least_support=0)
 item = st.tuples(st.integers(0, 1), st.integers(0, 1), st.sampled_from(["male", "female", "both"]))
 
 
@@ -49,32 +63,38 @@ def sample(n: int = 200, seed: int = 3) -> pd.DataFrame:
     )
 
 
-def cell(rows: list[Row], measure: str, group: str) -> Row:
-    (found,) = (row for row in rows if (row.measure, row.group) == (measure, group))
-    assert found.kind == "value"
-    return found
+def cell(table: pd.DataFrame, measure: str, group: str) -> pd.Series:
+    found = table[(table["measure"] == measure) & (table["group"] == group)]
+    assert found["kind"].tolist() == ["value"]
+    return found.iloc[0]
 
 
-def gap(rows: list[Row], measure: str) -> Row:
-    (found,) = (row for row in rows if (row.measure, row.kind) == (measure, "gap"))
-    assert found.group == ""
-    return found
+def gap(table: pd.DataFrame, measure: str) -> pd.Series:
+    found = table[(table["measure"] == measure) & (table["kind"] == "gap")]
+    assert found["group"].tolist() == [""]
+    return found.iloc[0]
 
 
 def test_a_gap_by_hand() -> None:
     # male: tp 3, fp 1, fn 0; female: tp 1, fp 1, fn 3
     male = [(1, 1, "male")] * 3 + [(0, 1, "male")] + [(0, 0, "male")] * 2
     female = [(1, 1, "female"), (0, 1, "female")] + [(1, 0, "female")] * 3
-    table = gap_rows(frame(male + female), Gaps(), seed=0)
-    expected = {"precision": 3 / 4 - 1 / 2, "recall": 1 - 1 / 4, "f1": 6 / 7 - 2 / 6}
+    table = gap_table(frame(male + female), ANY)
+    # Of a false positive rate the larger is the worse
+    expected = {
+        "precision": 3 / 4 - 1 / 2,
+        "recall": 1 - 1 / 4,
+        "f1": 6 / 7 - 2 / 6,
+        "fpr": 1 / 1 - 1 / 3,
+    }
     for measure, value in expected.items():
-        assert gap(table, measure).value == pytest.approx(value)
-    assert cell(table, "precision", "all").value == pytest.approx(4 / 6)
-    supports = {"precision": (4, 2, 2), "recall": (3, 4, 3), "f1": (4, 5, 4)}
+        assert gap(table, measure)["value"] == pytest.approx(value)
+    assert cell(table, "precision", "all")["value"] == pytest.approx(4 / 6)
+    supports = {"precision": (4, 2, 2), "recall": (3, 4, 3), "f1": (4, 5, 4), "fpr": (3, 1, 1)}
     for measure, (privileged, unprivileged, smaller) in supports.items():
         row = gap(table, measure)
-        assert (row.privileged, row.unprivileged) == ("male", "female")
-        assert (row.support_privileged, row.support_unprivileged, row.support) == (
+        assert (row["privileged"], row["unprivileged"]) == ("male", "female")
+        assert (row["support_privileged"], row["support_unprivileged"], row["support"]) == (
             privileged,
             unprivileged,
             smaller,
@@ -86,7 +106,7 @@ def test_a_gap_by_hand() -> None:
 def test_values_are_fairlearns(rows: list[tuple[int, int, str]]) -> None:
     data = frame(rows)
     assume({"male", "female"} <= set(data["group"]))
-    table = gap_rows(data, Gaps(resamples=5), seed=0)
+    table = gap_table(data, ANY)
     for measure, scorer in SCORERS.items():
         theirs = MetricFrame(
             metrics=scorer,
@@ -95,24 +115,28 @@ def test_values_are_fairlearns(rows: list[tuple[int, int, str]]) -> None:
             sensitive_features=data["group"],
         )
         for group, value in theirs.by_group.items():
-            assert cell(table, measure, str(group)).value == pytest.approx(value, nan_ok=True)
-        assert cell(table, measure, "all").value == pytest.approx(theirs.overall, nan_ok=True)
+            assert cell(table, measure, str(group))["value"] == pytest.approx(value, nan_ok=True)
+        assert cell(table, measure, "all")["value"] == pytest.approx(theirs.overall, nan_ok=True)
         signed = theirs.by_group["male"] - theirs.by_group["female"]
-        assert gap(table, measure).value == pytest.approx(signed, nan_ok=True)
+        signed *= -1 if measure == "fpr" else 1
+        assert gap(table, measure)["value"] == pytest.approx(signed, nan_ok=True)
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.lists(item, min_size=2, max_size=60), st.integers(0, 2**63))
-def test_swapping_the_groups_mirrors_the_gap(rows: list[tuple[int, int, str]], seed: int) -> None:
+@given(st.lists(item, min_size=2, max_size=60))
+def test_swapping_the_groups_mirrors_the_gap(rows: list[tuple[int, int, str]]) -> None:
     data = frame(rows)
     assume({"male", "female"} <= set(data["group"]))
-    one = gap_rows(data, Gaps(resamples=50), seed=seed)
-    other = gap_rows(data, Gaps("female", "male", resamples=50), seed=seed)
+    one = gap_table(data, ANY)
+    other = gap_table(data, Gaps("female", "male", least_support=0))
     for measure in SCORERS:
         a, b = gap(one, measure), gap(other, measure)
-        assert (a.value, a.low, a.high) == pytest.approx((-b.value, -b.high, -b.low), nan_ok=True)
-        assert a.support == b.support
-        assert a.support_privileged == b.support_unprivileged
+        assert (a["value"], a["low"], a["high"]) == pytest.approx(
+            (-b["value"], -b["high"], -b["low"]), nan_ok=True
+        )
+        assert a["support"] == b["support"]
+        assert a["support_privileged"] == b["support_unprivileged"]
+        assert -1 <= a["low"] < a["high"] <= 1 or np.isnan(a["value"])
 
 
 @settings(deadline=None, max_examples=40)
@@ -122,52 +146,85 @@ def test_nan_exactly_where_there_is_no_support_and_then_with_a_reason(
 ) -> None:
     data = frame(rows)
     assume({"male", "female"} <= set(data["group"]))
-    table = gap_table(data, Gaps(resamples=20), seed=0)
+    table = gap_table(data, ANY)
     empty = table["support"] == 0
     assert (table["value"].isna() == empty).all()
     assert (table["low"].isna() == empty).all()
     assert (table.loc[empty, "reason"] != "").all()
     kept = table[~empty]
-    assert (kept["low"] <= kept["high"]).all()
+    assert (kept["low"] < kept["high"]).all()
+    assert kept["value"].between(kept["low"], kept["high"]).all()
 
 
-def literal_gaps(data: pd.DataFrame, measure: str, resamples: int) -> np.ndarray:
-    """Draw items one group at a time, score them with scikit-learn, subtract."""
-    rng = np.random.default_rng(11)
-    parts = {name: part[["label", "prediction"]].to_numpy() for name, part in data.groupby("group")}
-    out = []
-    for _ in range(resamples):
-        scores = {}
-        for name, items in parts.items():
-            drawn = items[rng.integers(len(items), size=len(items))]
-            scores[name] = SCORERS[measure](drawn[:, 0], drawn[:, 1])
-        out.append(scores["male"] - scores["female"])
-    return np.array(out)
+def counts(data: pd.DataFrame, measure: str) -> tuple[int, int]:
+    """How many items a measure counts, among how many."""
+    counted, among = PROPORTIONS[measure]
+    items = list(zip(data["label"], data["prediction"], strict=True))
+    return items.count(counted), sum(map(items.count, among))
 
 
-@pytest.mark.parametrize("measure", SCORERS)
-def test_the_interval_of_a_gap_is_that_of_a_literal_loop(measure: str) -> None:
+@pytest.mark.parametrize("level", [0.95, 0.8])
+@pytest.mark.parametrize("measure", PROPORTIONS)
+def test_intervals_are_those_of_statsmodels(measure: str, level: float) -> None:
     data = sample()
-    expected = np.nanquantile(literal_gaps(data, measure, 600), [0.05, 0.95])
-    row = gap(gap_rows(data, Gaps(resamples=4000, level=0.9), seed=0), measure)
-    assert [row.low, row.high] == pytest.approx(expected, abs=0.025)
+    table = gap_table(data, Gaps(level=level))
+    groups = {name: counts(part, measure) for name, part in data.groupby("group")}
+    for name, found in (groups | {"all": counts(data, measure)}).items():
+        row = cell(table, measure, str(name))
+        expected = proportion_confint(*found, alpha=1 - level, method="wilson")
+        assert (row["low"], row["high"]) == pytest.approx(expected, abs=1e-12)
+    better, worse = ("female", "male") if measure == "fpr" else ("male", "female")
+    row = gap(table, measure)
+    expected = confint_proportions_2indep(
+        *groups[better], *groups[worse], method="newcomb", compare="diff", alpha=1 - level
+    )
+    assert (row["low"], row["high"]) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("measure", SCORERS)
-def test_the_interval_of_a_group_is_scipys(measure: str) -> None:
+def test_the_interval_of_f1_is_that_of_the_share_it_is_made_from() -> None:
     data = sample()
-    male = data[data["group"] == "male"]
-    theirs = bootstrap(
-        (male["label"].to_numpy(), male["prediction"].to_numpy()),
-        SCORERS[measure],
-        paired=True,
-        vectorized=False,
-        n_resamples=600,
-        method="percentile",
-        rng=np.random.default_rng(5),
-    ).confidence_interval
-    row = cell(gap_rows(data, Gaps(resamples=4000), seed=0), measure, "male")
-    assert [row.low, row.high] == pytest.approx([theirs.low, theirs.high], abs=0.025)
+    tp, others = ((data["label"] & data["prediction"]).sum(), data["label"] != data["prediction"])
+    low, high = proportion_confint(int(tp), int(tp + others.sum()), method="wilson")
+    row = cell(gap_table(data), "f1", "all")
+    expected = (2 * low / (1 + low), 2 * high / (1 + high))
+    assert (row["low"], row["high"]) == pytest.approx(expected)
+
+
+def test_three_of_three_right_in_both_groups_is_no_certainty() -> None:
+    data = frame([(1, 1, "male")] * 3 + [(1, 1, "female")] * 3)
+    table = gap_table(data, ANY)
+    for measure in ("precision", "recall", "f1"):
+        row = gap(table, measure)
+        assert row["value"] == 0
+        assert row["low"] < -0.3
+        assert row["high"] > 0.3
+
+
+def test_too_little_support_leaves_values_and_gaps_undefined_and_says_so() -> None:
+    data = frame(
+        [(1, 1, "male")] * 4 + [(0, 0, "male")] * 9 + [(1, 1, "female")] * 3 + [(0, 0, "female")]
+    )
+    table = gap_table(data, Gaps(least_support=4))
+    assert cell(table, "recall", "male")["value"] == 1
+    few = cell(table, "recall", "female")
+    assert np.isnan([few["value"], few["low"], few["high"]]).all()
+    assert (few["support"], few["reason"]) == (
+        3,
+        "3 actual positives of group female, fewer than 4",
+    )
+    assert (
+        cell(table, "fpr", "female")["reason"] == "1 actual negative of group female, fewer than 4"
+    )
+    lost = gap(table, "recall")
+    assert np.isnan([lost["value"], lost["low"], lost["high"]]).all()
+    assert lost["reason"] == "3 actual positives of group female, fewer than 4"
+    assert (lost["support"], lost["support_privileged"], lost["support_unprivileged"]) == (3, 4, 3)
+    both = gap(gap_table(data), "recall")["reason"]
+    assert both == (
+        "4 actual positives of group male, fewer than 10;"
+        " 3 actual positives of group female, fewer than 10"
+    )
+    assert gap(gap_table(data, ANY), "recall")["reason"] == ""
 
 
 def test_no_positive_prediction_leaves_precision_undefined_and_says_so() -> None:
@@ -177,44 +234,28 @@ def test_no_positive_prediction_leaves_precision_undefined_and_says_so() -> None
         (1, 0, "female"),
         (0, 0, "female"),
     ]
-    table = gap_rows(frame(rows), Gaps(), seed=0)
+    table = gap_table(frame(rows), ANY)
     row = cell(table, "precision", "female")
-    assert np.isnan([row.value, row.low, row.high]).all()
-    assert row.reason == "no item predicted positive"
+    assert np.isnan([row["value"], row["low"], row["high"]]).all()
+    assert row["reason"] == "no predicted positive of group female"
     lost = gap(table, "precision")
-    assert np.isnan(lost.value)
-    assert lost.reason == "female: no item predicted positive"
-    assert (lost.support, lost.support_privileged, lost.support_unprivileged) == (0, 2, 0)
-    assert cell(table, "recall", "female").value == 0.0
-
-
-def test_resamples_without_support_are_left_out_and_reported() -> None:
-    # One positive among five: a resample misses it with probability (4/5)^5.
-    data = frame([(1, 1, "male")] + [(0, 0, "male")] * 4 + [(1, 1, "female")])
-    table = gap_rows(data, Gaps(resamples=20000), seed=0)
-    row = cell(table, "recall", "male")
-    assert (row.value, row.low, row.high) == (1.0, 1.0, 1.0)
-    share = re.fullmatch(
-        r"undefined in (\d+)% of resamples, which the interval leaves out", row.reason
-    )
-    assert share is not None
-    assert int(share[1]) == pytest.approx(100 * (4 / 5) ** 5, abs=1)
-    assert cell(table, "recall", "female").reason == ""
+    assert np.isnan(lost["value"])
+    assert lost["reason"] == "no predicted positive of group female"
+    assert (lost["support"], lost["support_privileged"], lost["support_unprivileged"]) == (0, 2, 0)
+    assert cell(table, "recall", "female")["value"] == 0.0
 
 
 def test_a_row_without_group_counts_in_all_only() -> None:
     data = frame([(1, 1, "male"), (1, 1, "female"), (1, 0, None), (1, 0, None)])
-    table = gap_rows(data, Gaps(), seed=0)
-    assert {row.group for row in table} == {"male", "female", "all", ""}
+    table = gap_table(data, ANY)
+    assert set(table["group"]) == {"male", "female", "all", ""}
     row = cell(table, "recall", "all")
-    assert (row.value, row.support) == (0.5, 4)
-    # Group sizes are fixed: two hits and two misses in every resample
-    assert (row.low, row.high) == (0.5, 0.5)
+    assert (row["value"], row["support"]) == (0.5, 4)
 
 
 def test_order_of_rows() -> None:
     data = pd.concat([sample(), frame([(1, 1, "both"), (0, 1, "another")])], ignore_index=True)
-    table = gap_table(data, Gaps("female", "male"), seed=0)
+    table = gap_table(data, Gaps("female", "male"))
     names = ["female", "male", "another", "both", "all"]
     expected = [("value", m, g, "", "") for g in names for m in SCORERS]
     expected += [("gap", m, "", "female", "male") for m in SCORERS]
@@ -224,33 +265,31 @@ def test_order_of_rows() -> None:
 
 def test_a_group_may_have_hyphens_in_its_name() -> None:
     data = sample().replace({"female": "non-binary", "male": "cis-man"})
-    table = gap_rows(data, Gaps("cis-man", "non-binary"), seed=0)
+    table = gap_table(data, Gaps("cis-man", "non-binary"))
     row = gap(table, "recall")
-    assert (row.privileged, row.unprivileged) == ("cis-man", "non-binary")
-    assert row.value == cell(table, "recall", "cis-man").value - (
-        cell(table, "recall", "non-binary").value
+    assert (row["privileged"], row["unprivileged"]) == ("cis-man", "non-binary")
+    assert (
+        row["value"]
+        == cell(table, "recall", "cis-man")["value"]
+        - (cell(table, "recall", "non-binary")["value"])
     )
 
 
-def test_the_seed_decides_and_the_order_of_items_does_not() -> None:
+def test_the_order_of_items_decides_nothing() -> None:
     data = sample()
-    table = gap_table(data, seed=7)
-    pd.testing.assert_frame_equal(table, gap_table(data, seed=7))
-    pd.testing.assert_frame_equal(table, gap_table(data.sample(frac=1, random_state=0), seed=7))
-    assert not table["low"].equals(gap_table(data, seed=8)["low"])
+    shuffled = data.sample(frac=1, random_state=0)
+    pd.testing.assert_frame_equal(gap_table(data), gap_table(shuffled))
 
 
 def test_labels_may_be_text_or_booleans() -> None:
     data = sample()
-    table = gap_table(data, seed=0)
+    table = gap_table(data)
+    pd.testing.assert_frame_equal(table, gap_table(data.assign(label=data["label"].astype(str))))
     pd.testing.assert_frame_equal(
-        table, gap_table(data.assign(label=data["label"].astype(str)), seed=0)
+        table, gap_table(data.assign(prediction=data["prediction"].astype(bool)))
     )
     pd.testing.assert_frame_equal(
-        table, gap_table(data.assign(prediction=data["prediction"].astype(bool)), seed=0)
-    )
-    pd.testing.assert_frame_equal(
-        table, gap_table(data.assign(group=data["group"].astype("category")), seed=0)
+        table, gap_table(data.assign(group=data["group"].astype("category")))
     )
 
 
@@ -267,20 +306,21 @@ def test_labels_may_be_text_or_booleans() -> None:
         ),
         ({"group": None}, "male", r"no rows of group 'male'; groups present: none"),
         ({"group": "all"}, "male", r"a group is called 'all'"),
+        ({"id": None}, "male", r"200 of 200 rows have no id; give each, or drop the column"),
     ],
 )
 def test_bad_input_is_refused(
     change: dict[str, str | float | None], privileged: str, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        gap_table(sample().assign(**change), Gaps(privileged), seed=0)
+        gap_table(sample().assign(**change), Gaps(privileged))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"unprivileged": "male"}, "group are both 'male'; name two groups"),
-        ({"resamples": 0}, "resamples=0: give a whole number of at least 1"),
+        ({"least_support": -1}, "least_support=-1: give a whole number of at least 0"),
         ({"level": 95}, "level=95: give a number above 0 and below 1"),
     ],
 )
@@ -291,4 +331,4 @@ def test_bad_settings_are_refused(options: dict[str, Any], message: str) -> None
 
 def test_a_missing_column_names_the_nearest() -> None:
     with pytest.raises(InputError, match=r"no column 'prediction'; did you mean 'predictions'\?"):
-        gap_table(sample().rename(columns={"prediction": "predictions"}), seed=0)
+        gap_table(sample().rename(columns={"prediction": "predictions"}))

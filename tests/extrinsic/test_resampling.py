@@ -1,0 +1,125 @@
+"""Resamples of the posts that are the same for everybody who predicts them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chisquare, poisson
+
+from extrinsic.gaps import Gaps, gap_table
+from extrinsic.measures import MEASURES
+from extrinsic.resampling import RESAMPLES, resampled_counts
+
+Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+def posts(n: int = 900) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    groups = rng.choice(["male", "female", "none"], n, p=[0.5, 0.3, 0.2])
+    ids = [f"post {number}" for number in range(n)]
+    return pd.DataFrame({"id": ids, "group": groups, "label": rng.integers(0, 2, n)})
+
+
+def predicted(table: pd.DataFrame, seed: int, errors: float = 0.3) -> pd.DataFrame:
+    wrong = np.random.default_rng(seed).random(len(table)) < errors
+    return table.assign(prediction=np.where(wrong, 1 - table["label"], table["label"]))
+
+
+def resampled(predictions: pd.DataFrame, measure: str) -> Floats:
+    table = gap_table(predictions)
+    found = table.query("kind == 'gap' and measure == @measure")["resampled"].tolist()
+    assert len(found) == 1
+    return np.array(found[0])
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_equal_predictions_in_any_order_have_equal_lists(measure: str) -> None:
+    data = predicted(posts(), seed=1)
+    one = resampled(data, measure)
+    assert one.shape == (RESAMPLES,)
+    assert one.std() > 0
+    shuffled = data.sample(frac=1, random_state=0)
+    others = data["group"] == "none"
+    renamed = data.assign(id=data["id"].where(~others, "x"), label=data["label"].mask(others, 1))
+    for same in (shuffled, data[~others], renamed):
+        np.testing.assert_array_equal(resampled(same, measure), one)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_spread_is_the_standard_error_of_the_bootstrap(measure: str) -> None:
+    """The ordinary bootstrap: as many posts as there are, drawn from each group."""
+    data = predicted(posts(3000), seed=2)
+    rng = np.random.default_rng(0)
+    values = {}
+    for group in ("male", "female"):
+        part = data[data["group"] == group]
+        cells = np.bincount(2 * part["label"] + part["prediction"], minlength=4)
+        drawn = rng.multinomial(len(part), cells / len(part), size=4000)
+        values[group] = MEASURES[measure].values(drawn)
+    expected = (values["male"] - values["female"]).std()
+    found = resampled(data, measure)
+    assert found.std() == pytest.approx(expected, rel=0.15)
+    table = gap_table(data).query("kind == 'gap' and measure == @measure")
+    assert found.mean() == pytest.approx(table["value"].iloc[0], abs=0.3 * expected)
+
+
+def test_gaps_move_together_as_far_as_they_share_their_errors() -> None:
+    data = posts(3000)
+    one, other = (predicted(data, seed) for seed in (1, 2))
+    half = one.assign(prediction=one["prediction"].where(data.index % 2 == 0, other["prediction"]))
+    lists = [resampled(each, "recall") for each in (one, half, other)]
+    with_half, with_other = (np.corrcoef(lists[0], each)[0, 1] for each in lists[1:])
+    assert with_other == pytest.approx(0, abs=0.2)
+    assert with_half == pytest.approx(0.5, abs=0.15)
+
+
+def test_how_often_a_post_is_drawn_is_poisson_and_its_own() -> None:
+    ids = [str(number) for number in range(10_000)]
+    kinds = np.arange(10_000) % 5
+    counts = resampled_counts(ids, kinds, 5)
+    assert counts.shape == (RESAMPLES, 5)
+    parts = (slice(3000), slice(3000, None))
+    np.testing.assert_array_equal(
+        counts, sum(resampled_counts(ids[part], kinds[part], 5) for part in parts)
+    )
+    one_each = resampled_counts(ids[:500], np.arange(500), 500)
+    found = np.bincount(one_each.ravel(), minlength=9)
+    expected = poisson.pmf(np.arange(5), 1) * one_each.size
+    tail = (found[5:].sum(), one_each.size - expected.sum())
+    assert chisquare([*found[:5], tail[0]], [*expected, tail[1]]).pvalue > 0.001
+    # Posts and resamples are independent
+    assert mean_square_correlation(one_each) == pytest.approx(1 / 500, rel=0.1)
+    assert mean_square_correlation(one_each.T) == pytest.approx(1 / RESAMPLES, rel=0.1)
+
+
+def mean_square_correlation(rows: np.ndarray) -> float:
+    correlations = np.asarray(np.corrcoef(rows))
+    return float((correlations[np.triu_indices(len(rows), 1)] ** 2).mean())
+
+
+def test_a_resample_without_support_is_nan() -> None:
+    rows = [(f"m{i}", "male", 1, 1) for i in range(20)] + [("f", "female", 1, 1)]
+    data = pd.DataFrame(rows, columns=["id", "group", "label", "prediction"])
+    table = gap_table(data, Gaps(least_support=0)).query("kind == 'gap'").set_index("measure")
+    recall = np.array(table["resampled"]["recall"])
+    assert np.isnan(recall).mean() == pytest.approx(np.exp(-1), abs=0.12)
+    assert (recall[~np.isnan(recall)] == 0).all()
+    assert table["resampled"]["fpr"] == []
+
+
+def test_values_and_items_without_ids_have_no_list() -> None:
+    data = predicted(posts(), seed=1)
+    of_values = gap_table(data).query("kind == 'value'")["resampled"]
+    assert not any(map(len, of_values))
+    assert not any(map(len, gap_table(data.drop(columns="id"))["resampled"]))
+
+
+def test_lists_are_kept_by_parquet(tmp_path: Path) -> None:
+    table = gap_table(predicted(posts(), seed=1))
+    table.to_parquet(tmp_path / "scores.parquet")
+    back = pd.read_parquet(tmp_path / "scores.parquet")
+    for one, other in zip(table["resampled"], back["resampled"], strict=True):
+        np.testing.assert_array_equal(one, other)
