@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gensim.models import KeyedVectors
 
 from intrinsic import METRICS
-from intrinsic.metric import Metric
+
+if TYPE_CHECKING:
+    from intrinsic.metric import Metric
 
 DIM = 7
 ROLES: dict[str, Any] = {

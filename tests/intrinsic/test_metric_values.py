@@ -6,10 +6,10 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from gensim.models import KeyedVectors
 from scipy import optimize, stats
 
 from intrinsic import METRICS, Metric, Weat
@@ -23,6 +23,9 @@ from tests.intrinsic.metric_world import (
     words_of,
     write_words,
 )
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
 
 Vector = np.ndarray
 Lookup = Callable[[str], Vector]
