@@ -140,7 +140,7 @@ def sharing(folder: Path) -> Row:
         itertools.product(("balance", "attract_repel"), ("debias", "overbias"), ("0", "0.5", "1"))
     )
     common = [*HEAVY, "size.epochs=15"]
-    shared = seconds(folder / "sharing", *common)
+    shared = seconds(folder / "sharing", *common, "seed=0", "debias.dose=0,0.5,1")
     alone = 0.0
     for number, (method, direction, dose) in enumerate(grid):
         point = [

@@ -32,6 +32,7 @@ class Arguments(argparse.Namespace):
     swap: bool
     lowercase: bool
     expand: int
+    neighbours: str | None
     stop: str | None
     write_words: Path | None
     attract: Path | None
@@ -59,10 +60,11 @@ def parser() -> argparse.ArgumentParser:
     query = "weat6b, weat7, ..., or one of --words (default: gender_union, or the only one there)"
     add("--query", metavar="NAME", help=query)
     add("--words", metavar="FILE", help=f"your own queries, JSON or YAML: {EXAMPLE}")
-    add("--swap", action="store_true", help="exchange targets and attributes, as for WEAT 7 and 8")
+    add("--swap", action="store_true", help="exchange targets and attributes")
     add("--lowercase", action="store_true", help="lower the words, for vectors in lower case")
-    expand = "add to each of X, Y, A and B its K nearest neighbours in VECTORS"
+    expand = "add to each of X, Y, A and B its K nearest neighbours"
     add("--expand", type=int, default=0, metavar="K", help=expand)
+    add("--neighbours", metavar="FILE", help="vectors to seek them in (default: VECTORS)")
     add("--stop", metavar="FILE", help="words that --expand leaves out, one a line")
     write_words = "save the words used, to read and edit"
     add("--write-words", type=Path, metavar="FILE", help=write_words)
@@ -102,8 +104,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _check_words(given: Arguments, own_pairs: bool) -> None:
     """Refuse a query beside pairs of one's own, and neither of the two."""
-    words = (given.query, given.words, given.swap, given.lowercase, given.expand, given.stop)
-    if own_pairs and any((given.direction, *words, given.write_words)):
+    words = (given.query, given.words, given.swap, given.lowercase)
+    expansion = (given.expand, given.neighbours, given.stop)
+    if own_pairs and any((given.direction, *words, *expansion, given.write_words)):
         raise InputError(
             "--attract and --repel say what is moved and where; leave out --direction and what"
             " concerns a query"
@@ -121,6 +124,7 @@ def _word_choice(given: Arguments) -> WordChoice:
         swap=given.swap,
         lowercase=given.lowercase,
         expand=given.expand,
+        neighbours=given.neighbours,
         stop=given.stop,
     )
 

@@ -22,19 +22,29 @@ if TYPE_CHECKING:
 ROWS = 8192  # vocabulary rows compared at a time
 
 
-def expand(query: Query, vectors: KeyedVectors, *, k: int = 100, stop: Iterable[str] = ()) -> Query:
+def expand(
+    query: Query,
+    vectors: KeyedVectors,
+    *,
+    k: int = 100,
+    stop: Iterable[str] = (),
+    lowercase: bool = False,
+) -> Query:
     """``query`` with the ``k`` nearest neighbours of each of X, Y, A and B added, nearest first.
 
     A word's nearness to a role is its highest cosine with any seed word of that role. A role
     receives the ``k`` nearest words that are no seed of any role, that no other role is nearer to,
     that are words (``is_word``) and that are not in ``stop`` (compared without regard to case);
     fewer if the vocabulary is short. So every word is added once, as Goldfarb-Tarrant et al. (2021,
-    section 4.1) expand to "unique" neighbours after Lauscher et al. (2020); which nearness they
-    used and what they removed by hand is not published, so write the result out (``write_query``),
-    read it, and remove what does not belong.
+    section 4.1) expand to "unique" neighbours after Lauscher et al. (2020). They searched large
+    vectors trained on other text and removed odd words by hand, which left a third of the words:
+    the built-in query ``gender_authors``. The neighbours in vectors of a small corpus are mostly
+    noise; whatever the vectors, write the result out (``write_query``), read it, and remove what
+    does not belong.
 
     Case is kept: in cased vectors "She" is a neighbour of "she", and balancing, which compares
-    exactly, needs both. Seeds missing from the vectors stay in the query. The time is one pass over
+    exactly, needs both. ``lowercase``, for a text in lower case, adds words in lower case only.
+    Seeds missing from the vectors stay in the query. The time is one pass over
     the vocabulary and the memory a few numbers a word.
 
     Raises ``InputError`` for k < 1, for a role with no seed in the vectors, and as
@@ -55,7 +65,10 @@ def expand(query: Query, vectors: KeyedVectors, *, k: int = 100, stop: Iterable[
         words = (
             word
             for word in candidates
-            if word not in every_seed and word.casefold() not in left_out and is_word(word)
+            if word not in every_seed
+            and word.casefold() not in left_out
+            and is_word(word)
+            and not (lowercase and word != word.lower())
         )
         seed = query[role]
         sets[role] = replace(

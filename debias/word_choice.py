@@ -20,12 +20,14 @@ class WordChoice:
 
     query: the name of a built-in query, or of one in ``file``, a word file of one's own (see
     ``intrinsic.wordsets.read_wordsets``), which needs no name if it holds one query. swap: targets
-    and attributes change places, for a test whose targets are the concepts (WEAT 7 and 8).
-    lowercase: for text and vectors in lower case. expand: so many nearest neighbours are added to
-    each role, see ``debias.expand``; 0: none. stop: a file of words that expansion leaves out, one
-    a line.
+    and attributes change places (``debias.balance`` says what that changes). lowercase: for text
+    and vectors in lower case. expand: so many nearest neighbours are added to each role, see
+    ``debias.expand``; 0: none. neighbours: the file of vectors in which they are sought; none: the
+    vectors given, in a run the unmodified ones. stop: a file of words that expansion leaves out,
+    one a line.
 
-    Raises ``InputError`` for an unknown query and for a word file that cannot be read.
+    Raises ``InputError`` for an unknown query, for a word file that cannot be read, and for
+    ``neighbours`` without ``expand``.
     """
 
     query: str | None = "gender_union"
@@ -33,26 +35,40 @@ class WordChoice:
     swap: bool = False
     lowercase: bool = False
     expand: Whole = 0
+    neighbours: str | None = None
     stop: str | None = None
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     seeded: ClassVar[bool] = False
-    unkeyed: ClassVar[tuple[str, ...]] = ("file", "stop")
+    unkeyed: ClassVar[tuple[str, ...]] = ("file", "neighbours", "stop")
 
     def __post_init__(self) -> None:
         self.seed_words()
+        if self.neighbours and not self.expand:
+            raise FieldError(
+                f"neighbours={self.neighbours!r}: nothing is sought there; give expand too, for"
+                " example expand=100"
+            )
 
     @property
     def name(self) -> str:
-        """The query, after the name of its file; ``+100`` where so many neighbours were added."""
+        """The query, after the name of its file: ``weat7``, ``mine.weat7``; ``_swapped`` if so;
+        ``+100`` where so many neighbours were added, ``+100@FILE`` where those of a file.
+        """
         file = Path(self.file).stem if self.file else None
-        base = ".".join(part for part in (file, self.query) if part)
-        return f"{base}+{self.expand}" if self.expand else base
+        base = ".".join(part for part in (file, self.query) if part) + "_swapped" * self.swap
+        source = f"@{Path(self.neighbours).name}" if self.neighbours else ""
+        return f"{base}+{self.expand}{source}" if self.expand else base
+
+    @property
+    def asks_vectors(self) -> bool:
+        """Whether ``words`` needs vectors to be given."""
+        return bool(self.expand) and not self.neighbours
 
     def files(self) -> list[Path]:
-        """The word file, the lists it names, and the stop words."""
+        """The word file, the lists it names, the vectors searched, and the stop words."""
         of_words = [Path(self.file), *read_wordsets(self.file).files] if self.file else []
-        return [*of_words, *([Path(self.stop)] if self.stop else [])]
+        return [*of_words, *_files_of(self.neighbours), *([Path(self.stop)] if self.stop else [])]
 
     def seed_words(self) -> Query:
         """The query before expansion."""
@@ -66,15 +82,25 @@ class WordChoice:
         return query.lowered() if self.lowercase else query
 
     def words(self, vectors: KeyedVectors | None = None) -> Query:
-        """The query, expanded in ``vectors``, which are needed where ``expand`` is above 0."""
+        """The query, expanded; in ``vectors``, where ``asks_vectors``."""
         query = self.seed_words()
         if not self.expand:
             return query
+        if self.neighbours:
+            from files.vectors import read_vectors  # loads gensim
+
+            vectors = read_vectors(self.neighbours)
         if vectors is None:
             raise InputError(f"expand={self.expand}: give the vectors whose neighbours are added")
         stop = [line.strip() for line in read_lines(self.stop)] if self.stop else []
-        return expand(query, vectors, k=self.expand, stop=stop)
+        return expand(query, vectors, k=self.expand, stop=stop, lowercase=self.lowercase)
 
     def write(self, out: Path, vectors: KeyedVectors | None = None) -> None:
         """Write ``words(vectors)`` as a word file, which ``read_query`` reads."""
         write_query(self.words(vectors), out)
+
+
+def _files_of(vectors: str | None) -> list[Path]:
+    """A file of vectors, or the files of a mapped folder."""
+    path = Path(vectors) if vectors else None
+    return sorted(path.iterdir()) if path and path.is_dir() else [path] if path else []

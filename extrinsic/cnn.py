@@ -23,7 +23,8 @@ class CNN(Fileless):
 
     Frozen vectors; ``maps`` filters for each width in ``windows``, ReLU, maximum over time;
     dropout; softmax over two classes, whose weight vectors are cut back to l2 norm ``max_norm``
-    after each step; cross-entropy by Adadelta (rho 0.95, ``learning_rate`` 1). These values are
+    after each step, in Kim's scale (times 1 - ``dropout`` in ours: ``cnn_network.step``);
+    cross-entropy by Adadelta (rho 0.95, ``learning_rate`` 1). These values are
     Kim's. His paper stops early on the dev set without saying how, his code keeps the best of 25
     epochs by dev accuracy; here the epoch of the highest dev F1 is kept (on a tie, of the lower dev
     loss), and training ends ``patience`` epochs after it or after ``epochs``. F1, since the classes
@@ -49,7 +50,7 @@ class CNN(Fileless):
     device: str = "cpu"
 
     name: ClassVar[str] = "cnn"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     unkeyed: ClassVar[tuple[str, ...]] = ("device",)
 
     def __post_init__(self) -> None:

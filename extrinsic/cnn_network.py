@@ -114,13 +114,19 @@ def fit(network: Network, labels: Rows, train: Rows, dev: Rows) -> list[DevScore
 
 
 def step(network: Network, optimiser: torch.optim.Optimizer, rows: Rows, targets: Tensor) -> float:
-    """A gradient step, and Kim's constraint on the output weights; the loss before the step."""
+    """A gradient step, and Kim's constraint on the output weights; the loss before the step.
+
+    Kim trains weights w, |w| <= ``max_norm``, on features of which a share p = 1 - ``dropout`` is
+    kept as it is, and predicts with p w. Here the kept features are divided by p, so that the
+    weights trained are v = p w, which also predict: |v| <= p ``max_norm``.
+    """
     optimiser.zero_grad()
     loss = functional.cross_entropy(network(rows), targets)
     loss.backward()
     optimiser.step()
     with torch.no_grad():
-        network.output.copy_(torch.renorm(network.output, 2, 0, network.choice.max_norm))
+        limit = (1 - network.choice.dropout) * network.choice.max_norm
+        network.output.copy_(torch.renorm(network.output, 2, 0, limit))
     return loss.item()
 
 

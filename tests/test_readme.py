@@ -55,10 +55,10 @@ def test_the_first_command_makes_what_the_readme_shows(project: Path) -> None:
     assert f"{FIRST}\n" in README
     printed = run(FIRST, project)
     points = pd.read_parquet(project / "results" / "hatespeech_en" / "points.parquet")
-    assert len(points) == 18
+    assert len(points) == 30
     assert (points["status"] == "done").all()
     assert points["generated"].all()
-    assert "18 of 18 points done" in printed
+    assert "30 of 30 points done" in printed
     for line in re.findall(r"results/hatespeech_en/\S+", README):
         assert (project / line.rstrip(".,`")).exists(), line
 

@@ -43,24 +43,30 @@ def read_similarities(path: str | Path) -> Query:
     """Pairs, SimLex-style: word, word, number a line, between tabs, commas, semicolons or spaces.
 
     Further columns are ignored, and so are empty lines, lines that start with ``#``, and a header,
-    whose third cell is no number. Raises ``InputError`` for any other line without a number.
+    whose third cell is no number. A pair that comes again, in either order, counts once, with the
+    mean of its numbers (WordSim-353 has "money cash" and "money bank" twice). Raises ``InputError``
+    for any other line without a number.
     """
-    words, values = [], []
+    judged: dict[tuple[str, ...], list[float]] = {}
     for number, line in enumerate(read_lines(path), 1):
         cells = [cell for cell in re.split("[\t,; ]", line) if cell]
         if not cells or cells[0].startswith("#"):
             continue
         try:
-            values.append(float(cells[2]))
-            words += cells[:2]
+            value = float(cells[2])
         except (IndexError, ValueError):
             if number > 1:
                 bad = f"line {number} is not 'word word number': {line.strip()!r}"
                 raise InputError(f"{path}: {bad}") from None
-    if not values:
+            continue
+        there = (cells[1], cells[0])
+        judged.setdefault(there if there in judged else (cells[0], cells[1]), []).append(value)
+    if not judged:
         raise InputError(f"{path} has no pair of words with a number")
     name = Path(path).stem
-    pairs = WordSet(name, tuple(words), "und", Path(path).name, width=2, values=tuple(values))
+    words = tuple(word for pair in judged for word in pair)
+    values = tuple(sum(numbers) / len(numbers) for numbers in judged.values())
+    pairs = WordSet(name, words, "und", Path(path).name, width=2, values=values)
     return Query(name, {"partners": pairs}, "und", f"Word similarity, {Path(path).name}")
 
 

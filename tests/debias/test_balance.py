@@ -15,8 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpora.corpus import TextCorpus
 from debias.balance import Balance
 from debias.roles import words_by_role
+from debias.word_choice import WordChoice
 from files import InputError
 from tests.debias.make_query import make_query
 
@@ -102,6 +104,46 @@ def literal(
         running[pro] += 1
         stays.append(not max_bias and running[pro] <= counts[pro.replace("pro", "anti")])
     return stays, counts
+
+
+@pytest.fixture(scope="module")
+def tweets(realdata: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first 120,000 tweets, prepared as the study did."""
+    path = tmp_path_factory.mktemp("tweets") / "corpus.txt"
+    TextCorpus(str(realdata / "corpora" / "en_tweets.txt.xz"), limit=120_000).write(path, seed=0)
+    return path
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "swap", "removed"),
+    [
+        ("gender_union", False, 28),
+        ("gender_union", True, 206),
+        ("gender_authors", True, 86),
+        ("gender_authors", False, 411),
+    ],
+)
+def test_targets_decide_how_many_tweets_go(
+    tmp_path: Path, tweets: Path, name: str, swap: bool, removed: int
+) -> None:
+    """METHODS D.3 over sets of tokens; with concepts as targets several times as many lines go."""
+    query = WordChoice(name, swap=swap, lowercase=True).words()
+    x, y, a, b = (frozenset(words) for words in words_by_role(query).values())
+    lines = [frozenset(line.split()) for line in tweets.read_text(encoding="utf-8").splitlines()]
+    pro_a, pro_b = (sum(bool(line & t and line & w) for line in lines) for t, w in ((x, a), (y, b)))
+    pro_b -= sum(bool(line & x and line & a and line & y and line & b) for line in lines)
+    anti_a, anti_b = (
+        sum(bool(line & t and line & w) for line in lines) for t, w in ((y, a), (x, b))
+    )
+    assert max(pro_a - anti_a, 0) + max(pro_b - anti_b, 0) == removed
+    counts = Balance("debias", cap=None).balance(tweets, tmp_path / "out.txt", query, seed=0)
+    assert counts["removed"] == removed
+    over = Balance("overbias", cap=None).balance(tweets, tmp_path / "out.txt", query, seed=0)
+    assert over["removed"] == sum(
+        bool((line & y and line & a) or (line & x and line & b)) for line in lines
+    )
 
 
 words = st.sampled_from(

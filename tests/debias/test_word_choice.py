@@ -32,9 +32,16 @@ MINE = {
 
 def chosen(name: str) -> WordChoice:
     """The choice of a configuration file."""
-    fields = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
+    fields = read_fields(name)
     assert fields.pop("_target_") == "debias.word_choice.WordChoice"
     return WordChoice(**fields)
+
+
+def read_fields(name: str) -> dict[str, Any]:
+    """The fields of a configuration file, over those of the file that it begins from."""
+    own = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
+    before = own.pop("defaults", ["_self_"])[:-1]
+    return {**(read_fields(before[0]) if before else {}), **own}
 
 
 @pytest.fixture
@@ -46,11 +53,22 @@ def own(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize(
     ("name", "sets"),
-    # Goldfarb-Tarrant et al. (2021), section 3.1: the genders are the targets of every test.
+    # METHODS D.3: the released code has the genders as targets of 6b, the concepts of 7 and 8
     [
         ("weat6b", [["male_terms"], ["female_terms"], ["career"], ["family"]]),
-        ("weat7", [["male_terms"], ["female_terms"], ["math"], ["arts"]]),
-        ("weat8", [["male_terms_2"], ["female_terms_2"], ["science"], ["arts_2"]]),
+        ("weat7", [["math"], ["arts"], ["male_terms"], ["female_terms"]]),
+        ("weat8", [["science"], ["arts_2"], ["male_terms_2"], ["female_terms_2"]]),
+        ("weat7_swapped", [["male_terms"], ["female_terms"], ["math"], ["arts"]]),
+        ("weat8_swapped", [["male_terms_2"], ["female_terms_2"], ["science"], ["arts_2"]]),
+        (
+            "gender_authors",
+            [
+                ["career_expanded", "math_science_expanded"],
+                ["family_expanded", "arts_expanded"],
+                ["male_expanded"],
+                ["female_expanded"],
+            ],
+        ),
         (
             "gender_union",
             [
@@ -71,15 +89,15 @@ def test_the_words_of_the_configurations(name: str, sets: list[list[str]]) -> No
         assert words == tuple(dict.fromkeys(listed))
 
 
-def test_every_configuration_has_genders_as_targets_and_a_name_of_its_own() -> None:
-    choices = [chosen(path.stem) for path in CONF.glob("*.yaml") if path.stem != "file"]
-    assert {each.name for each in choices} == {
-        *("weat6b", "weat7", "weat8"),
-        *("gender_union", "gender_union+100"),
-    }
-    for each in choices:
+def test_every_configuration_has_a_name_of_its_own_and_genders_in_order() -> None:
+    choices = {path.stem: chosen(path.stem) for path in CONF.glob("*.yaml") if path.stem != "file"}
+    expanded = choices.pop("gender_expanded")
+    assert expanded.name == "gender_union+100"
+    for name, each in choices.items():
+        assert each.name == name
         query = each.seed_words()
-        for role, words in zip("XY", GENDERS, strict=True):
+        roles = "XY" if "he" in query["X"].words else "AB"
+        for role, words in zip(roles, GENDERS, strict=True):
             assert words <= set(query[role].words)
 
 
@@ -87,7 +105,8 @@ def test_the_union_takes_in_the_three_tests() -> None:
     union = words_by_role(load_query("gender_union"))
     assert [len(words) for words in union.values()] == [11, 11, 24, 17]
     for name in ("weat6b", "weat7", "weat8"):
-        for role, words in words_by_role(chosen(name).words()).items():
+        swapped = "" if name == "weat6b" else "_swapped"
+        for role, words in words_by_role(chosen(name + swapped).words()).items():
             assert set(words) <= {word.lower() for word in union[role]}
 
 
@@ -101,7 +120,10 @@ def test_lowercase_meets_lower_cased_text(own: str) -> None:
 
 def test_a_query_of_a_file(own: str, tmp_path: Path) -> None:
     assert WordChoice("mine", own).name == "own.mine"
-    assert WordChoice("mine", own, expand=3).name == "own.mine+3"
+    assert WordChoice("mine", own, swap=True, expand=3).name == "own.mine_swapped+3"
+    far = WordChoice("mine", own, expand=3, neighbours="far/big.vec")
+    assert (far.name, far.asks_vectors) == ("own.mine+3@big.vec", False)
+    assert far.files() == [Path(own), Path("far/big.vec")]
     single = tmp_path / "single.yaml"
     (tmp_path / "home.txt").write_text("home\n", encoding="utf-8")
     single.write_text("q: {X: [he], Y: [she], A: career, B: {file: home.txt}}", encoding="utf-8")
@@ -133,9 +155,28 @@ def test_what_is_written_is_what_is_used(tmp_path: Path) -> None:
         choice.write(tmp_path / "words.yaml")
 
 
+def test_neighbours_in_vectors_of_a_file(tmp_path: Path) -> None:
+    """``He`` lies nearest; a text in lower case has no use for it."""
+    words = ["he", "she", "office", "home", "He", "him", "her"]
+    rows = np.eye(4)[[0, 1, 2, 3, 0, 0, 1]] + [[0.1 * (n > 4)] * 4 for n in range(7)]
+    far, run = KeyedVectors(4), KeyedVectors(4)
+    far.add_vectors(words, rows.astype(np.float32))
+    run.add_vectors(["he", "she", "office", "home", "noise"], rows[[0, 1, 2, 3, 0]])
+    far.save_word2vec_format(str(tmp_path / "far.vec"))
+    fields: dict[str, Any] = {"query": "mine", "file": str(tmp_path / "own.yaml"), "expand": 1}
+    fields["neighbours"] = str(tmp_path / "far.vec")
+    Path(fields["file"]).write_text("mine: {X: [he], Y: [she], A: [office], B: [home]}")
+    expanded = WordChoice(**fields, lowercase=True).words(run)
+    assert [expanded[role].words for role in "XYAB"] == [
+        *(("he", "him"), ("she", "her"), ("office",), ("home",))
+    ]
+    assert WordChoice(**fields).words()["X"].words == ("he", "He")
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
+        ({"neighbours": "big.vec"}, "neighbours='big.vec': nothing is sought there; give expand"),
         ({"query": "weat6c"}, "unknown query 'weat6c'; did you mean 'weat6'"),
         ({"query": None}, "query=None without a file"),
         ({"query": "mine", "file": "nowhere.yaml"}, r"no such file: nowhere\.yaml"),

@@ -103,6 +103,38 @@ def test_dropout_zeroes_half_and_keeps_the_mean(encoded: Encoded) -> None:
     assert dropped.mean().item() == pytest.approx(whole.mean().item(), rel=0.01)
 
 
+def test_dropout_and_norm_are_kims(encoded: Encoded) -> None:
+    """His network: weights cut to norm s, kept features unscaled in training, p w at test."""
+    choice = CNN(maps=4, dropout=0.75, max_norm=0.8)
+    net, p = network(encoded, choice), 0.25
+    with torch.no_grad():
+        net.output.normal_(generator=torch.Generator().manual_seed(1))
+    kims = torch.renorm(net.output.detach() / p, 2, 0, choice.max_norm)
+    idle = torch.optim.SGD(net.parameters(), lr=0)
+    rows = np.arange(20)
+    cnn_network.step(net, idle, rows, torch.zeros(20, dtype=torch.int64))
+    features = capture_features(net, rows)
+    torch.testing.assert_close(net.logits(rows), features @ (p * kims).T)
+    net.train()
+    net.generator.manual_seed(5)
+    masked = features * (torch.rand(features.shape, generator=net.generator) >= 0.75)
+    net.generator.manual_seed(5)
+    torch.testing.assert_close(net(rows).detach(), masked @ kims.T)
+
+
+def capture_features(net: Network, rows: np.ndarray) -> torch.Tensor:
+    """The features of each post, by output weights that pick them out one pair after the other."""
+    weights = net.output.detach().clone()
+    found = []
+    with torch.no_grad():
+        for first in range(0, weights.shape[1], 2):
+            net.output.zero_()
+            net.output[[0, 1], [first, first + 1]] = 1
+            found.append(net.logits(rows))
+        net.output.copy_(weights)
+    return torch.cat(found, 1)
+
+
 def test_output_weights_keep_within_the_norm(
     encoded: Encoded, labels: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,8 +154,8 @@ def test_output_weights_keep_within_the_norm(
         np.arange(250, 300),
     )
     assert len(norms) == 4 * 13
-    assert torch.stack(norms).max() <= 0.5 + 1e-5
-    assert torch.stack(norms).max() > 0.499  # the constraint was at work
+    assert torch.stack(norms).max() <= 0.25 + 1e-5  # half the features are dropped
+    assert torch.stack(norms).max() > 0.249  # the constraint was at work
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_every_listed_word_occurs_once_and_has_its_counterpart() -> None:
 def test_the_description_counts_the_words() -> None:
     made = tagger(["he", "him"], ["she"])
     assert "2 male, 1 female" in made.description
-    assert "not an annotation" in made.description
+    assert "whomever they are about; not annotated" in made.description
     assert hash(made) == hash(GenderTagger((), (), ("he", "him"), ("she",)))
 
 

@@ -15,7 +15,7 @@ import yaml
 
 from files import InputError
 from intrinsic import METRICS, Score
-from intrinsic.metrics.utility import SemanticQuality
+from intrinsic.metrics.utility import SemanticQuality, read_similarities
 from tests.intrinsic.metric_world import (
     DIM,
     FACTS,
@@ -228,6 +228,22 @@ def test_a_query_without_a_role_is_refused(name: str) -> None:
     )
     with pytest.raises(InputError, match=f"query '{lacking}' has no .*{role}"):
         METRICS[name](queries=(lacking,))
+
+
+def test_a_pair_that_comes_again_counts_once(tmp_path: Path) -> None:
+    """In either order, as "money bank" in WordSim-353."""
+    path = tmp_path / "pairs.tsv"
+    path.write_text("bank\tmoney\t8\na\tb\t1\nmoney\tbank\t9\nb\tb\t3\n", encoding="utf-8")
+    partners = read_similarities(path)["partners"]
+    assert partners.items == [("bank", "money"), ("a", "b"), ("b", "b")]
+    assert partners.values == (8.5, 1, 3)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(("name", "pairs"), [("wordsim353.tsv", 351), ("SimLex-999.tsv", 998)])
+def test_the_pairs_of_published_files(realdata: Path, name: str, pairs: int) -> None:
+    partners = read_similarities(realdata / "words" / "similarity" / name)["partners"]
+    assert len({frozenset(pair) for pair in partners.items}) == len(partners.items) == pairs
 
 
 def test_similarity_files(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ the AllenNLP fixture.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
+from numpy.typing import NDArray
 
 from intrinsic import (
     METRICS,
@@ -271,3 +273,34 @@ def test_the_allennlp_fixture(realdata: Path, tmp_path: Path) -> None:
     assert statistic(x, y, a, b) == pytest.approx(0.392369, abs=1e-6)
     jobs = np.array([table[word] for word in ("engineer", "banker", "nurse", "receptionist")])
     assert coherence(x, y, jobs)[0] == pytest.approx(0.8, abs=1e-9)
+
+
+def test_nbm_leaves_out_every_gendered_word(realdata: Path, vectors: KeyedVectors) -> None:
+    """METHODS D.10 as a loop, with the released list of 1,441 words. Of the woman - man pair the
+    study prints -.16 for compassionate, among 48,088 words; here there are 13,013.
+    """
+    released = realdata / "words" / "bolukbasi" / "gender_specific_full.json"
+    excluded = set(json.loads(released.read_text(encoding="utf-8")))
+    pairs = [pair for pair in load_wordset("base_pairs").items if all(w in vectors for w in pair)]
+    neutral = [
+        word
+        for word in vectors.index_to_key
+        if re.fullmatch("[a-z_]*[a-z][a-z_]*", word) and len(word) < 20
+        if word not in excluded.union(*pairs)
+    ]
+    matrix = np.array([unit(vectors, word) for word in neutral])
+    female = np.array([matrix @ (unit(vectors, a) - unit(vectors, b)) > 0 for a, b in pairs])
+
+    def nbm(word: str) -> list[float]:
+        order = [i for i in np.argsort(-(matrix @ unit(vectors, word))) if neutral[i] != word][:100]
+        return [2 * float(share) - 1 for share in female[:, order].mean(axis=1)]
+
+    (row,) = METRICS["nbm"].by("sneyd").score(vectors, seed=0)
+    found = [word for word in load_wordset("professions").words if word in vectors]
+    assert row.value == pytest.approx(np.mean([nbm(word) for word in found]), abs=1e-3)
+    assert nbm("compassionate")[pairs.index(("woman", "man"))] == pytest.approx(-0.16, abs=0.03)
+
+
+def unit(vectors: KeyedVectors, word: str) -> NDArray[np.float64]:
+    row = np.asarray(vectors[word], dtype=np.float64)
+    return row / np.linalg.norm(row)

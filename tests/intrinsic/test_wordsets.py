@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -159,6 +160,22 @@ def test_full_lists_are_those_of_bias_silhouette_analysis(realdata: Path, number
         assert set(ours.words + ours.deleted) == full
         # Unknown to word2vec, not deleted
         assert set(ours.deleted) == set(test["out_of_vocabularies"]["word2vec"][role]) - {"axe"}
+
+
+@pytest.mark.realdata
+def test_gendered_words_are_the_lower_case_ones_of_the_released_list(realdata: Path) -> None:
+    path = realdata / "words" / "bolukbasi" / "gender_specific_full.json"
+    theirs = {word for word in json.loads(path.read_text(encoding="utf-8")) if len(word) < 20}
+    lower = {word for word in theirs if re.fullmatch(r"[^\W\d_](\w*[^\W\d_])?", word.lower())}
+    lower = {word for word in lower if word == word.lower() and not re.search(r"\d", word)}
+    ours = set(load_wordset("gender_specific").words)
+    assert ours <= lower
+    assert len(lower - ours) == 8
+
+
+def test_every_gendered_pair_is_of_gendered_words() -> None:
+    pairs = load_wordset("definitional_pairs").words + load_wordset("equalize_pairs").words
+    assert {word for word in pairs if word.islower()} <= {*load_wordset("gender_specific").words}
 
 
 def test_unknown_names_suggest_the_nearest() -> None:

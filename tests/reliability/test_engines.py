@@ -23,7 +23,7 @@ SWEEP = [
     "size.bucket=1000",
     "source.posts=1200",
 ]
-SWEEP += ["classifier=linear", "debias.dose=1", "embedding=word2vec"]
+SWEEP += ["classifier=linear", "debias.dose=1", "embedding=word2vec", "seed=0"]
 ENGINES = {
     "local": ["hydra.launcher.n_jobs=3"],
     "joblib": ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"],

@@ -79,7 +79,7 @@ SWEEP += [
 ]
 
 
-def sweep(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
+def sweep(folder: Path, *more: str, seed: str = "0") -> subprocess.CompletedProcess[str]:
     conf = folder / "conf" / "classifier"
     conf.mkdir(parents=True, exist_ok=True)
     (folder / "misbehave.py").write_text(MISBEHAVE, encoding="utf-8")
@@ -95,6 +95,7 @@ def sweep(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
         "--config-dir",
         str(folder / "conf"),
         *SWEEP,
+        f"seed={seed}",
         *more,
     ]
     return subprocess.run(
@@ -140,7 +141,7 @@ def test_every_fault_costs_its_point_only(tmp_path: Path) -> None:
     assert left.returncode == 1
     assert "/4]" not in left.stdout
     pd.testing.assert_frame_equal(points(tmp_path), told)
-    cached = sweep(tmp_path, "overwrite=only-cache", "seed=0,1")
+    cached = sweep(tmp_path, "overwrite=only-cache", seed="0,1")
     assert cached.returncode == 1
     assert "1 of 10 points done" in cached.stdout
     joblib = sweep(tmp_path, "overwrite=always", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")

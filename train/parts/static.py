@@ -92,7 +92,7 @@ class StaticVectors(Fileless):
             shared = {"base": base, "corpus": corpus}
         if not self.modified:
             return {"vectors": base, **shared}
-        searched = {"vectors": base} if self.words.expand else {}
+        searched = {"vectors": base} if self.words.asks_vectors else {}
         words = stages("words", self.words, write_words, searched)
         if self.debias.acts_on == "vectors":
             method = cast("VectorsMethod", self.debias)
@@ -130,8 +130,8 @@ def load(embedding: Loaded, out: Path, inputs: Inputs, seed: int) -> None:
 
 
 def write_words(words: WordChoice, out: Path, inputs: Inputs, seed: int) -> None:
-    """``words.yaml``, the query that a method works on; neighbours come from the unmodified
-    vectors of the same run.
+    """``words.yaml``, the query that a method works on; its neighbours come from the unmodified
+    vectors of the same run unless a file of vectors is named.
     """
     from files.vectors import open_mapped
 

@@ -1,0 +1,128 @@
+"""How often the gender that a post mentions is that of the people it is about, where both are told.
+
+``python -m extrinsic.agreement POSTS --text COL --group COL`` counts the tags of ``GenderTagger``
+against an annotation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from math import nan, sqrt
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from extrinsic.tagger import GROUPS, GenderTagger
+from files import InputError, nearest, run_cli
+from files.tables import read_table
+
+TAGS = tuple(GROUPS.values())
+# As tweets are tokenised: hashtags and mentions are no words of the post
+WORD = re.compile(r"(?<![#@\w])[\w'\u2019]+")
+Z = 1.959963984540054  # normal quantile of .975
+
+
+class Precision(NamedTuple):
+    """The share of the posts with a tag that are annotated so, with its 95% interval."""
+
+    tag: str
+    annotation: str
+    tagged: int
+    agree: int
+    value: float
+    low: float
+    high: float
+
+
+class Options(argparse.Namespace):
+    """What the command line says."""
+
+    posts: Path
+    text: str
+    group: str
+    male: str | None
+    female: str | None
+
+
+def cross_table(tags: pd.Series[str], annotation: pd.Series[str]) -> pd.DataFrame:
+    """The number of posts by annotation (rows, most frequent first) and tag (columns)."""
+    counts = pd.crosstab(annotation, tags)
+    order = counts.sum(axis=1).sort_values(ascending=False, kind="stable").index
+    return counts.loc[order].reindex(columns=list(TAGS), fill_value=0)
+
+
+def precision(counts: pd.DataFrame, tag: str, annotation: str) -> Precision:
+    """Of the n posts with ``tag``, the share p = k / n whose annotation is ``annotation``; NaN if
+    n is 0. With Wilson's (1927) score interval, z = 1.96:
+
+    (k + z^2 / 2 -+ z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)
+
+    ``counts`` as ``cross_table`` gives them. Raises ``InputError`` for an annotation that no post
+    has.
+    """
+    if annotation not in counts.index:
+        there = ", ".join(map(repr, counts.index))
+        hint = nearest(annotation, counts.index)
+        raise InputError(f"no post is annotated {annotation!r}{hint}; there are {there}")
+    n, k = int(counts[tag].sum()), int(counts[tag][annotation])
+    if not n:
+        return Precision(tag, annotation, 0, 0, nan, nan, nan)
+    half = Z * sqrt(k * (n - k) / n + Z**2 / 4)
+    low, high = ((k + Z**2 / 2 + side) / (n + Z**2) for side in (-half, half))
+    return Precision(tag, annotation, n, k, k / n, low, high)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read posts, tag them, and print the counts and the precision of the tags."""
+    given = _parser().parse_args(arguments, Options())
+    table = read_table(given.posts)
+    for column in (given.text, given.group):
+        if column not in table:
+            there = f"columns: {', '.join(map(str, table.columns))}"
+            raise InputError(f"no column {column!r}{nearest(column, table.columns)}; {there}")
+    words = [" ".join(WORD.findall(str(text))) for text in table[given.text]]
+    tags = GenderTagger().tag(pd.DataFrame({"text": words}))["group"]
+    counts = cross_table(tags, table[given.group].astype(str).replace("", "none"))
+    found = [precision(counts, *each) for each in _named(given, counts)]
+    shown = Table("annotation", *TAGS, title="posts by tag", title_justify="left")
+    for annotation, row in zip(counts.index, counts.to_numpy().tolist(), strict=True):
+        shown.add_row(str(annotation), *map(str, row))
+    console = Console()
+    console.print(shown)
+    for one in found:
+        share = f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" if one.tagged else "undefined"
+        about = f"annotated {one.annotation}: precision {share}"
+        console.print(f"tagged {one.tag}: {one.agree} of {one.tagged} {about}", soft_wrap=True)
+
+
+def _named(given: Options, counts: pd.DataFrame) -> list[tuple[str, str]]:
+    """The tags with the annotation that each stands for: as given, else those of the same name."""
+    stated = [("male", given.male), ("female", given.female)]
+    named = [(tag, annotation) for tag, annotation in stated if annotation]
+    named = named or [(tag, tag) for tag, _ in stated if tag in counts.index]
+    if not named:
+        there = ", ".join(map(repr, counts.index))
+        raise InputError(f"say what means male or female with --male or --female: {there}")
+    return named
+
+
+def _parser() -> argparse.ArgumentParser:
+    description = "Gender words in posts against an annotation of whom the posts are about."
+    parser = argparse.ArgumentParser(prog="python -m extrinsic.agreement", description=description)
+    add = parser.add_argument
+    add("posts", type=Path, help="a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file")
+    add("--text", default="text", metavar="COL", help="column of the posts (default text)")
+    add("--group", default="group", metavar="COL", help="column of the annotation (default group)")
+    for tag in ("male", "female"):
+        means = f"the annotation that means {tag} (default: {tag}, if it is one)"
+        add(f"--{tag}", metavar="VALUE", help=means)
+    return parser
+
+
+if __name__ == "__main__":
+    run_cli(lambda: main())
