@@ -142,7 +142,8 @@ def simulate(
 def test_recall_of_so_many_positives_exactly(n: int) -> None:
     """Summed over all outcomes. Precision is the same of the predicted positives, and the false
     positive rate, with k for n - k, of the negatives. In steps of .01, 6% of the pairs of rates
-    lie below .93 at n = 5 (lowest .901), 1% at 10 (.928) and none at 30 and 100.
+    lie below .93 at n = 5 (lowest .901), 1% at 10 (.928), none at 30 and 100; with 10 in one group
+    and 100 in the other .3% (.914, at .95 and 1).
     """
     cells = np.array([[0, 0, n - k, k] for k in range(n + 1)])
     every = np.repeat(np.arange(n + 1), n + 1), np.tile(np.arange(n + 1), n + 1)
