@@ -54,6 +54,18 @@ def texts(table: pd.DataFrame, column: str) -> list[str]:
     return labels(table, column, empty="") if column in table else [""] * len(table)
 
 
+def lists(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
+    """A column of equally long lists of numbers. Shape (rows, length); no columns where the table
+    lacks the column or a list is missing.
+    """
+    found = (
+        [np.asarray(v, dtype=float) for v in values_of(table, column)] if column in table else []
+    )
+    if not found or any(each.ndim != 1 or len(each) != len(found[0]) for each in found):
+        return np.zeros((len(table), 0))
+    return np.stack(found)
+
+
 def is_blank(value: object) -> bool:
     """Whether a cell holds nothing: None, NaN, NA or empty text."""
     return value is None or value is pd.NA or value is pd.NaT or value != value or value == ""
