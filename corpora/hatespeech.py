@@ -17,6 +17,7 @@ from files.tables import read_table
 
 DEV_SHARE = 0.1
 KEYWORD_LANGUAGES = {"en": "english", "es": "spanish"}
+GROUPS = ("neither", "immigrants", "women", "both")  # 2 * against women + against immigrants
 
 
 @choice
@@ -119,10 +120,8 @@ class HatEval(Collected):
         text_path, label_path = self.files()[2:4]
         texts, found = list(read_lines(text_path)), list(read_lines(label_path))
         if len(texts) != len(found):
-            raise InputError(
-                f"{text_path} has {len(texts)} lines and {label_path} {len(found)}; they are paired"
-                " by line, copy both again"
-            )
+            lines = f"{text_path} has {len(texts)} lines and {label_path} {len(found)}"
+            raise InputError(f"{lines}; they are paired by line, copy both again")
         return pd.DataFrame({"text": texts, "label": found})
 
 
@@ -135,14 +134,8 @@ def _folded(text: str) -> str:
 def keyword_targets(texts: Iterable[str], path: Path, language: Literal["en", "es"]) -> list[str]:
     """The group of each text: a keyword of several words counts where all of them occur."""
     women, immigrants = _keywords(path, language)
-    groups = {
-        (True, False): "women",
-        (False, True): "immigrants",
-        (True, True): "both",
-        (False, False): "neither",
-    }
     folded = [_folded(text) for text in texts]
-    return [groups[_occurs(women, text), _occurs(immigrants, text)] for text in folded]
+    return [GROUPS[2 * _occurs(women, text) + _occurs(immigrants, text)] for text in folded]
 
 
 def _keywords(path: Path, language: Literal["en", "es"]) -> tuple[list[list[str]], list[list[str]]]:
@@ -156,10 +149,8 @@ def _keywords(path: Path, language: Literal["en", "es"]) -> tuple[list[list[str]
         elif line.startswith("- ") and section is not None:
             section.append(_folded(line[2:]).split())
     if not all(keywords.values()):
-        raise InputError(
-            f"{path} lists no {wanted} keywords against women and immigrants; take the collection's"
-            " own file"
-        )
+        missing = f"{path} lists no {wanted} keywords against women and immigrants"
+        raise InputError(f"{missing}; take the collection's own file")
     return keywords["women"], keywords["immigrants"]
 
 

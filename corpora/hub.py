@@ -61,7 +61,5 @@ class HubData(Collected):
             )
         except (OSError, ValueError, RuntimeError) as error:
             reason = " ".join(str(error).split())[:300]
-            raise InputError(
-                f"datasets cannot load {self.path!r} (split {split!r}): {reason}; give a hub name"
-                " or a local folder"
-            ) from error
+            failed = f"datasets cannot load {self.path!r} (split {split!r}): {reason}"
+            raise InputError(f"{failed}; give a hub name or a local folder") from error

@@ -64,12 +64,8 @@ class TableSource(Collected):
         """The posts; see ``corpora.kinds.Source``."""
         table = read_table(self.path, separator=self.separator, quoted=self.quoted)
         columns = {"text": self.text, "label": self.label, "group": self.group, "split": self.split}
-        return labelled(
-            pick_columns(table, columns, self.path),
-            positive=self.positive,
-            source=self.path,
-            seed=seed,
-        )
+        posts = pick_columns(table, columns, self.path)
+        return labelled(posts, positive=self.positive, source=self.path, seed=seed)
 
 
 @choice
@@ -103,20 +99,15 @@ class DatasetSource(HubData):
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
-        splits = (
-            {"train": self.train, "dev": self.dev, "test": self.test}
-            if self.test
-            else {CROSS_VALIDATE: self.train}
-        )
+        given = {"train": self.train, "dev": self.dev, "test": self.test}
+        splits = given if self.test else {CROSS_VALIDATE: self.train}
         columns = {"text": self.text, "label": self.label, "group": self.group}
-        posts = pd.concat(
-            [
-                pick_columns(self.table(name), columns, self.path).assign(split=split)
-                for split, name in splits.items()
-                if name
-            ],
-            ignore_index=True,
-        )
+        parts = [
+            pick_columns(self.table(name), columns, self.path).assign(split=split)
+            for split, name in splits.items()
+            if name
+        ]
+        posts = pd.concat(parts, ignore_index=True)
         return labelled(posts, positive=self.positive, source=self.path, seed=seed)
 
 
@@ -126,10 +117,9 @@ def pick_columns(
     """The columns named, under their roles' names; ``InputError`` for one that is not there."""
     for role, name in columns.items():
         if name is not None and name not in table:
-            raise InputError(
-                f"{source} has no column {name!r} for {role}{nearest(name, table.columns)};"
-                f" columns: {', '.join(map(str, table.columns))}"
-            )
+            columns_there = f"columns: {', '.join(map(str, table.columns))}"
+            close = nearest(name, table.columns)
+            raise InputError(f"{source} has no column {name!r} for {role}{close}; {columns_there}")
     return pd.DataFrame({role: table[name] for role, name in columns.items() if name is not None})
 
 
@@ -163,21 +153,15 @@ def _labels(cells: Iterable[object], positive: Sequence[str | int], source: str)
     plain = [_plain(label) for label in found]
     wanted = {_plain(label) for label in _texts(positive)} or {"1"}
     if not positive and (unknown := sorted({*plain} - {"0", "1"})):
-        raise InputError(
-            f"{source}: labels beyond 0 and 1: {', '.join(unknown[:5])}; name those that count as 1"
-            " in source.positive"
-        )
+        beyond = f"labels beyond 0 and 1: {', '.join(unknown[:5])}"
+        raise InputError(f"{source}: {beyond}; name those that count as 1 in source.positive")
     if positive and (unknown := sorted(wanted - {*plain})):
-        raise InputError(
-            f"{source}: no post has the label {', '.join(unknown)}; labels:"
-            f" {', '.join(sorted({*plain})[:10])}"
-        )
+        there = f"labels: {', '.join(sorted({*plain})[:10])}"
+        raise InputError(f"{source}: no post has the label {', '.join(unknown)}; {there}")
     labels = [int(label in wanted) for label in plain]
     if len({*labels}) < 2:
-        raise InputError(
-            f"{source}: all {len(labels)} labels are {labels[0]}; a classifier needs posts of"
-            " both classes"
-        )
+        same = f"all {len(labels)} labels are {labels[0]}"
+        raise InputError(f"{source}: {same}; a classifier needs posts of both classes")
     return labels
 
 
@@ -205,14 +189,10 @@ def _splits(cells: Iterable[object], source: str) -> list[str]:
     if found == {CROSS_VALIDATE}:
         return splits
     if unknown := sorted(found - {*SPLITS}):
-        raise InputError(
-            f"{source}: unknown split {', '.join(map(repr, unknown[:5]))}; a row belongs to"
-            f" {', '.join(SPLITS)}"
-        )
+        names = ", ".join(map(repr, unknown[:5]))
+        raise InputError(f"{source}: unknown split {names}; a row belongs to {', '.join(SPLITS)}")
     for needed in ("train", "test"):
         if needed not in found:
-            raise InputError(
-                f"{source}: no row belongs to the split {needed!r}; leave out the split column to"
-                " cross-validate"
-            )
+            remedy = "leave out the split column to cross-validate"
+            raise InputError(f"{source}: no row belongs to the split {needed!r}; {remedy}")
     return splits

@@ -34,11 +34,9 @@ def tokenise_tweet(text: str) -> list[str]:
     try:
         pieces = _tokeniser().tokenize(REPLACED_URL.sub(" http://url ", html.unescape(text)))
     except TimeoutError:
-        start = " ".join(text[:40].split())
-        raise InputError(
-            f"a text of {len(text)} characters is no tweet ({start!r}...); use the tokeniser for"
-            " sentences, or cut it"
-        ) from None
+        start = repr(" ".join(text[:40].split()))
+        long = f"a text of {len(text)} characters is no tweet ({start}...)"
+        raise InputError(f"{long}; use the tokeniser for sentences, or cut it") from None
     return [_mark(token) for piece in pieces for token in piece.split()]
 
 

@@ -142,10 +142,8 @@ def _check_rows(rows: Doubles, words: list[str]) -> None:
     """Refuse vectors that have no direction."""
     for word, length in zip(words, np.linalg.norm(rows, axis=1), strict=True):
         if not 0 < length < np.inf:
-            raise InputError(
-                f"the vector of {word!r} is zero or not finite, so it has no direction to turn;"
-                " leave the word out of the pairs"
-            )
+            bad = f"the vector of {word!r} is zero or not finite, so it has no direction to turn"
+            raise InputError(f"{bad}; leave the word out of the pairs")
 
 
 def _copy(matrix: Singles) -> Singles:

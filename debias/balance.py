@@ -77,10 +77,8 @@ class Balance(Fileless):
         one role of the query, and as ``words_by_role`` does.
         """
         if Path(out).suffix in OPENERS:
-            raise InputError(
-                f"the balanced corpus is plain text; give a name without {Path(out).suffix} instead"
-                f" of {out}"
-            )
+            remedy = f"give a name without {Path(out).suffix} instead of {out}"
+            raise InputError(f"the balanced corpus is plain text; {remedy}")
         found = _judge(Path(corpus), query)
         removable = self._removable(found, np.random.default_rng(seed))
         limit = found.lines if self.cap is None else math.floor(self.cap * found.lines)
@@ -88,7 +86,11 @@ class Balance(Fileless):
         with atomic_path(out) as work:
             _copy_without(removed, Path(corpus), work)
         return {
-            **found.counts(),
+            "lines": found.lines,
+            "a_pro": found.a_pro,
+            "a_anti": found.a_anti,
+            "b_pro": found.b_pro,
+            "b_anti": found.b_anti,
             "removable": len(removable),
             "removed": len(removed),
             "share": len(removed) / found.lines,
@@ -100,11 +102,9 @@ class Balance(Fileless):
         if self.direction == "overbias":
             lines = _spans(found.anti)
         else:
-            excess = [
-                self._excess(found.pro_of_a, found.a_anti, rng),
-                self._excess(found.pro_of_b, found.b_anti, rng),
-            ]
-            lines = _in_order(np.concatenate(excess))
+            of_a = self._excess(found.pro_of_a, found.a_anti, rng)
+            of_b = self._excess(found.pro_of_b, found.b_anti, rng)
+            lines = _in_order(np.concatenate([of_a, of_b]))
         return rng.permutation(lines) if self.order == "seeded" else lines[::-1]
 
     def _excess(self, pro: array[int], anti: int, rng: np.random.Generator) -> Spans:
@@ -128,15 +128,6 @@ class _Judged:
     pro_of_b: array[int] = field(default_factory=lambda: array("q"))  # and not of a
     anti: array[int] = field(default_factory=lambda: array("q"))
 
-    def counts(self) -> dict[str, int]:
-        return {
-            "lines": self.lines,
-            "a_pro": self.a_pro,
-            "a_anti": self.a_anti,
-            "b_pro": self.b_pro,
-            "b_anti": self.b_anti,
-        }
-
     def add(self, line: Line, x: bool, y: bool, a: bool, b: bool) -> None:
         """Judge one line by the roles of which it holds a word."""
         a_pro, b_pro, a_anti, b_anti = x and a, y and b, y and a, x and b
@@ -157,23 +148,19 @@ def _judge(corpus: Path, query: Query) -> _Judged:
     by_role = words_by_role(query)
     for role, words in by_role.items():
         if not any(lines for _, lines in lines_with(corpus, words)):
+            none = f"{corpus} holds no word of {role} of the query {query.name!r}"
             raise InputError(
-                f"{corpus} holds no word of {role} of the query {query.name!r}"
-                f" ({', '.join(words[:8])}), so it cannot be balanced; take words in the language"
-                " of the corpus, and in lower case if the corpus is"
+                f"{none} ({', '.join(words[:8])}), so it cannot be balanced; take words in the"
+                " language of the corpus, and in lower case if the corpus is"
             )
-    x, y, a, b = (
-        frozenset(word.encode() for word in words).isdisjoint for words in by_role.values()
-    )
+    sets = [frozenset(word.encode() for word in words) for words in by_role.values()]
     found = _Judged()
     # A line without an attribute is neither pro nor anti, and attributes are rarer in text than
     # targets such as "he".
     for count, lines in lines_with(corpus, by_role["A"] + by_role["B"]):
         found.lines += count
         for line in lines:
-            found.add(
-                line, not x(line.tokens), not y(line.tokens), not a(line.tokens), not b(line.tokens)
-            )
+            found.add(line, *[not words.isdisjoint(line.tokens) for words in sets])
     return found
 
 

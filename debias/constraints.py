@@ -39,10 +39,8 @@ def read_pairs(path: str | Path) -> list[Pair]:
         if len(words) == 2:
             found.append((words[0], words[1]))
         elif words:
-            raise InputError(
-                f"{path}: line {number} holds {len(words)} words ({line.strip()[:60]!r}); give two"
-                " words a line"
-            )
+            held = f"line {number} holds {len(words)} words ({line.strip()[:60]!r})"
+            raise InputError(f"{path}: {held}; give two words a line")
     return found
 
 
@@ -75,11 +73,11 @@ def usable_pairs(
 
     kept = UsablePairs(usable(attract - repel), usable(repel), sorted(missing))
     if not kept.attract and not kept.repel:
-        some = f"{', '.join(kept.missing[:12])}{', ...' if len(missing) > 12 else ''}"
+        some = f": {', '.join(kept.missing[:12])}{', ...' if len(missing) > 12 else ''}"
+        lost = f"{len(missing)} of {len(words)} words are not in them{some if missing else ''}"
         raise InputError(
-            f"no pair of two different words of the vectors is left; {len(missing)} of {len(words)}"
-            f" words are not in them{': ' + some if some else ''}; take pairs in the language and"
-            " the case of the vectors"
+            f"no pair of two different words of the vectors is left; {lost}; take pairs in the"
+            " language and the case of the vectors"
         )
     return kept
 

@@ -57,11 +57,12 @@ def expand(query: Query, vectors: KeyedVectors, *, k: int = 100, stop: Iterable[
             for word in candidates
             if word not in every_seed and word.casefold() not in left_out and is_word(word)
         )
+        seed = query[role]
         sets[role] = replace(
-            query[role],
-            name=f"{query[role].name}_{k}nn",
-            words=(*query[role].words, *islice(words, k)),
-            source=f"{query[role].source}; expanded to {k} nearest neighbours",
+            seed,
+            name=f"{seed.name}_{k}nn",
+            words=(*seed.words, *islice(words, k)),
+            source=f"{seed.source}; expanded to {k} nearest neighbours",
         )
     return replace(query, name=f"{query.name}_{k}nn", sets=sets)
 
@@ -84,10 +85,8 @@ def _nearness(seeds: Mapping[str, tuple[str, ...]], vectors: KeyedVectors) -> Si
     ]
     for (role, words), found in zip(seeds.items(), rows, strict=True):
         if not found:
-            raise InputError(
-                f"none of the words of {role} ({', '.join(words[:8])}) is in the vectors; is their"
-                " language or case another?"
-            )
+            none = f"none of the words of {role} ({', '.join(words[:8])}) is in the vectors"
+            raise InputError(f"{none}; is their language or case another?")
     first_of_role = np.cumsum([0, *map(len, rows[:-1])])
     units = _unit(vectors.vectors[np.concatenate(rows)])
     nearness = np.empty((len(vectors), len(seeds)), dtype=np.float32)

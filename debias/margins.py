@@ -91,10 +91,8 @@ def attract_repel(
                 accumulators[kind][words] = squares
                 current[words] = now - learning_rate * gradient / np.sqrt(squares)
             if not np.isfinite(current).all():
-                raise InputError(
-                    f"attract-repel overflowed in epoch {epoch + 1}; give a smaller learning_rate"
-                    f" than {learning_rate:g}"
-                )
+                remedy = f"give a smaller learning_rate than {learning_rate:g}"
+                raise InputError(f"attract-repel overflowed in epoch {epoch + 1}; {remedy}")
     return current
 
 

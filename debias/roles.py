@@ -18,10 +18,8 @@ TARGETS_AND_ATTRIBUTES = ("X", "Y", "A", "B")
 def require_roles(query: Query, roles: Sequence[str]) -> None:
     """Raise ``InputError`` naming the roles that ``query`` lacks."""
     if missing := [role for role in roles if role not in query.sets]:
-        raise InputError(
-            f"query {query.name!r} has no {', '.join(missing)}; the method works on"
-            f" {', '.join(roles)}"
-        )
+        works = f"the method works on {', '.join(roles)}"
+        raise InputError(f"query {query.name!r} has no {', '.join(missing)}; {works}")
 
 
 def words_by_role(
@@ -34,18 +32,15 @@ def words_by_role(
     """
     require_roles(query, roles)
     owner: dict[str, str] = {}
+    name = f"query {query.name!r}"
     for role in roles:
         if not query[role].words:
-            raise InputError(f"query {query.name!r}: {role} is empty; it needs at least one word")
+            raise InputError(f"{name}: {role} is empty; it needs at least one word")
         for word in query[role].words:
             if word.split() != [word] or not word.isprintable():
-                raise InputError(
-                    f"query {query.name!r}: {role} holds {word!r}; every entry must be one word"
-                )
+                raise InputError(f"{name}: {role} holds {word!r}; every entry must be one word")
             if word in owner:
-                raise InputError(
-                    f"query {query.name!r}: {word!r} stands in {owner[word]} and in {role}; keep"
-                    " it in one place"
-                )
+                both = f"{word!r} stands in {owner[word]} and in {role}"
+                raise InputError(f"{name}: {both}; keep it in one place")
             owner[word] = role
     return {role: query[role].words for role in roles}

@@ -57,10 +57,9 @@ def lines_with(path: Path, words: Iterable[str]) -> Iterator[tuple[int, list[Lin
     exactly.
     """
     wanted = frozenset(word.encode() for word in words)
+    keys = [int.from_bytes(word[:8], "little") for word in wanted]
     table = np.zeros(1 << 16, dtype=bool)
-    table[
-        _slots(np.array([int.from_bytes(word[:8], "little") for word in wanted], dtype=np.uint64))
-    ] = True
+    table[_slots(np.array(keys, dtype=np.uint64))] = True
     number = offset = 0
     for block in blocks(path):
         newlines, found = _candidates(block, table)
@@ -69,9 +68,8 @@ def lines_with(path: Path, words: Iterable[str]) -> Iterator[tuple[int, list[Lin
             start, end = newlines[index - 1] + 1 if index else 0, newlines[index] + 1
             tokens = block[start:end].split()
             if not wanted.isdisjoint(tokens):
-                lines.append(
-                    Line(number + index, offset + start, offset + min(end, len(block)), tokens)
-                )
+                end = min(end, len(block))
+                lines.append(Line(number + index, offset + start, offset + end, tokens))
         yield len(newlines), lines
         number += len(newlines)
         offset += len(block)

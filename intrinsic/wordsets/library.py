@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from files import InputError, nearest
 from intrinsic.wordsets.parse import EXAMPLE, WordFile, parse_file
 
 if TYPE_CHECKING:
     from intrinsic.wordsets.wordset import Query, WordSet
+
+T = TypeVar("T")
 
 FOLDER = Path(__file__).parent
 
@@ -21,18 +23,13 @@ def _library() -> WordFile:
     """Every YAML file beside this module as one; a name may occur once."""
     sets: dict[str, WordSet] = {}
     queries: dict[str, Query] = {}
-    # weat.yaml first, for the others name its sets.
-    for path in sorted(
-        FOLDER.glob("*.yaml"),
-        key=lambda path: (path.name not in ("weat.yaml", "bolukbasi.yaml"), path.name),
-    ):
+    first = [FOLDER / "bolukbasi.yaml", FOLDER / "weat.yaml"]  # the others name their sets
+    for path in dict.fromkeys([*first, *sorted(FOLDER.glob("*.yaml"))]):
         file = parse_file(path, sets)
         twice = (sets.keys() & file.sets.keys()) | (queries.keys() & file.queries.keys())
         if twice:
-            raise InputError(
-                f"{path} repeats {', '.join(sorted(twice))}; every word set and query needs a name"
-                " of its own"
-            )
+            repeated = f"{path} repeats {', '.join(sorted(twice))}"
+            raise InputError(f"{repeated}; every word set and query needs a name of its own")
         sets.update(file.sets)
         queries.update(file.queries)
     return WordFile(sets, queries)
@@ -51,23 +48,13 @@ def query_names() -> list[str]:
 def queries_with(names: Sequence[str], language: str) -> list[str]:
     """The queries of these names in a language, where there is one: ``weat7``, ``weat7_es``."""
     queries = _library().queries
-    both = [(name, f"{name}_{language}") for name in names]
-    return [
-        name
-        for pair in both
-        for name in pair
-        if name in queries and queries[name].language == language
-    ]
+    both = [each for name in names for each in (name, f"{name}_{language}")]
+    return [name for name in both if name in queries and queries[name].language == language]
 
 
 def load_wordset(name: str) -> WordSet:
     """The built-in word set of that name. Raises ``InputError`` for an unknown name."""
-    sets = _library().sets
-    if name not in sets:
-        raise InputError(
-            f"unknown word set {name!r}{nearest(name, sets)}; there are {', '.join(sets)}"
-        )
-    return sets[name]
+    return _named("word set", name, _library().sets)
 
 
 def load_query(name: str) -> Query:
@@ -81,12 +68,14 @@ def load_queries(names: Sequence[str], path: str | Path | None = None) -> list[Q
     Raises ``InputError`` for an unknown name, and as ``read_wordsets`` does.
     """
     queries = {**_library().queries, **(read_wordsets(path).queries if path else {})}
-    for name in names:
-        if name not in queries:
-            raise InputError(
-                f"unknown query {name!r}{nearest(name, queries)}; there are {', '.join(queries)}"
-            )
-    return [queries[name] for name in names]
+    return [_named("query", name, queries) for name in names]
+
+
+def _named(kind: str, name: str, known: Mapping[str, T]) -> T:
+    if name not in known:
+        there = f"there are {', '.join(known)}"
+        raise InputError(f"unknown {kind} {name!r}{nearest(name, known)}; {there}")
+    return known[name]
 
 
 def read_query(path: str | Path, name: str | None = None) -> Query:
@@ -98,15 +87,13 @@ def read_query(path: str | Path, name: str | None = None) -> Query:
     queries = read_wordsets(path).queries
     if not queries:
         raise InputError(f"{path} has word sets and no query; add one, such as {EXAMPLE}")
-    if name is None and len(queries) == 1:
-        return next(iter(queries.values()))
     if name is None:
-        raise InputError(f"{path} has the queries {', '.join(queries)}; name one")
+        if len(queries) > 1:
+            raise InputError(f"{path} has the queries {', '.join(queries)}; name one")
+        [name] = queries
     if name not in queries:
-        raise InputError(
-            f"{path} has no query {name!r}{nearest(name, queries)}; name one of"
-            f" {', '.join(queries)}"
-        )
+        remedy = f"name one of {', '.join(queries)}"
+        raise InputError(f"{path} has no query {name!r}{nearest(name, queries)}; {remedy}")
     return queries[name]
 
 
@@ -123,12 +110,9 @@ def read_wordsets(path: str | Path) -> WordFile:
     """
     library = _library()
     file = parse_file(path, library.sets)
-    taken = [
-        name for name, query in file.queries.items() if library.queries.get(name, query) != query
-    ]
+    built_in = library.queries
+    taken = [name for name, query in file.queries.items() if built_in.get(name, query) != query]
     if taken:
-        raise InputError(
-            f"{path}: the query name {', '.join(sorted(taken))} is taken by a built-in query;"
-            " choose another"
-        )
+        names = f"the query name {', '.join(sorted(taken))} is taken by a built-in query"
+        raise InputError(f"{path}: {names}; choose another")
     return file

@@ -17,10 +17,8 @@ FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
 SET_KEYS = ("words", "values", "file", "union", "deleted", "language", "source")
 QUERY_FACTS = ("title", "language", "source")
 Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
-ROLE_KEYS = (
-    f"a query takes {', '.join(ROLES)} (and X3, A3, ... for more groups), and"
-    f" {', '.join(QUERY_FACTS)}"
-)
+MORE = "(and X3, A3, ... for more groups)"
+ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(QUERY_FACTS)}"
 EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'
 FORM = f'the short form is {EXAMPLE}, the full form has "sets" and "queries"'
 
@@ -148,10 +146,8 @@ def _union(
 
 def _look_up(name: str, known: Mapping[str, WordSet], where: str) -> WordSet:
     if name not in known:
-        raise InputError(
-            f"{where}: unknown word set {name!r}{nearest(name, known)}; name a set of the file or a"
-            " built-in one"
-        )
+        unknown = f"unknown word set {name!r}{nearest(name, known)}"
+        raise InputError(f"{where}: {unknown}; name a set of the file or a built-in one")
     return known[name]
 
 
@@ -166,15 +162,12 @@ def _query(
         if role in QUERY_FACTS:
             continue
         if not isinstance(role, str) or width_of(role) is None:
-            raise InputError(
-                f"{where}: unknown key {role!r}{nearest(str(role), ROLES)}; {ROLE_KEYS}"
-            )
+            unknown = f"unknown key {role!r}{nearest(role, ROLES)}"
+            raise InputError(f"{where}: {unknown}; {ROLE_KEYS}")
         sets[role] = _role(name, role, value, known, defaults, f"{role} of {where}")
     if not sets:
         raise InputError(f"{where} names no words; {ROLE_KEYS}")
-    return Query(
-        name=name, sets=sets, language=defaults["language"], title=str(fields.get("title", ""))
-    )
+    return Query(name, sets, defaults["language"], title=str(fields.get("title", "")))
 
 
 def _role(
@@ -191,10 +184,8 @@ def _role(
     else:
         found = _wordset(f"{name}.{role}", entry, known, defaults, where)
     if found.width != width_of(role):
-        raise InputError(
-            f"{where}: {role} takes items of {width_of(role)} words, and {found.name!r} has items"
-            f" of {found.width}"
-        )
+        takes = f"{role} takes items of {width_of(role)} words"
+        raise InputError(f"{where}: {takes}, and {found.name!r} has items of {found.width}")
     return found
 
 
@@ -204,10 +195,8 @@ def _items(entry: object, where: str) -> list[tuple[str, ...]]:
         items = [_words(item, where) for item in entry]
         for item in items:
             if len(item) != len(items[0]) or not item:
-                raise InputError(
-                    f"{where}: {list(item)} has {len(item)} words, the first item {len(items[0])};"
-                    " make them equal"
-                )
+                sizes = f"{list(item)} has {len(item)} words, the first item {len(items[0])}"
+                raise InputError(f"{where}: {sizes}; make them equal")
         return items
     return [(word,) for word in _words(entry, where)]
 
@@ -224,10 +213,8 @@ def _words(entry: object, where: str) -> tuple[str, ...]:
         raise InputError(f"{where}: expected a list of words, not {entry!r}")
     for word in entry:
         if not isinstance(word, str):
-            raise InputError(
-                f"{where}: {word!r} is not a word but {type(word).__name__}; put the word in"
-                " quotation marks"
-            )
+            found = f"{word!r} is not a word but {type(word).__name__}"
+            raise InputError(f"{where}: {found}; put the word in quotation marks")
         if not word.strip():
             raise InputError(f"{where} holds an empty word; remove it")
     return tuple(entry)
@@ -235,16 +222,13 @@ def _words(entry: object, where: str) -> tuple[str, ...]:
 
 def _mapping(entry: object, where: str) -> Mapping[object, object]:
     if not isinstance(entry, dict):
-        raise InputError(
-            f"{where}: expected names with their content, not {type(entry).__name__}; {FORM}"
-        )
+        given = type(entry).__name__
+        raise InputError(f"{where}: expected names with their content, not {given}; {FORM}")
     return entry
 
 
 def _check_keys(fields: Iterable[object], allowed: tuple[str, ...], where: str) -> None:
     for key in fields:
         if key not in allowed:
-            raise InputError(
-                f"{where}: unknown key {key!r}{nearest(str(key), allowed)}; allowed are"
-                f" {', '.join(allowed)}"
-            )
+            unknown = f"unknown key {key!r}{nearest(key, allowed)}"
+            raise InputError(f"{where}: {unknown}; allowed are {', '.join(allowed)}")

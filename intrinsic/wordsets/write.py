@@ -30,8 +30,14 @@ def write_query(query: Query, path: str | Path) -> None:
         "queries": {query.name: entry},
         "sets": {name: _entry(wordset, facts) for name, wordset in sets.items()},
     }
+    if Path(path).suffix == ".json":
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+    else:
+        text = yaml.safe_dump(
+            content, allow_unicode=True, sort_keys=False, default_flow_style=None, width=120
+        )
     with atomic_path(path) as work:
-        work.write_text(_spell(content, as_json=work.suffix == ".json"), encoding="utf-8")
+        work.write_text(text, encoding="utf-8")
 
 
 def _entry(wordset: WordSet, facts: dict[str, str]) -> dict[str, object]:
@@ -44,11 +50,3 @@ def _entry(wordset: WordSet, facts: dict[str, str]) -> dict[str, object]:
         items = [list(item) for item in wordset.items]
         entry["words"] = items if wordset.width > 1 else list(wordset.words)
     return entry | ({"deleted": list(wordset.deleted)} if wordset.deleted else {})
-
-
-def _spell(content: dict[str, object], *, as_json: bool) -> str:
-    if as_json:
-        return json.dumps(content, indent=1, ensure_ascii=False)
-    return yaml.safe_dump(
-        content, allow_unicode=True, sort_keys=False, default_flow_style=None, width=120
-    )
