@@ -61,6 +61,18 @@ def text_rows(table: pd.DataFrame, columns: Iterable[str]) -> list[tuple[str, ..
     return list(zip(*(texts(table, name) for name in columns), strict=True))
 
 
+def lists(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
+    """A column of lists of numbers. Shape (rows, longest); NaN where a list is shorter, or missing,
+    and no columns where the table lacks the column.
+    """
+    values = values_of(table, column) if column in table else []
+    found = [np.atleast_1d(np.asarray(value, dtype=float)) for value in values]
+    whole = np.full((len(table), max(map(len, found), default=0)), np.nan)
+    for row, each in zip(whole, found, strict=False):
+        row[: len(each)] = each
+    return whole
+
+
 def is_blank(value: object) -> bool:
     """Whether a cell holds nothing: None, NaN, NA or empty text."""
     return value is None or value is pd.NA or value is pd.NaT or value != value or value == ""

@@ -8,36 +8,51 @@ python -m analysis.correlate my.csv --x WEAT --y "Performance Gap" --by Metric,E
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from rich.console import Console
 
-from analysis.clusters import Estimate
-from analysis.coefficients import (
-    NORMAL_975,
-    Coefficients,
-    Floats,
-    Truths,
-    both_finite,
-    coefficients,
-)
-from analysis.columns import labels, numbers, require_columns, text_rows, texts
-from analysis.evidence import FEWEST_UNITS, Evidence, evidence
+from analysis.coefficients import Coefficients, Floats, Truths, coefficients
+from analysis.columns import labels, lists, numbers, require_columns, text_rows, texts
+from analysis.evidence import FEWEST_UNITS, RESAMPLES, Evidence, Rows, evidence, strata
 from analysis.findings import CORRELATION_COLUMNS, STATISTICS, Finding, Marks, correlation_table
 from analysis.joined import open_table
-from analysis.naming import ALL, FAMILY, KINDS, POOLED_OVER, SLICE_COLUMNS, UNMODIFIED
-from analysis.pooling import reversal
+from analysis.naming import (
+    ALL,
+    DOSE_SIGN,
+    KINDS,
+    ORIGINAL,
+    POOLED_OVER,
+    SLICE_COLUMNS,
+    SMALLEST,
+    UNMODIFIED,
+    Declared,
+)
 from analysis.show import print_correlations, print_evidence, print_slices
-from analysis.verdict import RULES, judged
+from analysis.studies.correlation import Correlation
+from analysis.verdict import (
+    ROLE_EXPLORATORY,
+    ROLE_PRIMARY,
+    RULES,
+    heterogeneity,
+    judged,
+    may_claim,
+)
 from files import InputError, atomic_path, run_cli
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Key = TypeVar("Key", bound=Hashable)
+
+
+DECLARED = Declared()  # where a study declares nothing else
 JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 
 
@@ -48,86 +63,179 @@ def correlate(
     y: str,
     by: Sequence[str] = (),
     cluster: Sequence[str] = (),
+    base: Sequence[str] = (),
     unbiased: float = 0.0,
-    seed: int = 0,
 ) -> list[Finding]:
     """One finding per slice of the ``by`` columns, in order of appearance (one in all when ``by``
     is empty).
 
-    Rows that agree in the columns ``cluster`` are one unit; without them each row is. The ``by``
-    columns are read as text, and an empty cell is a slice of its own, ``(empty)``. The p-values
-    are adjusted over the slices. Raises ``InputError`` for an unknown or non-numeric column and for
-    a table without rows.
+    Rows that agree in the columns ``cluster`` are one unit, without them each row is; units that
+    agree in the columns ``base`` descend from one embedding. All slices are one family of primary
+    ones. The ``by`` columns are read as text, and an empty cell is a slice of its own,
+    ``(empty)``. Raises ``InputError`` for an unknown or non-numeric column and for a table without
+    rows.
     """
     by = list(dict.fromkeys(by))
-    require_columns(table, [x, y, *by, *cluster], "the table")
+    require_columns(table, [x, y, *by, *cluster, *base], "the table")
     if table.empty:
         raise InputError("the table has no rows; give one with at least 3")
     if taken := [name for name in by if name in STATISTICS]:
         raise InputError(f"column {taken[0]!r} has the name of a result column; rename it")
-    units = np.arange(len(table)).astype(str)
+    units = np.arange(len(table)).astype(str).astype(object)
     if cluster:
-        units = np.array([" ".join(unit) for unit in _rows(table, cluster)])
-    first, second = numbers(table, x), numbers(table, y)
-    found = []
-    for key, rows in _positions(_rows(table, by)).items():
-        sides = first[rows], second[rows]
-        statistics = coefficients(*sides, names=(x, y))
-        behind = evidence(*sides, units=units[rows], unbiased=unbiased, seed=seed)
-        behind = behind if cluster else _with_repeats(behind, *sides)
-        found.append(
-            Finding(dict(zip(by, key, strict=True)), _supported(statistics, behind), behind)
-        )
-    return _judged(found)
+        units = np.array([" ".join(unit) for unit in _rows(table, cluster)], dtype=object)
+    bases = np.array([" ".join(one) for one in _rows(table, base)], dtype=object) if base else ()
+    whole = Rows.of(numbers(table, x), numbers(table, y), units, bases)
+    resamples = _resamples(len(set(_rows(table, by))))
+    found, refused = [], []
+    for key, places in _positions(_rows(table, by)).items():
+        rows = whole.at(places)
+        told = coefficients(rows.x, rows.y, names=(x, y))
+        behind = evidence(rows, unbiased=unbiased, resamples=resamples)
+        found.append(Finding(dict(zip(by, key, strict=True)), _supported(told, behind), behind))
+        refused.append("" if cluster else repeats(rows))
+    return judge(found, [()] * len(found), refused=refused)
 
 
-def correlate_slices(joined: pd.DataFrame, *, seed: int = 0) -> list[Finding]:
+def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> list[Finding]:
     """Every slice that the paper breaks out: task, metric, convention, part, measure and groups,
     and in each embedding {each, all} x query {each, all} x method {each, all}.
 
     ``joined`` comes from ``join_points``. Metrics are on different scales and never pooled. The
     slice of a method holds the unmodified embeddings too: they are the dose 0 of every method
-    (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify it). The p-values are
-    adjusted over the slices of a task, metric and convention.
+    (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify it). ``declared``:
+    the primary slices.
     """
     require_columns(joined, JOINED_COLUMNS, "the joined table")
-    x, y, units, bases = numbers(joined, "x"), numbers(joined, "y"), *_clusters(joined)
-    x_error, y_error = (_standard_error(joined, side) for side in ("x", "y"))
-    unbiased = np.nan_to_num(numbers(joined, "unbiased"))
+    whole, unbiased = rows_of(joined), np.nan_to_num(numbers(joined, "unbiased"))
     generated = np.array([label == "True" for label in labels(joined, "generated")])
+    slices = list(_slices(joined))
+    resamples = _resamples(len(slices))
     found = []
-    for names, rows in _slices(joined):
-        statistics = coefficients(x[rows], y[rows])
-        behind = evidence(
-            x[rows],
-            y[rows],
-            units=units[rows],
-            bases=bases[rows],
-            errors=(x_error[rows], y_error[rows]),
-            unbiased=float(unbiased[rows[0]]),
-            seed=seed,
+    for names, places in slices:
+        rows = whole.at(places)
+        behind = evidence(rows, unbiased=float(unbiased[places[0]]), resamples=resamples)
+        repeated = len(set(rows.unit.tolist())) < len(places)
+        marks = Marks(repeated, bool(generated[places].any()), _missing(rows))
+        told = _supported(coefficients(rows.x, rows.y), behind)
+        found.append(Finding(names, told, behind, marks=marks))
+    present = list(dict.fromkeys(each.names["measure"] for each in found))
+    parents = [declared.parent_of(each.names, present) for each in found]
+    return _with_disagreements(judge(found, parents, smallest=declared.smallest))
+
+
+def judge(
+    found: Sequence[Finding],
+    parents: Sequence[tuple[str, ...] | None],
+    *,
+    smallest: float = SMALLEST,
+    refused: Sequence[str] = (),
+) -> list[Finding]:
+    """The findings with their verdicts. ``parents``: () for a primary slice, the name of a primary
+    slice for a part of it, None for one that is neither.
+    """
+    names = [tuple(each.names.values()) for each in found]
+    claiming = [may_claim(each.evidence) for each in found]
+    adjusted = np.full(len(found), np.nan)
+    family = np.zeros(len(found), dtype=int)
+    primary: dict[tuple[str, ...], float] = {}
+    for parent, places in sorted(_positions(parents).items(), key=lambda entry: entry[0] != ()):
+        able = [int(place) for place in places if claiming[place]]
+        holm = adjust([found[place].evidence.within_p for place in able])
+        above = primary.get(parent, 1.0) if parent else 0.0
+        for place, p in zip(able, holm.tolist(), strict=True):
+            adjusted[place] = max(p, above)
+        family[places] = len(able)
+        if parent == ():
+            primary = {names[place]: float(adjusted[place]) for place in able}
+    return [
+        each._replace(
+            judgement=judged(
+                each.evidence,
+                ROLE_PRIMARY if parent == () else ROLE_EXPLORATORY,
+                int(size),
+                float(p),
+                smallest=smallest,
+                refused=reason,
+            )
         )
-        marks = Marks(len(set(units[rows])) < len(rows), bool(generated[rows].any()))
-        found.append(Finding(names, _supported(statistics, behind), behind, marks=marks))
-    families = _positions([tuple(each.names[name] for name in FAMILY) for each in found])
-    return _with_reversals(
-        [each for places in families.values() for each in _judged([found[i] for i in places])]
+        for each, parent, size, p, reason in zip(
+            found, parents, family, adjusted, refused or [""] * len(found), strict=True
+        )
+    ]
+
+
+def adjust(p: ArrayLike) -> Floats:
+    """Holm's adjusted p-values over a family: of the i-th smallest of m the largest of (m - j + 1)
+    p_j over j up to i, at most 1. Shapes: (m,) -> (m,).
+    """
+    values = np.asarray(p, dtype=float)
+    order = np.argsort(values)
+    steps: Floats = values[order] * np.arange(len(values), 0, -1)
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(steps))
+    return adjusted
+
+
+def repeats(rows: Rows) -> str:
+    """Why rows taken as units cannot be independent; empty where nothing speaks against it.
+
+    The rows of one embedding share its gap beside several scores (then more than a fifth of all
+    share their y with another x), or its score beside several gaps (then nearly all share their x).
+    """
+    known = rows.known()
+    x, y = known.x.tolist(), known.y.tolist()
+    for name, other, side, least in (
+        ("y", "x", list(zip(y, x, strict=True)), 0.2),
+        ("x", "y", list(zip(x, y, strict=True)), 0.8),
+    ):
+        values = Counter(value for value, _ in set(side))
+        times = sum(values[value] > 1 for value, _ in side)
+        if times > least * len(side):
+            return (
+                f"{times} of {len(side)} rows share their {name} with another {other}, as the rows"
+                " of one embedding do; name what is one unit with --cluster"
+            )
+    return ""
+
+
+def rows_of(joined: pd.DataFrame) -> Rows:
+    """The joined table as arrays; a point is its own unit, base and cluster where it does not
+    tell. Where nothing was modified, association is looked for within each training algorithm.
+    """
+    unit = _labels(joined, "unit", "point")
+    base = _labels(joined, "base", "unit" if "unit" in joined else "point")
+    sign = np.array([DOSE_SIGN.get(text, 0.0) for text in texts(joined, "direction")])
+    return Rows(
+        x=numbers(joined, "x"),
+        y=numbers(joined, "y"),
+        unit=unit,
+        base=base,
+        cluster=_labels(joined, "cluster", "base" if "base" in joined else "point"),
+        stratum=strata(unit, base, _labels(joined, "embedding", "embedding")),
+        arm=_labels(joined, "method", "method"),
+        dose=sign * np.nan_to_num(numbers(joined, "dose")),
+        x_resampled=lists(joined, "x_resampled"),
+        y_resampled=lists(joined, "y_resampled"),
     )
 
 
-def adjust(p: ArrayLike) -> tuple[Floats, Floats]:
-    """Holm's and Benjamini and Hochberg's adjusted p-values over the family of all that are not
-    NaN. Shapes: (m,) -> (m,) each.
-    """
-    from statsmodels.stats.multitest import multipletests  # loads for a second
+def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> NDArray[np.object_]:
+    return np.array(labels(joined, name if name in joined else otherwise), dtype=object)
 
-    values = np.asarray(p, dtype=float)
-    known: Truths = np.isfinite(values)
-    holm, bh = np.full((2, len(values)), np.nan)
-    if known.any():
-        holm[known] = multipletests(values[known], method="holm")[1]
-        bh[known] = multipletests(values[known], method="fdr_bh")[1]
-    return holm, bh
+
+def _resamples(slices: int) -> int:
+    """So many that the least p, 1 / (1 + resamples), is far below what the largest family asks."""
+    return max(RESAMPLES, 100 * slices - 1)
+
+
+def _missing(rows: Rows) -> str:
+    """The units whose gap is undefined, counted by method."""
+    units = dict(zip(rows.unit, zip(rows.arm, np.isfinite(rows.y), strict=True), strict=True))
+    whole = Counter(str(arm) for arm, _ in units.values())
+    lost = Counter(str(arm) for arm, known in units.values() if not known)
+    names = {UNMODIFIED: ORIGINAL}
+    return ", ".join(f"{n} of {whole[arm]} {names.get(arm, arm)}" for arm, n in lost.items())
 
 
 def _slices(joined: pd.DataFrame) -> Iterator[tuple[dict[str, str], NDArray[np.intp]]]:
@@ -150,21 +258,6 @@ def _slices(joined: pd.DataFrame) -> Iterator[tuple[dict[str, str], NDArray[np.i
                 yield {name: names[name] for name in SLICE_COLUMNS}, rows[kept]
 
 
-def _clusters(joined: pd.DataFrame) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
-    """The unit and the base of each row; the point where a table does not tell."""
-    unit, base = (
-        np.array(labels(joined, name if name in joined else "point"), dtype=object)
-        for name in ("unit", "base")
-    )
-    return unit, base
-
-
-def _standard_error(joined: pd.DataFrame, side: str) -> Floats:
-    """The standard error that a 95% interval stands for."""
-    low, high = (numbers(joined, f"{side}_{bound}") for bound in ("low", "high"))
-    return (high - low) / (2 * NORMAL_975)
-
-
 def _supported(statistics: Coefficients, found: Evidence) -> Coefficients:
     """Rows of fewer than three units have no correlation, however many they are."""
     if found.n_units >= FEWEST_UNITS or statistics.reason:
@@ -172,50 +265,26 @@ def _supported(statistics: Coefficients, found: Evidence) -> Coefficients:
     return Coefficients(statistics.n, statistics.n_missing, reason=found.caution)
 
 
-def _with_repeats(found: Evidence, x: Floats, y: Floats) -> Evidence:
-    known = both_finite(x, y)
-    repeated = int(known.sum()) - len(set(zip(x[known].tolist(), y[known].tolist(), strict=True)))
-    if not repeated:
-        return found
-    told = f"{repeated} rows repeat another one; if they are of one unit, name it with --cluster"
-    return found._replace(caution="; ".join(filter(None, [found.caution, told])))
-
-
-def _judged(found: Sequence[Finding]) -> list[Finding]:
-    """The findings with p-values adjusted over all of them, and their verdicts."""
-    holm_p, bh_p = adjust([each.evidence.r_p for each in found])
-    return [
-        each._replace(judgement=judged(each.statistics, each.evidence, float(holm), float(bh)))
-        for each, holm, bh in zip(found, holm_p, bh_p, strict=True)
-    ]
-
-
-def _with_reversals(found: Sequence[Finding]) -> list[Finding]:
-    """For every slice that pools queries, embeddings or methods, how the correlations of its parts
-    stand to its own.
-    """
+def _with_disagreements(found: Sequence[Finding]) -> list[Finding]:
+    """For every slice that pools queries, embeddings or methods, whether its parts disagree."""
 
     def around(each: Finding, over: str) -> tuple[str, ...]:
         return over, *(each.names[name] for name in SLICE_COLUMNS if name != over)
 
-    parts: dict[tuple[str, ...], list[Estimate]] = {}
+    parts: dict[tuple[str, ...], list[Evidence]] = {}
     for each, over in product(found, POOLED_OVER):
         if each.names[over] != ALL:
-            parts.setdefault(around(each, over), []).append(_estimate(each))
+            parts.setdefault(around(each, over), []).append(each.evidence)
     told = []
     for each in found:
         notes = [
             f"by {over}: {note}"
             for over in POOLED_OVER
             if each.names[over] == ALL
-            and (note := reversal(_estimate(each), parts.get(around(each, over), [])))
+            and (note := heterogeneity(parts.get(around(each, over), [])))
         ]
         told.append(each._replace(marks=each.marks._replace(reversal="; ".join(notes))))
     return told
-
-
-def _estimate(found: Finding) -> Estimate:
-    return Estimate(found.statistics.pearson, found.evidence.r_low, found.evidence.r_high)
 
 
 def _rows(table: pd.DataFrame, names: Sequence[str]) -> list[tuple[str, ...]]:
@@ -224,9 +293,9 @@ def _rows(table: pd.DataFrame, names: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(column[i] for column in columns) for i in range(len(table))]
 
 
-def _positions(keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], NDArray[np.intp]]:
+def _positions(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
     """Where each key stands, in order of appearance."""
-    found: dict[tuple[str, ...], list[int]] = {}
+    found: dict[Key, list[int]] = {}
     for place, key in enumerate(keys):
         found.setdefault(key, []).append(place)
     return {key: np.array(places) for key, places in found.items()}
@@ -240,6 +309,7 @@ class CorrelateArguments(argparse.Namespace):
     y: str
     by: list[str]
     cluster: list[str]
+    base: list[str]
     unbiased: float
     out: str
 
@@ -252,7 +322,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = Console()
     if ours and not (args.x or args.y or args.by):
         columns: Sequence[str] = CORRELATION_COLUMNS
-        found = correlate_slices(table)
+        found = correlate_slices(table, Correlation.of(Path(args.table)).declared)
         print_correlations(found, console)
     else:
         if not ours and not (args.x and args.y):
@@ -262,7 +332,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             )
         x, y = args.x or "x", args.y or "y"
         columns = [*args.by, *STATISTICS]
-        found = correlate(table, x=x, y=y, by=args.by, cluster=args.cluster, unbiased=args.unbiased)
+        found = correlate(
+            table,
+            x=x,
+            y=y,
+            by=args.by,
+            cluster=args.cluster,
+            base=args.base,
+            unbiased=args.unbiased,
+        )
         print_slices(found, f"{y} against {x}, {len(table)} rows", console)
         print_evidence(found, console)
         console.print(RULES, soft_wrap=True, highlight=False)
@@ -294,6 +372,12 @@ def _parser() -> argparse.ArgumentParser:
             "columns that together name the unit of each row, such as the embedding; default: each"
             " row is one"
         ),
+    )
+    parser.add_argument(
+        "--base",
+        type=names,
+        default=[],
+        help="columns that together name what units descend from: one unmodified embedding",
     )
     parser.add_argument(
         "--unbiased",

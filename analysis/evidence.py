@@ -1,225 +1,382 @@
-"""What stands behind the correlation of a slice: units, intervals, permutation p, influence, power
-and ranking.
+"""What stands behind the correlation of a slice: how many embeddings, of how many origins; the
+association within origins with its test; intervals, influence, noise and ranking.
 """
 
 from __future__ import annotations
 
-from math import nan
-from typing import NamedTuple
+from math import isfinite, nan, sqrt
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+import scipy
+from numpy.typing import ArrayLike, NDArray
 
-from analysis.clusters import (
+from analysis.clusters import Pairs, leave_one_out, moments, rho_and_tau, weighted_moments
+from analysis.coefficients import Floats, Truths, both_finite
+from analysis.within import (
     Estimate,
-    Pairs,
-    coverage,
-    detectable,
-    jackknife_interval,
-    leave_one_out,
-    pearson_interval,
-    resample,
-    rho_and_tau,
-    unit_permutation_p,
-    weighted_moments,
+    Residuals,
+    indicators,
+    interval,
+    permutation_p,
+    residuals,
+    without_each,
+    z_error,
+    z_interval,
 )
-from analysis.clusters import moments as unit_moments
-from analysis.coefficients import Floats, both_finite
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from analysis.within import Ints
+
+Labels = NDArray[np.object_]
 
 FEWEST_UNITS = 3
-RESAMPLES = 10_000
-FEWEST_RESAMPLES = 1_000
-MOST_WEIGHTS = 1_000_000  # resamples times units
+FEWEST_RESAMPLES = 50  # of words or posts, for a standard error
+FEWEST_CLUSTERS = 5  # below, intervals over clusters are as wide as [-1, 1] or do not hold
+RESAMPLES = 9_999
+RELIABLE = 0.5  # below, noise is most of what is seen, and a correction for it multiplies noise
+TIE = 1e-9  # of the largest difference: closer values are equal
 
 
 class Evidence(NamedTuple):
-    """What speaks for or against a correlation of clustered pairs; NaN where it cannot be had.
+    """What speaks for or against an association of score and gap; NaN where it cannot be had.
 
-    * ``n_units``: units with a finite pair; ``n_bases``: clusters of units.
-    * ``r_low``, ``r_high``: 95% interval of Pearson's r over units (see
-      ``clusters.pearson_interval``), ``coverage`` what simulation found of it; ``r_low_bases``,
-      ``r_high_bases``: the same over bases. ``r_p``: permutation p, units changing places.
-    * ``rho_*``, ``tau_*``: 95% intervals of Spearman's rho and Kendall's tau by the jackknife over
-      units.
-    * ``influence_low``, ``influence_high``: least and largest r without one unit, ``influential``:
-      the unit whose loss moves r most.
-    * ``detectable``: the smallest |r| that so many units detect with a power of 80%.
-    * ``r_corrected``: r divided by the root of both reliabilities, see ``corrected``.
-    * ``accuracy``: how often the unit with the less biased x has the less biased y, see
-      ``pairwise_accuracy``.
+    * ``n_units``: embeddings with a score and a gap; ``n_bases``: the unmodified embeddings that
+      they descend from; ``n_clusters``: what is independent of one another (corpora, or the bases
+      where all share one corpus).
+    * ``within``: r of score and gap over units, both freed of their base, with its 95% interval and
+      the permutation ``within_p``; ``within_error``: the standard error of its z = atanh(r);
+      ``free``: its degrees of freedom. This is what verdicts are
+      about: does the gap follow the score when an embedding is modified? Where no base has two
+      units it is r over units.
+    * ``influence_low``, ``influence_high``: least and largest ``within`` without one unit,
+      ``influential``: the unit whose loss moves it most.
+    * ``partial``: the same, freed of method and dose too; ``absolute``: the same of |score| and
+      |gap| (a gap that opens with bias of either sign); ``distance``: distance correlation in [0,
+      1] of the freed values, 0 only for independence, with its permutation p.
+    * ``r_low``, ``r_high``: 95% interval of Pearson's r over all rows, for units of other bases
+      too, from leaving out clusters; ``rho_*``, ``tau_*``: those of rho and tau. From 5 clusters.
+    * ``reliability_x``, ``reliability_y``: the share of the variance within bases that is not noise
+      of the choice of words and posts; ``ceiling``: the largest |within| that such noise lets
+      through; ``corrected``: ``within`` divided by it (Spearman, 1904), with its 90% interval.
+    * ``accuracy``: how often, of two units, the one with the less biased score has the smaller gap.
     * ``caution``: what stands in the way of these.
     """
 
     n_units: int
-    n_bases: float = nan
+    n_bases: int = 0
+    n_clusters: int = 0
+    free: int = 0
+    within: float = nan
+    within_low: float = nan
+    within_high: float = nan
+    within_p: float = nan
+    within_error: float = nan
+    influence_low: float = nan
+    influence_high: float = nan
+    influential: str = ""
+    partial: float = nan
+    partial_low: float = nan
+    partial_high: float = nan
+    absolute: float = nan
+    absolute_low: float = nan
+    absolute_high: float = nan
+    distance: float = nan
+    distance_p: float = nan
     r_low: float = nan
     r_high: float = nan
-    r_p: float = nan
-    r_low_bases: float = nan
-    r_high_bases: float = nan
     rho_low: float = nan
     rho_high: float = nan
     tau_low: float = nan
     tau_high: float = nan
-    influence_low: float = nan
-    influence_high: float = nan
-    influential: str = ""
-    detectable: float = nan
-    coverage: str = ""
-    r_corrected: float = nan
-    r_corrected_low: float = nan
-    r_corrected_high: float = nan
+    reliability_x: float = nan
+    reliability_y: float = nan
+    ceiling: float = nan
+    corrected: float = nan
+    corrected_low: float = nan
+    corrected_high: float = nan
     accuracy: float = nan
     accuracy_low: float = nan
     accuracy_high: float = nan
     caution: str = ""
 
 
-def evidence(
-    x: Floats,
-    y: Floats,
-    *,
-    units: ArrayLike,
-    bases: ArrayLike | None = None,
-    errors: tuple[Floats, Floats] | None = None,
-    unbiased: float = 0.0,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Evidence:
-    """What stands behind the correlation of x and y.
-
-    ``units`` and ``bases`` are labels, ``errors`` the standard errors of x and of y, ``unbiased``
-    the value of x without bias. Shapes: (n,) each.
+class Rows(NamedTuple):
+    """The rows of a slice. Shapes: x, y (n,); labels (n,): the unit, the ``base`` it descends from,
+    the ``cluster`` that is independent of others, the ``stratum`` that association is looked for
+    within, the ``arm`` (method); a ``dose`` that is negative where bias was pushed down (n,);
+    ``x_resampled``, ``y_resampled`` (n, resamples), the same numbers over words and posts drawn
+    alike for all rows, NaN where not known.
     """
-    pairs, names = Pairs.of(x, y, units)
-    over, base_names = Pairs.of(x, y, bases) if bases is not None else (pairs, [])
-    found = Evidence(len(names), nan if bases is None else len(base_names))
+
+    x: Floats
+    y: Floats
+    unit: Labels
+    base: Labels
+    cluster: Labels
+    stratum: Labels
+    arm: Labels
+    dose: Floats
+    x_resampled: Floats
+    y_resampled: Floats
+
+    @classmethod
+    def of(cls, x: ArrayLike, y: ArrayLike, units: ArrayLike, bases: ArrayLike = ()) -> Rows:
+        """Rows of which no more is known than their units, and maybe the bases of these: without
+        them every unit is one.
+        """
+        first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        unit, told = np.asarray(units, dtype=object), np.asarray(bases, dtype=object)
+        base = told if len(told) else unit
+        none, nothing = np.full(len(first), "", dtype=object), np.zeros((len(first), 0))
+        stratum = strata(unit, base, none)
+        dose = np.zeros(len(first))
+        return cls(first, second, unit, base, base, stratum, none, dose, nothing, nothing)
+
+    def known(self) -> Rows:
+        """The rows with a score and a gap."""
+        return self.at(np.flatnonzero(both_finite(self.x, self.y)))
+
+    def at(self, places: Ints) -> Rows:
+        """Some of the rows."""
+        return Rows._make(column[places] for column in self)
+
+
+def strata(unit: Labels, base: Labels, otherwise: Labels) -> Labels:
+    """What association is looked for within: the base, or where no base has two units something
+    else.
+    """
+    units = set(zip(unit.tolist(), base.tolist(), strict=True))
+    return base if len(units) > len(set(base.tolist())) else otherwise
+
+
+def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -> Evidence:
+    """What stands behind the association of x and y; ``unbiased`` is the value of x without bias.
+
+    A unit counts once: where it has several rows (queries that share its gap, classifiers trained
+    on it) their means are its values.
+    """
+    rows = rows.known()
+    pairs, names = Pairs.of(rows.x, rows.y, rows.unit)
+    n_bases, n_clusters = len(set(rows.base.tolist())), len(set(rows.cluster.tolist()))
+    found = Evidence(len(names), n_bases, n_clusters)
     if len(names) < FEWEST_UNITS:
         return found._replace(caution=f"{len(names)} units, fewer than {FEWEST_UNITS}")
     if pairs.constant:
         return found._replace(caution="a side is constant")
-    resamples = _affordable(resamples, len(names))
-    weights = resample(len(names), resamples, seed)
-    p, caution = unit_permutation_p(pairs, resamples, seed)
-    ranking = pairwise_accuracy(pairs, weights, unbiased)
-    of_bases, noiseless = Estimate(), Estimate()
-    if len(base_names) > FEWEST_UNITS:
-        of_bases = pearson_interval(over, resample(len(base_names), resamples, seed))
-    if errors:
-        kept = both_finite(x, y)
-        noiseless = corrected(pairs, errors[0][kept], errors[1][kept], weights)
-    return _of_units(found, pairs, names, weights)._replace(
-        r_p=p,
-        r_low_bases=of_bases.low,
-        r_high_bases=of_bases.high,
-        r_corrected=noiseless.value,
-        r_corrected_low=noiseless.low,
-        r_corrected_high=noiseless.high,
-        accuracy=ranking.value,
-        accuracy_low=ranking.low,
-        accuracy_high=ranking.high,
-        caution=caution,
+    units = _units(rows, pairs.unit)
+    found = _total(found, rows, units, unbiased)
+    stratum = codes(units.stratum)
+    design = indicators(stratum)
+    of = residuals(units.x, units.y, design)
+    found = found._replace(free=max(0, of.free))
+    if not of.defined:
+        return found._replace(caution="within bases a side is constant, or nothing is left to tell")
+    names = [names[place] for place in of.told]
+    found = _within(found, of, names, permutation_p(of, stratum, resamples))
+    return _without_noise(_otherwise(found, units, of, design, unbiased), units, of, design)
+
+
+def within_interval(rows: Rows) -> Estimate:
+    """``within`` with its interval, as ``evidence`` has them."""
+    rows = rows.known()
+    pairs, names = Pairs.of(rows.x, rows.y, rows.unit)
+    if len(names) < FEWEST_UNITS or pairs.constant:
+        return Estimate()
+    units = _units(rows, pairs.unit)
+    return interval(residuals(units.x, units.y, indicators(codes(units.stratum))))
+
+
+def codes(names: Labels) -> Ints:
+    """Labels as numbers from 0 on."""
+    return np.unique(names.astype(str), return_inverse=True)[1]
+
+
+def _units(rows: Rows, unit: Ints) -> Rows:
+    """One row a unit: means over its rows, and what it descends from."""
+    order = np.argsort(unit, kind="stable")
+    counts = np.bincount(unit)
+    first = np.cumsum(counts) - counts
+    sums = [
+        np.add.reduceat(each[order], first, axis=0)
+        for each in (rows.x, rows.y, rows.x_resampled, rows.y_resampled)
+    ]
+    x, y, x_resampled, y_resampled = ((each.T / counts).T for each in sums)
+    return rows.at(order[first])._replace(
+        x=x, y=y, x_resampled=x_resampled, y_resampled=y_resampled
     )
 
 
-def unit_interval(x: ArrayLike, y: ArrayLike, units: ArrayLike) -> tuple[float, float]:
-    """The 95% interval of Pearson's r over units, ``r_low`` and ``r_high`` of ``evidence`` with its
-    own seed and resamples.
+def _within(found: Evidence, of: Residuals, names: Sequence[str], p: float) -> Evidence:
+    """With r within bases, its interval and test, and what single units do to it."""
+    left_out = without_each(of)
+    r = z_interval(of.r, left_out, of.free)
+    moved = np.abs(np.nan_to_num(left_out, nan=r.value) - r.value)
+    return found._replace(
+        within=r.value,
+        within_low=r.low,
+        within_high=r.high,
+        within_p=p,
+        within_error=z_error(left_out)[0],
+        influence_low=float(np.nanmin(left_out)),
+        influence_high=float(np.nanmax(left_out)),
+        influential=names[int(np.argmax(moved))],
+    )
+
+
+def _otherwise(
+    found: Evidence, units: Rows, of: Residuals, design: Floats, unbiased: float
+) -> Evidence:
+    """With other ways that a gap can follow a score."""
+    partial = interval(residuals(units.x, units.y, np.hstack([design, _arms(units)])))
+    absolute = interval(residuals(np.abs(units.x - unbiased), np.abs(units.y), design))
+    distance, distance_p = distance_correlation(of)
+    return found._replace(
+        partial=partial.value,
+        partial_low=partial.low,
+        partial_high=partial.high,
+        absolute=absolute.value,
+        absolute_low=absolute.low,
+        absolute_high=absolute.high,
+        distance=distance,
+        distance_p=distance_p,
+    )
+
+
+def _arms(units: Rows) -> Floats:
+    """For each method that modifies: whether it did, and its signed dose."""
+    chosen = indicators(codes(units.arm))
+    return np.hstack([chosen, chosen * units.dose[:, None]])
+
+
+def distance_correlation(of: Residuals) -> tuple[float, float]:
+    """The bias-corrected distance correlation of what is left of x and y (Székely & Rizzo, 2013)
+    and its p (Shen, Panda & Vogelstein, 2022).
+
+    C = sum A B / sqrt(sum A^2 sum B^2),  A, B: distances of x and of y, centred so that C is 0 on
+    average where the two are independent;  p = P(chi^2_1 > free C + 1)
+
+    The value is sqrt(max(0, C)), in [0, 1]; NaN below 4 units or where a side is constant.
     """
-    pairs, names = Pairs.of(x, y, units)
-    if len(names) < FEWEST_UNITS or pairs.constant:
+    if len(of.u) < 4:
         return nan, nan
-    found = pearson_interval(pairs, resample(len(names), _affordable(RESAMPLES, len(names)), 0))
-    return found.low, found.high
+    a, b = _distances(of.u), _distances(of.v)
+    spread = sqrt(float((a * a).sum()) * float((b * b).sum()))
+    if not spread > 0:
+        return nan, nan
+    c = float((a * b).sum()) / spread
+    return sqrt(max(0.0, c)), float(scipy.special.chdtrc(1, max(0.0, of.free * c + 1)))
 
 
-def _of_units(found: Evidence, pairs: Pairs, names: list[str], weights: Floats) -> Evidence:
-    """With the intervals over units, what they can tell, and the influence of each."""
-    r = pearson_interval(pairs, weights)
-    rho, tau = (jackknife_interval(each[0], each[1:]) for each in rho_and_tau(pairs))
-    found = found._replace(
-        r_low=r.low,
-        r_high=r.high,
+def _distances(values: Floats) -> Floats:
+    apart: Floats = np.abs(values[:, None] - values)
+    n, rows = len(values), apart.sum(axis=0)
+    apart = apart - (rows + rows[:, None]) / (n - 2) + float(rows.sum()) / ((n - 1) * (n - 2))
+    np.fill_diagonal(apart, 0)
+    return apart
+
+
+def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidence:
+    """With the intervals over clusters."""
+    value, agree = _ranking(units, unbiased)
+    found = found._replace(accuracy=value)
+    if found.n_clusters < FEWEST_CLUSTERS:
+        return found
+    over, _ = Pairs.of(rows.x, rows.y, rows.cluster)
+    free = found.n_clusters - 2
+    r = weighted_moments(np.ones((1, over.units)), moments(over)).r
+    whole = z_interval(float(r[0]), leave_one_out(over), free)
+    rho, tau = (z_interval(float(each[0]), each[1:], free) for each in rho_and_tau(over))
+    low, high = _ranking_interval(value, agree, units.cluster, free)
+    return found._replace(
+        r_low=whole.low,
+        r_high=whole.high,
         rho_low=rho.low,
         rho_high=rho.high,
         tau_low=tau.low,
         tau_high=tau.high,
-        detectable=detectable(len(names)),
-        coverage=coverage(len(names)),
-    )
-    left_out = leave_one_out(pairs)
-    if not np.isfinite(left_out).any():
-        return found
-    return found._replace(
-        influence_low=float(np.nanmin(left_out)),
-        influence_high=float(np.nanmax(left_out)),
-        influential=names[int(np.nanargmax(np.abs(left_out - r.value)))],
+        accuracy_low=low,
+        accuracy_high=high,
     )
 
 
-def _affordable(resamples: int, units: int) -> int:
-    """The more units, the fewer resamples tell as much: memory and time stay bounded."""
-    return min(resamples, max(FEWEST_RESAMPLES, MOST_WEIGHTS // units))
-
-
-def corrected(pairs: Pairs, x_error: Floats, y_error: Floats, weights: Floats) -> Estimate:
-    """r corrected for attenuation (Spearman, 1904), with its 95% percentile interval over resampled
-    units.
-
-    r / sqrt(rel(x) rel(y)),   rel(x) = 1 - mean(error^2) / var(x)
-
-    Rows without a standard error count as if measured without error on that side only where all
-    are; otherwise, and where noise is all there is (rel <= 0), there is no correction. The
-    corrected r may exceed 1: then noise was overestimated or n is small; it is cut at 1.
+def _ranking(units: Rows, unbiased: float) -> tuple[float, Floats]:
+    """How often the unit whose score lies nearer to unbiased has the smaller gap, over all pairs of
+    units; whether each pair agrees (1), disagrees (0) or ties on a side (0.5). Shape (n, n).
     """
-    noise = [
-        np.nan_to_num(error**2) if np.isnan(error).all() else error**2
-        for error in (x_error, y_error)
-    ]
-    if any(np.isnan(each).any() for each in noise) or not any(each.any() for each in noise):
-        return Estimate()
-    every = np.concatenate([np.ones((1, pairs.units)), weights])
-    reliability = np.ones(len(every))
-    for side, squared in zip((pairs.x, pairs.y), noise, strict=True):
-        centred = side - float(side.mean())
-        sums = pairs.sums(np.ones_like(side), centred, centred**2, squared)
-        n, first, second, errors = list[Floats]((every @ sums).T)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            reliability *= np.clip(1 - (errors / n) / (second / n - (first / n) ** 2), 0, None)
-    r = weighted_moments(every, unit_moments(pairs)).r
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cut: Floats = np.clip(r / np.sqrt(reliability), -1, 1)
-    values = np.where(reliability > 0, cut, nan)
-    if np.isnan(values[0]) or np.count_nonzero(np.isnan(values)) > 0.1 * len(weights):
-        return Estimate()
-    return Estimate(float(values[0]), *_percentiles(values[1:]))
-
-
-def pairwise_accuracy(pairs: Pairs, weights: Floats, unbiased: float = 0.0) -> Estimate:
-    """Of two units, how often the one whose x lies nearer to unbiased has the smaller |y|; 0.5:
-    choosing by x is useless; 1: always right.
-
-    The mean over all pairs of units of the rows' means; ties on either side count half. The 95%
-    interval is the percentile interval over resampled units, in which a unit is not compared with
-    itself. Shapes: pairs (n,), weights (b, units).
-    """
-    k = pairs.units
-    sums = pairs.sums(np.ones_like(pairs.x), np.abs(pairs.x - unbiased), np.abs(pairs.y))
-    n, bias_x, bias_y = list[Floats](sums.T)
-    by_x, by_y = (np.sign(bias[:, None] - bias) for bias in (bias_x / n, bias_y / n))
-    agree: Floats = (1 + by_x * by_y) / 2
+    sides = [_order(np.abs(units.x - unbiased)), _order(np.abs(units.y))]
+    agree: Floats = (1 + sides[0] * sides[1]) / 2
     np.fill_diagonal(agree, 0)
-
-    def share(w: Floats) -> Floats:
-        right: Floats = ((w @ agree) * w).sum(axis=1)
-        compared: Floats = w.sum(axis=1) ** 2 - (w * w).sum(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return right / compared
-
-    value = float(share(np.ones((1, k)))[0])
-    return Estimate(value, *_percentiles(share(weights))) if k > FEWEST_UNITS else Estimate(value)
+    n = len(agree)
+    return float(agree.sum()) / (n * (n - 1)), agree
 
 
-def _percentiles(resampled: Floats) -> tuple[float, float]:
-    bounds: Floats = np.nanquantile(resampled, [0.025, 0.975])
-    return float(bounds[0]), float(bounds[1])
+def _order(bias: Floats) -> Floats:
+    apart: Floats = bias[:, None] - bias
+    close: Truths = np.abs(apart) <= TIE * float(np.abs(apart).max(initial=0))
+    return np.where(close, 0, np.sign(apart))
+
+
+def _ranking_interval(
+    value: float, agree: Floats, cluster: Labels, free: int
+) -> tuple[float, float]:
+    """value +- t s, s from leaving out each cluster; cut at 0 and 1."""
+    own = codes(cluster)
+    k = int(own.max()) + 1
+    left = np.empty(k)
+    for one in range(k):
+        kept = np.flatnonzero(own != one)
+        n = len(kept)
+        left[one] = float(agree[np.ix_(kept, kept)].sum()) / (n * (n - 1)) if n > 1 else nan
+    error = sqrt((k - 1) / k * float(((left - float(left.mean())) ** 2).sum()))
+    if not isfinite(error) or error == 0:
+        return nan, nan
+    reach = float(scipy.special.stdtrit(free, 0.975)) * error
+    return max(0.0, value - reach), min(1.0, value + reach)
+
+
+def _without_noise(found: Evidence, units: Rows, of: Residuals, design: Floats) -> Evidence:
+    """With the share of the variance that is not noise, and r corrected for noise.
+
+    reliability = 1 - sum_u var_b(c_ub) / sum_u c_u^2
+
+    c_u: the value of unit u freed of its base, c_ub: in resample b of the words or posts, drawn
+    alike for all units. What a resample does to all units of a base alike attenuates nothing. What
+    stretches all alike attenuates nothing either and is counted as noise: a reliability is rather
+    too low.
+    """
+    x, y = (
+        _reliability(side, resampled, of, design)
+        for side, resampled in ((units.x, units.x_resampled), (units.y, units.y_resampled))
+    )
+    ceiling = sqrt(max(0.0, x.whole) * max(0.0, y.whole))
+    found = found._replace(reliability_x=x.whole, reliability_y=y.whole, ceiling=ceiling)
+    if not min(x.whole, y.whole) >= RELIABLE:
+        return found
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left_out: Floats = without_each(of) / np.sqrt(x.without_each * y.without_each)
+    r = z_interval(of.r / ceiling, left_out, of.free, 0.9)
+    value = max(-1.0, min(1.0, r.value))
+    return found._replace(corrected=value, corrected_low=r.low, corrected_high=r.high)
+
+
+class Reliability(NamedTuple):
+    """A reliability, of all units and without each (n,); NaN where it is not known."""
+
+    whole: float
+    without_each: Floats
+
+
+def _reliability(side: Floats, resampled: Floats, of: Residuals, design: Floats) -> Reliability:
+    usable = resampled[:, np.isfinite(resampled).all(axis=0)]
+    if usable.shape[1] < FEWEST_RESAMPLES:
+        return Reliability(nan, np.full(len(of.told), nan))
+    basis = np.linalg.qr(design)[0]
+    noise: Floats = (usable - basis @ (basis.T @ usable)).var(axis=1, ddof=1)[of.told]
+    variance: Floats = ((side - basis @ (basis.T @ side)) ** 2)[of.told]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each: Floats = (noise.sum() - noise) / (variance.sum() - variance / (1 - of.leverage))
+    whole = 1 - float(noise.sum()) / float(variance.sum())
+    return Reliability(max(0.0, whole), np.clip(1 - each, 0, 1))

@@ -20,12 +20,14 @@ class Marks(NamedTuple):
       once per query, so its pairs are not independent: the columns that count rows overstate the
       evidence, those that count units do not.
     * ``generated``: it holds points made from generated data.
-    * ``reversal``: what is to be said where it pools queries, embeddings or methods whose
-      correlations differ in sign.
+    * ``missing``: gaps that are undefined, counted by method.
+    * ``reversal``: what is to be said where it pools queries, embeddings or methods that disagree
+      in sign beyond noise.
     """
 
     repeated: bool = False
     generated: bool = False
+    missing: str = ""
     reversal: str = ""
 
 

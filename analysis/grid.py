@@ -14,8 +14,9 @@ import vl_convert
 
 from analysis.coefficients import coefficients
 from analysis.columns import labels, numbers
-from analysis.evidence import unit_interval
+from analysis.evidence import Rows, within_interval
 from analysis.show import short
+from analysis.within import Estimate
 from files import InputError, atomic_path, nearest
 
 if TYPE_CHECKING:
@@ -185,19 +186,20 @@ def save_charts(
 def panel_statistics(data: pd.DataFrame) -> list[Panel]:
     """What stands above each panel, one for each row and column that has data.
 
-    The interval is that over units where ``data`` has a column ``unit``, by the studentised cluster
-    bootstrap; else Fisher's.
+    r is that within bases, with its interval, where ``data`` has a column ``unit`` (and ``base``);
+    else over all pairs, with Fisher's.
     """
     panels = []
     for _, part in data.groupby(["row", "column"], sort=False):
         row, column = (labels(part, name, empty="")[0] for name in ("row", "column"))
         x, y = numbers(part, "x"), numbers(part, "y")
         found = coefficients(x, y)
-        units, interval = found.n, (found.pearson_low, found.pearson_high)
+        units, r = found.n, Estimate(found.pearson, found.pearson_low, found.pearson_high)
         if "unit" in part:
             units = part.loc[np.isfinite(x) & np.isfinite(y), "unit"].nunique()
-            interval = unit_interval(x, y, part["unit"])
-        panels.append(Panel(row, column, units, found.n, found.pearson, *interval))
+            bases = labels(part, "base") if "base" in part else ()
+            r = within_interval(Rows.of(x, y, labels(part, "unit"), bases))
+        panels.append(Panel(row, column, units, found.n, *r))
     return panels
 
 

@@ -18,8 +18,11 @@ from files.tables import read_table
 POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
 INTRINSIC_COLUMNS = ("point", "metric", "query", "value")
 EXTRINSIC_COLUMNS = ("point", "task", "kind", "measure", "value")
-KEPT_OF_SCORES = ("low", "high", "unbiased", "p_value", "n_found", "n_lost")
-KEPT_OF_GAPS = ("low", "high", "support")
+KEPT_OF_SCORES = ("low", "high", "unbiased", "p_value", "n_found", "n_lost", "resampled")
+KEPT_OF_GAPS = (
+    *("low", "high", "resampled"),
+    *("support", "support_privileged", "support_unprivileged"),
+)
 
 
 def join_points(tables: Tables) -> pd.DataFrame:
@@ -29,7 +32,8 @@ def join_points(tables: Tables) -> pd.DataFrame:
     score) with its interval ``x_low``, ``x_high``, ``unbiased`` (the score without bias),
     ``p_value``, ``n_found``, ``n_lost`` where recorded; ``task``, ``measure``, ``privileged``,
     ``unprivileged``, ``y`` (the gap) with its interval ``y_low``, ``y_high`` and ``support`` where
-    recorded; ``unit``, the embedding, and ``base``, the unmodified embedding it descends from;
+    recorded; ``unit``, the embedding, ``base``, the unmodified embedding it descends from, and
+    ``cluster``, what is independent of one another: corpora, or bases where all share one corpus;
     ``reason``, which says why ``x`` or ``y`` is NaN, or what its interval lacks. An unmodified
     embedding has the method ``none``.
 
@@ -49,9 +53,12 @@ def join_points(tables: Tables) -> pd.DataFrame:
     joined = joined.merge(gaps, on="point")
     reasons = zip(joined.pop("x_reason"), joined.pop("y_reason"), strict=True)
     unit = _keys(joined, "vectors_key", texts(joined, "point"))
+    base = _keys(joined, "base_key", unit)
+    corpus = _keys(joined, "corpus_key", base)
     return joined.assign(
         unit=unit,
-        base=_keys(joined, "base_key", unit),
+        base=base,
+        cluster=corpus if len(set(corpus)) > 1 else base,
         reason=["; ".join(dict.fromkeys(filter(None, pair))) for pair in reasons],
     )
 
@@ -109,7 +116,7 @@ def _scores(intrinsic: pd.DataFrame) -> pd.DataFrame:
     what = "the intrinsic table"
     _check(intrinsic, INTRINSIC_COLUMNS, [], what)
     kept = [name for name in ("point", "value", *KEPT_OF_SCORES) if name in intrinsic]
-    names = {"value": "x", "low": "x_low", "high": "x_high"}
+    names = {"value": "x"} | {each: f"x_{each}" for each in ("low", "high", "resampled")}
     scores = intrinsic[kept].rename(columns=names).assign(x_reason=texts(intrinsic, "reason"))
     scores = scores.assign(**{name: texts(intrinsic, name) for name in SCORE})
     _once(scores, ["point", *SCORE], what)
@@ -126,7 +133,7 @@ def _gaps(extrinsic: pd.DataFrame) -> pd.DataFrame:
             " groups"
         )
     kept = [name for name in ("point", "task", "value", *KEPT_OF_GAPS) if name in rows]
-    names = {"value": "y", "low": "y_low", "high": "y_high"}
+    names = {"value": "y"} | {each: f"y_{each}" for each in ("low", "high", "resampled")}
     gaps = rows[kept].rename(columns=names).assign(y_reason=texts(rows, "reason"))
     gaps = gaps.assign(**{name: texts(rows, name) for name in GAP})
     _once(gaps, ["point", "task", *GAP], what)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.columns import text_rows, texts
 
@@ -19,7 +19,7 @@ GAP = ("measure", "privileged", "unprivileged")
 SLICE_COLUMNS = ("task", "embedding", *SCORE, *GAP, "method")
 POOLED_OVER = ("embedding", "query", "method")
 KINDS = tuple(name for name in SLICE_COLUMNS if name not in POOLED_OVER)
-FAMILY = ("task", "metric", "convention")  # over which p-values are adjusted
+FAMILY = ("task", "metric", "convention")  # what a table of slices is about
 # A reader is shown these only where one thing has several of them: one metric several conventions.
 DETAIL_OF = {
     "convention": ("metric",),
@@ -27,8 +27,10 @@ DETAIL_OF = {
     "privileged": ("measure",),
     "unprivileged": ("measure",),
 }
+DOSE_SIGN = {"debias": -1.0, "overbias": 1.0}
 PRIMARY = ("recall", "precision")
 UTILITY = "f1"
+SMALLEST = 0.3  # smallest correlation of interest, where an experiment declares no other
 METRIC_TITLES = {"weat": "WEAT effect size (d)"}
 
 
@@ -98,3 +100,38 @@ def primary_of(measures: Iterable[str], primary: Sequence[str]) -> list[str]:
     """
     found = dict.fromkeys(measures)
     return [name for name in primary if name in found] or list(found)
+
+
+class Declared(NamedTuple):
+    """The primary slices, named before a run: these ``measures``, each query of its own (or those
+    named), all embeddings and methods together where none is named; and the ``smallest``
+    correlation of interest.
+    """
+
+    measures: Sequence[str] = PRIMARY
+    queries: Sequence[str] = ()
+    embeddings: Sequence[str] = (ALL,)
+    methods: Sequence[str] = (ALL,)
+    smallest: float = SMALLEST
+
+    def holds(self, names: Mapping[str, str], present: Iterable[str]) -> bool:
+        """Whether a slice is a primary one; ``present`` are the measures that there are."""
+        query = names["query"]
+        return (
+            names["measure"] in primary_of(present, self.measures)
+            and names["embedding"] in self.embeddings
+            and names["method"] in self.methods
+            and (query in self.queries if self.queries else query != ALL)
+        )
+
+    def parent_of(self, names: Mapping[str, str], present: Sequence[str]) -> tuple[str, ...] | None:
+        """() for a primary slice; for a part of one, by embedding or method, the values of that
+        one's names; None for others.
+        """
+        if self.holds(names, present):
+            return ()
+        wider = ({"method": ALL}, {"embedding": ALL}, {"embedding": ALL, "method": ALL})
+        for whole in ({**names, **each} for each in wider):
+            if self.holds(whole, present):
+                return tuple(whole.values())
+        return None

@@ -29,7 +29,7 @@ from analysis.naming import (
     row_names,
     shown,
 )
-from analysis.verdict import WITHIN_NOISE
+from analysis.verdict import ROLE_PRIMARY
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -98,19 +98,21 @@ def print_slices(found: Sequence[Finding], title: str, console: Console) -> None
 
 
 def print_evidence(found: Sequence[Finding], console: Console) -> None:
-    """What ``correlate`` found over units: r with its interval, permutation p, Holm's p, the least
-    and largest r without one unit, how often the ranking is right, and the verdict."""
+    """What ``correlate`` found over units: r within bases with its interval, permutation p and
+    adjusted p, r of all rows, how often the ranking is right, and the verdict.
+    """
     rows = [
         each.names | _evidence(each) | {"why": each.judgement.why, "note": each.evidence.caution}
         for each in found
     ]
-    title = "over units: r with its 95% interval"
+    title = "over units: r within bases with its 95% interval; r of all rows with that over bases"
     _print_table(title, rows, console, left={*found[0].names, "verdict", "why", "note"})
 
 
 def print_correlations(found: Sequence[Finding], console: Console) -> None:
     """The slices of ``correlate_slices`` over all methods, one table per task, metric and
-    convention; those of single methods stay in the file.
+    convention, and why the primary ones have their verdicts; slices of single methods stay in the
+    file.
     """
     whole = [each for each in found if each.names["method"] == ALL]
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
@@ -123,25 +125,35 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
             for each in block
         ]
         generated = any(each.marks.generated for each in block)
-        title = f"{heading}: all methods, r over units with its 95% interval"
+        title = f"{heading}: all methods, r within bases with its 95% interval"
         _print_table(title + (", generated data" if generated else ""), rows, console)
         for each, row in zip(block, rows, strict=True):
-            reversal = each.marks.reversal
-            if reversal and not reversal.endswith(WITHIN_NOISE):
-                name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
-                console.print(f"{name}: {reversal}", soft_wrap=True, highlight=False, markup=False)
+            name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
+            for note in filter(None, _notes(each)):
+                console.print(f"{name}: {note}", soft_wrap=True, highlight=False, markup=False)
+    primary = [each for each in found if each.judgement.role == ROLE_PRIMARY]
+    for verdict, why in dict.fromkeys(
+        (each.judgement.verdict, each.judgement.why) for each in primary
+    ):
+        console.print(f"{verdict}: {why}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _notes(found: Finding) -> tuple[str, str]:
+    """What is said below a table: parts that disagree, gaps that are missing."""
+    missing = found.marks.missing
+    return found.marks.reversal, f"gaps undefined: {missing}" if missing else ""
 
 
 def _evidence(found: Finding) -> dict[str, str]:
     behind, judgement = found.evidence, found.judgement
-    reach = f"{short(behind.influence_low)} to {short(behind.influence_high)}"
     return {
         "n": str(found.statistics.n),
         "units": str(behind.n_units),
+        "bases": str(behind.n_bases),
+        "r within bases": estimate(behind.within, behind.within_low, behind.within_high),
+        "p": p_value(behind.within_p),
+        "adjusted": p_value(judgement.p_adjusted),
         "r": estimate(found.statistics.pearson, behind.r_low, behind.r_high),
-        "p": p_value(behind.r_p),
-        "Holm": p_value(judgement.p_holm),
-        "without one": reach if isfinite(behind.influence_low) else NOTHING,
         "right pick": estimate(behind.accuracy, behind.accuracy_low, behind.accuracy_high),
         "verdict": judgement.verdict,
     }

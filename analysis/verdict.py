@@ -1,59 +1,130 @@
-"""Words for a correlation, by rules that stand beside them."""
+"""Words for an association, by rules that stand beside them."""
 
 from __future__ import annotations
 
-from math import isfinite, nan
+from math import atanh, ceil, isfinite, nan
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+import scipy
+
+from analysis.naming import SMALLEST
+from analysis.within import FEWEST_FREE, detectable, free_needed
+
 if TYPE_CHECKING:
-    from analysis.coefficients import Coefficients
+    from collections.abc import Sequence
+
     from analysis.evidence import Evidence
 
 LEVEL = 0.05
-WEAK = 0.3
-SUPPORTS, CONTRADICTS, CANNOT_TELL = VERDICTS = ("supports", "contradicts", "cannot tell")
-WITHIN_NOISE = "within the noise"
+HETEROGENEOUS = 0.01
+SUPPORTS, CONTRADICTS, NEGLIGIBLE, CANNOT_TELL = VERDICTS = (
+    "supports",
+    "contradicts",
+    "negligible",
+    "cannot tell",
+)
+ROLE_PRIMARY, ROLE_EXPLORATORY = "primary", "exploratory"
 RULES = f"""\
-supports:     the 95% interval of r over units lies above 0, Holm's p over the slices shown is
-              below {LEVEL}, no single unit decides the sign, and the interval over base embeddings,
-              where there is one, does not lie below 0
-contradicts:  the same with the sign reversed; or the interval lies within [-{WEAK}, {WEAK}]: any
-              correlation is weak
-cannot tell:  everything else; the smallest correlation that so many units could have detected
-              stands beside it"""
+All verdicts are about r within bases: does the gap follow the score when an embedding is modified?
+supports:     the 95% interval of r within bases lies above 0, and its adjusted p is below {LEVEL}
+contradicts:  the same with the interval below 0
+negligible:   r within bases, corrected for noise, lies within the smallest correlation of interest
+              of 0 ({SMALLEST} where no other is declared) by its 90% interval, which is two
+              one-sided tests at {LEVEL}; half of the variance of either side at least is no noise
+cannot tell:  everything else; how many embeddings would tell stands beside it
+Adjusted: over the primary slices, which the experiment declares before it runs (Holm, 1979); a
+slice that is part of a primary one over the parts of that one, and only where that one's p is below
+{LEVEL} too; all others, which are exploratory, over one another. Slices with fewer than
+{FEWEST_FREE} degrees of freedom (units - bases - 1) get no verdict and are not counted."""
 
 
 class Judgement(NamedTuple):
-    """The permutation p adjusted over the slices (Holm, 1979; Benjamini & Hochberg, 1995), and the
-    verdict by ``RULES`` with its reason.
+    """The verdict on a slice by ``RULES``, and why.
+
+    ``role``: primary or exploratory; ``family``: how many slices are judged together;
+    ``p_adjusted``: over these; ``detectable``: the smallest |r| that such a slice is told from 0
+    by in 80% of studies.
     """
 
-    p_holm: float = nan
-    p_bh: float = nan
+    role: str = ROLE_EXPLORATORY
+    family: int = 0
+    p_adjusted: float = nan
+    detectable: float = nan
     verdict: str = CANNOT_TELL
     why: str = ""
 
 
-def judged(statistics: Coefficients, found: Evidence, p_holm: float, p_bh: float) -> Judgement:
-    """The judgement of a slice by ``RULES``."""
-    return Judgement(p_holm, p_bh, *_verdict(statistics, found, p_holm))
+def judged(
+    found: Evidence,
+    role: str,
+    family: int,
+    p_adjusted: float,
+    *,
+    smallest: float = SMALLEST,
+    refused: str = "",
+) -> Judgement:
+    """The judgement of a slice by ``RULES``; ``refused`` says why there can be no verdict."""
+    reach = detectable(found.free, family) if may_claim(found) else nan
+    verdict, why = _verdict(found, family, p_adjusted, reach, smallest)
+    if refused:
+        verdict, why = CANNOT_TELL, refused
+    return Judgement(role, family, p_adjusted, reach, verdict, why)
 
 
-def _verdict(statistics: Coefficients, found: Evidence, p_holm: float) -> tuple[str, str]:
-    low, high = found.r_low, found.r_high
+def may_claim(found: Evidence) -> bool:
+    """Whether a slice has enough units for a verdict."""
+    return found.free >= FEWEST_FREE and isfinite(found.within_p)
+
+
+def _verdict(
+    found: Evidence, family: int, p: float, reach: float, smallest: float
+) -> tuple[str, str]:
+    if not may_claim(found):
+        few = f"{found.n_units} embeddings of {found.n_bases} bases are too few"
+        return CANNOT_TELL, found.caution or f"{few}; {_enough(found, max(1, family), smallest)}"
+    low, high = found.within_low, found.within_high
+    if low > 0 and p < LEVEL:
+        return SUPPORTS, f"r within bases is above 0 (adjusted p {p:.2g})"
+    if high < 0 and p < LEVEL:
+        return CONTRADICTS, f"r within bases is below 0 (adjusted p {p:.2g})"
+    if -smallest < found.corrected_low and found.corrected_high < smallest:
+        return NEGLIGIBLE, f"|r|, corrected for noise, is below {smallest:g}"
     if not (isfinite(low) and isfinite(high)):
-        return CANNOT_TELL, statistics.reason or found.caution or "no interval"
-    if low >= -WEAK and high <= WEAK:
-        return CONTRADICTS, f"|r| is below {WEAK}"
-    if low <= 0 <= high:
-        reach = f"{found.n_units} units detect |r| of {found.detectable:.2f} or more"
-        return CANNOT_TELL, f"the interval holds 0; {reach}"
-    sign = 1 if low > 0 else -1
-    if not p_holm < LEVEL:
-        return CANNOT_TELL, f"not beyond chance among the slices shown (Holm's p {p_holm:.2g})"
-    if min(sign * found.influence_low, sign * found.influence_high) <= 0:
-        return CANNOT_TELL, f"one unit decides the sign ({found.influential})"
-    bases = (found.r_low_bases, found.r_high_bases)
-    if all(map(isfinite, bases)) and max(sign * bases[0], sign * bases[1]) < 0:
-        return CANNOT_TELL, "the interval over base embeddings has the other sign"
-    return (SUPPORTS, "r > 0") if sign > 0 else (CONTRADICTS, "r < 0")
+        return CANNOT_TELL, "r within bases has no interval"
+    beyond = low > 0 or high < 0
+    said = f"not beyond chance among {family} slices (adjusted p {p:.2g}); " if beyond else ""
+    said += f"such a study finds |r| of {reach:.2f} or more; "
+    return CANNOT_TELL, said + _enough(found, family, smallest)
+
+
+def _enough(found: Evidence, family: int, smallest: float) -> str:
+    """How many embeddings would tell: of more seeds, so that bases have as many units as now."""
+    if found.free < 1:
+        return "each base needs modified embeddings"
+    times = (free_needed(smallest, family) + 1) / (found.free + 1)
+    number = ceil(times * found.n_units)
+    return f"|r| of {smallest:g} takes about {number} embeddings, {times:.1f} times the seeds"
+
+
+def heterogeneity(parts: Sequence[Evidence]) -> str:
+    """What is to be said where the parts of a slice disagree in sign beyond noise; else nothing.
+
+    Cochran's Q of z = atanh(r within bases) over the parts, weighted by their errors, against
+    chi-square; said at p < .01 where the largest and the smallest r have different signs.
+    """
+    known = [
+        (each.within, each.within_error)
+        for each in parts
+        if each.free >= FEWEST_FREE and each.within_error > 0 and abs(each.within) < 1
+    ]
+    if len(known) < 2:
+        return ""
+    z = np.array([atanh(r) for r, _ in known])
+    weight = np.array([error**-2 for _, error in known])
+    q = float((weight * (z - float(weight @ z) / float(weight.sum())) ** 2).sum())
+    p = float(scipy.special.chdtrc(len(known) - 1, q))
+    least, most = min(known)[0], max(known)[0]
+    if p < HETEROGENEOUS and least < 0 < most:
+        return f"parts disagree: r from {least:.2f} to {most:.2f} (p {p:.1g})"
+    return ""

@@ -111,16 +111,17 @@ async function draw(id, data = {}) {
 }
 
 // The answer first.
-const verdicts = D.correlations.filter((row) => row.method === ALL && row.embedding === ALL && D.primary.includes(row.gap));
-const brief = ["query", "gap", "verdict", "r, 95% interval", "rows", "embedding runs", "p, Holm", "right picks, 95% interval", "why"];
+const verdicts = D.correlations.filter((row) => row.role === "primary");
+const brief = ["query", "gap", "verdict", "r within bases, 95% interval", "embedding runs", "bases", "p, adjusted", "r of all, 95% interval", "right picks, 95% interval", "why"];
 const estimate = (value, low, high) => (value === null ? "" : `${value.toFixed(2)} ${low === null ? "" : `[${low.toFixed(2)}, ${high.toFixed(2)}]`}`);
 for (const row of verdicts) Object.assign(row, {
-  "r, 95% interval": estimate(row.pearson, row.r_low, row.r_high), rows: row.n, "embedding runs": row.n_units, "p, Holm": row.p_holm,
+  "r within bases, 95% interval": estimate(row.within, row.within_low, row.within_high), "embedding runs": row.n_units, bases: row.n_bases,
+  "p, adjusted": row.p_adjusted, "r of all, 95% interval": estimate(row.pearson, row.r_low, row.r_high),
   "right picks, 95% interval": estimate(row.accuracy, row.accuracy_low, row.accuracy_high),
 });
 const several = distinct(verdicts.map((row) => `${row.task} ${row.metric}`)).length > 1;
 document.getElementById("verdicts").append(table(verdicts, several ? ["task", "metric", ...brief] : brief,
-  "All embeddings and methods. r of score and gap, its interval over embedding runs; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless)"));
+  "All embeddings and methods. r within bases: does the gap follow the score when an embedding is modified; r of all: over all embeddings; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless)"));
 
 window.report = { rows, shown, chosen };
 await show();
@@ -131,12 +132,12 @@ await draw("by_method", { rows });
 await draw("by_embedding", { rows });
 const forest = [
   ...D.correlations.filter((row) => row.method === ALL && row.embedding !== ALL && row.query !== ALL)
-    .map((row) => ({ slice: `${row.embedding}, ${row.query}, ${row.gap}`, r: row.pearson, low: row.r_low, high: row.r_high, n_units: row.n_units, kind: "slice" })),
+    .map((row) => ({ slice: `${row.embedding}, ${row.query}, ${row.gap}`, r: row.within, low: row.within_low, high: row.within_high, n_units: row.n_units, kind: "slice" })),
   ...D.pooled.map((row) => ({ slice: `together: ${row.metric}, ${row.gap}`, r: row.r, low: row.low, high: row.high, n_units: row.m, kind: "pooled" })),
 ].filter((row) => row.r !== null);
 await draw("forest", { forest });
-document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "mixed_slope", "mixed_low", "mixed_high", "mixed_n_groups", "reversal", "reason"],
-  "m embeddings pooled by random effects (r, 95% interval, tau2 on the scale of z, i2: share of heterogeneity); mixed: slope of the gap on the score within base embeddings, both standardised"));
+document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "reason"],
+  "m embeddings pooled by random effects (r, 95% interval, tau2 on the scale of z, i2: share of heterogeneity), from 4 on"));
 await draw("curves", { curves });
 document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict", "why"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
 document.getElementById("t-points").append(table(D.points, Object.keys(D.points[0] ?? {}), "Points", { save: "points.csv", scroll: true }));

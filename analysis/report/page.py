@@ -16,10 +16,10 @@ import vl_convert
 
 from analysis.columns import texts
 from analysis.figures import STAMP
-from analysis.naming import ALL, PRIMARY, UNMODIFIED, UTILITY, primary_of
+from analysis.naming import PRIMARY, UNMODIFIED, UTILITY
 from analysis.report.page_data import Json, page_data
 from analysis.report.tex import correlations_tex
-from analysis.verdict import CANNOT_TELL, CONTRADICTS, RULES, SUPPORTS
+from analysis.verdict import CANNOT_TELL, CONTRADICTS, NEGLIGIBLE, ROLE_PRIMARY, RULES, SUPPORTS
 from files import InputError, atomic_path
 
 if TYPE_CHECKING:
@@ -57,14 +57,14 @@ def build_report(
     the paths.
 
     ``joined`` comes from ``join_points``, ``found`` from ``correlate_slices``; the answer on top
-    counts the slices of the ``primary`` measures. What the computing cost is read from the records
+    counts the primary slices. What the computing cost is read from the records
     in the folder. Raises ``InputError`` for a page larger than 5 MB.
     """
     data = page_data(tables, joined, found, primary=primary, utility=utility)
     words = {
         "title": html.escape(_title(tables, folder)),
         "banner": _banner() if data["generated"] else "",
-        "headline": html.escape(headline(found, primary)),
+        "headline": html.escape(headline(found)),
         "rules": html.escape(RULES),
         "method": _method(tables, _cost(folder)),
     }
@@ -85,24 +85,23 @@ def build_report(
     return [target, tex]
 
 
-def headline(found: Iterable[Finding], primary: Sequence[str]) -> str:
-    """How many of the slices of the primary measures, over all embeddings and methods, support that
-    the score predicts the gap, contradict it, or cannot tell.
+def headline(found: Iterable[Finding]) -> str:
+    """How many of the primary slices support that the gap follows the score, contradict it, have a
+    negligible correlation, or cannot tell.
     """
-    whole = [
-        each
-        for each in found
-        if each.names["method"] == each.names["embedding"] == ALL and each.names["query"] != ALL
-    ]
-    measures = primary_of((each.names["measure"] for each in whole), primary)
-    slices = [each for each in whole if each.names["measure"] in measures]
+    slices = [each for each in found if each.judgement.role == ROLE_PRIMARY]
     verdicts = [each.judgement.verdict for each in slices]
     units = max((each.evidence.n_units for each in slices), default=0)
+    bases = max((each.evidence.n_bases for each in slices), default=0)
+    told = (
+        f"{verdicts.count(SUPPORTS)} support it",
+        f"{verdicts.count(CONTRADICTS)} contradict it",
+        f"{verdicts.count(NEGLIGIBLE)} find it negligible",
+        f"{verdicts.count(CANNOT_TELL)} cannot tell",
+    )
     return (
-        f"Of {len(slices)} slices (a query and a gap, over all embeddings and methods, at most"
-        f" {units} embedding runs each), {verdicts.count(SUPPORTS)} support it,"
-        f" {verdicts.count(CONTRADICTS)} contradict it, and {verdicts.count(CANNOT_TELL)} cannot"
-        " tell."
+        f"Of {len(slices)} primary slices (a query and a gap, over all embeddings and methods, at"
+        f" most {units} embedding runs of {bases} unmodified embeddings), {', '.join(told)}."
     )
 
 

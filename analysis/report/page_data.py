@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias
 import pandas as pd
 
 from analysis.columns import numbers, text_rows, texts, values_of
+from analysis.evidence import Evidence
 from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
 from analysis.grid import BLACK, PALETTE, SHAPES
 from analysis.naming import (
     ALL,
+    DOSE_SIGN,
     GAP,
     KINDS,
-    POOLED_OVER,
     SCORE,
+    SLICE_COLUMNS,
     UNMODIFIED,
     gap_titles,
     group_pairs,
@@ -24,9 +26,9 @@ from analysis.naming import (
     primary_of,
     row_names,
 )
-from analysis.pooling import meta_analysis, mixed_model, z_error
+from analysis.pooling import meta_analysis
 from analysis.show import estimates
-from analysis.verdict import RULES
+from analysis.verdict import RULES, Judgement
 
 if TYPE_CHECKING:
     from analysis.results import Tables
@@ -61,36 +63,9 @@ ROW_COLUMNS = (
     "reason",
 )
 CORRELATION_NUMBERS = (
-    "n",
-    "n_units",
-    "n_bases",
-    "pearson",
-    "r_low",
-    "r_high",
-    "r_p",
-    "p_holm",
-    "p_bh",
-    "spearman",
-    "rho_low",
-    "rho_high",
-    "kendall",
-    "tau_low",
-    "tau_high",
-    "r_corrected",
-    "r_corrected_low",
-    "r_corrected_high",
-    "influence_low",
-    "influence_high",
-    "detectable",
-    "accuracy",
-    "accuracy_low",
-    "accuracy_high",
-    "verdict",
-    "why",
-    "reversal",
-    "reason",
+    *("n", *Evidence._fields, *Judgement._fields),
+    *("pearson", "spearman", "kendall", "missing", "reversal", "reason"),
 )
-DOSE_SIGN = {"debias": -1.0, "overbias": 1.0}
 
 
 def page_data(
@@ -128,7 +103,7 @@ def page_data(
             | columns(correlations, ("method", *CORRELATION_NUMBERS))
         ),
         "primary": [title for part in main for title in dict.fromkeys(gap_titles(part))],
-        "pooled": pooled(joined, found),
+        "pooled": pooled(found),
         "rules": RULES,
         "generated": "True" in texts(points, "generated"),
         "look": {"black": BLACK, "palette": PALETTE, "shapes": SHAPES},
@@ -191,39 +166,26 @@ def dose_curves(tables: Tables, utility: str) -> dict[str, Sequence[Json]]:
     return columns(whole, ("embedding", "method", "dose", "what", "kind", "value"))
 
 
-def pooled(joined: pd.DataFrame, found: Sequence[Finding]) -> list[dict[str, Json]]:
-    """For every metric and gap: the random-effects mean over embeddings, and the slope within base
-    embeddings.
+def pooled(found: Sequence[Finding]) -> list[dict[str, Json]]:
+    """For every metric and gap: the random-effects mean of r within bases over embeddings.
 
     The slices of an embedding's queries share its gaps, so they are one slice here: what is pooled
     must be independent.
     """
-    reversals = {
-        tuple(each.names[name] for name in KINDS): each.marks.reversal
-        for each in found
-        if all(each.names[name] == ALL for name in POOLED_OVER)
-    }
-    score = row_names(joined, ("metric", "convention", "part"), ", ")
-    named = joined.assign(score=score, gap=gap_titles(joined))
+    slices: dict[tuple[str, ...], list[Finding]] = {}
+    for each in found:
+        if each.names["query"] == each.names["method"] == ALL != each.names["embedding"]:
+            slices.setdefault(tuple(each.names[name] for name in KINDS), []).append(each)
+    names = pd.DataFrame([parts[0].names for parts in slices.values()], columns=list(SLICE_COLUMNS))
+    titles = zip(row_names(names, SCORE[:2], ", "), gap_titles(names), strict=True)
     rows = []
-    for _, part in named.groupby(list(KINDS), sort=False):
-        slices = [
-            z_error(numbers(block, "x"), numbers(block, "y"), block["unit"])
-            for _, block in part.groupby("embedding", sort=False)
-        ]
-        meta = meta_analysis([r for r, _ in slices], [error for _, error in slices])
-        mixed = mixed_model(numbers(part, "x"), numbers(part, "y"), part["base"])
-        key = text_rows(part, KINDS)[0]
-        rows.append(
-            {
-                "task": key[0],
-                "metric": texts(part, "score")[0],
-                "gap": texts(part, "gap")[0],
-                "reversal": reversals.get(key, ""),
-                **{name: plain(value) for name, value in meta._asdict().items()},
-                **{f"mixed_{name}": plain(value) for name, value in mixed._asdict().items()},
-            }
+    for (score, gap), parts in zip(titles, slices.values(), strict=True):
+        meta = meta_analysis(
+            [each.evidence.within for each in parts],
+            [each.evidence.within_error for each in parts],
         )
+        told = {name: plain(value) for name, value in meta._asdict().items()}
+        rows.append({"task": parts[0].names["task"], "metric": score, "gap": gap, **told})
     return rows
 
 

@@ -39,7 +39,7 @@ def correlations_tex(found: Iterable[Finding]) -> str:
     lines = [
         "% Generated data: no evidence about the world."
         if generated
-        else "% r over units, 95% interval; p after Holm.",
+        else "% r within bases, 95% interval; p adjusted over its family.",
         HEAD,
     ]
     for gap, rows in blocks.items():
@@ -60,8 +60,8 @@ def _row(found: Finding, metric: str, query: str) -> str:
         escape(query),
         str(found.statistics.n),
         str(behind.n_units),
-        _estimate(found.statistics.pearson, behind.r_low, behind.r_high),
-        _estimate(found.judgement.p_holm),
+        _estimate(behind.within, behind.within_low, behind.within_high),
+        _estimate(found.judgement.p_adjusted),
         _estimate(behind.accuracy, behind.accuracy_low, behind.accuracy_high),
         found.judgement.verdict,
     ]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from analysis.naming import PRIMARY, UTILITY
+from annotated_types import Gt, Lt
+
+from analysis.naming import ALL, PRIMARY, SMALLEST, UTILITY, Declared
 from files import InputError, atomic_path, choice
 from files.choice import Fileless
 
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from analysis.results import Tables
 
 FEWEST = 3  # points that a correlation needs
+SETTINGS = "correlation.json"
 
 
 @choice
@@ -28,15 +33,32 @@ class Correlation(Fileless):
     Prints the points and, where there are gaps, the correlations; writes ``correlations.csv`` and,
     of three points or more, the figures, ``report.html`` and ``correlations.tex``. The gaps in the
     ``primary`` measures are printed, drawn in figure 3 and counted in the report's answer (all gaps
-    where there is none of these); ``utility`` is the measure over all posts that tells how well the
-    task is done.
+    where there is none of these). The primary slices, over which verdicts are adjusted, are those
+    measures by each query (or the ``queries`` named) over ``embeddings`` and ``methods``;
+    ``smallest`` is the smallest correlation of interest. ``utility`` is the measure over all posts
+    that tells how well the task is done.
     """
 
     name: ClassVar[str] = "correlation"
     version: ClassVar[int] = 1
 
     primary: tuple[str, ...] = PRIMARY
+    queries: tuple[str, ...] = ()
+    embeddings: tuple[str, ...] = (ALL,)
+    methods: tuple[str, ...] = (ALL,)
+    smallest: Annotated[float, Gt(0), Lt(1)] = SMALLEST
     utility: str = UTILITY
+
+    @classmethod
+    def of(cls, folder: Path) -> Correlation:
+        """The study as it was declared for a results folder; the default where it is not told."""
+        path = folder / SETTINGS
+        return cls(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else cls()
+
+    @property
+    def declared(self) -> Declared:
+        """The primary slices."""
+        return Declared(self.primary, self.queries, self.embeddings, self.methods, self.smallest)
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, correlate and draw; the paths written."""
@@ -51,7 +73,9 @@ class Correlation(Fileless):
         if has_gaps(tables):
             with _said("not correlated", console):
                 joined = join_points(tables)
-                found = correlate_slices(joined)
+                found = correlate_slices(joined, self.declared)
+        with atomic_path(folder / SETTINGS) as path:
+            path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
         written = [folder / "correlations.csv"]
         with atomic_path(written[0]) as path:
             correlation_table(found, CORRELATION_COLUMNS).to_csv(path, index=False)

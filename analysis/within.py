@@ -1,0 +1,199 @@
+r"""The association of two measurements within strata, one row a unit.
+
+Units that descend from one unmodified embedding share what that embedding is, so a correlation over
+all units mixes two questions: do embeddings that differ in x differ in y, of which there are as
+many witnesses as unmodified embeddings; and does y follow x when one embedding is modified. The
+second is asked here: x and y are freed of everything that the columns of a design explain (an
+indicator of each base; for the partial correlation the method and the dose too), and
+
+    r = sum u v / sqrt(sum u^2 sum v^2),     u, v: the residuals of x and y,  h: their leverage
+
+Leaving unit i out changes sum u v by -u_i v_i / (1 - h_i), and the other sums likewise, exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import atanh, ceil, nan, sqrt, tanh
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from analysis.coefficients import Floats
+
+Ints = NDArray[np.intp]
+Orders = NDArray[np.uint16] | NDArray[np.uint32]
+
+NORMAL_80 = 0.8416212335729143
+FEWEST_FREE = 6  # degrees of freedom below which simulated intervals and tests do not hold
+NO_SPREAD = 1e-12
+CELLS = 4_000_000  # numbers that permutations are computed on at a time
+
+
+class Estimate(NamedTuple):
+    """A statistic with its 95% interval; NaN where undefined."""
+
+    value: float = nan
+    low: float = nan
+    high: float = nan
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """What is left of x and y: shapes (n,) each, of the units ``told`` (their places), which no
+    column of the design singles out. ``leverage`` is h, ``free`` the degrees of freedom left for a
+    correlation, all units - rank - 1.
+    """
+
+    u: Floats
+    v: Floats
+    leverage: Floats
+    told: Ints
+    free: int
+
+    @property
+    def defined(self) -> bool:
+        """Whether both sides vary and there is a degree of freedom."""
+        return self.free > 0 and min(float(self.u @ self.u), float(self.v @ self.v)) > NO_SPREAD
+
+    @property
+    def r(self) -> float:
+        """Their correlation; NaN where undefined."""
+        if not self.defined:
+            return nan
+        spread = sqrt(float(self.u @ self.u) * float(self.v @ self.v))
+        return max(-1.0, min(1.0, float(self.u @ self.v) / spread))
+
+
+def residuals(x: Floats, y: Floats, design: Floats) -> Residuals:
+    """The residuals of least squares on the columns of a design. Shapes: (n,), (n,), (n, columns).
+
+    Units that a column singles out, such as the only one of a base, say nothing and are left out.
+    """
+    basis, values, _ = np.linalg.svd(design, full_matrices=False)
+    basis = basis[:, values > 1e-9 * max(float(values.max(initial=0)), 1e-300)]
+    leverage: Floats = np.einsum("ij,ij->i", basis, basis)
+    told = np.flatnonzero(leverage < 1 - 1e-9)
+    u, v = ((side - basis @ (basis.T @ side))[told] for side in (_scaled(x), _scaled(y)))
+    return Residuals(u, v, leverage[told], told, len(x) - basis.shape[1] - 1)
+
+
+def indicators(labels: Ints) -> Floats:
+    """A column for each label. Shape (n, labels)."""
+    found: Floats = (labels[:, None] == np.arange(int(labels.max(initial=-1)) + 1)).astype(float)
+    return found
+
+
+def _scaled(values: Floats) -> Floats:
+    """Centred, and divided by the largest magnitude, so that rounding is told from spread."""
+    largest = float(np.abs(values).max(initial=0))
+    centred: Floats = values / largest if largest else values
+    return centred - float(centred.mean())
+
+
+def without_each(of: Residuals) -> Floats:
+    """r without each unit in turn. Shape (n,); NaN where nothing is left."""
+    kept = 1 - of.leverage
+    uv, uu, vv = (
+        float(a @ b) - a * b / kept for a, b in ((of.u, of.v), (of.u, of.u), (of.v, of.v))
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where(np.minimum(uu, vv) > NO_SPREAD, uv / np.sqrt(uu * vv), nan)
+    return np.clip(found, -1, 1)
+
+
+def z_interval(value: float, left_out: Floats, free: int, level: float = 0.95) -> Estimate:
+    """The interval of a correlation from its values without each unit.
+
+    [tanh(z - t s), tanh(z + t s)],  z = atanh(value),  s^2 = (n - 1) / n sum_i (z_i - mean z)^2
+
+    t: Student's, of min(free, f) degrees of freedom, f = 2 (sum d)^2 / (n var d) with d_i = (z_i -
+    mean z)^2: few where a few units carry the error (it is n - 1 on average for normal values).
+    NaN with no degree of freedom, at |r| = 1, and where ``z_error`` is.
+    """
+    error, told = z_error(left_out)
+    if free < 1 or not error > 0 or not abs(value) < 1 - 1e-12:
+        return Estimate(value)
+    reach = float(scipy.special.stdtrit(max(1.0, min(free, told)), (1 + level) / 2)) * error
+    return Estimate(value, tanh(atanh(value) - reach), tanh(atanh(value) + reach))
+
+
+def z_error(left_out: Floats) -> tuple[float, float]:
+    """s and f of ``z_interval``; NaN where leaving out a unit leaves nothing or a perfect line."""
+    n = len(left_out)
+    inside = np.isfinite(left_out) & (np.abs(left_out) < 1 - 1e-12)
+    if n < 3 or not inside.all():
+        return nan, nan
+    z: Floats = np.arctanh(left_out)
+    d: Floats = (z - float(z.mean())) ** 2
+    total, spread = float(d.sum()), float(d.var(ddof=1))
+    told = 2 * total**2 / (n * spread) if spread > 0 else float(n)
+    return sqrt((n - 1) / n * total), told
+
+
+def interval(of: Residuals, level: float = 0.95) -> Estimate:
+    """r with its interval, see ``z_interval``."""
+    return z_interval(of.r, without_each(of), of.free, level) if of.defined else Estimate()
+
+
+@lru_cache(maxsize=4)
+def orders(strata: tuple[int, ...], resamples: int) -> Orders:
+    """Random orders of units within their strata, the same for all slices of these units. Shape
+    (resamples, n).
+    """
+    rng = np.random.default_rng(0)
+    places = np.arange(len(strata)).astype(np.uint16 if len(strata) < 2**16 else np.uint32)
+    found = np.tile(places, (resamples, 1))
+    for stratum in dict.fromkeys(strata):
+        own = np.flatnonzero(np.array(strata) == stratum)
+        found[:, own] = rng.permuted(found[:, own], axis=1)
+    return found
+
+
+def permutation_p(of: Residuals, strata: Ints, resamples: int) -> float:
+    """The two-sided p of no association within strata.
+
+    T = sum u v / sqrt(sum (u v)^2);   p = (1 + #{|T_b| >= |T|}) / (1 + resamples)
+
+    with v changing places within strata. Exact where units of a stratum can be exchanged; because T
+    is studentised it stays valid, as n grows, where they only have r = 0: where noise grows with x,
+    say, or a unit has most of the weight (Janssen, 1997; DiCiccio & Romano, 2017). NaN where r is
+    undefined. Shape of strata: (all units,).
+    """
+    if not of.defined:
+        return nan
+    own_strata = strata[of.told].tolist()
+    place = orders(tuple(own_strata), resamples)
+    own: Floats = of.u * of.v
+    observed = abs(float(own.sum())) / sqrt(float(own @ own)) if own.any() else 0.0
+    count, size = 0, max(1, CELLS // len(own_strata))
+    for start in range(0, resamples, size):
+        moved: Floats = of.v[place[start : start + size]]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found: Floats = np.abs(moved @ of.u) / np.sqrt((moved * moved) @ (of.u * of.u))
+        count += int((np.nan_to_num(found) >= observed - 1e-12).sum())
+    return (1 + count) / (1 + resamples)
+
+
+def detectable(free: int, family: int, level: float = 0.05) -> float:
+    """The smallest |r| that is told from 0 in 80% of studies with so many degrees of freedom, at
+    level / family, which Holm's procedure asks of the first of a family.
+
+    tanh((t + 0.84) / sqrt(free)),  t: the quantile 1 - level / (2 family) of Student's t
+    """
+    if free < 1 or family < 1:
+        return nan
+    t = float(scipy.special.stdtrit(free, 1 - level / (2 * family)))
+    return tanh((t + NORMAL_80) / sqrt(free))
+
+
+def free_needed(r: float, family: int) -> int:
+    """How many degrees of freedom it takes until |r| is ``detectable``."""
+    free = FEWEST_FREE
+    while detectable(free, family) > abs(r) and free < 10**7:
+        free = ceil(free * 1.02)
+    return free
