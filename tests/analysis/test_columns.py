@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.columns import labels, numbers, require_columns, texts
+from analysis.columns import labels, lists, numbers, require_columns, texts
 from analysis.results import read_tables
 from files import InputError
 
@@ -24,6 +24,14 @@ def test_missing_cells() -> None:
     assert labels(table, "name") == ["a", "(empty)"]
     assert texts(table, "name") == ["a", ""]
     assert texts(table, "n") == ["1", ""]
+
+
+def test_lists_of_numbers_are_rows_as_long_as_the_longest() -> None:
+    table = pd.DataFrame({"drawn": [[1.0, 2.0, 3.0], np.array([4.0]), None]})
+    nan = np.nan
+    expected = [[1, 2, 3], [4, nan, nan], [nan, nan, nan]]
+    np.testing.assert_array_equal(lists(table, "drawn"), expected)
+    assert lists(table, "absent").shape == (3, 0)
 
 
 def test_a_column_that_a_table_lacks() -> None:

@@ -80,11 +80,14 @@ def test_every_number_is_the_tables(
     assert named == joined["point"].tolist()
     ours = pd.DataFrame(page.data["correlations"])
     assert len(ours) == len(slices)
-    for column in ("pearson", "r_low", "r_high", "r_p", "p_holm", "accuracy", "detectable", "n"):
+    for column in (
+        *("n", "within", "within_low", "within_high", "within_p", "p_adjusted", "detectable"),
+        *("pearson", "r_low", "r_high", "accuracy", "family"),
+    ):
         assert pd.to_numeric(ours[column]).to_numpy() == pytest.approx(
             slices[column].to_numpy(), nan_ok=True
         ), column
-    for column in ("embedding", "query", "method", "verdict", "why", "n_units"):
+    for column in ("embedding", "query", "method", "role", "verdict", "why", "missing", "n_units"):
         assert ours[column].tolist() == slices[column].tolist()
     assert ours["gap"].tolist() == [f"{measure} gap" for measure in slices["measure"]]
     assert page.data["primary"] == ["recall gap", "precision gap"]
