@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.columns import labels, texts
+from analysis.correlate import rows_of
 from analysis.grid import ChartText, Panel, panel_statistics, save_charts, scatter_grid
 from analysis.naming import (
     FAMILY,
@@ -33,11 +34,11 @@ STAMP = (
     " the real one."
 )
 BARS = (
-    "Above each panel: Pearson r, 95% interval over embeddings. Bars: 95% intervals. Above 0:"
-    " worse for the unprivileged group."
+    "Above each panel: r within bases, its 95% interval. Bars: 95% intervals. Above 0: worse for"
+    " the unprivileged group."
 )
 POOLED = (
-    "All queries pooled: n counts every embedding once per query; in the intervals it counts once."
+    "All queries pooled: n counts every embedding once per query; in r it counts once, by its mean."
 )
 MADE_FROM = ("point", "task", "embedding", "method", "direction", "dose", "wordset", "seed")
 VALUES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "reason", "generated")
@@ -70,6 +71,7 @@ def draw_figures(
         told_convention=told(joined, "convention"),
         query_title=query_titles(joined),
         gap_title=gap_titles(joined),
+        stratum=rows_of(joined).stratum,
         method_title=joined["method"].replace(UNMODIFIED, ORIGINAL),
     )
     for _, part in named.groupby(list(FAMILY), sort=False):

@@ -95,15 +95,15 @@ class ChartText(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """What stands above a panel: n pairs of so many units, Pearson's r and its 95% interval."""
+    """What stands above a panel: n pairs of so many units, r and its 95% interval."""
 
     row: str
     column: str
     units: int
     n: int
-    pearson: float
-    pearson_low: float
-    pearson_high: float
+    r: float
+    low: float
+    high: float
 
 
 def scatter_grid(
@@ -114,11 +114,12 @@ def scatter_grid(
     zero: bool = False,
     panels: Sequence[Panel] | None = None,
 ) -> Spec:
-    """Panels by ``row`` and ``column``; in each, ``y`` against ``x`` with n and, for points,
-    Pearson's r and its 95% interval above.
+    """Panels by ``row`` and ``column``; in each, ``y`` against ``x`` with n and, for points, r and
+    its 95% interval above.
 
     ``data`` has the columns x, y (floats) and row, column, colour, shape (text; constant where
-    unused), optionally x_low, x_high, y_low, y_high and unit (the embedding behind each pair);
+    unused), optionally x_low, x_high, y_low, y_high, unit (the embedding behind each pair) and
+    stratum (what r is taken within);
     ``panels`` is ``panel_statistics(data)`` where it is at hand. The colour named ``text.black`` is
     drawn black. ``mark="line"`` joins the mean y at each x and shades from the least to the
     greatest. ``zero`` draws a line at y = 0. Raises ``InputError`` when the palette or the shapes
@@ -186,8 +187,8 @@ def save_charts(
 def panel_statistics(data: pd.DataFrame) -> list[Panel]:
     """What stands above each panel, one for each row and column that has data.
 
-    r is that within bases, with its interval, where ``data`` has a column ``unit`` (and ``base``);
-    else over all pairs, with Fisher's.
+    r is that over units where ``data`` has a column ``unit``, within strata where it has a column
+    ``stratum``; else over all pairs, with Fisher's interval.
     """
     panels = []
     for _, part in data.groupby(["row", "column"], sort=False):
@@ -197,8 +198,10 @@ def panel_statistics(data: pd.DataFrame) -> list[Panel]:
         units, r = found.n, Estimate(found.pearson, found.pearson_low, found.pearson_high)
         if "unit" in part:
             units = part.loc[np.isfinite(x) & np.isfinite(y), "unit"].nunique()
-            bases = labels(part, "base") if "base" in part else ()
-            r = within_interval(Rows.of(x, y, labels(part, "unit"), bases))
+            rows = Rows.of(x, y, labels(part, "unit"))
+            if "stratum" in part:
+                rows = rows._replace(stratum=np.array(labels(part, "stratum"), dtype=object))
+            r = within_interval(rows)
         panels.append(Panel(row, column, units, found.n, *r))
     return panels
 

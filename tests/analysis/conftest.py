@@ -40,6 +40,20 @@ def module_tables() -> Tables:
     return make_tables()
 
 
+@pytest.fixture
+def noisy(tables: Tables) -> Tables:
+    """The small experiment with noise in scores and gaps, its embeddings two bases."""
+    rng = np.random.default_rng(0)
+    points = tables.points.assign(
+        vectors_key=tables.points["point"], base_key=tables.points["embedding"]
+    )
+    scores, gaps = (
+        table.assign(value=table["value"] + rng.normal(scale=scale, size=len(table)))
+        for table, scale in ((tables.intrinsic, 0.5), (tables.extrinsic, 0.05))
+    )
+    return Tables(points, scores, gaps)
+
+
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small experiment's figures, drawn once."""

@@ -10,8 +10,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
-from analysis.grid import BLACK, PALETTE
+from analysis.findings import CORRELATION_COLUMNS, correlation_table
+from analysis.grid import BLACK, PALETTE, panel_note
 from analysis.joined import join_points
 from analysis.naming import GAP, metric_title
 from analysis.results import Tables
@@ -46,8 +48,8 @@ def test_figure_3_has_one_panel_per_experiment(drawn: Path, texts: Texts) -> Non
     ):
         assert label in found
     # Word2vec with WEAT 7, fasttext with WEAT 8
-    assert found.count("n = 5, r = 1.00 [1.00, 1.00]") == 2
-    assert found.count("n = 5, r = -1.00 [-1.00, -1.00]") == 2
+    assert found.count("n = 5, r = 1.00") == 2
+    assert found.count("n = 5, r = -1.00") == 2
     assert found.count("n = 5, r undefined") == 2
     assert found.count("n = 4, r undefined") == 2
     assert (
@@ -59,8 +61,9 @@ def test_figure_3_has_one_panel_per_experiment(drawn: Path, texts: Texts) -> Non
 
 def test_figure_4_pools_the_queries_and_says_so(drawn: Path, texts: Texts) -> None:
     found = texts(drawn / f"{STEMS[1]}.svg")
-    # Every unit has x and -x: r is 0 whatever is drawn
-    assert found.count("n = 12 (6 units), r = .00") == 2
+    # Every unit has x and -x: its mean does not vary
+    assert found.count("n = 12 (6 units), r undefined") == 3
+    assert found.count("n = 10 (5 units), r undefined") == 1
     assert {
         "balance",
         "attract_repel",
@@ -74,7 +77,7 @@ def test_figure_4_pools_the_queries_and_says_so(drawn: Path, texts: Texts) -> No
 
 def test_figure_5_has_one_panel_per_gap(drawn: Path, texts: Texts) -> None:
     found = texts(drawn / f"{STEMS[2]}.svg")
-    assert "n = 20 (10 units), r = .00" in found
+    assert "n = 20 (10 units), r undefined" in found
     assert "n = 18 (9 units), r undefined" in found
 
 
@@ -116,7 +119,15 @@ def test_the_numbers_beside_a_figure_are_the_joined_tables(
     pd.testing.assert_frame_equal(shown, joined)
 
 
-def test_a_panel_shows_the_slice_of_the_same_name(drawn: Path, slices: pd.DataFrame) -> None:
+@pytest.mark.parametrize("units", ["of two bases", "that nothing was made from"])
+def test_a_panel_shows_the_slice_of_the_same_name(
+    units: str, noisy: Tables, tmp_path: Path, texts: Texts
+) -> None:
+    if units != "of two bases":
+        noisy = noisy._replace(points=noisy.points.drop(columns="base_key"))
+    joined = join_points(noisy)
+    draw_figures(joined, tmp_path, suffixes=[".svg"])
+    slices = correlation_table(correlate_slices(joined), CORRELATION_COLUMNS)
     slices = slices.set_index(["embedding", "query", "measure", "method"])
     checks = [
         (STEMS[0], "WEAT 7", "fasttext, recall gap", ("fasttext", "weat7", "recall", "all")),
@@ -124,10 +135,14 @@ def test_a_panel_shows_the_slice_of_the_same_name(drawn: Path, slices: pd.DataFr
         (STEMS[2], "", "recall gap", ("all", "all", "recall", "all")),
     ]
     for stem, row, column, name in checks:
-        numbers = pd.read_csv(drawn / f"{stem}.csv", keep_default_na=False)
+        numbers = pd.read_csv(tmp_path / f"{stem}.csv", keep_default_na=False)
         panel = numbers[(numbers["panel_row"] == row) & (numbers["panel_column"] == column)].iloc[0]
-        assert int(panel["panel_n"]) == slices.loc[name, "n"]
-        assert float(panel["panel_pearson"]) == pytest.approx(slices.loc[name, "pearson"])
+        of = slices.loc[name]
+        assert [int(panel["panel_n"]), int(panel["panel_units"])] == [of["n"], of["n_units"]]
+        shown = [float(panel[f"panel_{each}"]) for each in ("r", "low", "high")]
+        assert shown == pytest.approx([of["within"], of["within_low"], of["within_high"]])
+        note = panel_note(int(of["n_units"]), int(of["n"]), *shown).replace("\u2212", "-")
+        assert note in texts(tmp_path / f"{stem}.svg")
 
 
 def test_real_data_carry_no_stamp(tables: Tables, tmp_path: Path, texts: Texts) -> None:

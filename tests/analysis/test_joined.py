@@ -212,6 +212,27 @@ def test_units_are_embeddings_and_bases_what_they_were_before(tables: Tables) ->
     assert without["base"].tolist() == without["unit"].tolist()
 
 
+def test_clusters_are_corpora_or_bases_where_all_share_one(tables: Tables) -> None:
+    points = tables.points.assign(base_key=tables.points["embedding"], corpus_key="one")
+    joined = join_points(tables._replace(points=points))
+    assert joined["cluster"].tolist() == joined["base"].tolist()
+    corpora = np.where(points["dose"] > 0.5, "one", "two")
+    joined = join_points(tables._replace(points=points.assign(corpus_key=corpora)))
+    assert joined["cluster"].tolist() == joined["corpus_key"].tolist()
+    assert set(joined["cluster"]) == {"one", "two"}
+
+
+def test_resamples_of_words_and_posts_are_kept(tables: Tables) -> None:
+    draws = [
+        table.assign(resampled=[[value, value + number] for value in table["value"]])
+        for number, table in enumerate((tables.intrinsic, tables.extrinsic), 1)
+    ]
+    joined = join_points(Tables(tables.points, *draws)).dropna(subset=["x", "y"])
+    for side, number in (("x", 1), ("y", 2)):
+        kept = joined[f"{side}_resampled"].tolist()
+        assert kept == [[value, value + number] for value in joined[side]]
+
+
 def test_points_of_no_task_need_no_columns_of_one(tables: Tables) -> None:
     points = tables.points[["point", "embedding", "method", "dose", "status", "generated"]]
     joined = join_scores(Tables(points, tables.intrinsic, pd.DataFrame()))
