@@ -21,13 +21,15 @@ from analysis.evidence import Evidence
 from analysis.findings import Finding, Marks
 from analysis.grid import PALETTE
 from analysis.joined import join_points
-from analysis.naming import SLICE_COLUMNS
+from analysis.naming import SLICE_COLUMNS, Declared
+from analysis.pooling import meta_analysis
 from analysis.report import build_report
 from analysis.report.__main__ import main
 from analysis.report.page import headline
 from analysis.report.page_data import dose_curves, pooled
 from analysis.report.tex import correlations_tex
 from analysis.results import Tables, write_tables
+from analysis.verdict import Judgement
 from files import InputError
 
 
@@ -194,12 +196,31 @@ def test_methods_without_a_dose_have_no_curves(module_tables: Tables) -> None:
     assert all(not values for values in curves.values())
 
 
-def test_what_is_pooled_is_an_embedding_once(
-    module_tables: Tables, findings: list[Finding]
-) -> None:
-    found = {row["gap"]: row for row in pooled(join_points(module_tables), findings)}
-    assert found["precision gap"]["reason"] == "0 slices with an error, fewer than 2"
-    assert found["recall gap"]["m"] in (0, 2)
+def test_what_is_pooled_is_an_embedding_once(noisy: Tables, findings: list[Finding]) -> None:
+    for row in pooled(findings):
+        assert row["reason"] == "0 slices with an error, fewer than 4", "no score varies"
+    found = [
+        each._replace(names={**each.names, "embedding": f"{each.names['embedding']} {copy}"})
+        if each.names["embedding"] != "all"
+        else each
+        for copy in range(2)
+        for each in correlate_slices(join_points(noisy))
+    ]
+    rows = {row["gap"]: row for row in pooled(found)}
+    assert set(rows) == {"recall gap", "precision gap"}
+    for gap, row in rows.items():
+        slices = [
+            each.evidence
+            for each in found
+            if each.names["query"] == each.names["method"] == "all"
+            and f"{each.names['measure']} gap" == gap
+            and each.names["embedding"] != "all"
+        ]
+        assert row["m"] == len(slices) == 4, "an embedding once, its queries together"
+        expected = meta_analysis(
+            [each.within for each in slices], [each.within_error for each in slices]
+        )
+        assert [row["r"], row["low"], row["high"]] == pytest.approx(list(expected[1:4]))
 
 
 def test_a_gap_tells_the_values_of_its_groups_whatever_they_are_called(
@@ -219,7 +240,8 @@ def test_a_gap_tells_the_values_of_its_groups_whatever_they_are_called(
     }
 
 
-def test_the_answer_counts_the_primary_measures_or_all(findings: list[Finding]) -> None:
+def test_the_answer_counts_the_primary_measures_or_all(module_tables: Tables) -> None:
+    joined = join_points(module_tables)
     # Two queries, over all embeddings and methods
     for primary, slices in (
         (["recall", "precision"], 4),
@@ -227,7 +249,22 @@ def test_the_answer_counts_the_primary_measures_or_all(findings: list[Finding]) 
         (["recall", "f1"], 2),
         (["equal_odds"], 4),
     ):
-        assert headline(findings, primary).startswith(f"Of {slices} slices"), primary
+        found = correlate_slices(joined, Declared(primary))
+        assert headline(found).startswith(f"Of {slices} primary slices"), primary
+
+
+def test_the_answer_counts_verdicts_of_primary_slices(findings: list[Finding]) -> None:
+    verdicts = [*(["supports"] * 4), *(["contradicts"] * 3), "negligible", "negligible"]
+    found = [
+        findings[0]._replace(evidence=Evidence(12, 3), judgement=Judgement(role, verdict=verdict))
+        for role in ("primary", "exploratory")
+        for verdict in [*verdicts, "cannot tell"]
+    ]
+    assert headline(found) == (
+        "Of 10 primary slices (a query and a gap, over all embeddings and methods, at most 12"
+        " embedding runs of 3 unmodified embeddings), 4 support it, 3 contradict it, 2 find it"
+        " negligible, 1 cannot tell."
+    )
 
 
 def test_conventions_parts_and_groups_are_told_where_they_vary(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -78,6 +79,25 @@ def choose(browser: Any, name: str, value: str) -> None:
     browser.execute_script("window.report.scatter = null")
     browser.execute_script(script, f"menu-{name}", value)
     wait(lambda: browser.execute_script("return window.report.scatter !== null"))
+
+
+def test_the_answer_stands_first(browser: Any, findings: list[Finding]) -> None:
+    cells = "return [...document.querySelectorAll(arguments[0])].map((cell) => cell.textContent)"
+    heads = browser.execute_script(cells, "#verdicts thead th")
+    asked = ["verdict", "r within bases, 95% interval", "p, adjusted", "r of all, 95% interval"]
+    assert [name for name in heads if name in asked] == asked
+    rows = browser.execute_script(
+        "return [...document.querySelectorAll('#verdicts tbody tr')]"
+        ".map((row) => [...row.children].map((cell) => cell.textContent))"
+    )
+    primary = [each for each in findings if each.judgement.role == "primary"]
+    assert len(rows) == len(primary) == 4
+    for row, each in zip(rows, primary, strict=True):
+        told = dict(zip(heads, row, strict=True))
+        assert told["verdict"] == each.judgement.verdict
+        within = (each.evidence.within, each.evidence.within_low, each.evidence.within_high)
+        expected = "" if math.isnan(within[0]) else "{:.2f} [{:.2f}, {:.2f}]".format(*within)
+        assert told["r within bases, 95% interval"] == expected
 
 
 def test_a_menu_filters_what_is_shown(browser: Any) -> None:

@@ -5,6 +5,7 @@ of it.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,10 @@ import pytest
 from rich.console import Console
 
 from analysis import results
+from analysis.coefficients import Coefficients
 from analysis.correlate import correlate
+from analysis.evidence import Evidence
+from analysis.findings import Marks
 from analysis.results import FILES, Tables, read_tables, write_tables
 from analysis.show import (
     estimate,
@@ -25,6 +29,7 @@ from analysis.show import (
     print_slices,
     short,
 )
+from analysis.verdict import Judgement
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
@@ -209,19 +214,50 @@ def test_points_of_no_task(tables: Tables) -> None:
 def test_correlations_on_the_terminal(findings: list[Finding]) -> None:
     lines = shown(print_correlations, findings)
     assert (
-        "hatespeech_en, weat: all methods, r over units with its 95% interval, generated data"
-        in " ".join(lines[:2])
+        lines[0]
+        == "hatespeech_en, weat: all methods, r within bases with its 95% interval, generated data"
     )
     rows = [line.split() for line in lines]
     assert any(
-        row[:6] == ["word2vec", "weat7", "recall", "5", "5", "1.00"] and row[6] == "[1.00,1.00]"
-        for row in rows
+        row[:7] == ["word2vec", "weat7", "recall", "5", "5", "5", "1.00"] for row in rows
     )
     assert any(
-        row[:5] == ["all", "all", "recall", "20", "10"] and "cannot" in row for row in rows
+        row[:6] == ["all", "all", "recall", "20", "10", "10"] and "cannot" in row for row in rows
     ), "20 rows are 10 embeddings"
-    assert not any("balance" in line for line in lines)
+    assert not any(line.startswith("balance") for line in lines), "methods stay in the file"
     assert not any("default" in line or "male" in line for line in lines), "they do not vary"
+
+
+def test_a_slice_on_the_terminal_and_what_is_said_below(findings: list[Finding]) -> None:
+    numbers = {"within": 0.31, "within_low": -0.09, "within_high": 0.62, "within_p": 0.0104}
+    numbers |= {"r_low": 0.4, "r_high": 0.6, "accuracy": 0.75}
+    each = findings[0]._replace(
+        names=findings[0].names | {"embedding": "word2vec", "query": "weat7", "method": "all"},
+        statistics=Coefficients(24, 0, pearson=0.5),
+        evidence=Evidence(12, 3, **numbers),
+        judgement=Judgement("primary", 4, 0.0416, verdict="supports", why="r is above 0"),
+        marks=Marks(missing="1 of 4 balance", reversal="by method: parts disagree"),
+    )
+    quiet = each._replace(
+        names=each.names | {"query": "weat8"},
+        judgement=each.judgement._replace(role="exploratory", verdict="contradicts", why="below 0"),
+        marks=Marks(),
+    )
+    _, heads, told, _, *notes = shown(print_correlations, [each, quiet])
+    assert re.split(r"\s{2,}", heads) == [
+        *("embedding", "query", "measure", "n", "units", "bases", "r within bases", "p"),
+        *("adjusted", "r", "right pick", "verdict"),
+    ]
+    assert re.split(r"\s{2,}", told) == [
+        *("word2vec", "weat7", each.names["measure"], "24", "12", "3", ".31 [-.09,.62]", ".0104"),
+        *(".0416", ".50 [.40,.60]", ".75", "supports"),
+    ]
+    name = f"word2vec weat7 {each.names['measure']}"
+    assert notes == [
+        f"{name}: by method: parts disagree",
+        f"{name}: gaps undefined: 1 of 4 balance",
+        "supports: r is above 0",
+    ]
 
 
 def test_the_terminal_tells_details_where_they_vary(findings: list[Finding]) -> None:

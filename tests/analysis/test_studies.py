@@ -108,10 +108,25 @@ def test_the_primary_measures_and_the_utility_are_chosen(tables: Tables, tmp_pat
     assert "precision gap accuracy" in heads
     assert "recall" not in heads
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "Of 2 slices" in page
+    assert "Of 2 primary slices" in page
     assert "accuracy of the task" in page
     columns = pd.read_csv(tmp_path / "figures" / "figure3_hatespeech_en_weat.csv")["panel_column"]
     assert set(columns) == {"word2vec, precision gap", "fasttext, precision gap"}
+
+
+def test_what_was_declared_is_kept_beside_what_was_concluded(
+    tables: Tables, tmp_path: Path
+) -> None:
+    assert Correlation.of(tmp_path) == Correlation()
+    study = Correlation(
+        primary=("recall",), queries=("weat7",), embeddings=("word2vec",), smallest=0.2
+    )
+    concluded(study, tmp_path, tables)
+    assert Correlation.of(tmp_path) == study
+    stored = pd.read_csv(tmp_path / "correlations.csv").query("role == 'primary'")
+    names = stored[["measure", "query", "embedding", "method"]].to_numpy().tolist()
+    assert names == [["recall", "weat7", "word2vec", "all"]]
+    assert "Of 1 primary slices" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_study_is_a_choice() -> None:
