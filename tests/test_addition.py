@@ -147,7 +147,8 @@ def test_a_toy_subject_task_and_study_run_and_are_reported(tmp_path: Path) -> No
     assert (found["n"] == 10).all()
     assert (found["pearson"] > 0.5).all(), "the tilt drives both"
     assert "10 of 10 points done" in printed
-    assert found.loc[found["query"] == "weat8", "role"].tolist() == ["primary"]
+    primary = found[found["role"] == "primary"]
+    assert primary[["embedding", "query"]].to_numpy().tolist() == [["all", "weat8"]]
     assert "Of 1 primary slices" in (results / "report.html").read_text(encoding="utf-8")
 
     printed = train(tmp_path, "study=largest")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from analysis.columns import text_rows
 from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
 from analysis.findings import CORRELATION_COLUMNS, correlation_table
@@ -128,7 +129,7 @@ def test_a_panel_shows_the_slice_of_the_same_name(
     joined = join_points(noisy)
     draw_figures(joined, tmp_path, suffixes=[".svg"])
     slices = correlation_table(correlate_slices(joined), CORRELATION_COLUMNS)
-    slices = slices.set_index(["embedding", "query", "measure", "method"])
+    named = text_rows(slices, ("embedding", "query", "measure", "method"))
     checks = [
         (STEMS[0], "WEAT 7", "fasttext, recall gap", ("fasttext", "weat7", "recall", "all")),
         (STEMS[1], "recall gap", "balance", ("all", "all", "recall", "balance")),
@@ -137,7 +138,7 @@ def test_a_panel_shows_the_slice_of_the_same_name(
     for stem, row, column, name in checks:
         numbers = pd.read_csv(tmp_path / f"{stem}.csv", keep_default_na=False)
         panel = numbers[(numbers["panel_row"] == row) & (numbers["panel_column"] == column)].iloc[0]
-        of = slices.loc[name]
+        of = slices.iloc[named.index(name)]
         assert [int(panel["panel_n"]), int(panel["panel_units"])] == [of["n"], of["n_units"]]
         shown = [float(panel[f"panel_{each}"]) for each in ("r", "low", "high")]
         assert shown == pytest.approx([of["within"], of["within_low"], of["within_high"]])

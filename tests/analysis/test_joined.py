@@ -224,13 +224,17 @@ def test_clusters_are_corpora_or_bases_where_all_share_one(tables: Tables) -> No
 
 def test_resamples_of_words_and_posts_are_kept(tables: Tables) -> None:
     draws = [
-        table.assign(resampled=[[value, value + number] for value in table["value"]])
+        table.assign(
+            resampled=pd.Series(
+                list(zip(table["value"], table["value"] + number, strict=True)), table.index
+            )
+        )
         for number, table in enumerate((tables.intrinsic, tables.extrinsic), 1)
     ]
     joined = join_points(Tables(tables.points, *draws)).dropna(subset=["x", "y"])
     for side, number in (("x", 1), ("y", 2)):
         kept = joined[f"{side}_resampled"].tolist()
-        assert kept == [[value, value + number] for value in joined[side]]
+        assert kept == list(zip(joined[side], joined[side] + number, strict=True))
 
 
 def test_points_of_no_task_need_no_columns_of_one(tables: Tables) -> None:

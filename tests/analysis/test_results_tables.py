@@ -218,9 +218,7 @@ def test_correlations_on_the_terminal(findings: list[Finding]) -> None:
         == "hatespeech_en, weat: all methods, r within bases with its 95% interval, generated data"
     )
     rows = [line.split() for line in lines]
-    assert any(
-        row[:7] == ["word2vec", "weat7", "recall", "5", "5", "5", "1.00"] for row in rows
-    )
+    assert any(row[:7] == ["word2vec", "weat7", "recall", "5", "5", "5", "1.00"] for row in rows)
     assert any(
         row[:6] == ["all", "all", "recall", "20", "10", "10"] and "cannot" in row for row in rows
     ), "20 rows are 10 embeddings"
@@ -229,12 +227,11 @@ def test_correlations_on_the_terminal(findings: list[Finding]) -> None:
 
 
 def test_a_slice_on_the_terminal_and_what_is_said_below(findings: list[Finding]) -> None:
-    numbers = {"within": 0.31, "within_low": -0.09, "within_high": 0.62, "within_p": 0.0104}
-    numbers |= {"r_low": 0.4, "r_high": 0.6, "accuracy": 0.75}
+    within = Evidence(12, 3, within=0.31, within_low=-0.09, within_high=0.62, within_p=0.0104)
     each = findings[0]._replace(
         names=findings[0].names | {"embedding": "word2vec", "query": "weat7", "method": "all"},
         statistics=Coefficients(24, 0, pearson=0.5),
-        evidence=Evidence(12, 3, **numbers),
+        evidence=within._replace(r_low=0.4, r_high=0.6, accuracy=0.75),
         judgement=Judgement("primary", 4, 0.0416, verdict="supports", why="r is above 0"),
         marks=Marks(missing="1 of 4 balance", reversal="by method: parts disagree"),
     )
