@@ -134,12 +134,11 @@ def test_the_classifier_of_rnsb_is_that_of_scikit_learn(dim: int) -> None:
         rng.normal(size=(6, dim)),
     )
     rows, labels = np.concatenate([positive, negative]), np.repeat([0, 1], [12, 9])
-    exact = {"max_iter": 100_000, "tol": 1e-12}
-    free = LogisticRegression(**exact).fit(rows, labels).predict_proba(targets)[:, 1]
-    penalised = (
-        LogisticRegression(solver="liblinear", **exact)
+    free, penalised = (
+        LogisticRegression(solver=solver, max_iter=100_000, tol=1e-12)
         .fit(rows, labels)
         .predict_proba(targets)[:, 1]
+        for solver in ("lbfgs", "liblinear")
     )
     assert negative_sentiment(positive, negative, targets) == pytest.approx(free, abs=1e-6)
     assert negative_sentiment(
