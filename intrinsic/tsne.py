@@ -1,0 +1,133 @@
+"""The words of a query in the plane, a panel for each file of vectors: do they change company?
+
+After figure 1a of Goldfarb-Tarrant et al. (2021): t-SNE (van der Maaten and Hinton, 2008) with the
+settings of its released code. Distances between far groups, and panels, do not compare.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+import pandas as pd
+
+from files import InputError, atomic_path, run_cli
+from intrinsic.found_query import FoundQuery, find_query
+from intrinsic.lookup import Case
+from intrinsic.wordsets import load_queries
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from intrinsic.frequent_words import Singles
+    from intrinsic.wordsets import Query
+
+ROLES = ("X", "Y", "A", "B")
+# Okabe & Ito (2008), told apart by every kind of colour vision
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+FORMATS = (".svg", ".png")
+
+
+class Options(argparse.Namespace):
+    """What the command line says."""
+
+    vectors: list[Path]
+    query: str
+    words: str | None
+    out: Path
+    case: Case
+    perplexity: float
+    iterations: int
+    seed: int
+
+
+def plane(found: FoundQuery, *, perplexity: float, iterations: int, seed: int) -> Singles:
+    """Places of the words of X, Y, A and B, (words, 2), by t-SNE from principal components.
+
+    Of the vectors at unit length, whose Euclidean distances order pairs as cosines do. Raises
+    ``InputError`` where there are not more words than ``perplexity``.
+    """
+    rows = np.concatenate([found[role].matrix for role in ROLES])
+    if not 0 < perplexity < len(rows):
+        raise InputError(
+            f"perplexity={perplexity:g} must lie above 0 and below the number of words found,"
+            f" {len(rows)}; give another, or a query of more words"
+        )
+    from sklearn.manifold import TSNE  # slow to import
+
+    tsne = TSNE(perplexity=perplexity, max_iter=iterations, init="pca", random_state=seed)
+    return tsne.fit_transform(rows)
+
+
+def panel(query: Query, path: Path, given: Options) -> alt.LayerChart:
+    """The words of one file's vectors, in the colours of their sets."""
+    import altair as alt
+
+    from files.vectors import read_vectors
+
+    found = find_query(read_vectors(path), query, ROLES.__contains__, case=given.case)
+    if lost := found.shortages(0, {}):
+        raise InputError(f"{path}: {'; '.join(lost)}")
+    settings = {"iterations": given.iterations, "seed": given.seed}
+    places = plane(found, perplexity=given.perplexity, **settings).astype(float).tolist()
+    names = {role: f"{role}: {query[role].name}" for role in ROLES}
+    words = [(word, names[role]) for role in ROLES for word in found[role].words]
+    rows = [(x, y, *word) for (x, y), word in zip(places, words, strict=True)]
+    table = pd.DataFrame(rows, columns=["x", "y", "word", "set"])
+    colour = alt.Color(
+        "set:N", title=None, scale=alt.Scale(domain=[*names.values()], range=COLOURS)
+    )
+    x, y = (alt.X("x:Q", axis=None), alt.Y("y:Q", axis=None))
+    base = alt.Chart(table).encode(x=x, y=y, color=colour)
+    points = base.mark_point(filled=True, size=25)
+    labels = base.mark_text(align="left", dx=4, fontSize=8).encode(text="word:N")
+    drawn: alt.LayerChart = (points + labels).properties(width=520, height=420, title=path.name)
+    return drawn
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Lay out each file and write the drawing."""
+    given = _parser().parse_args(arguments, Options())
+    if given.out.suffix not in FORMATS:
+        raise InputError(f"{given.out}: give a name that ends in {' or '.join(FORMATS)}")
+    (query,) = load_queries([given.query], given.words)
+    if missing := [role for role in ROLES if role not in query.sets]:
+        raise InputError(f"query {query.name!r} has no {', '.join(missing)}; take one of word sets")
+    import altair as alt
+    import vl_convert
+
+    chart = alt.hconcat(*(panel(query, path, given) for path in given.vectors), title=query.title)
+    spec = chart.configure(font="sans-serif", background="white").to_dict()
+    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=version)
+    with atomic_path(given.out) as work:
+        if given.out.suffix == ".png":
+            work.write_bytes(vl_convert.svg_to_png(svg, scale=2))
+        else:
+            work.write_text(svg, encoding="utf-8")
+    print(given.out)
+
+
+def _parser() -> argparse.ArgumentParser:
+    description = "The words of a query by t-SNE, a panel for each file of vectors."
+    parser = argparse.ArgumentParser(prog="python -m intrinsic.tsne", description=description)
+    add = parser.add_argument
+    add("vectors", nargs="+", type=Path, help="files of vectors, for example before and after")
+    add("--out", type=Path, required=True, metavar="FILE", help="the drawing, .svg or .png")
+    query = "a query of X, Y, A and B (default gender_authors)"
+    add("--query", default="gender_authors", metavar="NAME", help=query)
+    add("--words", metavar="FILE", help="your own queries, JSON or YAML")
+    lower = "lower (default): words not found as written are tried in lower case"
+    add("--case", choices=get_args(Case), default="lower", help=lower)
+    perplexity = "about how many neighbours count for a word (default 40)"
+    add("--perplexity", type=float, default=40, metavar="P", help=perplexity)
+    add("--iterations", type=int, default=2500, metavar="N", help="steps (default 2500)")
+    add("--seed", type=int, default=23, help="of the order of ties (default 23)")
+    return parser
+
+
+if __name__ == "__main__":
+    run_cli(lambda: main())
