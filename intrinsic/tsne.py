@@ -12,23 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
-import pandas as pd
 
-from files import InputError, atomic_path, run_cli
+from files import InputError, run_cli
+from files.charts import FORMATS, SCHEMA, Spec, require_format, save_chart
 from intrinsic.found_query import FoundQuery, find_query
 from intrinsic.lookup import Case
 from intrinsic.wordsets import load_queries
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from intrinsic.frequent_words import Singles
     from intrinsic.wordsets import Query
 
 ROLES = ("X", "Y", "A", "B")
-# Okabe & Ito (2008), told apart by every kind of colour vision
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-FORMATS = (".svg", ".png")
 
 
 class Options(argparse.Namespace):
@@ -62,10 +58,8 @@ def plane(found: FoundQuery, *, perplexity: float, iterations: int, seed: int) -
     return tsne.fit_transform(rows)
 
 
-def panel(query: Query, path: Path, given: Options) -> alt.LayerChart:
+def panel(query: Query, path: Path, given: Options) -> Spec:
     """The words of one file's vectors, in the colours of their sets."""
-    import altair as alt
-
     from files.vectors import read_vectors
 
     found = find_query(read_vectors(path), query, ROLES.__contains__, case=given.case)
@@ -75,39 +69,45 @@ def panel(query: Query, path: Path, given: Options) -> alt.LayerChart:
     places = plane(found, perplexity=given.perplexity, **settings).astype(float).tolist()
     names = {role: f"{role}: {query[role].name}" for role in ROLES}
     words = [(word, names[role]) for role in ROLES for word in found[role].words]
-    rows = [(x, y, *word) for (x, y), word in zip(places, words, strict=True)]
-    table = pd.DataFrame(rows, columns=["x", "y", "word", "set"])
-    colour = alt.Color(
-        "set:N", title=None, scale=alt.Scale(domain=[*names.values()], range=COLOURS)
-    )
-    x, y = (alt.X("x:Q", axis=None), alt.Y("y:Q", axis=None))
-    base = alt.Chart(table).encode(x=x, y=y, color=colour)
-    points = base.mark_point(filled=True, size=25)
-    labels = base.mark_text(align="left", dx=4, fontSize=8).encode(text="word:N")
-    drawn: alt.LayerChart = (points + labels).properties(width=520, height=420, title=path.name)
-    return drawn
+    rows = [
+        {"x": x, "y": y, "word": word, "set": name}
+        for (x, y), (word, name) in zip(places, words, strict=True)
+    ]
+    scale = {"domain": [*names.values()], "range": COLOURS}
+    return {
+        "title": path.name,
+        "width": 520,
+        "height": 420,
+        "data": {"values": rows},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative", "axis": None},
+            "y": {"field": "y", "type": "quantitative", "axis": None},
+            "color": {"field": "set", "type": "nominal", "title": None, "scale": scale},
+        },
+        "layer": [
+            {"mark": {"type": "point", "filled": True, "size": 25}},
+            {
+                "mark": {"type": "text", "align": "left", "dx": 4, "fontSize": 8},
+                "encoding": {"text": {"field": "word", "type": "nominal"}},
+            },
+        ],
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Lay out each file and write the drawing."""
     given = _parser().parse_args(arguments, Options())
-    if given.out.suffix not in FORMATS:
-        raise InputError(f"{given.out}: give a name that ends in {' or '.join(FORMATS)}")
+    require_format(given.out)
     (query,) = load_queries([given.query], given.words)
     if missing := [role for role in ROLES if role not in query.sets]:
         raise InputError(f"query {query.name!r} has no {', '.join(missing)}; take one of word sets")
-    import altair as alt
-    import vl_convert
-
-    chart = alt.hconcat(*(panel(query, path, given) for path in given.vectors), title=query.title)
-    spec = chart.configure(font="sans-serif", background="white").to_dict()
-    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    svg = vl_convert.vegalite_to_svg(spec, vl_version=version)
-    with atomic_path(given.out) as work:
-        if given.out.suffix == ".png":
-            work.write_bytes(vl_convert.svg_to_png(svg, scale=2))
-        else:
-            work.write_text(svg, encoding="utf-8")
+    chart: Spec = {
+        "$schema": SCHEMA,
+        "config": {"font": "sans-serif", "background": "white"},
+        "title": query.title,
+        "hconcat": [panel(query, path, given) for path in given.vectors],
+    }
+    save_chart(chart, given.out)
     print(given.out)
 
 
@@ -116,7 +116,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m intrinsic.tsne", description=description)
     add = parser.add_argument
     add("vectors", nargs="+", type=Path, help="files of vectors, for example before and after")
-    add("--out", type=Path, required=True, metavar="FILE", help="the drawing, .svg or .png")
+    drawing = f"the drawing ({', '.join(FORMATS)})"
+    add("--out", type=Path, required=True, metavar="FILE", help=drawing)
     query = "a query of X, Y, A and B (default gender_authors)"
     add("--query", default="gender_authors", metavar="NAME", help=query)
     add("--words", metavar="FILE", help="your own queries, JSON or YAML")

@@ -58,7 +58,7 @@ def test_the_command_draws_a_panel_a_file(folder: Path) -> None:
         (["--query", "mine"], "perplexity=40 must lie above 0 and below .*, 24; give another"),
         (["--query", "base_pairs"], "query 'base_pairs' has no X, Y, A, B"),
         (["--query", "weat7"], "word set 'math' has 0 of 8 words"),
-        (["--query", "mine", "--out", "x.pdf"], r"x\.pdf: give a name that ends in \.svg"),
+        (["--query", "mine", "--out", "x.jpg"], r"x\.jpg: the name must end in \.svg"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(folder: Path, options: list[str], message: str) -> None:
