@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
-import pandas as pd
 
 from files import InputError, atomic_path, run_cli
 from intrinsic.found_query import FoundQuery, find_query
@@ -20,8 +19,6 @@ from intrinsic.lookup import Case
 from intrinsic.wordsets import load_queries
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from intrinsic.frequent_words import Singles
     from intrinsic.wordsets import Query
 
@@ -29,6 +26,8 @@ ROLES = ("X", "Y", "A", "B")
 # Okabe & Ito (2008), told apart by every kind of colour vision
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 FORMATS = (".svg", ".png")
+
+Spec = dict[str, object]
 
 
 class Options(argparse.Namespace):
@@ -62,10 +61,8 @@ def plane(found: FoundQuery, *, perplexity: float, iterations: int, seed: int) -
     return tsne.fit_transform(rows)
 
 
-def panel(query: Query, path: Path, given: Options) -> alt.LayerChart:
-    """The words of one file's vectors, in the colours of their sets."""
-    import altair as alt
-
+def panel(query: Query, path: Path, given: Options) -> Spec:
+    """The words of one file's vectors, in the colours of their sets, as Vega-Lite."""
     from files.vectors import read_vectors
 
     found = find_query(read_vectors(path), query, ROLES.__contains__, case=given.case)
@@ -73,19 +70,29 @@ def panel(query: Query, path: Path, given: Options) -> alt.LayerChart:
         raise InputError(f"{path}: {'; '.join(lost)}")
     settings = {"iterations": given.iterations, "seed": given.seed}
     places = plane(found, perplexity=given.perplexity, **settings).astype(float).tolist()
-    names = {role: f"{role}: {query[role].name}" for role in ROLES}
-    words = [(word, names[role]) for role in ROLES for word in found[role].words]
-    rows = [(x, y, *word) for (x, y), word in zip(places, words, strict=True)]
-    table = pd.DataFrame(rows, columns=["x", "y", "word", "set"])
-    colour = alt.Color(
-        "set:N", title=None, scale=alt.Scale(domain=[*names.values()], range=COLOURS)
-    )
-    x, y = (alt.X("x:Q", axis=None), alt.Y("y:Q", axis=None))
-    base = alt.Chart(table).encode(x=x, y=y, color=colour)
-    points = base.mark_point(filled=True, size=25)
-    labels = base.mark_text(align="left", dx=4, fontSize=8).encode(text="word:N")
-    drawn: alt.LayerChart = (points + labels).properties(width=520, height=420, title=path.name)
-    return drawn
+    names = [f"{role}: {query[role].name}" for role in ROLES]
+    words = [
+        (word, name) for role, name in zip(ROLES, names, strict=True) for word in found[role].words
+    ]
+    rows = [
+        {"x": x, "y": y, "word": word, "set": name}
+        for (x, y), (word, name) in zip(places, words, strict=True)
+    ]
+    hidden = {"type": "quantitative", "axis": None}
+    scale = {"domain": names, "range": COLOURS}
+    colour = {"field": "set", "type": "nominal", "title": None, "scale": scale}
+    label = {"type": "text", "align": "left", "dx": 4, "fontSize": 8}
+    return {
+        "title": path.name,
+        "width": 520,
+        "height": 420,
+        "data": {"values": rows},
+        "encoding": {"x": {"field": "x"} | hidden, "y": {"field": "y"} | hidden, "color": colour},
+        "layer": [
+            {"mark": {"type": "point", "filled": True, "size": 25}},
+            {"mark": label, "encoding": {"text": {"field": "word"}}},
+        ],
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -96,13 +103,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     (query,) = load_queries([given.query], given.words)
     if missing := [role for role in ROLES if role not in query.sets]:
         raise InputError(f"query {query.name!r} has no {', '.join(missing)}; take one of word sets")
-    import altair as alt
     import vl_convert
 
-    chart = alt.hconcat(*(panel(query, path, given) for path in given.vectors), title=query.title)
-    spec = chart.configure(font="sans-serif", background="white").to_dict()
-    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    svg = vl_convert.vegalite_to_svg(spec, vl_version=version)
+    spec: Spec = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "config": {"font": "sans-serif", "background": "white"},
+        "title": query.title,
+        "hconcat": [panel(query, path, given) for path in given.vectors],
+    }
+    svg = vl_convert.vegalite_to_svg(spec)
     with atomic_path(given.out) as work:
         if given.out.suffix == ".png":
             work.write_bytes(vl_convert.svg_to_png(svg, scale=2))
