@@ -35,7 +35,8 @@ class Score(NamedTuple):
     n_lost count the items of all word sets; ``lost`` names those outside the vocabulary and ``cut``
     those found but cut by the convention. ``part``: which one, where a score has several.
     ``resampled``: the score over resamples of the words that are the same for every embedding
-    (``intrinsic.resampling``), NaN where it has none; empty without ``resamples``.
+    (``intrinsic.resampling``), NaN where a resample has none; empty without ``resamples`` and
+    where there is no score.
     """
 
     metric: str
