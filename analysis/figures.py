@@ -12,7 +12,7 @@ import pandas as pd
 
 from analysis.columns import labels, texts
 from analysis.correlate import rows_of
-from analysis.grid import ChartText, Panel, panel_statistics, save_charts, scatter_grid
+from analysis.grid import ChartText, Panel, panel_statistics, scatter_grid
 from analysis.naming import (
     FAMILY,
     GAP,
@@ -28,6 +28,7 @@ from analysis.naming import (
     told,
 )
 from files import atomic_path
+from files.charts import save_charts
 
 STAMP = (
     "Generated data: it shows how the metrics behave in a planted world and is no evidence about"

@@ -1,23 +1,20 @@
-"""A grid of scatter plots with the correlation above each panel, as a Vega-Lite specification,
-saved without a network or a browser.
-"""
+"""A grid of scatter plots with the correlation above each panel, as a Vega-Lite specification."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import vl_convert
 
 from analysis.coefficients import coefficients
 from analysis.columns import labels, numbers
 from analysis.evidence import Rows, within_interval
 from analysis.show import short
 from analysis.within import Estimate
-from files import InputError, atomic_path, nearest
+from files import InputError
+from files.charts import SCHEMA, Spec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +33,6 @@ SHAPES = (
     "triangle-right",
     "triangle-left",
 )
-FORMATS = (".svg", ".png", ".pdf", ".html")
 INK = "#333333"
 # Width and height in pixels by the number of columns.
 PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
@@ -71,13 +67,10 @@ CONFIG = {
         "labelLimit": 240,
     },
 }
-SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 SPACING = 18
 PLACES = ("row", "column", "colour", "shape")
 INTERVALS = ("x_low", "x_high", "y_low", "y_high")
 ROWS = "rows"
-
-Spec = dict[str, Any]
 
 
 class ChartText(NamedTuple):
@@ -146,42 +139,6 @@ def scatter_grid(
             "layer": [_rule_at_zero(), *layers] if zero else layers,
         },
     }
-
-
-def save_chart(chart: Spec, path: str | Path) -> Path:
-    """Write the chart as ``.svg``, ``.png`` (two pixels to the point), ``.pdf`` or self-contained
-    ``.html``; the whole file or none.
-    """
-    path = Path(path)
-    return save_charts(chart, path.with_suffix(""), [path.suffix], path)[0]
-
-
-def save_charts(
-    chart: Spec, stem: Path, suffixes: Sequence[str], name: Path | None = None
-) -> list[Path]:
-    """Write the chart in several formats, drawn once: the others are made from the SVG."""
-    for suffix in suffixes:
-        if suffix not in FORMATS:
-            raise InputError(
-                f"cannot draw to {name or stem}: the name must end in"
-                f" {', '.join(FORMATS)}{nearest(suffix, FORMATS)}"
-            )
-    svg = vl_convert.vegalite_to_svg(chart)
-    written = []
-    for suffix in suffixes:
-        written.append(stem.with_name(stem.name + suffix))
-        with atomic_path(written[-1]) as work:
-            if suffix == ".svg":
-                work.write_text(svg, encoding="utf-8")
-            elif suffix == ".html":
-                # Not bundled, the page would load Vega from a server
-                page = vl_convert.vegalite_to_html(chart, bundle=True)
-                work.write_text(page, encoding="utf-8")
-            elif suffix == ".png":
-                work.write_bytes(vl_convert.svg_to_png(svg, scale=2))
-            else:
-                work.write_bytes(vl_convert.svg_to_pdf(svg))
-    return written
 
 
 def panel_statistics(data: pd.DataFrame) -> list[Panel]:

@@ -15,10 +15,11 @@ import pandas as pd
 
 from analysis.columns import labels, numbers, require_columns, texts
 from analysis.figures import STAMP, draw_figures
-from analysis.grid import FORMATS, PLACES, ChartText, save_chart, scatter_grid
+from analysis.grid import PLACES, ChartText, scatter_grid
 from analysis.joined import join_points, open_table
 from analysis.results import read_tables
 from files import InputError, run_cli
+from files.charts import FORMATS, save_chart
 
 
 class ScatterArguments(argparse.Namespace):

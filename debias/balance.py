@@ -53,9 +53,9 @@ class Balance(Fileless):
     men as women at the office. With concepts as targets, mentions of a gender are brought to as
     many of the one concept as of the other: men at most as often at the office as at home. The
     released code has the genders as targets for test 6 and the concepts for 7, 8 and the union
-    (``words=weat6b,weat7,weat8,gender_authors``); ``WordChoice.swap`` exchanges the two. The rarer
-    concept then bounds the other: on 120,000 tweets the latter removes 411 lines by the expanded
-    union and the former 86. Overbiasing is the same either way.
+    (``words=weat6b,weat7,weat8,gender_authors``); ``WordChoice.swap`` exchanges the two. Of 120,000
+    tweets 86 go by the expanded union with genders as targets, 411 with concepts. Overbiasing is
+    the same either way.
     """
 
     version: ClassVar[int] = 1

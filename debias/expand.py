@@ -37,15 +37,14 @@ def expand(
     that are words (``is_word``) and that are not in ``stop`` (compared without regard to case);
     fewer if the vocabulary is short. So every word is added once, as Goldfarb-Tarrant et al. (2021,
     section 4.1) expand to "unique" neighbours after Lauscher et al. (2020). They searched large
-    vectors trained on other text and removed odd words by hand, which left a third of the words:
-    the built-in query ``gender_authors``. The neighbours in vectors of a small corpus are mostly
-    noise; whatever the vectors, write the result out (``write_query``), read it, and remove what
-    does not belong.
+    vectors of other text and removed odd words by hand; what they kept is the built-in query
+    ``gender_authors``. Neighbours in vectors of a small corpus are mostly noise. Whatever the
+    vectors, write the result out (``write_query``), read it, and remove what does not belong.
 
     Case is kept: in cased vectors "She" is a neighbour of "she", and balancing, which compares
     exactly, needs both. ``lowercase``, for a text in lower case, adds words in lower case only.
-    Seeds missing from the vectors stay in the query. The time is one pass over
-    the vocabulary and the memory a few numbers a word.
+    Seeds missing from the vectors stay in the query. The time is one pass over the vocabulary and
+    the memory a few numbers a word.
 
     Raises ``InputError`` for k < 1, for a role with no seed in the vectors, and as
     ``words_by_role`` does.

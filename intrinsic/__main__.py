@@ -230,7 +230,9 @@ def as_json(audited: Sequence[Audited]) -> str:
     rows = [
         {"vectors": one.vectors, **one.score._asdict(), "each": dict(one.each)} for one in audited
     ]
-    known = [{name: _finite(value) for name, value in row.items()} for row in rows]
+    known = [
+        {name: _finite(value) for name, value in row.items() if name != "resampled"} for row in rows
+    ]
     return json.dumps(known, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -94,8 +94,11 @@ def audit(
 
 
 def as_table(audited: Iterable[Audited]) -> pd.DataFrame:
-    """One row a score: the file in the column ``vectors``, then the columns of ``Score``."""
-    return pd.DataFrame({"vectors": one.vectors, **one.score._asdict()} for one in audited)
+    """One row a score: the file in the column ``vectors``, then the columns of ``Score`` but
+    ``resampled``.
+    """
+    rows = ({"vectors": one.vectors, **one.score._asdict()} for one in audited)
+    return pd.DataFrame(rows).drop(columns="resampled", errors="ignore")
 
 
 def ranks(table: pd.DataFrame) -> pd.DataFrame:

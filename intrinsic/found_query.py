@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from intrinsic.directions import pair_differences
 from intrinsic.lookup import Found, find_set, shortage
+from intrinsic.resampling import RESAMPLES, draw_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +70,17 @@ class FoundQuery:
         """The same with every set drawn anew with replacement."""
         sizes = {role: len(found.items) for role, found in self.sets.items()}
         drawn = {role: rng.integers(size, size=size) for role, size in sizes.items() if size}
-        sets = {role: self[role].take(places) for role, places in drawn.items()}
+        return self._take(drawn)
+
+    def joint_resamples(self) -> Iterator[FoundQuery]:
+        """The resamples of ``intrinsic.resampling``, one by one; a set may be empty in some."""
+        draws = {role: draw_items(role, found) for role, found in self.measured.items()}
+        for i in range(RESAMPLES):
+            times = {role: drawn[:, i] for role, drawn in draws.items()}
+            yield self._take({role: np.repeat(np.arange(len(n)), n) for role, n in times.items()})
+
+    def _take(self, places: Mapping[str, NDArray[np.intp]]) -> FoundQuery:
+        sets = {role: self[role].take(drawn) for role, drawn in places.items()}
         return dataclasses.replace(self, sets={**self.sets, **sets})
 
     def shortages(self, min_found: float, fewest: Mapping[str, int]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -106,7 +106,7 @@ class Metric:
     )
     unkeyed: ClassVar[tuple[str, ...]] = ("words",)
     needs: ClassVar[str] = "vectors"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     seeded: ClassVar[bool] = True
 
     queries: Annotated[
@@ -255,16 +255,26 @@ class Metric:
         corpus or the training. NaN where fewer than nine in ten resamples have a score.
         """
         rng = np.random.default_rng(seed)
-        drawn: dict[str, list[float]] = {}
-        for _ in range(self.resamples):
-            again = words.resampled(rng)
-            try:
-                measured = _by_part(self.measure(again, seed))
-            except InputError:
-                continue
-            for part, one in measured.items():
-                drawn.setdefault(part, []).append(one.value)
+        drawn = self._on_each((words.resampled(rng) for _ in range(self.resamples)), seed)
         return {part: percentiles(values, self.resamples) for part, values in drawn.items()}
+
+    def resampled(self, words: FoundQuery) -> Mapping[str, Sequence[float]]:
+        """Each part's score over ``intrinsic.resampling``'s resamples; NaN where it has none."""
+        return self._on_each(words.joint_resamples(), 0)
+
+    def _on_each(self, drawn: Iterable[FoundQuery], seed: int) -> dict[str, list[float]]:
+        found = [self._values(words, seed) for words in drawn]
+        parts = dict.fromkeys(part for values in found for part in values)
+        return {part: [values.get(part, math.nan) for values in found] for part in parts}
+
+    def _values(self, words: FoundQuery, seed: int) -> dict[str, float]:
+        """The parts' values; none where there is no score."""
+        try:
+            if words.shortages(0, self.about.fewest):
+                return {}
+            return {part: one.value for part, one in _by_part(self.measure(words, seed)).items()}
+        except InputError:
+            return {}
 
     def _parts(self, words: FoundQuery, seed: int) -> Mapping[str, Measured]:
         """Every part with its interval; or NaN with the reason."""
@@ -272,10 +282,15 @@ class Metric:
             words.require_directions()
             parts = _by_part(self.measure(words, seed))
             bounds = self.intervals(words, seed) if self.resamples else {}
+            resampled = self.resampled(words) if self.resamples else {}
         except InputError as error:
             return {"": Measured(math.nan, reason=str(error))}
         return {
-            part: dataclasses.replace(one, interval=bounds.get(part, one.interval))
+            part: dataclasses.replace(
+                one,
+                interval=bounds.get(part, one.interval),
+                resampled=tuple(resampled.get(part, ())),
+            )
             for part, one in parts.items()
         }
 
@@ -307,6 +322,7 @@ class Metric:
             language=words.query.language,
             dim=words.vectors.vector_size,
             reason=one.reason or ("" if finite else "the score is 0 / 0 on these vectors"),
+            resampled=one.resampled,
         )
 
 

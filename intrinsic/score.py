@@ -25,6 +25,7 @@ class Measured:
     each: Mapping[str, float] = field(default_factory=dict)
     unbiased: float | None = None  # where it is not what ``About`` says
     interval: tuple[float, float] = (math.nan, math.nan)  # 95%, over resampled words
+    resampled: tuple[float, ...] = ()
 
 
 class Score(NamedTuple):
@@ -33,6 +34,9 @@ class Score(NamedTuple):
     Where the value or the p-value cannot be had it is NaN and ``reason`` says why. n_found and
     n_lost count the items of all word sets; ``lost`` names those outside the vocabulary and ``cut``
     those found but cut by the convention. ``part``: which one, where a score has several.
+    ``resampled``: the score over resamples of the words that are the same for every embedding
+    (``intrinsic.resampling``), NaN where a resample has none; empty without ``resamples`` and
+    where there is no score.
     """
 
     metric: str
@@ -57,6 +61,7 @@ class Score(NamedTuple):
     language: str
     dim: int
     reason: str
+    resampled: tuple[float, ...]
 
 
 def mean_score(names: Sequence[str], scores: Floats) -> Measured:

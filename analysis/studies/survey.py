@@ -122,7 +122,8 @@ def print_survey(table: pd.DataFrame, console: Console) -> None:
 
 def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
     """``figure2_*`` for each metric in every format, with a CSV of its numbers; the paths."""
-    from analysis.grid import ChartText, save_charts, scatter_grid
+    from analysis.grid import ChartText, scatter_grid
+    from files.charts import save_charts
 
     written = []
     for name, part in scores.dropna(subset="y").groupby("metric", sort=False):

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Le, doc
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from files import InputError, choice
 from files.choice import Whole
 from intrinsic.lookup import Floats, unit_rows
 from intrinsic.metric import About, Convention, FoundQuery, Metric
 from intrinsic.permutation import MOST_VALUES, Tail, permutation_p
+from intrinsic.resampling import draw_items
 from intrinsic.score import Measured, by_name, percentiles
 
+Times = NDArray[np.intp]
 # Associations are differences of cosines: a spread below this is rounding, not data.
 NO_SPREAD = 1e-12
 
@@ -85,30 +87,26 @@ def standardised_difference(x: ArrayLike, y: ArrayLike, *, ddof: int = 0) -> flo
     return float((first.mean() - second.mean()) / spread)
 
 
-def word_bootstrap(
-    x: Floats, y: Floats, a: Floats, b: Floats, *, ddof: int = 0, resamples: int, seed: int
-) -> tuple[float, float]:
-    """``Metric.intervals`` of the effect size, all resamples at once.
+def resampled_effect_sizes(words: FoundQuery, draws: Mapping[str, Times], *, ddof: int) -> Floats:
+    """The effect size with every word counted as often as it is drawn, all resamples at once.
 
-    Rows at unit length; shapes as in ``effect_size``.
+    ``draws``: by role (words, resamples). Shape (resamples,); NaN where a set is empty and where
+    all associations are equal.
     """
-    rng = np.random.default_rng(seed)
-    of_x, of_y, of_a, of_b = (
-        rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=resamples) / len(rows)
-        for rows in (x, y, a, b)
-    )
-    to_a, to_b = np.concatenate([x, y]) @ a.T, np.concatenate([x, y]) @ b.T
-    s: Floats = of_a @ to_a.T - of_b @ to_b.T  # (resamples, words of X and Y)
-    n = len(x) + len(y)
-    mean_x: Floats = (of_x * s[:, : len(x)]).sum(axis=1)
-    mean_y: Floats = (of_y * s[:, len(x) :]).sum(axis=1)
-    shares = np.concatenate([of_x * len(x), of_y * len(y)], axis=1) / n
-    mean: Floats = (shares * s).sum(axis=1)
-    variance: Floats = (shares * (s - mean[:, None]) ** 2).sum(axis=1) * n / (n - ddof)
-    spread = np.sqrt(variance)
+    x, y, a, b = (words[role].matrix for role in "XYAB")
+    targets = np.concatenate([x, y])
+    times = np.concatenate([draws["X"], draws["Y"]]).T
+    n = times.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = np.where(spread > NO_SPREAD, (mean_x - mean_y) / spread, np.nan)
-    return percentiles(values.tolist(), resamples)
+        of_x, of_y, of_a, of_b = (
+            draws[role].T / draws[role].sum(axis=0)[:, None] for role in "XYAB"
+        )
+        s: Floats = of_a @ (targets @ a.T).T - of_b @ (targets @ b.T).T  # (resamples, targets)
+        mean_x: Floats = (of_x * s[:, : len(x)]).sum(axis=1)
+        mean_y: Floats = (of_y * s[:, len(x) :]).sum(axis=1)
+        mean: Floats = (times * s).sum(axis=1) / n
+        spread = np.sqrt((times * (s - mean[:, None]) ** 2).sum(axis=1) / (n - ddof))
+        return np.where(spread > NO_SPREAD, (mean_x - mean_y) / spread, np.nan)
 
 
 @choice
@@ -164,7 +162,7 @@ class Weat(Metric):
         ),
     )
     unlabelled: ClassVar[tuple[str, ...]] = (*Metric.unlabelled, "exact_limit", "samples")
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     ddof: Annotated[
         Literal[0, 1], doc("the standard deviation is the population's (0) or the sample's (1)")
@@ -212,5 +210,16 @@ class Weat(Metric):
 
     def intervals(self, words: FoundQuery, seed: int) -> Mapping[str, tuple[float, float]]:
         """As for every metric, all resamples at once."""
-        x, y, a, b = (words[role].matrix for role in "XYAB")
-        return {"": word_bootstrap(x, y, a, b, ddof=self.ddof, resamples=self.resamples, seed=seed)}
+        rng = np.random.default_rng(seed)
+        sizes = {role: len(words[role].words) for role in "XYAB"}
+        draws = {
+            role: rng.multinomial(n, np.full(n, 1 / n), size=self.resamples).T
+            for role, n in sizes.items()
+        }
+        values = resampled_effect_sizes(words, draws, ddof=self.ddof)
+        return {"": percentiles(values.tolist(), self.resamples)}
+
+    def resampled(self, words: FoundQuery) -> Mapping[str, Sequence[float]]:
+        """As for every metric, all resamples at once."""
+        draws = {role: draw_items(role, words[role]) for role in "XYAB"}
+        return {"": resampled_effect_sizes(words, draws, ddof=self.ddof).tolist()}

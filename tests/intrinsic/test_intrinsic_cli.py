@@ -309,7 +309,11 @@ def test_the_page_and_the_configurations_are_what_the_code_says() -> None:
 
 def test_every_metric_has_a_configuration_that_makes_it(tmp_path: Path) -> None:
     (tmp_path / "similar.tsv").write_text("a b 1\n", encoding="utf-8")
-    assert {path.stem for path in (ROOT / CONF).glob("*.yaml")} == {*METRICS, "survey"}
+    assert {path.stem for path in (ROOT / CONF).glob("*.yaml")} == {
+        *METRICS,
+        "survey",
+        "weat_sanity",
+    }
     for name, kind in METRICS.items():
         text = (ROOT / CONF / f"{name}.yaml").read_text(encoding="utf-8")
         values: dict[str, Any] = yaml.safe_load(text)[name]

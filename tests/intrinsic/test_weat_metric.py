@@ -42,6 +42,7 @@ COLUMNS = [
     "language",
     "dim",
     "reason",
+    "resampled",
 ]
 MINE = {
     "mine": {"X": ["a", "b", "c", "d"], "Y": ["e", "f", "g"], "A": ["h", "i", "j"], "B": ["k", "l"]}
@@ -105,6 +106,7 @@ def test_a_row_holds_the_score_and_its_account(words: str) -> None:
         "language": "und",
         "dim": 6,
         "reason": "",
+        "resampled": (),
     }
 
 

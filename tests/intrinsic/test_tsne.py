@@ -1,0 +1,67 @@
+"""The drawing of a query's words: groups that lie apart stay apart; the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+
+from files import InputError
+from intrinsic.found_query import find_query
+from intrinsic.tsne import main, plane
+from intrinsic.wordsets import read_query
+
+SETS = {role: [f"{role.lower()}{i}" for i in range(6)] for role in "XYAB"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """``near.vec`` has X with A and Y with B, each pair of sets in its own direction."""
+    words = [word for role in "XAYB" for word in SETS[role]]
+    rows = np.repeat(np.eye(8)[:2], 12, axis=0)
+    vectors = KeyedVectors(8)
+    noise = np.random.default_rng(0).normal(0, 0.1, rows.shape)
+    vectors.add_vectors(words, (rows + noise).astype(np.float32))
+    vectors.save_word2vec_format(str(tmp_path / "near.vec"))
+    (tmp_path / "mine.json").write_text(json.dumps({"mine": SETS}), encoding="utf-8")
+    return tmp_path
+
+
+def test_words_in_company_lie_together(folder: Path) -> None:
+    vectors = KeyedVectors.load_word2vec_format(str(folder / "near.vec"))
+    found = find_query(vectors, read_query(folder / "mine.json"), lambda _: True, case="exact")
+    places, again = (plane(found, perplexity=5, iterations=500, seed=23) for _ in range(2))
+    assert (places == again).all()
+    side = np.repeat([0, 1, 0, 1], 6)  # X, Y, A, B
+    middles = np.array([places[side == each].mean(axis=0) for each in (0, 1)])
+    distances = np.linalg.norm(places[:, None] - middles, axis=2)
+    assert (distances.argmin(axis=1) == side).all()
+
+
+def test_the_command_draws_a_panel_a_file(folder: Path) -> None:
+    (folder / "far.vec").write_bytes((folder / "near.vec").read_bytes())
+    files = [str(folder / f"{name}.vec") for name in ("near", "far")]
+    own = ["--words", str(folder / "mine.json"), "--query", "mine", "--perplexity", "5"]
+    for suffix in ("svg", "png"):
+        main([*files, *own, "--iterations", "300", "--out", str(folder / f"out.{suffix}")])
+    svg = (folder / "out.svg").read_text(encoding="utf-8")
+    assert all(name in svg for name in ("near.vec", "far.vec", ">x3<", "B: mine.B"))
+    assert (folder / "out.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--query", "mine"], "perplexity=40 must lie above 0 and below .*, 24; give another"),
+        (["--query", "base_pairs"], "query 'base_pairs' has no X, Y, A, B"),
+        (["--query", "weat7"], "word set 'math' has 0 of 8 words"),
+        (["--query", "mine", "--out", "x.jpg"], r"x\.jpg: the name must end in \.svg"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(folder: Path, options: list[str], message: str) -> None:
+    own = ["--words", str(folder / "mine.json"), "--out", str(folder / "out.svg")]
+    with pytest.raises(InputError, match=message):
+        main([str(folder / "near.vec"), *own, *options])
