@@ -84,7 +84,7 @@ def coefficients(x: Floats, y: Floats, *, names: tuple[str, str] = ("x", "y")) -
         spearman_p=rho_p,
         kendall=float(tau.statistic),
         kendall_p=float(tau.pvalue),
-        reason="" if len(x) > 3 else "n = 3, no interval below 4 pairs",
+        reason=_without_interval(r, len(x)),
     )
 
 
@@ -96,15 +96,20 @@ def fisher_interval(r: float, n: int) -> tuple[float, float]:
 
         [tanh(z - 1.96 / sqrt(n - 3)), tanh(z + 1.96 / sqrt(n - 3))]
 
-    holds the population r in 95% of samples of independent pairs from a bivariate normal. It needs
-    n >= 4, else NaN; at |r| = 1 it is the point r. It lies in [-1, 1] and is not symmetric about r.
+    holds the population r in 95% of samples of independent pairs from a bivariate normal. It lies
+    in [-1, 1] and is not symmetric about r. NaN below n = 4 and at |r| = 1, where z is infinite:
+    points on a line do not say how far others would lie from it.
     """
-    if n < 4:
+    if n < 4 or abs(r) == 1:
         return nan, nan
-    if abs(r) == 1:
-        return r, r
     half = NORMAL_975 / sqrt(n - 3)
     return tanh(atanh(r) - half), tanh(atanh(r) + half)
+
+
+def _without_interval(r: float, n: int) -> str:
+    if n < 4:
+        return f"n = {n}, no interval below 4 pairs"
+    return "all pairs lie on a line, no interval" if abs(r) == 1 else ""
 
 
 def _spread_out(values: Floats) -> Floats | None:

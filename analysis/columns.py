@@ -55,15 +55,15 @@ def texts(table: pd.DataFrame, column: str) -> list[str]:
 
 
 def lists(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
-    """A column of equally long lists of numbers. Shape (rows, length); no columns where the table
-    lacks the column or a list is missing.
+    """A column of lists of numbers. Shape (rows, longest); NaN where a list is shorter, or missing,
+    and no columns where the table lacks the column.
     """
-    found = (
-        [np.asarray(v, dtype=float) for v in values_of(table, column)] if column in table else []
-    )
-    if not found or any(each.ndim != 1 or len(each) != len(found[0]) for each in found):
-        return np.zeros((len(table), 0))
-    return np.stack(found)
+    values = values_of(table, column) if column in table else []
+    found = [np.atleast_1d(np.asarray(value, dtype=float)) for value in values]
+    whole = np.full((len(table), max(map(len, found), default=0)), np.nan)
+    for row, each in zip(whole, found, strict=False):
+        row[: len(each)] = each
+    return whole
 
 
 def is_blank(value: object) -> bool:

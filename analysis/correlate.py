@@ -11,7 +11,7 @@ import argparse
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import product
-from math import isfinite
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -21,12 +21,13 @@ from rich.console import Console
 
 from analysis.coefficients import Coefficients, Floats, Truths, coefficients
 from analysis.columns import labels, lists, numbers, require_columns, texts
-from analysis.evidence import FEWEST_UNITS, RESAMPLES, Evidence, Rows, evidence
+from analysis.evidence import FEWEST_UNITS, RESAMPLES, Evidence, Rows, evidence, strata
 from analysis.joined import open_table
 from analysis.naming import (
     ALL,
     DOSE_SIGN,
     KINDS,
+    ORIGINAL,
     POOLED_OVER,
     SLICE_COLUMNS,
     SMALLEST,
@@ -34,6 +35,7 @@ from analysis.naming import (
     Declared,
 )
 from analysis.show import print_correlations, print_evidence, print_slices
+from analysis.studies.correlation import Correlation
 from analysis.verdict import (
     ROLE_EXPLORATORY,
     ROLE_PRIMARY,
@@ -78,6 +80,7 @@ class Finding(NamedTuple):
 
 STATISTICS = (*Coefficients._fields, *Evidence._fields, *Judgement._fields)
 CORRELATION_COLUMNS = (*SLICE_COLUMNS, *STATISTICS, *Marks._fields)
+DECLARED = Declared()  # where a study declares nothing else
 JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 
 
@@ -122,16 +125,14 @@ def correlate(
     return judge(found, [()] * len(found), refused=refused)
 
 
-def correlate_slices(
-    joined: pd.DataFrame, declared: Declared | None = None, *, smallest: float = SMALLEST
-) -> list[Finding]:
+def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> list[Finding]:
     """Every slice that the paper breaks out: task, metric, convention, part, measure and groups,
     and in each embedding {each, all} x query {each, all} x method {each, all}.
 
     ``joined`` comes from ``join_points``. Metrics are on different scales and never pooled. The
     slice of a method holds the unmodified embeddings too: they are the dose 0 of every method
-    (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify it). ``declared`` are
-    the primary slices, ``smallest`` the smallest correlation of interest.
+    (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify it). ``declared``:
+    the primary slices.
     """
     require_columns(joined, JOINED_COLUMNS, "the joined table")
     whole, unbiased = rows_of(joined), np.nan_to_num(numbers(joined, "unbiased"))
@@ -146,10 +147,9 @@ def correlate_slices(
         marks = Marks(repeated, bool(generated[places].any()), _missing(rows))
         told = _supported(coefficients(rows.x, rows.y), behind)
         found.append(Finding(names, told, behind, marks=marks))
-    declared = declared or Declared()
     present = list(dict.fromkeys(each.names["measure"] for each in found))
     parents = [declared.parent_of(each.names, present) for each in found]
-    return _with_disagreements(judge(found, parents, smallest=smallest))
+    return _with_disagreements(judge(found, parents, smallest=declared.smallest))
 
 
 def judge(
@@ -170,7 +170,7 @@ def judge(
     for parent, places in sorted(_positions(parents).items(), key=lambda entry: entry[0] != ()):
         able = [int(place) for place in places if claiming[place]]
         holm = adjust([found[place].evidence.within_p for place in able])
-        above = primary.get(parent, 0.0) if parent else 0.0
+        above = primary.get(parent, 1.0) if parent else 0.0
         for place, p in zip(able, holm.tolist(), strict=True):
             adjusted[place] = max(p, above)
         family[places] = len(able)
@@ -207,45 +207,57 @@ def correlation_table(found: Iterable[Finding], columns: Sequence[str]) -> pd.Da
 
 
 def adjust(p: ArrayLike) -> Floats:
-    """Holm's adjusted p-values over a family. Shapes: (m,) -> (m,)."""
-    from statsmodels.stats.multitest import multipletests  # loads for a second
-
+    """Holm's adjusted p-values over a family: of the i-th smallest of m the largest of (m - j + 1)
+    p_j over j up to i, at most 1. Shapes: (m,) -> (m,).
+    """
     values = np.asarray(p, dtype=float)
-    return np.asarray(multipletests(values, method="holm")[1]) if len(values) else values
+    order = np.argsort(values)
+    steps: Floats = values[order] * np.arange(len(values), 0, -1)
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(steps))
+    return adjusted
 
 
 def repeats(rows: Rows) -> str:
-    """Why rows taken as units cannot be independent; empty where nothing speaks against it."""
+    """Why rows taken as units cannot be independent; empty where nothing speaks against it.
+
+    The rows of one embedding share its gap beside several scores (then more than a fifth of all
+    share their y with another x), or its score beside several gaps (then nearly all share their x).
+    """
     known = rows.known()
-    beside: dict[float, set[float]] = {}
-    for x, y in zip(known.x.tolist(), known.y.tolist(), strict=True):
-        beside.setdefault(y, set()).add(x)
-    times = [y for y in known.y.tolist() if len(beside[y]) > 1]
-    if len(times) <= len(known.y) / 5:
-        return ""
-    return (
-        f"{len(times)} of {len(known.y)} rows share their y with another x, as the rows of one"
-        " embedding do; name what is one unit with --cluster"
-    )
+    x, y = known.x.tolist(), known.y.tolist()
+    for name, other, side, least in (
+        ("y", "x", list(zip(y, x, strict=True)), 0.2),
+        ("x", "y", list(zip(x, y, strict=True)), 0.8),
+    ):
+        values = Counter(value for value, _ in set(side))
+        times = sum(values[value] > 1 for value, _ in side)
+        if times > least * len(side):
+            return (
+                f"{times} of {len(side)} rows share their {name} with another {other}, as the rows"
+                " of one embedding do; name what is one unit with --cluster"
+            )
+    return ""
 
 
 def rows_of(joined: pd.DataFrame) -> Rows:
     """The joined table as arrays; a point is its own unit, base and cluster where it does not
-    tell.
+    tell. Where nothing was modified, association is looked for within each training algorithm.
     """
-    unit, base = (_labels(joined, name, "point") for name in ("unit", "base"))
-    cluster = _labels(joined, "cluster", "base" if "base" in joined else "point")
+    unit = _labels(joined, "unit", "point")
+    base = _labels(joined, "base", "unit" if "unit" in joined else "point")
     sign = np.array([DOSE_SIGN.get(text, 0.0) for text in texts(joined, "direction")])
     return Rows(
-        numbers(joined, "x"),
-        numbers(joined, "y"),
-        unit,
-        base,
-        cluster,
-        _labels(joined, "method", "point"),
-        sign * np.nan_to_num(numbers(joined, "dose")),
-        lists(joined, "x_resampled"),
-        lists(joined, "y_resampled"),
+        x=numbers(joined, "x"),
+        y=numbers(joined, "y"),
+        unit=unit,
+        base=base,
+        cluster=_labels(joined, "cluster", "base" if "base" in joined else "point"),
+        stratum=strata(unit, base, _labels(joined, "embedding", "embedding")),
+        arm=_labels(joined, "method", "method"),
+        dose=sign * np.nan_to_num(numbers(joined, "dose")),
+        x_resampled=lists(joined, "x_resampled"),
+        y_resampled=lists(joined, "y_resampled"),
     )
 
 
@@ -259,9 +271,12 @@ def _resamples(slices: int) -> int:
 
 
 def _missing(rows: Rows) -> str:
-    counted = Counter(str(arm) for arm, y in zip(rows.arm, rows.y, strict=True) if not isfinite(y))
-    whole = Counter(map(str, rows.arm))
-    return ", ".join(f"{count} of {whole[arm]} {arm}" for arm, count in counted.items())
+    """The units whose gap is undefined, counted by method."""
+    units = dict(zip(rows.unit, zip(rows.arm, np.isfinite(rows.y), strict=True), strict=True))
+    whole = Counter(str(arm) for arm, _ in units.values())
+    lost = Counter(str(arm) for arm, known in units.values() if not known)
+    names = {UNMODIFIED: ORIGINAL}
+    return ", ".join(f"{n} of {whole[arm]} {names.get(arm, arm)}" for arm, n in lost.items())
 
 
 def _slices(joined: pd.DataFrame) -> Iterator[tuple[dict[str, str], NDArray[np.intp]]]:
@@ -349,7 +364,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = Console()
     if ours and not (args.x or args.y or args.by):
         columns: Sequence[str] = CORRELATION_COLUMNS
-        found = correlate_slices(table)
+        found = correlate_slices(table, Correlation.of(Path(args.table)).declared)
         print_correlations(found, console)
     else:
         if not ours and not (args.x and args.y):

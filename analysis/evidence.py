@@ -4,7 +4,6 @@ association within origins with its test; intervals, influence, noise and rankin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isfinite, nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +18,6 @@ from analysis.within import (
     Residuals,
     indicators,
     interval,
-    orders,
     permutation_p,
     residuals,
     without_each,
@@ -32,10 +30,12 @@ if TYPE_CHECKING:
 
     from analysis.within import Ints
 
+Labels = NDArray[np.object_]
+
 FEWEST_UNITS = 3
+FEWEST_RESAMPLES = 50  # of words or posts, for a standard error
 FEWEST_CLUSTERS = 5  # below, intervals over clusters are as wide as [-1, 1] or do not hold
 RESAMPLES = 9_999
-DISTANCE_RESAMPLES = 199
 RELIABLE = 0.5  # below, noise is most of what is seen, and a correction for it multiplies noise
 TIE = 1e-9  # of the largest difference: closer values are equal
 
@@ -103,34 +103,37 @@ class Evidence(NamedTuple):
     caution: str = ""
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The rows of a slice. Shapes: x, y (n,); labels of unit, base, cluster and arm (n,), a
-    ``dose`` that is negative where bias was pushed down (n,); ``x_resampled``, ``y_resampled`` (n,
-    resamples), the same numbers over words and posts drawn alike for all rows, or no columns.
+class Rows(NamedTuple):
+    """The rows of a slice. Shapes: x, y (n,); labels (n,): the unit, the ``base`` it descends from,
+    the ``cluster`` that is independent of others, the ``stratum`` that association is looked for
+    within, the ``arm`` (method); a ``dose`` that is negative where bias was pushed down (n,);
+    ``x_resampled``, ``y_resampled`` (n, resamples), the same numbers over words and posts drawn
+    alike for all rows, NaN where not known.
     """
 
     x: Floats
     y: Floats
-    unit: NDArray[np.object_]
-    base: NDArray[np.object_]
-    cluster: NDArray[np.object_]
-    arm: NDArray[np.object_]
+    unit: Labels
+    base: Labels
+    cluster: Labels
+    stratum: Labels
+    arm: Labels
     dose: Floats
     x_resampled: Floats
     y_resampled: Floats
 
     @classmethod
     def of(cls, x: ArrayLike, y: ArrayLike, units: ArrayLike, bases: ArrayLike = ()) -> Rows:
-        """Rows of which no more is known than their units, and maybe the bases of these."""
+        """Rows of which no more is known than their units, and maybe the bases of these: without
+        them every unit is one.
+        """
         first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        unit = np.asarray(units, dtype=object)
-        told = np.asarray(bases, dtype=object)
-        base = told if len(told) else np.full(len(first), "", dtype=object)
-        cluster = base if len(set(base.tolist())) > 1 else unit
-        nothing = np.zeros((len(first), 0))
-        none = np.full(len(first), "", dtype=object)
-        return cls(first, second, unit, base, cluster, none, np.zeros(len(first)), nothing, nothing)
+        unit, told = np.asarray(units, dtype=object), np.asarray(bases, dtype=object)
+        base = told if len(told) else unit
+        none, nothing = np.full(len(first), "", dtype=object), np.zeros((len(first), 0))
+        stratum = strata(unit, base, none)
+        dose = np.zeros(len(first))
+        return cls(first, second, unit, base, base, stratum, none, dose, nothing, nothing)
 
     def known(self) -> Rows:
         """The rows with a score and a gap."""
@@ -138,7 +141,15 @@ class Rows:
 
     def at(self, places: Ints) -> Rows:
         """Some of the rows."""
-        return Rows(*(getattr(self, name)[places] for name in self.__dataclass_fields__))
+        return Rows._make(column[places] for column in self)
+
+
+def strata(unit: Labels, base: Labels, otherwise: Labels) -> Labels:
+    """What association is looked for within: the base, or where no base has two units something
+    else.
+    """
+    units = set(zip(unit.tolist(), base.tolist(), strict=True))
+    return base if len(units) > len(set(base.tolist())) else otherwise
 
 
 def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -> Evidence:
@@ -155,9 +166,17 @@ def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -
         return found._replace(caution=f"{len(names)} units, fewer than {FEWEST_UNITS}")
     if pairs.constant:
         return found._replace(caution="a side is constant")
-    units = _units(rows, pairs)
-    found = _total(_within(found, units, names, unbiased, resamples), rows, units, unbiased)
-    return _without_noise(found, units)
+    units = _units(rows, pairs.unit)
+    found = _total(found, rows, units, unbiased)
+    stratum = codes(units.stratum)
+    design = indicators(stratum)
+    of = residuals(units.x, units.y, design)
+    found = found._replace(free=max(0, of.free))
+    if not of.defined:
+        return found._replace(caution="within bases a side is constant, or nothing is left to tell")
+    names = [names[place] for place in of.told]
+    found = _within(found, of, names, permutation_p(of, stratum, resamples))
+    return _without_noise(_otherwise(found, units, of, design, unbiased), units, of, design)
 
 
 def within_interval(rows: Rows) -> Estimate:
@@ -166,59 +185,55 @@ def within_interval(rows: Rows) -> Estimate:
     pairs, names = Pairs.of(rows.x, rows.y, rows.unit)
     if len(names) < FEWEST_UNITS or pairs.constant:
         return Estimate()
-    units = _units(rows, pairs)
-    return interval(residuals(units.x, units.y, indicators(strata_of(units.base))))
+    units = _units(rows, pairs.unit)
+    return interval(residuals(units.x, units.y, indicators(codes(units.stratum))))
 
 
-def _units(rows: Rows, pairs: Pairs) -> Rows:
+def codes(names: Labels) -> Ints:
+    """Labels as numbers from 0 on."""
+    return np.unique(names.astype(str), return_inverse=True)[1]
+
+
+def _units(rows: Rows, unit: Ints) -> Rows:
     """One row a unit: means over its rows, and what it descends from."""
-    first = np.unique(pairs.unit, return_index=True)[1]
-    share: Floats = indicators(pairs.unit).T / np.bincount(pairs.unit)[:, None]
-    taken = rows.at(first)
-    return Rows(
-        share @ rows.x,
-        share @ rows.y,
-        taken.unit,
-        taken.base,
-        taken.cluster,
-        taken.arm,
-        taken.dose,
-        share @ rows.x_resampled,
-        share @ rows.y_resampled,
+    order = np.argsort(unit, kind="stable")
+    counts = np.bincount(unit)
+    first = np.cumsum(counts) - counts
+    sums = [
+        np.add.reduceat(each[order], first, axis=0)
+        for each in (rows.x, rows.y, rows.x_resampled, rows.y_resampled)
+    ]
+    x, y, x_resampled, y_resampled = ((each.T / counts).T for each in sums)
+    return rows.at(order[first])._replace(
+        x=x, y=y, x_resampled=x_resampled, y_resampled=y_resampled
     )
 
 
-def strata_of(base: NDArray[np.object_]) -> Ints:
-    """The base of each unit as a number; one for all where no base has two units."""
-    codes = np.unique(base.astype(str), return_inverse=True)[1]
-    return codes if len(set(codes.tolist())) < len(codes) else np.zeros_like(codes)
-
-
-def _within(
-    found: Evidence, units: Rows, names: Sequence[str], unbiased: float, resamples: int
-) -> Evidence:
-    strata = strata_of(units.base)
-    design = indicators(strata)
-    of = residuals(units.x, units.y, design)
-    found = found._replace(free=of.free)
-    if not of.defined:
-        return found._replace(caution="within bases a side is constant, or nothing is left to tell")
+def _within(found: Evidence, of: Residuals, names: Sequence[str], p: float) -> Evidence:
+    """With r within bases, its interval and test, and what single units do to it."""
     left_out = without_each(of)
     r = z_interval(of.r, left_out, of.free)
-    partial = interval(residuals(units.x, units.y, np.hstack([design, _arms(units)])))
-    bias = residuals(np.abs(units.x - unbiased), np.abs(units.y), design)
-    absolute = interval(bias) if bias.defined else Estimate()
-    distance, distance_p = distance_correlation(of, strata)
     moved = np.abs(np.nan_to_num(left_out, nan=r.value) - r.value)
     return found._replace(
         within=r.value,
         within_low=r.low,
         within_high=r.high,
-        within_p=permutation_p(of, strata, resamples, 0),
+        within_p=p,
         within_error=z_error(left_out)[0],
         influence_low=float(np.nanmin(left_out)),
         influence_high=float(np.nanmax(left_out)),
         influential=names[int(np.argmax(moved))],
+    )
+
+
+def _otherwise(
+    found: Evidence, units: Rows, of: Residuals, design: Floats, unbiased: float
+) -> Evidence:
+    """With other ways that a gap can follow a score."""
+    partial = interval(residuals(units.x, units.y, np.hstack([design, _arms(units)])))
+    absolute = interval(residuals(np.abs(units.x - unbiased), np.abs(units.y), design))
+    distance, distance_p = distance_correlation(of)
+    return found._replace(
         partial=partial.value,
         partial_low=partial.low,
         partial_high=partial.high,
@@ -232,32 +247,35 @@ def _within(
 
 def _arms(units: Rows) -> Floats:
     """For each method that modifies: whether it did, and its signed dose."""
-    arms = np.unique(units.arm.astype(str), return_inverse=True)[1]
-    chosen = indicators(arms)
+    chosen = indicators(codes(units.arm))
     return np.hstack([chosen, chosen * units.dose[:, None]])
 
 
-def distance_correlation(of: Residuals, strata: Ints) -> tuple[float, float]:
-    """The distance correlation of what is left of x and y (Székely, Rizzo & Bakirov, 2007) and its
-    p, by permutations within strata.
+def distance_correlation(of: Residuals) -> tuple[float, float]:
+    """The bias-corrected distance correlation of what is left of x and y (Székely & Rizzo, 2013)
+    and its p (Shen, Panda & Vogelstein, 2022).
 
-    dcor^2 = sum A B / sqrt(sum A^2 sum B^2),  A, B: distances of x and of y, centred by row and
-    column; in [0, 1], 0 only where the two are independent.
+    C = sum A B / sqrt(sum A^2 sum B^2),  A, B: distances of x and of y, centred so that C is 0 on
+    average where the two are independent;  p = P(chi^2_1 > free C + 1)
+
+    The value is sqrt(max(0, C)), in [0, 1]; NaN below 4 units or where a side is constant.
     """
+    if len(of.u) < 4:
+        return nan, nan
     a, b = _distances(of.u), _distances(of.v)
     spread = sqrt(float((a * a).sum()) * float((b * b).sum()))
     if not spread > 0:
         return nan, nan
-    observed = float((a * b).sum())
-    place = orders(tuple(strata.tolist()), DISTANCE_RESAMPLES, 1)
-    count = sum(float((a * b[np.ix_(each, each)]).sum()) >= observed - 1e-12 for each in place)
-    return sqrt(max(0.0, observed / spread)), (1 + count) / (1 + DISTANCE_RESAMPLES)
+    c = float((a * b).sum()) / spread
+    return sqrt(max(0.0, c)), float(scipy.special.chdtrc(1, max(0.0, of.free * c + 1)))
 
 
 def _distances(values: Floats) -> Floats:
     apart: Floats = np.abs(values[:, None] - values)
-    rows: Floats = apart.mean(axis=0)
-    return apart - rows - rows[:, None] + float(rows.mean())
+    n, rows = len(values), apart.sum(axis=0)
+    apart = apart - (rows + rows[:, None]) / (n - 2) + float(rows.sum()) / ((n - 1) * (n - 2))
+    np.fill_diagonal(apart, 0)
+    return apart
 
 
 def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidence:
@@ -302,14 +320,14 @@ def _order(bias: Floats) -> Floats:
 
 
 def _ranking_interval(
-    value: float, agree: Floats, cluster: NDArray[np.object_], free: int
+    value: float, agree: Floats, cluster: Labels, free: int
 ) -> tuple[float, float]:
     """value +- t s, s from leaving out each cluster; cut at 0 and 1."""
-    codes = np.unique(cluster.astype(str), return_inverse=True)[1]
-    k = int(codes.max()) + 1
+    own = codes(cluster)
+    k = int(own.max()) + 1
     left = np.empty(k)
     for one in range(k):
-        kept = np.flatnonzero(codes != one)
+        kept = np.flatnonzero(own != one)
         n = len(kept)
         left[one] = float(agree[np.ix_(kept, kept)].sum()) / (n * (n - 1)) if n > 1 else nan
     error = sqrt((k - 1) / k * float(((left - float(left.mean())) ** 2).sum()))
@@ -319,46 +337,46 @@ def _ranking_interval(
     return max(0.0, value - reach), min(1.0, value + reach)
 
 
-def _without_noise(found: Evidence, units: Rows) -> Evidence:
+def _without_noise(found: Evidence, units: Rows, of: Residuals, design: Floats) -> Evidence:
     """With the share of the variance that is not noise, and r corrected for noise.
 
-    reliability = 1 - sum_u mean_b (c_ub - mean_b c_ub)^2 / sum_u c_u^2
+    reliability = 1 - sum_u var_b(c_ub) / sum_u c_u^2
 
     c_u: the value of unit u freed of its base, c_ub: in resample b of the words or posts, drawn
-    alike for all units. What a resample does to all units of a base alike attenuates nothing.
+    alike for all units. What a resample does to all units of a base alike attenuates nothing. What
+    stretches all alike attenuates nothing either and is counted as noise: a reliability is rather
+    too low.
     """
-    design = indicators(strata_of(units.base))
-    of = residuals(units.x, units.y, design)
-    if not of.defined:
-        return found
-    basis = np.linalg.qr(design)[0]
-    told: list[float] = []
-    shares: list[Floats] = []
-    kept = 1 - of.leverage
-    for side, resampled in ((units.x, units.x_resampled), (units.y, units.y_resampled)):
-        usable = resampled[:, np.isfinite(resampled).all(axis=0)]
-        if usable.shape[1] < 2:
-            return found
-        freed: Floats = usable - basis @ (basis.T @ usable)
-        own: Floats = side - basis @ (basis.T @ side)
-        noise: Floats = freed.var(axis=1, ddof=1)
-        variance: Floats = own**2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            whole = 1 - float(noise.sum()) / float(variance.sum())
-            each = 1 - (noise.sum() - noise) / (variance.sum() - variance / kept)
-        told.append(max(0.0, whole))
-        shares.append(np.clip(each, 0, 1))
-    found = found._replace(
-        reliability_x=told[0], reliability_y=told[1], ceiling=sqrt(told[0] * told[1])
+    x, y = (
+        _reliability(side, resampled, of, design)
+        for side, resampled in ((units.x, units.x_resampled), (units.y, units.y_resampled))
     )
-    if min(told) < RELIABLE:
+    ceiling = sqrt(max(0.0, x.whole) * max(0.0, y.whole))
+    found = found._replace(reliability_x=x.whole, reliability_y=y.whole, ceiling=ceiling)
+    if not min(x.whole, y.whole) >= RELIABLE:
         return found
     with np.errstate(divide="ignore", invalid="ignore"):
-        left_out: Floats = without_each(of) / np.sqrt(shares[0] * shares[1])
-    value = of.r / found.ceiling
-    freed_r = z_interval(value, left_out, of.free, 0.9)
-    return found._replace(
-        corrected=max(-1.0, min(1.0, value)),
-        corrected_low=freed_r.low,
-        corrected_high=freed_r.high,
-    )
+        left_out: Floats = without_each(of) / np.sqrt(x.without_each * y.without_each)
+    r = z_interval(of.r / ceiling, left_out, of.free, 0.9)
+    value = max(-1.0, min(1.0, r.value))
+    return found._replace(corrected=value, corrected_low=r.low, corrected_high=r.high)
+
+
+class Reliability(NamedTuple):
+    """A reliability, of all units and without each (n,); NaN where it is not known."""
+
+    whole: float
+    without_each: Floats
+
+
+def _reliability(side: Floats, resampled: Floats, of: Residuals, design: Floats) -> Reliability:
+    usable = resampled[:, np.isfinite(resampled).all(axis=0)]
+    if usable.shape[1] < FEWEST_RESAMPLES:
+        return Reliability(nan, np.full(len(of.told), nan))
+    basis = np.linalg.qr(design)[0]
+    noise: Floats = (usable - basis @ (basis.T @ usable)).var(axis=1, ddof=1)[of.told]
+    variance: Floats = ((side - basis @ (basis.T @ side)) ** 2)[of.told]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each: Floats = (noise.sum() - noise) / (variance.sum() - variance / (1 - of.leverage))
+    whole = 1 - float(noise.sum()) / float(variance.sum())
+    return Reliability(max(0.0, whole), np.clip(1 - each, 0, 1))

@@ -105,13 +105,15 @@ def primary_of(measures: Iterable[str], primary: Sequence[str]) -> list[str]:
 
 class Declared(NamedTuple):
     """The primary slices, named before a run: these ``measures``, each query of its own (or those
-    named), all embeddings and methods together where none is named.
+    named), all embeddings and methods together where none is named; and the ``smallest``
+    correlation of interest.
     """
 
     measures: Sequence[str] = PRIMARY
     queries: Sequence[str] = ()
     embeddings: Sequence[str] = (ALL,)
     methods: Sequence[str] = (ALL,)
+    smallest: float = SMALLEST
 
     def holds(self, names: Mapping[str, str], present: Iterable[str]) -> bool:
         """Whether a slice is a primary one; ``present`` are the measures that there are."""
@@ -129,5 +131,8 @@ class Declared(NamedTuple):
         """
         if self.holds(names, present):
             return ()
-        whole = {**names, "embedding": ALL, "method": ALL}
-        return tuple(whole.values()) if self.holds(whole, present) else None
+        wider = ({"method": ALL}, {"embedding": ALL}, {"embedding": ALL, "method": ALL})
+        for whole in ({**names, **each} for each in wider):
+            if self.holds(whole, present):
+                return tuple(whole.values())
+        return None

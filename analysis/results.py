@@ -15,7 +15,10 @@ from files.tables import read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-CONCLUSIONS = ("correlations.csv", "correlations.tex", "survey.csv", "figures", "report.html")
+CONCLUSIONS = (
+    *("correlation.json", "correlations.csv", "correlations.tex", "survey.csv"),
+    *("figures", "report.html"),
+)
 
 
 class Tables(NamedTuple):

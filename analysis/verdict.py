@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from analysis.naming import SMALLEST
-from analysis.within import FEWEST_FREE, detectable, units_needed
+from analysis.within import FEWEST_FREE, detectable, free_needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,8 +81,8 @@ def _verdict(
     found: Evidence, family: int, p: float, reach: float, smallest: float
 ) -> tuple[str, str]:
     if not may_claim(found):
-        told = f"{found.n_units} embeddings of {found.n_bases} bases are too few"
-        return CANNOT_TELL, found.caution or told
+        few = f"{found.n_units} embeddings of {found.n_bases} bases are too few"
+        return CANNOT_TELL, found.caution or f"{few}; {_enough(found, max(1, family), smallest)}"
     low, high = found.within_low, found.within_high
     if low > 0 and p < LEVEL:
         return SUPPORTS, f"r within bases is above 0 (adjusted p {p:.2g})"
@@ -92,33 +92,41 @@ def _verdict(
         return NEGLIGIBLE, f"|r|, corrected for noise, is below {smallest:g}"
     if not (isfinite(low) and isfinite(high)):
         return CANNOT_TELL, "r within bases has no interval"
-    needed = units_needed(smallest, max(1, found.n_bases), family)
-    bases = ceil(needed * max(1, found.n_bases) / found.n_units)
-    why = f"told would be |r| of {reach:.2f}; for {smallest:g} about {needed} embeddings"
-    why += f" ({bases} bases of as many)" if found.n_bases < found.n_units else ""
-    if low > 0 or high < 0:
-        why = f"not beyond chance among {family} slices (adjusted p {p:.2g}); {why}"
-    return CANNOT_TELL, why
+    beyond = low > 0 or high < 0
+    said = f"not beyond chance among {family} slices (adjusted p {p:.2g}); " if beyond else ""
+    said += f"such a study finds |r| of {reach:.2f} or more; "
+    return CANNOT_TELL, said + _enough(found, family, smallest)
+
+
+def _enough(found: Evidence, family: int, smallest: float) -> str:
+    """How many embeddings would tell: of more seeds, so that bases have as many units as now."""
+    if found.free < 1:
+        return "each base needs modified embeddings"
+    times = (free_needed(smallest, family) + 1) / (found.free + 1)
+    number = ceil(times * found.n_units)
+    return f"|r| of {smallest:g} takes about {number} embeddings, {times:.1f} times the seeds"
 
 
 def heterogeneity(parts: Sequence[Evidence]) -> str:
     """What is to be said where the parts of a slice disagree in sign beyond noise; else nothing.
 
-    Cochran's Q of z = atanh(r within bases) over the parts, weighted by their errors, against
-    chi-square; said at p < .01 where the largest and the smallest r have different signs.
+    Cochran's Q of z = atanh(r within bases) over k parts, weighted by their errors: Q / (k - 1)
+    against F of k - 1 and the fewest degrees of freedom of a part, for the errors are estimates.
+    Said at p < .01 where the largest and the smallest r have different signs.
     """
     known = [
-        (each.within, each.within_error)
+        each
         for each in parts
         if each.free >= FEWEST_FREE and each.within_error > 0 and abs(each.within) < 1
     ]
     if len(known) < 2:
         return ""
-    z = np.array([atanh(r) for r, _ in known])
-    weight = np.array([error**-2 for _, error in known])
+    z = np.array([atanh(each.within) for each in known])
+    weight = np.array([each.within_error**-2 for each in known])
     q = float((weight * (z - float(weight @ z) / float(weight.sum())) ** 2).sum())
-    p = float(scipy.special.chdtrc(len(known) - 1, q))
-    least, most = min(known)[0], max(known)[0]
+    k = len(known) - 1
+    p = float(scipy.special.fdtrc(k, min(each.free for each in known), q / k))
+    least, most = min(each.within for each in known), max(each.within for each in known)
     if p < HETEROGENEOUS and least < 0 < most:
         return f"parts disagree: r from {least:.2f} to {most:.2f} (p {p:.1g})"
     return ""

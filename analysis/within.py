@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import atanh, ceil, isfinite, nan, sqrt, tanh
+from math import atanh, ceil, nan, sqrt, tanh
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -26,10 +26,13 @@ if TYPE_CHECKING:
     from analysis.coefficients import Floats
 
 Ints = NDArray[np.intp]
+Orders = NDArray[np.uint16] | NDArray[np.uint32]
 
 NORMAL_80 = 0.8416212335729143
-FEWEST_FREE = 6  # degrees of freedom below which simulated intervals and tests do not hold
+FEWEST_FREE = 8  # degrees of freedom below which simulated intervals and tests do not hold
 NO_SPREAD = 1e-12
+NEARLY_1 = 1 - 1e-12
+LEAST_SHARE = 0.6
 CELLS = 4_000_000  # numbers that permutations are computed on at a time
 
 
@@ -43,13 +46,15 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True)
 class Residuals:
-    """What is left of x and y: shapes (n,) each. ``leverage`` is h, ``free`` the degrees of freedom
-    left for a correlation, n - rank - 1.
+    """What is left of x and y: shapes (n,) each, of the units ``told`` (their places), which no
+    column of the design singles out. ``leverage`` is h, ``free`` the degrees of freedom left for a
+    correlation, all units - rank - 1.
     """
 
     u: Floats
     v: Floats
     leverage: Floats
+    told: Ints
     free: int
 
     @property
@@ -67,18 +72,16 @@ class Residuals:
 
 
 def residuals(x: Floats, y: Floats, design: Floats) -> Residuals:
-    """The residuals of least squares on the columns of a design.
+    """The residuals of least squares on the columns of a design. Shapes: (n,), (n,), (n, columns).
 
-    Units that a column singles out say nothing and are left out of ``leverage`` by having 0
-    residuals. Shapes: (n,), (n,), (n, columns).
+    Units that a column singles out, such as the only one of a base, say nothing and are left out.
     """
     basis, values, _ = np.linalg.svd(design, full_matrices=False)
     basis = basis[:, values > 1e-9 * max(float(values.max(initial=0)), 1e-300)]
-    u, v = (side - basis @ (basis.T @ side) for side in (_scaled(x), _scaled(y)))
     leverage: Floats = np.einsum("ij,ij->i", basis, basis)
-    alone = leverage > 1 - 1e-9
-    u[alone], v[alone] = 0, 0
-    return Residuals(u, v, np.where(alone, 0, leverage), len(x) - basis.shape[1] - 1)
+    told = np.flatnonzero(leverage < 1 - 1e-9)
+    u, v = ((side - basis @ (basis.T @ side))[told] for side in (_scaled(x), _scaled(y)))
+    return Residuals(u, v, leverage[told], told, len(x) - basis.shape[1] - 1)
 
 
 def indicators(labels: Ints) -> Floats:
@@ -115,7 +118,7 @@ def z_interval(value: float, left_out: Floats, free: int, level: float = 0.95) -
     NaN with no degree of freedom, at |r| = 1, and where ``z_error`` is.
     """
     error, told = z_error(left_out)
-    if free < 1 or not error > 0 or not abs(value) < 1 - 1e-12:
+    if free < 1 or not error > 0 or not abs(value) < NEARLY_1:
         return Estimate(value)
     reach = float(scipy.special.stdtrit(max(1.0, min(free, told)), (1 + level) / 2)) * error
     return Estimate(value, tanh(atanh(value) - reach), tanh(atanh(value) + reach))
@@ -124,7 +127,7 @@ def z_interval(value: float, left_out: Floats, free: int, level: float = 0.95) -
 def z_error(left_out: Floats) -> tuple[float, float]:
     """s and f of ``z_interval``; NaN where leaving out a unit leaves nothing or a perfect line."""
     n = len(left_out)
-    inside = np.isfinite(left_out) & (np.abs(left_out) < 1 - 1e-12)
+    inside = np.isfinite(left_out) & (np.abs(left_out) < NEARLY_1)
     if n < 3 or not inside.all():
         return nan, nan
     z: Floats = np.arctanh(left_out)
@@ -140,38 +143,53 @@ def interval(of: Residuals, level: float = 0.95) -> Estimate:
 
 
 @lru_cache(maxsize=4)
-def orders(strata: tuple[int, ...], resamples: int, seed: int) -> Ints:
-    """Random orders of units within their strata. Shape (resamples, n)."""
-    rng = np.random.default_rng(seed)
-    found = np.tile(np.arange(len(strata)), (resamples, 1))
+def orders(strata: tuple[int, ...], resamples: int) -> Orders:
+    """Random orders of units within their strata, the same for all slices of these units. Shape
+    (resamples, n).
+    """
+    rng = np.random.default_rng(0)
+    places = np.arange(len(strata), dtype=np.uint16 if len(strata) < 2**16 else np.uint32)
+    found = np.tile(places, (resamples, 1))
     for stratum in dict.fromkeys(strata):
-        places = np.flatnonzero(np.array(strata) == stratum)
-        found[:, places] = rng.permuted(np.tile(places, (resamples, 1)), axis=1)
+        own = np.flatnonzero(np.array(strata) == stratum)
+        found[:, own] = rng.permuted(found[:, own], axis=1)
     return found
 
 
-def permutation_p(of: Residuals, strata: Ints, resamples: int, seed: int) -> float:
-    """The two-sided p of no association within strata.
+def permutation_p(of: Residuals, strata: Ints, resamples: int) -> float:
+    """The two-sided p of r = 0 within strata. Shape of strata: (all units,); NaN where r is.
 
-    T = sum u v / sqrt(sum (u v)^2);   p = (1 + #{|T_b| >= |T|}) / (1 + resamples)
+    T = atanh(r) / sqrt(max(V, 0.6 sum u^2 v^2)),   p = (1 + #{|T_b| >= |T|}) / (1 + resamples)
+    V = sum over strata of m / (m - 2) (sum u^2 v^2 - sum u^2 sum v^2 / (m (m - 1)))
 
-    with v changing places within strata. Exact where units of a stratum can be exchanged; because T
-    is studentised it stays valid, as n grows, where they only have r = 0: where noise grows with x,
-    say, or a unit has most of the weight (Janssen, 1997; DiCiccio & Romano, 2017). NaN where there
-    is nothing to exchange.
+    with v changing places within strata, u and v of length 1, m the units of a stratum; of m = 2 it
+    is 2 sum u^2 v^2. V estimates the variance of r without bias where r is 0 and every unit has
+    noise of its own size. So p is exact where the units of a stratum can be exchanged, and close
+    where they only have r = 0: where noise grows with x, say, or few units have most of the weight
+    (Janssen, 1997; DiCiccio & Romano, 2017). The bound keeps a small V of few units from deciding.
     """
-    if not of.defined or len(set(strata.tolist())) == len(strata):
+    if not of.defined:
         return nan
-    place = orders(tuple(strata.tolist()), resamples, seed)
-    own: Floats = of.u * of.v
-    observed = abs(float(own.sum())) / sqrt(float(own @ own)) if own.any() else 0.0
-    count, size = 0, max(1, CELLS // len(strata))
-    for start in range(0, resamples, size):
-        product: Floats = of.u * of.v[place[start : start + size]]
-        squares: Floats = np.einsum("ij,ij->i", product, product)
+    own = np.unique(strata[of.told], return_inverse=True)[1]
+    u2, v = of.u**2 / float(of.u @ of.u), of.v / sqrt(float(of.v @ of.v))
+    m = np.bincount(own).astype(float)
+    factor = np.where(m > 2, m / np.maximum(m - 2, 1), 2)
+    product = np.bincount(own, u2) * np.bincount(own, v * v) / (m * (m - 1))
+    fixed = float((factor * product)[m > 2].sum())
+
+    def t(values: Floats) -> Floats:
+        r = np.clip(values @ of.u / sqrt(float(of.u @ of.u)), -NEARLY_1, NEARLY_1)
+        squares = values * values
+        variance = np.maximum(squares @ (u2 * factor[own]) - fixed, LEAST_SHARE * (squares @ u2))
         with np.errstate(divide="ignore", invalid="ignore"):
-            found: Floats = np.abs(product.sum(axis=1)) / np.sqrt(squares)
-        count += int((np.nan_to_num(found) >= observed - 1e-12).sum())
+            found: Floats = np.abs(np.arctanh(r)) / np.sqrt(variance)
+        return np.nan_to_num(found)
+
+    place = orders(tuple(own.tolist()), resamples)
+    observed, count = float(t(v[None])[0]) - 1e-9, 0
+    size = max(1, CELLS // len(own))
+    for start in range(0, resamples, size):
+        count += int((t(v[place[start : start + size]]) >= observed).sum())
     return (1 + count) / (1 + resamples)
 
 
@@ -184,12 +202,12 @@ def detectable(free: int, family: int, level: float = 0.05) -> float:
     if free < 1 or family < 1:
         return nan
     t = float(scipy.special.stdtrit(free, 1 - level / (2 * family)))
-    return tanh((t + NORMAL_80) / sqrt(free)) if isfinite(t) else nan
+    return tanh((t + NORMAL_80) / sqrt(free))
 
 
-def units_needed(r: float, bases: int, family: int) -> int:
-    """How many units in so many bases it takes until |r| is ``detectable``."""
+def free_needed(r: float, family: int) -> int:
+    """How many degrees of freedom it takes until |r| is ``detectable``."""
     free = FEWEST_FREE
-    while not detectable(free, family) <= abs(r) and free < 10**7:
-        free = ceil(free * 1.02) + 1
-    return free + bases + 1
+    while detectable(free, family) > abs(r) and free < 10**7:
+        free = ceil(free * 1.02)
+    return free

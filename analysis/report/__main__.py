@@ -13,6 +13,7 @@ from analysis.figures import draw_figures
 from analysis.joined import join_points
 from analysis.report.page import build_report
 from analysis.results import read_tables
+from analysis.studies.correlation import Correlation
 from files import run_cli
 
 
@@ -29,9 +30,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder: Path = given.results
     tables = read_tables(folder)
     joined = join_points(tables)
+    study = Correlation.of(folder)
+    found = correlate_slices(joined, study.declared)
     for path in [
-        *build_report(folder, tables, joined, correlate_slices(joined), out=given.out),
-        *draw_figures(joined, folder / "figures"),
+        *build_report(
+            folder,
+            tables,
+            joined,
+            found,
+            primary=study.primary,
+            utility=study.utility,
+            out=given.out,
+        ),
+        *draw_figures(joined, folder / "figures", primary=study.primary),
     ]:
         print(path)
     return 0

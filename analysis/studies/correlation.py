@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from analysis.results import Tables
 
 FEWEST = 3  # points that a correlation needs
+SETTINGS = "correlation.json"
 
 
 @choice
@@ -46,6 +49,17 @@ class Correlation(Fileless):
     smallest: Annotated[float, Gt(0), Lt(1)] = SMALLEST
     utility: str = UTILITY
 
+    @classmethod
+    def of(cls, folder: Path) -> Correlation:
+        """The study as it was declared for a results folder; the default where it is not told."""
+        path = folder / SETTINGS
+        return cls(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else cls()
+
+    @property
+    def declared(self) -> Declared:
+        """The primary slices."""
+        return Declared(self.primary, self.queries, self.embeddings, self.methods, self.smallest)
+
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, correlate and draw; the paths written."""
         from analysis.correlate import CORRELATION_COLUMNS, correlate_slices, correlation_table
@@ -58,8 +72,9 @@ class Correlation(Fileless):
         if has_gaps(tables):
             with _said("not correlated", console):
                 joined = join_points(tables)
-                declared = Declared(self.primary, self.queries, self.embeddings, self.methods)
-                found = correlate_slices(joined, declared, smallest=self.smallest)
+                found = correlate_slices(joined, self.declared)
+        with atomic_path(folder / SETTINGS) as path:
+            path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
         written = [folder / "correlations.csv"]
         with atomic_path(written[0]) as path:
             correlation_table(found, CORRELATION_COLUMNS).to_csv(path, index=False)

@@ -1,0 +1,326 @@
+"""Made-up studies in the designs that sweeps make, with a known association, and how often the
+inference is right about them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import sqrt
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from analysis.correlate import Finding, judge
+from analysis.coefficients import Coefficients
+from analysis.evidence import Evidence, Rows, evidence
+from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS, heterogeneity
+from analysis.within import (
+    indicators,
+    interval,
+    permutation_p,
+    residuals,
+    without_each,
+    z_error,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+Kind = Literal[
+    "normal",
+    "ladder of doses",
+    "doses that saturate",
+    "growing noise",
+    "quiet units",
+    "heavy tails",
+    "lone outlier",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+# Bases and the units of each: 8 to 60 units of 1 to 10 bases.
+SIZES = ((1, 8), (2, 4), (2, 9), (4, 5), (6, 4), (10, 3), (5, 12), (2, 30), (10, 6))
+QUERIES, MEASURES = 3, 2
+FAMILY = QUERIES * MEASURES
+RESAMPLES = 599
+
+
+class Studies(NamedTuple):
+    """Studies of one design: x of every query (studies, queries, units), y of every measure
+    (studies, measures, units), the base of each unit (units,).
+    """
+
+    x: Floats
+    y: Floats
+    base: Ints
+
+    def pairs(self, study: int) -> Iterator[tuple[Floats, Floats]]:
+        """The slices of a study, a query and a measure each."""
+        for x in self.x[study]:
+            for y in self.y[study]:
+                yield x, y
+
+
+def studies(kind: Kind, bases: int, units: int, r: float, count: int, seed: int = 0) -> Studies:
+    """Studies whose y follows the x of the first query within bases by a correlation of about r
+    (``truth`` has it).
+
+    Every base moves x and y of its units by effects of its own, with four times the variance of
+    what modification does. Other queries share two thirds of their variance with the first, and all
+    share the gaps.
+    """
+    rng = np.random.default_rng(seed)
+    n, base = bases * units, np.repeat(np.arange(bases), units)
+    doses = np.linspace(-1, 1, units)
+    if kind == "doses that saturate":
+        doses = np.tanh(4 * doses)
+    moved: Floats = rng.normal(size=(count, 1, n))
+    if kind not in ("normal", "heavy tails"):
+        moved = np.tile(doses / doses.std(), bases) + 0.4 * moved
+    if kind == "heavy tails":
+        moved = rng.standard_t(3, size=moved.shape)
+    moved = moved / moved.std()
+    others: Floats = rng.normal(size=(count, QUERIES - 1, n))
+    x = np.concatenate([moved, sqrt(2 / 3) * moved + sqrt(1 / 3) * others], axis=1)
+    noise: Floats = rng.normal(size=(count, MEASURES, n))
+    if kind == "heavy tails":
+        noise = rng.standard_t(3, size=noise.shape)
+    elif kind == "growing noise":
+        noise = noise * (0.3 + np.abs(moved) ** 1.5)
+    elif kind == "quiet units":
+        noise = noise * (0.2 + 1 / (0.3 + np.abs(moved)))
+    elif kind == "lone outlier":
+        noise[np.arange(count), :, rng.integers(n, size=count)] += 8
+    y = r * moved + sqrt(1 - r**2) * noise / noise.std()
+    effects: Floats = rng.normal(0, 2, size=(2, count, 1, bases))
+    return Studies(x + effects[0][:, :, base], y + effects[1][:, :, base], base)
+
+
+@cache
+def truth(kind: Kind, bases: int, units: int, r: float) -> float:
+    """The correlation within bases of the population that ``studies`` draws from."""
+    of = studies(kind, bases, units, r, 20_000, seed=99)
+    x, y = (centred(side[:, 0], of.base) for side in (of.x, of.y))
+    return float((x * y).sum()) / sqrt(float((x * x).sum()) * float((y * y).sum()))
+
+
+def centred(values: Floats, base: Ints) -> Floats:
+    """Without the means of the bases. Shape (studies, units)."""
+    share = indicators(base)
+    means: Floats = values @ share / share.sum(axis=0)
+    return values - means[:, base]
+
+
+def found_within(x: Floats, y: Floats, base: Ints) -> Evidence:
+    """That part of ``evidence`` that decides about signs: r within bases, interval and p."""
+    of = residuals(x, y, indicators(base))
+    r = interval(of)
+    bases = int(base.max()) + 1
+    return Evidence(
+        len(x),
+        bases,
+        bases,
+        free=of.free,
+        within=r.value,
+        within_low=r.low,
+        within_high=r.high,
+        within_p=permutation_p(of, base, RESAMPLES),
+        within_error=z_error(without_each(of))[0],
+    )
+
+
+def verdicts(found: Sequence[Evidence], smallest: float = 0.3) -> list[str]:
+    """The verdicts on primary slices of one family."""
+    slices = [Finding({"slice": str(i)}, Coefficients(3, 0), each) for i, each in enumerate(found)]
+    judged = judge(slices, [()] * len(slices), smallest=smallest)
+    return [each.judgement.verdict for each in judged]
+
+
+class Rates(NamedTuple):
+    """Shares of studies: p below .05 in one slice; that slice ``supported`` or ``contradicted`` on
+    its own; any of a family of six; the interval holding the truth, below it and above it; p below
+    .05 where bases are ignored.
+    """
+
+    p: float
+    supported: float
+    contradicted: float
+    family: float
+    coverage: float
+    below: float
+    above: float
+    ignored: float
+
+
+def rates(kind: Kind, bases: int, units: int, r: float, count: int, seed: int = 1) -> Rates:
+    """What is found in so many studies of a design."""
+    of, true = studies(kind, bases, units, r, count, seed), truth(kind, bases, units, r)
+    told = []
+    for study in range(count):
+        found = [found_within(x, y, of.base) for x, y in of.pairs(study)]
+        first = found[0]
+        alone, family = verdicts(found[:1])[0], verdicts(found)
+        told.append(
+            (
+                first.within_p < 0.05,
+                alone == SUPPORTS,
+                alone == CONTRADICTS,
+                SUPPORTS in family or CONTRADICTS in family,
+                first.within_low <= true <= first.within_high,
+                first.within_high < true,
+                first.within_low > true,
+                stats.pearsonr(of.x[study, 0], of.y[study, 0]).pvalue < 0.05,
+            )
+        )
+    return Rates(*np.mean(told, axis=0).tolist())
+
+
+def power(bases: int, units: int, r: float, count: int, alone: bool, seed: int = 2) -> float:
+    """How often the first slice of a family of six is supported in studies with doses on a ladder:
+    where it ``alone`` has an association, or all six have.
+    """
+    of = studies("ladder of doses", bases, units, r, count, seed)
+    others = studies("ladder of doses", bases, units, 0, count, seed + 1) if alone else of
+    supported = 0
+    for study in range(count):
+        pairs = [next(of.pairs(study)), *list(others.pairs(study))[1:]]
+        supported += verdicts([found_within(x, y, of.base) for x, y in pairs])[0] == SUPPORTS
+    return supported / count
+
+
+def measured(
+    bases: int, units: int, r: float, noise: tuple[float, float], seed: int, resamples: int = 200
+) -> Rows:
+    """One study of true values with correlation r within bases, measured with errors.
+
+    Half of the variance of an error, ``noise`` times that of the true values for x and for y, is
+    shared by all units, for they are measured on the same words and posts. The resamples have
+    errors of the same kind.
+    """
+    rng = np.random.default_rng(seed)
+    base = np.repeat(np.arange(bases), units)
+    n = len(base)
+    true: Floats = rng.multivariate_normal([0, 0], [[1, r], [r, 1]], size=n).T
+    true = true + rng.normal(0, 2, size=(2, bases))[:, base]
+    sides, resampled = [], []
+    for side, share in zip(true, noise, strict=True):
+        own, shared = sqrt(share) * rng.normal(size=(n, 1)), sqrt(share) * rng.normal()
+        value: Floats = side + own[:, 0] + shared
+        again = sqrt(share) * (rng.normal(size=(n, resamples)) + rng.normal(size=resamples))
+        sides.append(value)
+        resampled.append(value[:, None] + again)
+    rows = Rows.of(*sides, np.arange(n), base)
+    return rows._replace(x_resampled=resampled[0], y_resampled=resampled[1])
+
+
+def clustered(
+    seeds: int, units: int, within: float, between: float, rng: np.random.Generator
+) -> tuple[Rows, float]:
+    """A study of two bases a seed, which share its corpus, and the correlation over all its rows in
+    the population: effects of seed and base have variance 1 as those of modification have.
+    """
+    base = np.repeat(np.arange(2 * seeds), units)
+
+    def pair(number: int, r: float) -> Floats:
+        drawn: Floats = rng.multivariate_normal([0, 0], [[1, r], [r, 1]], size=number).T
+        return drawn
+
+    of_seed, of_base = pair(seeds, between)[:, base // 2], pair(2 * seeds, between)[:, base]
+    x, y = of_seed + of_base + pair(len(base), within)
+    rows = Rows.of(x, y, np.arange(len(base)), base)
+    return rows._replace(cluster=(base // 2).astype(object)), (2 * between + within) / 3
+
+
+def total_coverage(
+    seeds: int, units: int, within: float, between: float, count: int, seed: int = 3
+) -> float:
+    """How often the interval of r over all rows holds it, over clusters of seeds."""
+    rng = np.random.default_rng(seed)
+    held = 0
+    for _ in range(count):
+        rows, true = clustered(seeds, units, within, between, rng)
+        found = evidence(rows, resamples=9)
+        held += found.r_low <= true <= found.r_high
+    return held / count
+
+
+class Corrections(NamedTuple):
+    """Of studies measured with errors: the mean of r and of r corrected for them, how often the 90%
+    interval of the latter holds the truth, and how often the verdict is negligible.
+    """
+
+    observed: float
+    corrected: float
+    coverage: float
+    negligible: float
+
+
+def corrections(
+    bases: int, units: int, r: float, noise: tuple[float, float], count: int, seed: int = 4
+) -> Corrections:
+    """What is found where words and posts are a sample."""
+    told = []
+    for study in range(count):
+        found = evidence(measured(bases, units, r, noise, seed * count + study), resamples=199)
+        held = found.corrected_low <= r <= found.corrected_high
+        told.append((found.within, found.corrected, held, verdicts([found])[0] == NEGLIGIBLE))
+    return Corrections(*np.nanmean(np.array(told, dtype=float), axis=0).tolist())
+
+
+def disagreements(
+    parts: int, bases: int, units: int, kind: Kind, r: float, count: int, seed: int = 5
+) -> float:
+    """How often parts of one correlation, an embedding each, are said to disagree."""
+    found = [
+        [
+            found_within(of.x[study, 0], of.y[study, 0], of.base)
+            for of in [studies(kind, bases, units, r, count, seed + part)]
+            for study in range(count)
+        ]
+        for part in range(parts)
+    ]
+    return sum(bool(heterogeneity(each)) for each in zip(*found, strict=True)) / count
+
+
+class Limits(NamedTuple):
+    """Shares of studies without association in which p is below .05, and in which the interval of
+    the partial correlation excludes 0.
+    """
+
+    p: float
+    partial: float
+
+
+def own_effects(bases: int, spread: float, count: int, seed: int = 6) -> Limits:
+    """Nine arms move the score by their doses and the gap by effects of their own, the same in all
+    bases, that have nothing to do with the score; ``spread``: of these, noise having 1.
+    """
+    rng = np.random.default_rng(seed)
+    dose = np.array([0, -1, -0.5, 0.5, 1, -1, -0.5, 0.5, 1])
+    arm = np.array(["none", *["balance"] * 4, *["attract_repel"] * 4], dtype=object)
+    base = np.repeat(np.arange(bases), len(dose))
+    told = []
+    for _ in range(count):
+        x = np.tile(dose, bases) + 0.3 * rng.normal(size=len(base))
+        y = np.tile(spread * rng.normal(size=len(dose)), bases) + rng.normal(size=len(base))
+        rows = Rows.of(x, y, np.arange(len(base)), base)
+        rows = rows._replace(arm=np.tile(arm, bases), dose=np.tile(dose, bases))
+        found = evidence(rows, resamples=RESAMPLES)
+        told.append((found.within_p < 0.05, found.partial_low > 0 or found.partial_high < 0))
+    return Limits(*np.mean(told, axis=0).tolist())
+
+
+def own_slopes(bases: int, units: int, spread: float, count: int, seed: int = 7) -> Limits:
+    """The gap follows the score in every base by a slope of its own, 0 on average."""
+    rng = np.random.default_rng(seed)
+    base = np.repeat(np.arange(bases), units)
+    told = []
+    for _ in range(count):
+        x = rng.normal(size=len(base))
+        y = (spread * rng.normal(size=bases))[base] * x + rng.normal(size=len(base))
+        found = evidence(Rows.of(x, y, np.arange(len(base)), base), resamples=RESAMPLES)
+        told.append((found.within_p < 0.05, found.partial_low > 0 or found.partial_high < 0))
+    return Limits(*np.mean(told, axis=0).tolist())
