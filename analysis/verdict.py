@@ -110,21 +110,23 @@ def _enough(found: Evidence, family: int, smallest: float) -> str:
 def heterogeneity(parts: Sequence[Evidence]) -> str:
     """What is to be said where the parts of a slice disagree in sign beyond noise; else nothing.
 
-    Cochran's Q of z = atanh(r within bases) over the parts, weighted by their errors, against
-    chi-square; said at p < .01 where the largest and the smallest r have different signs.
+    Cochran's Q of z = atanh(r within bases) over k parts, weighted by their errors: Q / (k - 1)
+    against F of k - 1 and the fewest degrees of freedom of a part, for the errors are estimates.
+    Said at p < .01 where the largest and the smallest r have different signs.
     """
     known = [
-        (each.within, each.within_error)
+        each
         for each in parts
         if each.free >= FEWEST_FREE and each.within_error > 0 and abs(each.within) < 1
     ]
     if len(known) < 2:
         return ""
-    z = np.array([atanh(r) for r, _ in known])
-    weight = np.array([error**-2 for _, error in known])
+    z = np.array([atanh(each.within) for each in known])
+    weight = np.array([each.within_error**-2 for each in known])
     q = float((weight * (z - float(weight @ z) / float(weight.sum())) ** 2).sum())
-    p = float(scipy.special.chdtrc(len(known) - 1, q))
-    least, most = min(known)[0], max(known)[0]
+    k = len(known) - 1
+    p = float(scipy.special.fdtrc(k, min(each.free for each in known), q / k))
+    least, most = min(each.within for each in known), max(each.within for each in known)
     if p < HETEROGENEOUS and least < 0 < most:
         return f"parts disagree: r from {least:.2f} to {most:.2f} (p {p:.1g})"
     return ""
