@@ -122,7 +122,7 @@ def test_the_u_shape_is_seen() -> None:
 def test_the_distance_correlation_is_its_equation() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 7))
-    y = y + x
+    y = y + 3 * x
     of = residuals(x, y, np.ones((7, 1)))
     found = evidence(plain(x, y), resamples=9)
 
