@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from analysis.columns import numbers
 from analysis.correlate import correlate, correlate_slices, main
 from analysis.findings import CORRELATION_COLUMNS, correlation_table
 from analysis.joined import join_points
@@ -211,12 +212,12 @@ def test_words_and_posts_of_a_metric_without_resamples_are_not_known(tables: Tab
     scores = scores.assign(value=scores["value"] + 0.1 * rng.normal(size=len(scores)))
     gaps = gaps.assign(value=gaps["value"] + 0.01 * rng.normal(size=len(gaps)))
 
-    def resampled(table: pd.DataFrame, noise: float) -> list[list[float]]:
-        values = table["value"].to_numpy()[:, None]
-        drawn: list[list[float]] = (values + noise * rng.normal(size=(len(table), 60))).tolist()
-        return drawn
+    def resampled(table: pd.DataFrame, noise: float) -> pd.Series[str]:
+        drawn = numbers(table, "value")[:, None] + noise * rng.normal(size=(len(table), 60))
+        return pd.Series(list(drawn), index=table.index)
 
-    without = scores.assign(metric="ect", resampled=[[] for _ in range(len(scores))])
+    empty = pd.Series([np.zeros(0)] * len(scores), index=scores.index)
+    without = scores.assign(metric="ect", resampled=empty)
     scores = scores.assign(resampled=resampled(scores, 0.05))
     gaps = gaps.assign(resampled=resampled(gaps, 0.001))
     points = tables.points[tables.points["status"] == "done"]
