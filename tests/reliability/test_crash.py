@@ -39,6 +39,8 @@ Entries = dict[str, tuple[int, str]]
 def start(folder: Path, *more: str) -> subprocess.Popen[str]:
     """The sweep in a process group of its own, as a terminal would start it."""
     folder.mkdir(exist_ok=True)
+    # Tests in the background of a shell ignore interrupts, and so would what they start
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     command = [sys.executable, str(ROOT / "train.py"), *SWEEP, *more]
     environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"}
     return subprocess.Popen(
