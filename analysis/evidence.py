@@ -55,7 +55,7 @@ class Evidence(NamedTuple):
       ``influential``: the unit whose loss moves it most.
     * ``partial``: the same, freed of method and dose too; ``absolute``: the same of |score| and
       |gap| (a gap that opens with bias of either sign); ``distance``: distance correlation in [0,
-      1] of the freed values, 0 only for independence, with its permutation p.
+      1] of the freed values, 0 only for independence, with its p by chi-square.
     * ``r_low``, ``r_high``: 95% interval of Pearson's r over all rows, for units of other bases
       too, from leaving out clusters; ``rho_*``, ``tau_*``: those of rho and tau. From 5 clusters.
     * ``reliability_x``, ``reliability_y``: the share of the variance within bases that is not noise
