@@ -67,7 +67,8 @@ class Measure(NamedTuple):
         half = z * np.sqrt(k * (n - k) / n + z**2 / 4)
         bounds = np.clip((k + z**2 / 2 + np.array([-half, half])) / (n + z**2), 0, 1)
         low, high = self._of(bounds, np.ones(2)).tolist()
-        return Estimate(float(self.values(cells)), low, high)
+        value = float(self.values(cells))
+        return Estimate(value, min(low, value), max(value, high))  # rounding aside, at 0 and 1
 
     def _of(self, k: Counts | Floats, n: Counts | Floats) -> Floats:
         return self.weight * k / (n + (self.weight - 1) * k)

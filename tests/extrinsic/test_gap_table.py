@@ -15,6 +15,7 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from extrinsic.gaps import Gaps, gap_table
+from extrinsic.measures import MEASURES
 from files import InputError
 
 Scorer = Callable[[np.ndarray, np.ndarray], float]
@@ -332,3 +333,10 @@ def test_bad_settings_are_refused(options: dict[str, Any], message: str) -> None
 def test_a_missing_column_names_the_nearest() -> None:
     with pytest.raises(InputError, match=r"no column 'prediction'; did you mean 'predictions'\?"):
         gap_table(sample().rename(columns={"prediction": "predictions"}))
+
+
+@pytest.mark.parametrize("n", range(1, 200))
+def test_a_measure_of_0_or_1_lies_within_its_interval(n: int) -> None:
+    for cells in ([0, 0, 0, n], [0, 0, n, 0]):
+        found = MEASURES["recall"].estimate(np.array(cells), 0.95)
+        assert found.low <= found.value <= found.high
