@@ -11,6 +11,8 @@ from files import Choice
 if TYPE_CHECKING:
     import pandas as pd
 
+    from files.documents import Case
+
 
 class Data(Choice, Protocol):
     """Text, labelled or not. ``generated`` marks data that are made up."""
@@ -42,6 +44,14 @@ class Source(Data, Protocol):
         ``label`` (0 or 1), ``group`` (str; only where ``grouped``) and ``split`` (``train``,
         ``dev``, ``test``; or ``all`` in every row: cross-validate).
         """
+
+
+@runtime_checkable
+class Challenge(Data, Protocol):
+    """Documents with a pronoun whose antecedent is known, on which a resolver is tested."""
+
+    def load(self, *, seed: int) -> list[Case]:
+        """The cases, each document with a name of its own."""
 
 
 class Collected:

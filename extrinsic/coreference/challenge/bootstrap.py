@@ -1,4 +1,4 @@
-r"""Intervals by bootstrap over units: documents that differ in the pronoun alone are drawn together.
+r"""Intervals by bootstrap over units: documents that differ in the pronoun alone go together.
 
 A percentile interval over what was observed says that there is no error where none was observed.
 So two invented units are among those drawn from: one resolved perfectly in the first group and
@@ -23,7 +23,7 @@ Statistic = Callable[[Floats], Floats]
 """A number of the sums of tallies of the groups: (..., groups, WIDTH) to (...,)."""
 
 
-def estimate(units: Floats, statistic: Statistic, level: float, *, seed: int) -> Estimate:
+def estimate(units: Floats, statistic: Statistic, level: float, *, seed: int = 0) -> Estimate:
     """The statistic and its percentile interval over resamples of the units.
 
     ``units``: (units, groups, WIDTH), one group or two; a unit may be empty in a group.

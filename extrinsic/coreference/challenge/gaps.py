@@ -9,24 +9,25 @@ so that every gap is positive where the stereotype holds, or the unprivileged ge
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from annotated_types import Gt, Lt
 
-from extrinsic.coreference.challenge.bootstrap import estimate, resampled
+from extrinsic.coreference.challenge.bootstrap import Statistic, estimate, resampled
 from extrinsic.coreference.challenge.measures import ALWAYS, CLUSTERS, NAMED, Measure
 from extrinsic.coreference.challenge.percentages import correlation, percentages_and_leanings
-from extrinsic.coreference.challenge.tallies import WIDTH, Answered, Floats, tally
+from extrinsic.coreference.challenge.tallies import WIDTH, Floats, Resolved, tally
 from extrinsic.measures import Estimate
 from files import InputError, choice
 from files.choice import Fileless, Whole
 
+if TYPE_CHECKING:
+    from files.documents import Case
+
 PRO, ANTI = "pro", "anti"
-CONDITION, GENDER = "condition", "gender"
 UNDEFINED = Estimate(np.nan, np.nan, np.nan)
 
 
@@ -83,9 +84,8 @@ class Row(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The documents of one subset: units by name, and the tallies of the groups of one kind.
-
-    ``tallies``: (units, groups, WIDTH), 0 where a unit has no document of a group.
+    """The tallies of the groups of one kind, (units, groups, WIDTH), 0 where a unit has no document
+    of a group.
     """
 
     subset: str
@@ -93,27 +93,22 @@ class Part(NamedTuple):
     groups: list[str]
     tallies: Floats
 
-    def of(self, *groups: str) -> Floats:
-        """The tallies of some groups, of the units that have any of them."""
+    def of(self, *groups: str) -> tuple[list[str], Floats]:
+        """The units that have any of the groups, and the tallies of these groups."""
         kept = self.tallies[:, [self.groups.index(group) for group in groups]]
-        return kept[kept.any(axis=(1, 2))]
-
-    def names(self, *groups: str) -> list[str]:
-        """The names of the units of these tallies."""
-        places = [self.groups.index(group) for group in groups]
-        there = self.tallies[:, places].any(axis=(1, 2))
-        return [name for name, kept in zip(self.units, there, strict=True) if kept]
+        there = np.flatnonzero(np.any(kept, axis=(1, 2)))
+        return [self.units[i] for i in there], kept[there]
 
 
-def challenge_table(answered: Sequence[Answered], gaps: ChallengeGaps) -> pd.DataFrame:
+def challenge_table(resolved: Sequence[Resolved], gaps: ChallengeGaps) -> pd.DataFrame:
     """Measures of every group, gaps between them, all with intervals, by subset.
 
-    Kinds of rows: ``value``, a measure of a group: of documents that are ``pro`` and ``anti``, and
+    Kinds of rows: ``value``, a measure of a group: of the cases that are ``pro`` and ``anti``, and
     of the pronouns of each gender; ``gap``, pro minus anti in every measure, and privileged minus
     unprivileged gender in F1, accuracy and mention recall; ``ratio``, F1 of the unprivileged over
-    that of the privileged gender (GAP's bias factor); ``correlation``, where names have a
-    percentage of women, of it with how much rather an occupation is linked to a pronoun of the
-    unprivileged gender than of the privileged one (Rudinger et al., 2018).
+    that of the privileged gender (GAP's bias factor); ``correlation``, where occupations have a
+    percentage of women, of it with how much rather they are linked to pronouns of the unprivileged
+    gender than of the privileged one (Rudinger et al., 2018).
 
     ``mention_recall`` is the share of the true mentions that were candidates: a gap whose sides
     differ in it, or are low in it, is one of pruning; for a gap it is the smaller of the two. Below
@@ -121,80 +116,89 @@ def challenge_table(answered: Sequence[Answered], gaps: ChallengeGaps) -> pd.Dat
     ``extrinsic.coreference.challenge.bootstrap``; of a correlation by Fisher's z. ``resampled``:
     of a gap, over 200 resamples of the units.
 
-    Raises ``InputError`` where there is no document, and for a pair of groups of which one is
-    missing.
+    Raises ``InputError`` where there is no case, and for a pair of groups of which one is missing.
     """
-    if not answered:
-        raise InputError("the challenge set holds no document")
+    if not resolved:
+        raise InputError("the challenge set holds no case")
     rows: list[Row] = []
-    for subset in sorted({each.subset for each in answered}):
-        documents = [each for each in answered if each.subset == subset]
-        rows += _of_subset(subset, documents, gaps)
+    for subset in sorted({each.case.subset for each in resolved}):
+        rows += _of_subset([each for each in resolved if each.case.subset == subset], gaps)
+    return as_table(rows)
+
+
+def as_table(rows: Sequence[Row]) -> pd.DataFrame:
+    """The rows as a table, supports as integers that may be missing."""
     supports = ("support", "support_privileged", "support_unprivileged")
-    table = pd.DataFrame(rows, columns=list(Row._fields)).astype(dict.fromkeys(supports, "Int64"))
     recalls = ("mention_recall_privileged", "mention_recall_unprivileged")
-    return table.astype(dict.fromkeys(recalls, "float64"))
+    types = dict.fromkeys(supports, "Int64") | dict.fromkeys(recalls, "float64")
+    return pd.DataFrame(rows, columns=list(Row._fields)).astype(types)
 
 
-def _of_subset(subset: str, documents: Sequence[Answered], gaps: ChallengeGaps) -> list[Row]:
+def _of_subset(resolved: Sequence[Resolved], gaps: ChallengeGaps) -> list[Row]:
+    tallies = [tally(each) for each in resolved]
+    cases = [each.case for each in resolved]
     rows: list[Row] = []
-    tallies = [tally(each) for each in documents]
-    by_condition = _part(subset, documents, tallies, CONDITION)
-    if by_condition.groups:
-        rows += _compared(by_condition, PRO, ANTI, gaps, list(gaps.measures))
-    by_gender = _part(subset, documents, tallies, GENDER)
+    if any(conditions := [case.condition for case in cases]):
+        by_condition = _part(cases, conditions, tallies)
+        rows += _compared(by_condition, (PRO, ANTI), gaps, list(gaps.measures))
+    by_gender = _part(cases, [case.gender for case in cases], tallies)
     genders = gaps.privileged, gaps.unprivileged
-    rows += _compared(by_gender, *genders, gaps, ["f1", *ALWAYS])
-    rows.append(_ratio(by_gender, gaps))
-    return rows + _correlation(subset, documents, gaps)
+    rows += _compared(by_gender, genders, gaps, ["f1", *ALWAYS])
+    rows.append(_ratio(by_gender, genders, gaps))
+    if len(told := percentages_and_leanings(resolved, *genders)):
+        rows.append(_correlation(cases[0].subset, told, gaps))
+    return rows
 
 
-def _part(
-    subset: str, documents: Sequence[Answered], tallies: Sequence[Floats], kind: str
-) -> Part:
-    """The tallies by unit and group; documents without a group of the kind are left out."""
-    told = [each.groups.get(kind, "") for each in documents]
+def _part(cases: Sequence[Case], told: Sequence[str], tallies: Sequence[Floats]) -> Part:
+    """The tallies by unit and group; cases without a group are left out."""
     groups = sorted({*told} - {""})
-    units = sorted({each.unit for each in documents})
+    units = sorted({case.unit for case in cases})
     place = {unit: number for number, unit in enumerate(units)}
     table = np.zeros((len(units), len(groups), WIDTH))
-    for document, group, row in zip(documents, told, tallies, strict=True):
+    for case, group, row in zip(cases, told, tallies, strict=True):
         if group:
-            table[place[document.unit], groups.index(group)] += row
-    return Part(subset, units, groups, table)
+            table[place[case.unit], groups.index(group)] += row
+    return Part(cases[0].subset, units, groups, table)
 
 
 def _compared(
-    part: Part, privileged: str, unprivileged: str, gaps: ChallengeGaps, compared: Iterable[str]
+    part: Part, pair: tuple[str, str], gaps: ChallengeGaps, compared: Sequence[str]
 ) -> list[Row]:
     """Values of all groups in all measures, then the gaps of two groups in some."""
-    for group in (privileged, unprivileged):
+    for group in pair:
         if group not in part.groups:
-            there = ", ".join(part.groups) or "none"
             where = f"subset {part.subset}" if part.subset else "the challenge set"
-            raise InputError(f"no document of group {group!r} in {where}; groups there: {there}")
+            there = ", ".join(part.groups) or "none"
+            raise InputError(f"no case of group {group!r} in {where}; groups there: {there}")
     values = {
-        (group, name): _value(part, group, name, measure, gaps)
+        (group, name): _value(part, group, name, gaps)
         for group in part.groups
-        for name, measure in gaps.measures.items()
+        for name in gaps.measures
     }
-    return [*values.values()] + [
-        _gap(part, values[privileged, name], values[unprivileged, name], gaps) for name in compared
-    ]
+    between = [_gap(part, values[pair[0], name], values[pair[1], name], gaps) for name in compared]
+    return [*values.values(), *between]
 
 
-def _value(part: Part, group: str, name: str, measure: Measure, gaps: ChallengeGaps) -> Row:
-    units = part.of(group)
-    total = units.sum(axis=(0, 1))
+def _value(part: Part, group: str, name: str, gaps: ChallengeGaps) -> Row:
+    measure = gaps.measures[name]
+    _, units = part.of(group)
+    total = np.sum(units, axis=(0, 1))
     support = int(measure.support(total))
     reason = _lacks(measure.item, group, support, gaps.least_support)
-    found = (
-        UNDEFINED
-        if reason
-        else estimate(units, lambda sums: measure.values(sums[..., 0, :]), gaps.level, seed=0)
+    found = UNDEFINED if reason else estimate(units, _first(measure), gaps.level)
+    return Row(
+        kind="value",
+        measure=name,
+        subset=part.subset,
+        group=group,
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        support=support,
+        mention_recall=float(ALWAYS["mention_recall"].values(total)),
+        reason=reason,
     )
-    row = Row("value", name, part.subset, group, "", "", *found, support, reason=reason)
-    return row._replace(mention_recall=float(ALWAYS["mention_recall"].values(total)))
 
 
 def _lacks(item: str, group: str, support: int, least: int) -> str:
@@ -204,64 +208,91 @@ def _lacks(item: str, group: str, support: int, least: int) -> str:
     return f"{support} {item} of group {group}, fewer than {least}" if support < least else ""
 
 
-def _difference(measure: Measure, sums: Floats) -> Floats:
-    values = measure.values(sums)
-    return values[..., 0] - values[..., 1]
+def _first(measure: Measure) -> Statistic:
+    return lambda sums: measure.values(sums[..., 0, :])
+
+
+def _difference(measure: Measure) -> Statistic:
+    def of(sums: Floats) -> Floats:
+        values = measure.values(sums)
+        return np.subtract(values[..., 0], values[..., 1])
+
+    return of
 
 
 def _gap(part: Part, first: Row, second: Row, gaps: ChallengeGaps) -> Row:
-    pair = first.group, second.group
-    units, measure = part.of(*pair), gaps.measures[first.measure]
+    names, units = part.of(first.group, second.group)
     reason = "; ".join(filter(None, (first.reason, second.reason)))
-    statistic = partial(_difference, measure)
-    found = UNDEFINED if reason else estimate(units, statistic, gaps.level, seed=0)
-    supports, recalls = zip(
-        *((each.support, each.mention_recall) for each in (first, second)), strict=True
-    )
+    statistic = _difference(gaps.measures[first.measure])
+    found = UNDEFINED if reason else estimate(units, statistic, gaps.level)
     return Row(
-        "gap",
-        first.measure,
-        part.subset,
-        "",
-        *pair,
-        *found,
-        min(supports),
-        *supports,
-        min(recalls),
-        *recalls,
-        reason,
-        [] if reason else resampled(units, part.names(*pair), statistic),
+        kind="gap",
+        measure=first.measure,
+        subset=part.subset,
+        privileged=first.group,
+        unprivileged=second.group,
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        support=min(first.support, second.support),
+        support_privileged=first.support,
+        support_unprivileged=second.support,
+        mention_recall=min(first.mention_recall, second.mention_recall),
+        mention_recall_privileged=first.mention_recall,
+        mention_recall_unprivileged=second.mention_recall,
+        reason=reason,
+        resampled=[] if reason else resampled(units, names, statistic),
     )
 
 
-def _ratio(part: Part, gaps: ChallengeGaps) -> Row:
+def _ratio(part: Part, pair: tuple[str, str], gaps: ChallengeGaps) -> Row:
     """F1 of the unprivileged gender over that of the privileged one; 1: none fares worse."""
-    pair, f1 = (gaps.privileged, gaps.unprivileged), gaps.measures["f1"]
-    units = part.of(*pair)
-
-    def statistic(sums: Floats) -> Floats:
-        values = f1.values(sums)
-        return np.divide(
-            values[..., 1], values[..., 0], out=np.full(values.shape[:-1], np.nan), where=values[..., 0] > 0
-        )
-
-    supports = [int(each) for each in f1.support(units.sum(axis=0))]
-    reasons = (
-        _lacks(f1.item, *each, gaps.least_support) for each in zip(pair, supports, strict=True)
+    f1 = gaps.measures["f1"]
+    _, units = part.of(*pair)
+    total = np.sum(units, axis=0)
+    supports = [int(each) for each in f1.support(total)]
+    lacks = (_lacks(f1.item, *of, gaps.least_support) for of in zip(pair, supports, strict=True))
+    reason = "; ".join(filter(None, lacks))
+    if not reason and not f1.values(total)[0]:
+        reason = f"F1 of group {pair[0]} is 0"
+    found = UNDEFINED if reason else estimate(units, _quotient(f1), gaps.level)
+    return Row(
+        kind="ratio",
+        measure="f1",
+        subset=part.subset,
+        privileged=pair[0],
+        unprivileged=pair[1],
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        support=min(supports),
+        support_privileged=supports[0],
+        support_unprivileged=supports[1],
+        reason=reason,
     )
-    reason = "; ".join(filter(None, reasons))
-    found = UNDEFINED if reason else estimate(units, statistic, gaps.level, seed=0)
-    if not reason and np.isnan(found.value):
-        reason = f"F1 of group {gaps.privileged} is 0"
-    return Row("ratio", "f1", part.subset, "", *pair, *found, min(supports), *supports, reason=reason)
 
 
-def _correlation(subset: str, documents: Sequence[Answered], gaps: ChallengeGaps) -> list[Row]:
-    pair = gaps.privileged, gaps.unprivileged
-    told = percentages_and_leanings(documents, *pair)
-    if not told.size:
-        return []
-    n = len(told)
+def _quotient(measure: Measure) -> Statistic:
+    def of(sums: Floats) -> Floats:
+        values = measure.values(sums)
+        over, under = values[..., 1], values[..., 0]
+        return np.divide(over, under, out=np.full_like(over, np.nan), where=under > 0)
+
+    return of
+
+
+def _correlation(subset: str, told: Floats, gaps: ChallengeGaps) -> Row:
     found = correlation(told, gaps.level)
-    reason = f"{n} occupations, or none that differs" if np.isnan(found.value) else ""
-    return [Row("correlation", "percentage", subset, "", *pair, *found, n, reason=reason)]
+    undefined = np.isnan(found.value)
+    return Row(
+        kind="correlation",
+        measure="percentage",
+        subset=subset,
+        privileged=gaps.privileged,
+        unprivileged=gaps.unprivileged,
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        support=len(told),
+        reason=f"{len(told)} occupations, or no difference among them" if undefined else "",
+    )

@@ -15,13 +15,13 @@ from extrinsic.coreference.challenge.tallies import linked
 from extrinsic.measures import Estimate, quantile
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.challenge.tallies import Answered, Floats
+    from extrinsic.coreference.challenge.tallies import Floats, Resolved
 
 FEWEST = 4  # occupations that an interval needs
 
 
 def percentages_and_leanings(
-    documents: Sequence[Answered], privileged: str, unprivileged: str
+    resolved: Sequence[Resolved], privileged: str, unprivileged: str
 ) -> Floats:
     """One row an occupation asked about with pronouns of both genders, (occupations, 2):
     its percentage, and the share of the unprivileged gender's pronouns that are linked to it minus
@@ -29,12 +29,11 @@ def percentages_and_leanings(
     """
     percentage: dict[str, float] = {}
     answers: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    for document in documents:
-        for question in document.questions:
-            if not np.isnan(question.percentage):
+    for case, response, _ in resolved:
+        for question in case.questions:
+            if question.percentage is not None:
                 percentage[question.occupation] = question.percentage
-                gender = document.groups.get("gender", "")
-                answers[question.occupation, gender].append(linked(question, document.response))
+                answers[question.occupation, case.gender].append(linked(question, response))
     shares = {key: float(np.mean(linked_to)) for key, linked_to in answers.items()}
     rows = [
         (percentage[name], shares[name, unprivileged] - shares[name, privileged])
@@ -50,7 +49,8 @@ def correlation(rows: Floats, level: float) -> Estimate:
     """
     if len(rows) < FEWEST or not np.ptp(rows, axis=0).all():
         return Estimate(np.nan, np.nan, np.nan)
-    r = float(np.corrcoef(rows.T)[0, 1])
+    x, y = np.transpose(rows - np.mean(rows, axis=0))
+    r = float(x @ y / np.sqrt((x @ x) * (y @ y)))
     if abs(r) >= 1:
         return Estimate(r, np.nan, np.nan)
     half = quantile(level) / sqrt(len(rows) - 3)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,44 +11,25 @@ from numpy.typing import NDArray
 from extrinsic.coreference.scorer import COUNTED, counts
 
 if TYPE_CHECKING:
-    from files.documents import Cluster, Document, Span
+    from files.documents import Case, Cluster, Question, Span
 
 Floats = NDArray[np.float64]
 
 N_SCORED = 4 * len(COUNTED)
 # Columns of a tally, after those of the scorer: the names asked about by truth and answer (in the
-# order of ``extrinsic.measures``), pronouns resolved rightly, documents, documents in which anything
+# order of ``extrinsic.measures``), pronouns resolved rightly, documents, those in which anything
 # was resolved, mentions and other names that were candidates, and how many there are.
 NAMES = slice(N_SCORED, N_SCORED + 4)
 RIGHT, DOCUMENTS, RESOLVED, KEPT, MENTIONS, KEPT_OTHERS, OTHERS = range(N_SCORED + 4, N_SCORED + 11)
 WIDTH = N_SCORED + 11
 
 
-class Question(NamedTuple):
-    """Does the pronoun refer to the name? ``percentage`` of women among those who work in it, where
-    the name is that of an ``occupation``; else NaN.
+class Resolved(NamedTuple):
+    """A case and what a resolver made of its document: its clusters, and the spans that it took
+    for possible mentions.
     """
 
-    pronoun: Span
-    name: Span
-    answer: bool
-    occupation: str
-    percentage: float
-
-
-@dataclass(frozen=True)
-class Answered:
-    """A document of a challenge set and what a resolver made of it.
-
-    ``unit`` is the same for documents that differ in the pronoun alone. ``candidates``: the spans
-    that the resolver took for possible mentions.
-    """
-
-    unit: str
-    subset: str
-    groups: Mapping[str, str]
-    key: Sequence[Cluster]
-    questions: Sequence[Question]
+    case: Case
     response: Sequence[Cluster]
     candidates: Collection[Span]
 
@@ -64,20 +44,21 @@ def linked(question: Question, response: Sequence[Cluster]) -> bool:
     )
 
 
-def tally(answered: Answered) -> Floats:
+def tally(resolved: Resolved) -> Floats:
     """The counts of one document, shape (WIDTH,)."""
+    case, response, candidates = resolved
     row = np.zeros(WIDTH)
-    row[:N_SCORED] = counts(answered.key, answered.response).ravel()
-    answers = [linked(each, answered.response) for each in answered.questions]
-    for question, answer in zip(answered.questions, answers, strict=True):
+    row[:N_SCORED] = counts(case.document.clusters, response).ravel()
+    answers = [linked(each, response) for each in case.questions]
+    for question, answer in zip(case.questions, answers, strict=True):
         row[NAMES.start + 2 * question.answer + answer] += 1
-    mentions = {mention for cluster in answered.key for mention in cluster}
-    others = {each.name for each in answered.questions} - mentions
-    row[RIGHT] = answers == [each.answer for each in answered.questions]
+    mentions = {*case.document.mentions}
+    others = {each.name for each in case.questions} - mentions
+    row[RIGHT] = answers == [each.answer for each in case.questions]
     row[DOCUMENTS] = 1
-    row[RESOLVED] = len(answered.response) > 0
-    row[KEPT], row[MENTIONS] = len(mentions.intersection(answered.candidates)), len(mentions)
-    row[KEPT_OTHERS], row[OTHERS] = len(others.intersection(answered.candidates)), len(others)
+    row[RESOLVED] = len(response) > 0
+    row[KEPT], row[MENTIONS] = len(mentions.intersection(candidates)), len(mentions)
+    row[KEPT_OTHERS], row[OTHERS] = len(others.intersection(candidates)), len(others)
     return row
 
 
