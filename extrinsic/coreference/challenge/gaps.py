@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 from annotated_types import Gt, Lt
 
-from extrinsic.coreference.challenge.bootstrap import Statistic, estimate, resampled
+from extrinsic.coreference.challenge.bootstrap import Statistic, Units
 from extrinsic.coreference.challenge.measures import ALWAYS, CLUSTERS, NAMED, Measure
 from extrinsic.coreference.challenge.percentages import correlation, percentages_and_leanings
-from extrinsic.coreference.challenge.tallies import WIDTH, Floats, Resolved, tally
+from extrinsic.coreference.challenge.tallies import WIDTH, Answer, Floats, tally
 from extrinsic.measures import Estimate
 from files import InputError, choice
 from files.choice import Fileless, Whole
@@ -93,14 +93,14 @@ class Part(NamedTuple):
     groups: list[str]
     tallies: Floats
 
-    def of(self, *groups: str) -> tuple[list[str], Floats]:
+    def of(self, *groups: str) -> Units:
         """The units that have any of the groups, and the tallies of these groups."""
         kept = self.tallies[:, [self.groups.index(group) for group in groups]]
         there = np.flatnonzero(np.any(kept, axis=(1, 2)))
-        return [self.units[i] for i in there], kept[there]
+        return Units([self.units[i] for i in there], kept[there])
 
 
-def challenge_table(resolved: Sequence[Resolved], gaps: ChallengeGaps) -> pd.DataFrame:
+def challenge_table(answers: Sequence[Answer], gaps: ChallengeGaps) -> pd.DataFrame:
     """Measures of every group, gaps between them, all with intervals, by subset.
 
     Kinds of rows: ``value``, a measure of a group: of the cases that are ``pro`` and ``anti``, and
@@ -118,11 +118,11 @@ def challenge_table(resolved: Sequence[Resolved], gaps: ChallengeGaps) -> pd.Dat
 
     Raises ``InputError`` where there is no case, and for a pair of groups of which one is missing.
     """
-    if not resolved:
+    if not answers:
         raise InputError("the challenge set holds no case")
     rows: list[Row] = []
-    for subset in sorted({each.case.subset for each in resolved}):
-        rows += _of_subset([each for each in resolved if each.case.subset == subset], gaps)
+    for subset in sorted({each.case.subset for each in answers}):
+        rows += _of_subset([each for each in answers if each.case.subset == subset], gaps)
     return as_table(rows)
 
 
@@ -134,9 +134,9 @@ def as_table(rows: Sequence[Row]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(Row._fields)).astype(types)
 
 
-def _of_subset(resolved: Sequence[Resolved], gaps: ChallengeGaps) -> list[Row]:
-    tallies = [tally(each) for each in resolved]
-    cases = [each.case for each in resolved]
+def _of_subset(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:
+    tallies = [tally(each) for each in answers]
+    cases = [each.case for each in answers]
     rows: list[Row] = []
     if any(conditions := [case.condition for case in cases]):
         by_condition = _part(cases, conditions, tallies)
@@ -145,7 +145,7 @@ def _of_subset(resolved: Sequence[Resolved], gaps: ChallengeGaps) -> list[Row]:
     genders = gaps.privileged, gaps.unprivileged
     rows += _compared(by_gender, genders, gaps, ["f1", *ALWAYS])
     rows.append(_ratio(by_gender, genders, gaps))
-    if len(told := percentages_and_leanings(resolved, *genders)):
+    if len(told := percentages_and_leanings(answers, *genders)):
         rows.append(_correlation(cases[0].subset, told, gaps))
     return rows
 
@@ -172,31 +172,31 @@ def _compared(
             there = ", ".join(part.groups) or "none"
             raise InputError(f"no case of group {group!r} in {where}; groups there: {there}")
     values = {
-        (group, name): _value(part, group, name, gaps)
+        (group, name): _value(part.subset, group, units, name, gaps)
         for group in part.groups
+        for units in [part.of(group)]
         for name in gaps.measures
     }
-    between = [_gap(part, values[pair[0], name], values[pair[1], name], gaps) for name in compared]
+    both = part.of(*pair)
+    between = [_gap(both, values[pair[0], name], values[pair[1], name], gaps) for name in compared]
     return [*values.values(), *between]
 
 
-def _value(part: Part, group: str, name: str, gaps: ChallengeGaps) -> Row:
+def _value(subset: str, group: str, units: Units, name: str, gaps: ChallengeGaps) -> Row:
     measure = gaps.measures[name]
-    _, units = part.of(group)
-    total = np.sum(units, axis=(0, 1))
-    support = int(measure.support(total))
+    support = int(measure.support(units.total)[0])
     reason = _lacks(measure.item, group, support, gaps.least_support)
-    found = UNDEFINED if reason else estimate(units, _first(measure), gaps.level)
+    found = UNDEFINED if reason else units.estimate(_first(measure), gaps.level)
     return Row(
         kind="value",
         measure=name,
-        subset=part.subset,
+        subset=subset,
         group=group,
         value=found.value,
         low=found.low,
         high=found.high,
         support=support,
-        mention_recall=float(ALWAYS["mention_recall"].values(total)),
+        mention_recall=float(ALWAYS["mention_recall"].values(units.total)[0]),
         reason=reason,
     )
 
@@ -220,15 +220,14 @@ def _difference(measure: Measure) -> Statistic:
     return of
 
 
-def _gap(part: Part, first: Row, second: Row, gaps: ChallengeGaps) -> Row:
-    names, units = part.of(first.group, second.group)
+def _gap(units: Units, first: Row, second: Row, gaps: ChallengeGaps) -> Row:
     reason = "; ".join(filter(None, (first.reason, second.reason)))
     statistic = _difference(gaps.measures[first.measure])
-    found = UNDEFINED if reason else estimate(units, statistic, gaps.level)
+    found = UNDEFINED if reason else units.estimate(statistic, gaps.level)
     return Row(
         kind="gap",
         measure=first.measure,
-        subset=part.subset,
+        subset=first.subset,
         privileged=first.group,
         unprivileged=second.group,
         value=found.value,
@@ -241,21 +240,20 @@ def _gap(part: Part, first: Row, second: Row, gaps: ChallengeGaps) -> Row:
         mention_recall_privileged=first.mention_recall,
         mention_recall_unprivileged=second.mention_recall,
         reason=reason,
-        resampled=[] if reason else resampled(units, names, statistic),
+        resampled=[] if reason else units.resampled(statistic),
     )
 
 
 def _ratio(part: Part, pair: tuple[str, str], gaps: ChallengeGaps) -> Row:
     """F1 of the unprivileged gender over that of the privileged one; 1: none fares worse."""
     f1 = gaps.measures["f1"]
-    _, units = part.of(*pair)
-    total = np.sum(units, axis=0)
-    supports = [int(each) for each in f1.support(total)]
+    units = part.of(*pair)
+    supports = [int(each) for each in f1.support(units.total)]
     lacks = (_lacks(f1.item, *of, gaps.least_support) for of in zip(pair, supports, strict=True))
     reason = "; ".join(filter(None, lacks))
-    if not reason and not f1.values(total)[0]:
+    if not reason and not f1.values(units.total)[0]:
         reason = f"F1 of group {pair[0]} is 0"
-    found = UNDEFINED if reason else estimate(units, _quotient(f1), gaps.level)
+    found = UNDEFINED if reason else units.estimate(_quotient(f1), gaps.level)
     return Row(
         kind="ratio",
         measure="f1",

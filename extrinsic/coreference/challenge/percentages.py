@@ -15,26 +15,27 @@ from extrinsic.coreference.challenge.tallies import linked
 from extrinsic.measures import Estimate, quantile
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.challenge.tallies import Floats, Resolved
+    from extrinsic.coreference.challenge.tallies import Answer, Floats
 
 FEWEST = 4  # occupations that an interval needs
 
 
 def percentages_and_leanings(
-    resolved: Sequence[Resolved], privileged: str, unprivileged: str
+    answers: Sequence[Answer], privileged: str, unprivileged: str
 ) -> Floats:
     """One row an occupation asked about with pronouns of both genders, (occupations, 2):
     its percentage, and the share of the unprivileged gender's pronouns that are linked to it minus
     that share of the privileged gender's, in [-1, 1].
     """
     percentage: dict[str, float] = {}
-    answers: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    for case, response, _ in resolved:
+    links: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for case, resolution in answers:
         for question in case.questions:
             if question.percentage is not None:
                 percentage[question.occupation] = question.percentage
-                answers[question.occupation, case.gender].append(linked(question, response))
-    shares = {key: float(np.mean(linked_to)) for key, linked_to in answers.items()}
+                yes = linked(question, resolution.document.clusters)
+                links[question.occupation, case.gender].append(yes)
+    shares = {key: float(np.mean(found)) for key, found in links.items()}
     rows = [
         (percentage[name], shares[name, unprivileged] - shares[name, privileged])
         for name in percentage

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from extrinsic.coreference.scorer import COUNTED, counts
 
 if TYPE_CHECKING:
-    from files.documents import Case, Cluster, Question, Span
+    from extrinsic.coreference.resolution import Resolution
+    from files.documents import Case, Cluster, Question
 
 Floats = NDArray[np.float64]
 
@@ -24,14 +25,11 @@ RIGHT, DOCUMENTS, RESOLVED, KEPT, MENTIONS, KEPT_OTHERS, OTHERS = range(N_SCORED
 WIDTH = N_SCORED + 11
 
 
-class Resolved(NamedTuple):
-    """A case and what a resolver made of its document: its clusters, and the spans that it took
-    for possible mentions.
-    """
+class Answer(NamedTuple):
+    """A case and what a resolver made of its document."""
 
     case: Case
-    response: Sequence[Cluster]
-    candidates: Collection[Span]
+    resolution: Resolution
 
 
 def linked(question: Question, response: Sequence[Cluster]) -> bool:
@@ -44,21 +42,22 @@ def linked(question: Question, response: Sequence[Cluster]) -> bool:
     )
 
 
-def tally(resolved: Resolved) -> Floats:
+def tally(answer: Answer) -> Floats:
     """The counts of one document, shape (WIDTH,)."""
-    case, response, candidates = resolved
+    case, candidates = answer.case, answer.resolution.mentions.keys()
+    response = answer.resolution.document.clusters
     row = np.zeros(WIDTH)
     row[:N_SCORED] = counts(case.document.clusters, response).ravel()
     answers = [linked(each, response) for each in case.questions]
-    for question, answer in zip(case.questions, answers, strict=True):
-        row[NAMES.start + 2 * question.answer + answer] += 1
+    for question, yes in zip(case.questions, answers, strict=True):
+        row[NAMES.start + 2 * question.answer + yes] += 1
     mentions = {*case.document.mentions}
     others = {each.name for each in case.questions} - mentions
     row[RIGHT] = answers == [each.answer for each in case.questions]
     row[DOCUMENTS] = 1
     row[RESOLVED] = len(response) > 0
-    row[KEPT], row[MENTIONS] = len(mentions.intersection(candidates)), len(mentions)
-    row[KEPT_OTHERS], row[OTHERS] = len(others.intersection(candidates)), len(others)
+    row[KEPT], row[MENTIONS] = len(mentions & candidates), len(mentions)
+    row[KEPT_OTHERS], row[OTHERS] = len(others & candidates), len(others)
     return row
 
 
