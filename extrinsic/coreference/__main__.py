@@ -62,7 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         summary = {"documents": len(pairs), "singletons": options.singletons, "scores": told}
         print(json.dumps(summary, indent=1))
     else:
-        Console().print(_render(scores, pairs))
+        Console().print(_table(scores))
+        print(_compared(pairs))
 
 
 def _read(path: Path, options: Options, mend: Callable[[str], None] | None) -> list[Document]:
@@ -90,14 +91,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _render(scores: dict[str, Score], pairs: Sequence[tuple[Document, Document]]) -> Table:
-    """The table for a terminal; below it what was compared."""
-    told = [f"{len(pairs)} documents"]
-    for side, documents in zip(("key", "response"), zip(*pairs, strict=True), strict=True):
-        mentions = sum(len(document.mentions) for document in documents)
-        clusters = sum(len(document.clusters) for document in documents)
-        told.append(f"{side} {mentions} mentions in {clusters} clusters")
-    table = Table(caption="; ".join(told), caption_justify="left")
+def _table(scores: dict[str, Score]) -> Table:
+    table = Table()
     table.add_column("%")
     for column in ("precision", "recall", "F1"):
         table.add_column(column, justify="right")
@@ -105,6 +100,15 @@ def _render(scores: dict[str, Score], pairs: Sequence[tuple[Document, Document]]
         row = scores[name]
         table.add_row(title, *(f"{100 * each:.2f}" for each in (row.precision, row.recall, row.f1)))
     return table
+
+
+def _compared(pairs: Sequence[tuple[Document, Document]]) -> str:
+    told = [f"{len(pairs)} documents"]
+    for side, documents in zip(("key", "response"), zip(*pairs, strict=True), strict=True):
+        mentions = sum(len(document.mentions) for document in documents)
+        clusters = sum(len(document.clusters) for document in documents)
+        told.append(f"{side} {mentions} mentions in {clusters} clusters")
+    return "; ".join(told)
 
 
 if __name__ == "__main__":
