@@ -42,9 +42,7 @@ class _Context(Protocol):
 
 class _ReluDropout(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: _Context, inputs: Tensor, share: float, generator: torch.Generator
-    ) -> Tensor:
+    def forward(ctx: _Context, inputs: Tensor, share: float, generator: torch.Generator) -> Tensor:
         ctx.scale = 1 / (1 - share)
         inputs.clamp_(min=0)
         if share:

@@ -72,7 +72,9 @@ class Network(nn.Module):
             grid[spans],
             speakers[spans // self.choice.max_span_width],
         )
-        return Scores(spans, kept.mention_scores, self.antecedents(kept, text.genre, self.generator))
+        return Scores(
+            spans, kept.mention_scores, self.antecedents(kept, text.genre, self.generator)
+        )
 
     def words(self, text: Text) -> Tensor:
         """(n, d): the frozen vector of each token beside what its letters say, with dropout."""
