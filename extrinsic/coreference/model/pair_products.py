@@ -15,8 +15,8 @@ CACHED, ELSEWHERE = 2**20, 2**26
 def pair_products(spans: Tensor, weight: Tensor, reach: int) -> Tensor:
     """out[i, c] = W (g_i * g_j), j = i - reach + c: each span by the ``reach`` spans before it.
 
-    Zero where there is no span j. The products g_i * g_j, ``reach`` times as large as the spans, are
-    made in chunks, forward and backward, and never kept.
+    Zero where there is no span j. The products g_i * g_j, ``reach`` times as large as the spans,
+    are made in chunks, forward and backward, and never kept.
 
     Shapes: spans g (k, d), weight W (h, d); result (k, reach, h).
     """

@@ -12,13 +12,12 @@ from torch import Tensor
 from extrinsic.coreference.model.antecedents import marginal_loss
 from extrinsic.coreference.model.decode import decode
 from extrinsic.coreference.model.network import clusters_on_grid
-from extrinsic.coreference.resolution import Resolution
 from extrinsic.coreference.scorer import score
 
 if TYPE_CHECKING:
     from extrinsic.coreference.model.encode import Text
     from extrinsic.coreference.model.network import Network
-    from extrinsic.coreference.resolution import Epoch
+    from extrinsic.coreference.resolution import Epoch, Resolution
     from files.documents import Document
 
 

@@ -4,12 +4,15 @@ their sentence, by a bidirectional LSTM.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from extrinsic.coreference.model.encode import Integers
+if TYPE_CHECKING:
+    from extrinsic.coreference.model.encode import Integers
 
 BYTES = 256
 
@@ -47,9 +50,9 @@ class SentenceLSTM(nn.Module):
 
     def forward(self, tokens: Tensor, lengths: Integers) -> Tensor:
         """(n, 2 * hidden) of tokens (n, inputs) in sentences of ``lengths``."""
-        order, sizes = by_position(lengths)
-        order, sizes = torch.from_numpy(order).to(tokens.device), torch.from_numpy(sizes)
-        states = self.lstm(PackedSequence(tokens[order], sizes))[0].data
+        places, sizes = by_position(lengths)
+        order = torch.from_numpy(places).to(tokens.device)
+        states: Tensor = self.lstm(PackedSequence(tokens[order], torch.from_numpy(sizes)))[0].data
         return torch.empty_like(states).index_copy(0, order, states)
 
 
