@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from annotated_types import Gt, Lt
 
-from extrinsic.coreference.challenge.bootstrap import Statistic, Units
+from extrinsic.coreference.challenge.bootstrap import Units
 from extrinsic.coreference.challenge.measures import ALWAYS, CLUSTERS, NAMED, Measure
 from extrinsic.coreference.challenge.percentages import correlation, percentages_and_leanings
 from extrinsic.coreference.challenge.tallies import WIDTH, Answer, Floats, tally
@@ -62,7 +62,7 @@ class ChallengeGaps(Fileless):
 
 
 class Row(NamedTuple):
-    """A measure of a group, a gap, a ratio or a correlation; see ``challenge_table``."""
+    """A measure of a group, a gap, a ratio or a correlation; see ``challenge_rows``."""
 
     kind: Literal["value", "gap", "ratio", "correlation"]
     measure: str
@@ -101,6 +101,11 @@ class Part(NamedTuple):
 
 
 def challenge_table(answers: Sequence[Answer], gaps: ChallengeGaps) -> pd.DataFrame:
+    """The rows of ``challenge_rows`` as a table."""
+    return as_table(challenge_rows(answers, gaps))
+
+
+def challenge_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:
     """Measures of every group, gaps between them, all with intervals, by subset.
 
     Kinds of rows: ``value``, a measure of a group: of the cases that are ``pro`` and ``anti``, and
@@ -123,7 +128,7 @@ def challenge_table(answers: Sequence[Answer], gaps: ChallengeGaps) -> pd.DataFr
     rows: list[Row] = []
     for subset in sorted({each.case.subset for each in answers}):
         rows += _of_subset([each for each in answers if each.case.subset == subset], gaps)
-    return as_table(rows)
+    return rows
 
 
 def as_table(rows: Sequence[Row]) -> pd.DataFrame:
@@ -186,7 +191,7 @@ def _value(subset: str, group: str, units: Units, name: str, gaps: ChallengeGaps
     measure = gaps.measures[name]
     support = int(measure.support(units.total)[0])
     reason = _lacks(measure.item, group, support, gaps.least_support)
-    found = UNDEFINED if reason else units.estimate(_first(measure), gaps.level)
+    found = UNDEFINED if reason else units.estimate(measure.first, gaps.level)
     return Row(
         kind="value",
         measure=name,
@@ -208,21 +213,9 @@ def _lacks(item: str, group: str, support: int, least: int) -> str:
     return f"{support} {item} of group {group}, fewer than {least}" if support < least else ""
 
 
-def _first(measure: Measure) -> Statistic:
-    return lambda sums: measure.values(sums[..., 0, :])
-
-
-def _difference(measure: Measure) -> Statistic:
-    def of(sums: Floats) -> Floats:
-        values = measure.values(sums)
-        return np.subtract(values[..., 0], values[..., 1])
-
-    return of
-
-
 def _gap(units: Units, first: Row, second: Row, gaps: ChallengeGaps) -> Row:
     reason = "; ".join(filter(None, (first.reason, second.reason)))
-    statistic = _difference(gaps.measures[first.measure])
+    statistic = gaps.measures[first.measure].difference
     found = UNDEFINED if reason else units.estimate(statistic, gaps.level)
     return Row(
         kind="gap",
@@ -253,7 +246,7 @@ def _ratio(part: Part, pair: tuple[str, str], gaps: ChallengeGaps) -> Row:
     reason = "; ".join(filter(None, lacks))
     if not reason and not f1.values(units.total)[0]:
         reason = f"F1 of group {pair[0]} is 0"
-    found = UNDEFINED if reason else units.estimate(_quotient(f1), gaps.level)
+    found = UNDEFINED if reason else units.estimate(f1.quotient, gaps.level)
     return Row(
         kind="ratio",
         measure="f1",
@@ -268,15 +261,6 @@ def _ratio(part: Part, pair: tuple[str, str], gaps: ChallengeGaps) -> Row:
         support_unprivileged=supports[1],
         reason=reason,
     )
-
-
-def _quotient(measure: Measure) -> Statistic:
-    def of(sums: Floats) -> Floats:
-        values = measure.values(sums)
-        over, under = values[..., 1], values[..., 0]
-        return np.divide(over, under, out=np.full_like(over, np.nan), where=under > 0)
-
-    return of
 
 
 def _correlation(subset: str, told: Floats, gaps: ChallengeGaps) -> Row:

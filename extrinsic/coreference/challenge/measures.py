@@ -41,6 +41,21 @@ class Measure(NamedTuple):
         undefined = self.support(tallies) == 0
         return np.where(undefined, np.nan, self.of(tallies))
 
+    def first(self, groups: Floats) -> Floats:
+        """The measure of the first of the groups, (..., groups, WIDTH) to (...,)."""
+        return self.values(groups[..., 0, :])
+
+    def difference(self, groups: Floats) -> Floats:
+        """That of the first minus that of the second."""
+        values = self.values(groups)
+        return np.subtract(values[..., 0], values[..., 1])
+
+    def quotient(self, groups: Floats) -> Floats:
+        """That of the second over that of the first; NaN where that is 0."""
+        values = self.values(groups)
+        over, under = values[..., 1], values[..., 0]
+        return np.divide(over, under, out=np.full_like(over, np.nan), where=under > 0)
+
 
 def _conll(place: int) -> Callable[[Floats], Floats]:
     def of(tallies: Floats) -> Floats:
