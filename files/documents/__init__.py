@@ -2,7 +2,7 @@
 
 from files.documents.conll import read_conll, write_conll
 from files.documents.document import Cluster, Document, Span
-from files.documents.jsonl import read_jsonl, write_jsonl
+from files.documents.jsonl import write_documents
 from files.documents.read import read_documents
 from files.documents.sentences import cut_sentences
 
@@ -13,7 +13,6 @@ __all__ = [
     "cut_sentences",
     "read_conll",
     "read_documents",
-    "read_jsonl",
     "write_conll",
-    "write_jsonl",
+    "write_documents",
 ]
