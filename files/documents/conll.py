@@ -20,7 +20,7 @@ from files.errors import InputError
 from files.text import read_lines
 
 BEGIN = re.compile(
-    r"#\s*begin document\s*(?:\((?P<name>.*)\)\s*;?\s*(?:part\s*(?P<part>\d+))?)?\s*"
+    r"#\s*begin document\s*(?:\((?P<name>.*)\)\s*;?\s*(?:part\s*(?P<part>\d+))?|(?P<bare>.*?))\s*"
 )
 END = re.compile(r"#\s*end document\b.*")
 BOM = "\ufeff"
@@ -56,8 +56,9 @@ def read_conll(path: str | Path, *, mend: Mend | None = None) -> Iterator[Docume
         where = f"{path}: line {number}"
         if begin := BEGIN.fullmatch(text):
             _refuse_unended(document, path)
-            name = begin["name"] or Path(path).name.split(".")[0]
-            part = int(begin["part"] or 0) if begin["name"] else n_documents
+            named = begin["name"] or begin["bare"]
+            name = named or Path(path).name.split(".")[0]
+            part = int(begin["part"] or 0) if named else n_documents
             document = _Unfinished(name, part, number, path, mend)
             n_documents += 1
         elif END.fullmatch(text):

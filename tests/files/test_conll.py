@@ -78,6 +78,20 @@ def test_ontogum_has_three_columns_and_no_name(tmp_path: Path) -> None:
     assert document.clusters == (((0, 3),), ((2, 3), (3, 4)), ((3, 5),))
 
 
+@pytest.mark.parametrize(
+    ("begin", "title"),
+    [
+        ("#begin document (bc/cctv/00/x_(1)); part 012", "document bc/cctv/00/x_(1) part 12"),
+        ("#begin document (x); ", "document x part 0"),
+        ("# begin document my text ", "document my text part 0"),
+        ("#begin document", "document file part 0"),
+    ],
+)
+def test_names(tmp_path: Path, begin: str, title: str) -> None:
+    document = read_one(written(tmp_path / "file.conll", three_columns("(1)"), begin))
+    assert document.title == title
+
+
 def test_documents_of_a_file_and_remarks(tmp_path: Path) -> None:
     path = tmp_path / "two.conll"
     one = [BEGIN, "# a remark", *three_columns("(1)"), "", "", END]
