@@ -11,13 +11,14 @@ from corpora.splits import SPLITS, assign, list_files, read_lists
 from files import InputError, choice, nearest
 from files.choice import Share
 from files.documents import cut_sentences, read_documents
+from files.text import OPENERS
 
 if TYPE_CHECKING:
     from files.documents import Document
 
 log = logging.getLogger(__name__)
 
-FORMS = ("*conll", "*conll.*", "*.jsonl", "*.jsonl.*")
+FORMS = tuple(f"{form}{packed}" for form in ("*conll", "*.jsonl") for packed in ("", *OPENERS))
 
 
 @choice
@@ -172,7 +173,7 @@ def find_files(path: str) -> list[Path]:
         close = nearest(place.name, [each.name for each in place.parent.glob("*")])
         raise InputError(f"no such file or folder: {path}{close}")
     if not found:
-        raise InputError(f"{path}: no file there is named {' or '.join(FORMS[::2])}")
+        raise InputError(f"{path}: no file there is named {' or '.join(FORMS)}")
     return sorted({*found})
 
 

@@ -3,7 +3,7 @@
 from files.documents.case import Case, Question, read_cases, write_cases
 from files.documents.conll import read_conll, write_conll
 from files.documents.document import Cluster, Document, Span
-from files.documents.jsonl import read_jsonl, write_jsonl
+from files.documents.jsonl import write_documents
 from files.documents.read import read_documents
 from files.documents.sentences import cut_sentences
 
@@ -17,8 +17,7 @@ __all__ = [
     "read_cases",
     "read_conll",
     "read_documents",
-    "read_jsonl",
     "write_cases",
     "write_conll",
-    "write_jsonl",
+    "write_documents",
 ]

@@ -24,6 +24,11 @@ CELL = re.compile(rf"(?:{MARK.pattern})(?:\|?(?:{MARK.pattern}))*")
 Fault = Callable[[str, int], None]
 
 
+def is_cell(text: str) -> bool:
+    """Whether a column of mentions can hold it."""
+    return text in NONE or bool(CELL.fullmatch(text))
+
+
 class Opened(NamedTuple):
     """A bracket that waits for its partner."""
 
@@ -48,11 +53,6 @@ class Brackets:
 
     def read(self, cell: str, token: int, line: int) -> None:
         """The brackets at a token; ``line`` is where it stands in its file."""
-        if cell in NONE:
-            return
-        if not CELL.fullmatch(cell):
-            self._fault(f"the last column is {cell!r}, not mentions such as (3, 3), (3) or -", line)
-            return
         for mark in MARK.findall(cell):
             entity = mark.strip("()")
             if mark.startswith("("):

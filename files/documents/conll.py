@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from files.atomic import atomic_path
-from files.documents.brackets import Brackets, write_brackets
+from files.documents.brackets import Brackets, is_cell, write_brackets
 from files.documents.document import Document
 from files.errors import InputError
 from files.text import read_lines
 
 BEGIN = re.compile(
-    r"#\s*begin document\s*(?:\((?P<name>.*)\)\s*;?\s*(?:part\s*(?P<part>\d+))?)?\s*"
+    r"#\s*begin document\s*(?:\((?P<name>.*)\)\s*;?\s*(?:part\s*(?P<part>\d+))?|(?P<bare>.*?))\s*"
 )
 END = re.compile(r"#\s*end document\b.*")
 BOM = "\ufeff"
@@ -56,8 +56,9 @@ def read_conll(path: str | Path, *, mend: Mend | None = None) -> Iterator[Docume
         where = f"{path}: line {number}"
         if begin := BEGIN.fullmatch(text):
             _refuse_unended(document, path)
-            name = begin["name"] or Path(path).name.split(".")[0]
-            part = int(begin["part"] or 0) if begin["name"] else n_documents
+            named = begin["name"] or begin["bare"]
+            name = named or Path(path).name.split(".")[0]
+            part = int(begin["part"] or 0) if named else n_documents
             document = _Unfinished(name, part, number, path, mend)
             n_documents += 1
         elif END.fullmatch(text):
@@ -92,6 +93,7 @@ class _Unfinished:
     ) -> None:
         self.name, self.part, self.line, self.path, self.mend = name, part, line, path, mend
         self.sentences: list[list[str]] = [[]]
+        self.n_tokens = 0
         self.speakers: list[str] = []
         self.brackets = Brackets(self.fault)
         self.columns = 0  # of the first row of the sentence: OntoNotes has more where it has verbs
@@ -108,19 +110,28 @@ class _Unfinished:
             if self.sentences[-1]:
                 self.sentences.append([])
             return
-        cells = [cell.strip() for cell in text.split("\t")] if "\t" in text else text.split()
-        fewest = max(FEWEST, self.columns if self.sentences[-1] else 0)
-        if len(cells) < fewest:
-            raise InputError(f"{self.path}: line {line} has {len(cells)} columns, not {fewest}")
-        if not self.sentences[-1]:
-            self.columns = len(cells)
+        cells = self._cells(text, line)
         word = cells[1 if len(cells) == FEWEST else WORD]
         if not word:
             self.fault("the token has no word", line)
         if len(cells) >= SPEAKERS_FROM:
             self.speakers.append(cells[SPEAKER])
-        self.brackets.read(cells[-1], sum(map(len, self.sentences)), line)
+        self.brackets.read(cells[-1], self.n_tokens, line)
         self.sentences[-1].append(word or "_")
+        self.n_tokens += 1
+
+    def _cells(self, text: str, line: int) -> list[str]:
+        cells = [cell.strip() for cell in text.split("\t")] if "\t" in text else text.split()
+        where = f"{self.path}: line {line}"
+        fewest = max(FEWEST, self.columns if self.sentences[-1] else 0)
+        if len(cells) < fewest:
+            raise InputError(f"{where} has {len(cells)} columns, not {fewest}")
+        if not is_cell(cells[-1]):
+            told = f"{where}: the last column is {cells[-1]!r}"
+            raise InputError(f"{told}, not mentions such as (3, 3), (3) or -")
+        if not self.sentences[-1]:
+            self.columns = len(cells)
+        return cells
 
     def finish(self) -> Document:
         """The document, checked."""

@@ -49,7 +49,7 @@ def read_jsonl(path: str | Path) -> Iterator[Document]:
             raise InputError(f"{path}: line {number}: {error}") from None
 
 
-def write_jsonl(documents: Iterable[Document], path: str | Path) -> None:
+def write_documents(documents: Iterable[Document], path: str | Path) -> None:
     """A JSON object a line, keys as the fields of ``Document``; the file appears whole."""
     with atomic_path(path) as work, work.open("w", encoding="utf-8", newline="\n") as out:
         for document in documents:

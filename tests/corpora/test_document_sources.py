@@ -15,7 +15,7 @@ from corpora.kinds import DocumentSource
 from corpora.splits import assign
 from files import InputError
 from files.choice import FieldError, lacks
-from files.documents import Document, write_conll, write_jsonl
+from files.documents import Document, write_conll, write_documents
 
 PAIR, LONE = ((0, 1), (3, 4)), ((1, 2),)
 
@@ -30,7 +30,9 @@ def folder(tmp_path: Path) -> Path:
     """A folder of twenty files, one below it, and what is no document."""
     for number in range(20):
         write_conll([document(f"d{number:02}")], tmp_path / "all" / f"d{number:02}.v4_gold_conll")
-    write_jsonl([document("deep", 0), document("deep", 1)], tmp_path / "all" / "sub" / "more.jsonl")
+    write_documents(
+        [document("deep", 0), document("deep", 1)], tmp_path / "all" / "sub" / "more.jsonl"
+    )
     (tmp_path / "all" / "README").write_text("no document")
     return tmp_path / "all"
 
@@ -110,7 +112,7 @@ def test_singletons_are_dropped_or_kept(folder: Path) -> None:
 
 def test_sentences_as_given_or_cut(tmp_path: Path) -> None:
     whole = Document("a", (tuple(document("a").tokens),), (PAIR,))
-    write_jsonl([whole], tmp_path / "a.jsonl")
+    write_documents([whole], tmp_path / "a.jsonl")
     for sentences, n in (("given", 1), ("marks", 2)):
         (found,) = files(tmp_path / "a.jsonl", dev=0.0, test=0.0, sentences=sentences).load(seed=0)[
             "train"
@@ -160,13 +162,13 @@ def test_a_document_twice(folder: Path) -> None:
 
 
 def test_nothing_to_learn(tmp_path: Path) -> None:
-    write_jsonl([Document("a", (("b",),), (((0, 1),),))], tmp_path / "a.jsonl")
+    write_documents([Document("a", (("b",),), (((0, 1),),))], tmp_path / "a.jsonl")
     with pytest.raises(InputError, match="no training document has a cluster of two mentions"):
         files(tmp_path / "a.jsonl", dev=0.0, test=0.0).load(seed=0)
 
 
 def test_schemes_are_joined_only_without_singletons(folder: Path) -> None:
-    write_jsonl([document("other")], folder.parent / "other.jsonl")
+    write_documents([document("other")], folder.parent / "other.jsonl")
     path = folder.parent / "other.jsonl"
     one, other = files(folder), files(path, scheme="litbank", dev=0.0, test=0.0)
     joined = JoinedDocuments(one, other)

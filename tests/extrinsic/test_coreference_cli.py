@@ -13,7 +13,7 @@ import pytest
 from extrinsic.coreference.__main__ import main
 from extrinsic.coreference.scorer import METRICS, score
 from files import InputError
-from files.documents import Document, write_conll, write_jsonl
+from files.documents import Document, write_conll, write_documents
 
 KEY = Document("a", (("The", "nurse", "told", "him", "she", "left"),), (((0, 2), (4, 5)),))
 LONE = replace(KEY, clusters=(((0, 2), (4, 5)), ((3, 4),)))
@@ -28,7 +28,7 @@ def key(tmp_path: Path) -> str:
 
 def response(key: str, *documents: Document) -> str:
     path = Path(key).with_name("response.jsonl")
-    write_jsonl(documents, path)
+    write_documents(documents, path)
     return str(path)
 
 

@@ -78,6 +78,20 @@ def test_ontogum_has_three_columns_and_no_name(tmp_path: Path) -> None:
     assert document.clusters == (((0, 3),), ((2, 3), (3, 4)), ((3, 5),))
 
 
+@pytest.mark.parametrize(
+    ("begin", "title"),
+    [
+        ("#begin document (bc/cctv/00/x_(1)); part 012", "document bc/cctv/00/x_(1) part 12"),
+        ("#begin document (x); ", "document x part 0"),
+        ("# begin document my text ", "document my text part 0"),
+        ("#begin document", "document file part 0"),
+    ],
+)
+def test_names(tmp_path: Path, begin: str, title: str) -> None:
+    document = read_one(written(tmp_path / "file.conll", three_columns("(1)"), begin))
+    assert document.title == title
+
+
 def test_documents_of_a_file_and_remarks(tmp_path: Path) -> None:
     path = tmp_path / "two.conll"
     one = [BEGIN, "# a remark", *three_columns("(1)"), "", "", END]
@@ -124,16 +138,12 @@ FAULTS = {
     "opened, not closed": (["(5", "_"], "line 2: (5 opens a mention that is not closed"),
     "repeated": (["(5|(6", "5)|6)"], "line 3: 6) closes a mention of 5 and of 6 with the same"),
     "twice in one": (["(5|(5", "5)|5)"], "line 3: 5) closes a mention of 5 and of 5 with the same"),
-    "no brackets": (["(5)", "12"], "line 3: the last column is '12', not mentions such as (3"),
-    "half a separator": (["(5)|", "_"], "line 2: the last column is '(5)|'"),
 }
 MENDED: dict[str, tuple[Cluster, ...]] = {
     "closed, not opened": (),
     "opened, not closed": (),
     "repeated": (((0, 2),),),
     "twice in one": (((0, 2),),),
-    "no brackets": (((0, 1),),),
-    "half a separator": (),
 }
 
 
@@ -172,6 +182,10 @@ def test_a_token_without_a_word(tmp_path: Path) -> None:
     [
         (f"{BEGIN}\n0\tw\n{END}\n", "line 2 has 2 columns, not 3"),
         (f"{BEGIN}\nx\t0\t0\tw\t(1)\nx\t0\t1\tw\n{END}\n", "line 3 has 4 columns, not 5"),
+        (f"{BEGIN}\n0\tw\t12\n{END}\n", "line 2: the last column is '12', not mentions such as"),
+        (f"{BEGIN}\n0\tw\t(5)|\n{END}\n", "line 2: the last column is"),
+        (f"{BEGIN}\n0\tw\t(5 6)\n{END}\n", "line 2: the last column is"),
+        (f"{BEGIN}\n0\tw\t()\n{END}\n", "line 2: the last column is"),
         (f"0\tw\t_\n{BEGIN}\n{END}\n", "line 1 stands outside a document"),
         (f"{END}\n", "line 1 ends a document, but none began"),
         (f"{BEGIN}\n0\tw\t_\n", r"line 1 begins a document that does not end"),
@@ -185,9 +199,10 @@ def test_a_token_without_a_word(tmp_path: Path) -> None:
 def test_what_is_no_document(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "a.conll"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=message) as caught:
-        list(read_conll(path))
-    assert str(path) in str(caught.value)
+    for mend in (None, lambda _: None):
+        with pytest.raises(InputError, match=message) as caught:
+            list(read_conll(path, mend=mend))
+        assert str(path) in str(caught.value)
 
 
 def test_mixed_encodings(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from files import InputError
-from files.documents import Document, read_documents, read_jsonl, write_jsonl
+from files.documents import Document, read_documents, write_documents
 
 WHOLE = Document(
     "nw/a",
@@ -23,14 +23,14 @@ BARE = Document("b", ((), ("x",)), ())
 
 def test_nothing_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "documents.jsonl"
-    write_jsonl([WHOLE, BARE], path)
-    assert list(read_jsonl(path)) == [WHOLE, BARE] == list(read_documents(path))
+    write_documents([WHOLE, BARE], path)
+    assert list(read_documents(path)) == [WHOLE, BARE]
 
 
 def test_fields_with_a_default_may_be_left_out(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"name": "a", "sentences": [["b"]], "clusters": [[[0, 1]]]}\n')
-    assert list(read_jsonl(path)) == [Document("a", (("b",),), (((0, 1),),))]
+    assert list(read_documents(path)) == [Document("a", (("b",),), (((0, 1),),))]
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_fields_with_a_default_may_be_left_out(tmp_path: Path) -> None:
 )
 def test_what_is_no_document(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "a.jsonl"
-    write_jsonl([BARE], path)
+    write_documents([BARE], path)
     path.write_text(path.read_text(encoding="utf-8") + line + "\n", encoding="utf-8")
     with pytest.raises(InputError, match="line 2") as caught:
-        list(read_jsonl(path))
+        list(read_documents(path))
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -60,5 +60,5 @@ def test_nothing_half_written(tmp_path: Path) -> None:
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        write_jsonl(broken(), tmp_path / "a.jsonl")
+        write_documents(broken(), tmp_path / "a.jsonl")
     assert list(tmp_path.iterdir()) == []

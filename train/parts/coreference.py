@@ -17,7 +17,7 @@ from extrinsic.coreference.challenge.gaps import ChallengeGaps
 from extrinsic.kinds import Resolver
 from files import choice
 from files.choice import Fileless, Whole
-from files.documents import read_cases, read_jsonl, write_cases, write_jsonl
+from files.documents import read_cases, read_documents, write_cases, write_documents
 from train.device import one_thread
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def load_documents(source: DocumentSource, out: Path, inputs: Inputs, seed: int)
     """``SPLIT.jsonl`` for each split that has documents."""
     for split, documents in source.load(seed=seed).items():
         if documents:
-            write_jsonl(documents, out / f"{split}.jsonl")
+            write_documents(documents, out / f"{split}.jsonl")
 
 
 def load_challenge(challenge: Challenge, out: Path, inputs: Inputs, seed: int) -> None:
@@ -103,13 +103,13 @@ def resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
 
     unfinished = out.with_name(f".unfinished-{out.name}")
     unfinished.mkdir(exist_ok=True)
-    documents = {path.stem: list(read_jsonl(path)) for path in _splits(inputs["documents"])}
+    documents = {path.stem: list(read_documents(path)) for path in _splits(inputs["documents"])}
     documents[CHALLENGE] = [case.document for case in read_cases(inputs["challenge"] / CASES)]
     vectors = open_mapped(inputs["vectors"] / "vectors")
     with one_thread():
         resolved = resolver.resolve(documents, vectors, seed=seed, folder=unfinished)
     for split, resolutions in resolved.splits.items():
-        write_jsonl((each.document for each in resolutions), out / f"{split}.jsonl")
+        write_documents((each.document for each in resolutions), out / f"{split}.jsonl")
     _mentions(resolved.splits).to_parquet(out / MENTIONS)
     (out / "training.json").write_text(json.dumps(resolved.history, indent=1), encoding="utf-8")
     shutil.rmtree(unfinished)
@@ -144,7 +144,7 @@ def measure_gaps(gaps: ChallengeGaps, out: Path, inputs: Inputs, seed: int) -> N
     found = _read_resolutions(inputs["predictions"], CHALLENGE)
     rows = challenge_rows(list(map(Answer, cases, found)), gaps)
     if (path := inputs["documents"] / f"{HELD_OUT}.jsonl").is_file():
-        documents: list[Document] = list(read_jsonl(path))
+        documents: list[Document] = list(read_documents(path))
         resolutions = _read_resolutions(inputs["predictions"], HELD_OUT)
         rows = held_out_rows(documents, resolutions, gaps.level) + rows
     as_table(rows).to_parquet(out / "scores.parquet")
@@ -159,5 +159,5 @@ def _read_resolutions(folder: Path, split: str) -> list[Resolution]:
     mentions: dict[int, dict[tuple[int, int], float]] = {}
     for number, first, end, score in zip(*columns, strict=True):
         mentions.setdefault(number, {})[first, end] = score
-    documents = enumerate(read_jsonl(folder / f"{split}.jsonl"))
+    documents = enumerate(read_documents(folder / f"{split}.jsonl"))
     return [Resolution(document, mentions.get(number, {})) for number, document in documents]
