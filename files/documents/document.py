@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from files.errors import InputError
@@ -69,3 +69,8 @@ class Document:
     def mentions(self) -> list[Span]:
         """All mentions, in order of clusters."""
         return list(chain.from_iterable(self.clusters))
+
+    def without_singletons(self) -> Document:
+        """The same without clusters of one mention, which OntoNotes does not annotate."""
+        clusters = tuple(cluster for cluster in self.clusters if len(cluster) > 1)
+        return replace(self, clusters=clusters)

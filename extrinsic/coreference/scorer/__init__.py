@@ -6,6 +6,7 @@ sum of rows: ``rates(np.einsum("bd,dmc->bmc", weights, rows))``.
 """
 
 from extrinsic.coreference.scorer.document_counts import COUNTED, counts
+from extrinsic.coreference.scorer.pairs import paired
 from extrinsic.coreference.scorer.scores import METRICS, Score, rates, score
 
-__all__ = ["COUNTED", "METRICS", "Score", "counts", "rates", "score"]
+__all__ = ["COUNTED", "METRICS", "Score", "counts", "paired", "rates", "score"]

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from extrinsic.coreference.scorer.count import Count
 
@@ -43,6 +40,9 @@ def _best_alignment(table: Overlap, similarities: Similarities) -> float:
     """
     if not len(similarities):
         return 0.0
+    from scipy.sparse import coo_array  # slow to import
+    from scipy.sparse.csgraph import connected_components
+
     n_keys, n_responses = len(table.keys), len(table.responses)
     nodes = n_keys + n_responses
     edges = coo_array(
@@ -67,6 +67,8 @@ def _best_of_part(
     own_columns, column = np.unique(columns, return_inverse=True)
     if min(len(own_rows), len(own_columns)) == 1:
         return float(np.max(similarities))
+    from scipy.optimize import linear_sum_assignment  # slow to import
+
     dense = np.zeros((len(own_rows), len(own_columns)))
     dense[row, column] = similarities
     return float(np.sum(dense[linear_sum_assignment(dense, maximize=True)]))
