@@ -38,8 +38,9 @@ def train_and_resolve(
     name = checkpoint.fingerprint(choice, documents, lexicon, seed)
     if path.exists():
         checkpoint.restore(path, training, name)
+    train = [text for _, text in texts["train"] if len(text.places)]
     while not training.ended:
-        training.run_epoch([text for _, text in texts["train"]], texts["dev"])
+        training.run_epoch(train, texts["dev"])
         checkpoint.save(path, training, name)
     network = training.network
     network.load_state_dict(training.best_weights)

@@ -12,12 +12,13 @@ from torch import Tensor
 from extrinsic.coreference.model.antecedents import marginal_loss
 from extrinsic.coreference.model.decode import decode
 from extrinsic.coreference.model.network import clusters_on_grid
+from extrinsic.coreference.resolution import Resolution
 from extrinsic.coreference.scorer import score
 
 if TYPE_CHECKING:
     from extrinsic.coreference.model.encode import Text
     from extrinsic.coreference.model.network import Network
-    from extrinsic.coreference.resolution import Epoch, Resolution
+    from extrinsic.coreference.resolution import Epoch
     from files.documents import Document
 
 
@@ -42,9 +43,18 @@ class Training:
 
     @property
     def ended(self) -> bool:
-        """Whether all epochs are done, or the dev F1 has not risen for ``patience`` of them."""
+        """Whether all epochs are done, or the dev F1 has not risen for ``patience`` of them since
+        it was first above 0.
+        """
         choice, done = self.network.choice, len(self.epochs)
-        return done > 0 and (done >= choice.epochs or done - 1 - self.best >= choice.patience)
+        if not self.found_any:
+            return done >= choice.epochs
+        return done >= choice.epochs or done - 1 - self.best >= choice.patience
+
+    @property
+    def found_any(self) -> bool:
+        """Whether any epoch had a dev F1 above 0."""
+        return any(epoch["dev_f1"] > 0 for epoch in self.epochs)
 
     def run_epoch(self, train: Sequence[Text], dev: Sequence[tuple[Document, Text]]) -> None:
         """Every training document once, in random order, then the dev documents.
@@ -64,7 +74,8 @@ class Training:
         pairs = ((key, each.document) for (key, _), each in zip(dev, found, strict=True))
         f1 = score(pairs)["conll"].f1
         self.epochs.append({"loss": loss, "dev_f1": f1, "learning_rate": rate})
-        self.scheduler.step(f1)
+        if self.found_any:
+            self.scheduler.step(f1)
         if self.best == len(self.epochs) - 1:
             weights = network.state_dict()
             self.best_weights = {name: value.clone() for name, value in weights.items()}
@@ -84,7 +95,10 @@ class Training:
 
 @torch.no_grad()
 def resolve(network: Network, documents: Sequence[tuple[Document, Text]]) -> list[Resolution]:
-    """Every document's clusters as the network sees them now."""
+    """Every document's clusters as the network sees them now; none in one without tokens."""
     network.eval()
     reach = network.choice.max_span_width
-    return [decode(document, network(text), reach) for document, text in documents]
+    return [
+        decode(document, network(text), reach) if len(text.places) else Resolution(document, {})
+        for document, text in documents
+    ]
