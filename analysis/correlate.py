@@ -20,12 +20,11 @@ from numpy.typing import ArrayLike, NDArray
 from rich.console import Console
 
 from analysis.coefficients import Coefficients, Floats, Truths, coefficients
-from analysis.columns import labels, lists, numbers, require_columns, texts
-from analysis.evidence import FEWEST_UNITS, RESAMPLES, Evidence, Rows, evidence, strata
-from analysis.joined import open_table
+from analysis.columns import labels, numbers, require_columns, texts
+from analysis.evidence import FEWEST_UNITS, RESAMPLES, Evidence, Rows, evidence
+from analysis.joined import open_table, rows_of
 from analysis.naming import (
     ALL,
-    DOSE_SIGN,
     KINDS,
     ORIGINAL,
     POOLED_OVER,
@@ -238,31 +237,6 @@ def repeats(rows: Rows) -> str:
                 " of one embedding do; name what is one unit with --cluster"
             )
     return ""
-
-
-def rows_of(joined: pd.DataFrame) -> Rows:
-    """The joined table as arrays; a point is its own unit, base and cluster where it does not
-    tell. Where nothing was modified, association is looked for within each training algorithm.
-    """
-    unit = _labels(joined, "unit", "point")
-    base = _labels(joined, "base", "unit" if "unit" in joined else "point")
-    sign = np.array([DOSE_SIGN.get(text, 0.0) for text in texts(joined, "direction")])
-    return Rows(
-        x=numbers(joined, "x"),
-        y=numbers(joined, "y"),
-        unit=unit,
-        base=base,
-        cluster=_labels(joined, "cluster", "base" if "base" in joined else "point"),
-        stratum=strata(unit, base, _labels(joined, "embedding", "embedding")),
-        arm=_labels(joined, "method", "method"),
-        dose=sign * np.nan_to_num(numbers(joined, "dose")),
-        x_resampled=lists(joined, "x_resampled"),
-        y_resampled=lists(joined, "y_resampled"),
-    )
-
-
-def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> NDArray[np.object_]:
-    return np.array(labels(joined, name if name in joined else otherwise), dtype=object)
 
 
 def _resamples(slices: int) -> int:

@@ -351,9 +351,9 @@ def _without_noise(found: Evidence, units: Rows, of: Residuals, design: Floats) 
         _reliability(side, resampled, of, design)
         for side, resampled in ((units.x, units.x_resampled), (units.y, units.y_resampled))
     )
-    ceiling = sqrt(max(0.0, x.whole) * max(0.0, y.whole))
+    ceiling = sqrt(x.whole * y.whole)
     found = found._replace(reliability_x=x.whole, reliability_y=y.whole, ceiling=ceiling)
-    if not min(x.whole, y.whole) >= RELIABLE:
+    if not (x.whole >= RELIABLE and y.whole >= RELIABLE):
         return found
     with np.errstate(divide="ignore", invalid="ignore"):
         left_out: Floats = without_each(of) / np.sqrt(x.without_each * y.without_each)

@@ -33,11 +33,12 @@ STAMP = (
     " the real one."
 )
 BARS = (
-    "Above each panel: Pearson r, 95% interval over embeddings. Bars: 95% intervals. Above 0:"
-    " worse for the unprivileged group."
+    "Above each panel: r within bases, 95% interval over embeddings. Bars: 95% intervals. Gap above"
+    " 0: worse for the unprivileged group."
 )
 POOLED = (
-    "All queries pooled: n counts every embedding once per query; in the intervals it counts once."
+    "All queries pooled: n counts every embedding once per query; in r it counts once, with the"
+    " mean of its scores."
 )
 MADE_FROM = ("point", "task", "embedding", "method", "direction", "dose", "wordset", "seed")
 VALUES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "reason", "generated")

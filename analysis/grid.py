@@ -15,7 +15,8 @@ import vl_convert
 
 from analysis.coefficients import coefficients
 from analysis.columns import labels, numbers
-from analysis.evidence import Rows, within_interval
+from analysis.evidence import within_interval
+from analysis.joined import rows_of
 from analysis.show import short
 from analysis.within import Estimate
 from files import InputError, atomic_path, nearest
@@ -62,15 +63,15 @@ class ChartText(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """What stands above a panel: n pairs of so many units, Pearson's r and its 95% interval."""
+    """What stands above a panel: n pairs of so many units, r and its 95% interval."""
 
     row: str
     column: str
     units: int
     n: int
-    pearson: float
-    pearson_low: float
-    pearson_high: float
+    r: float
+    r_low: float
+    r_high: float
 
 
 def scatter_grid(
@@ -179,8 +180,8 @@ def save_charts(
 def panel_statistics(data: pd.DataFrame) -> list[Panel]:
     """What stands above each panel, one for each row and column that has data.
 
-    r is that within bases, with its interval, where ``data`` has a column ``unit`` (and ``base``);
-    else over all pairs, with Fisher's.
+    r is that within bases, with its interval, where ``data`` has a column ``unit``; else over all
+    pairs, with Fisher's.
     """
     panels = []
     for _, part in data.groupby(["row", "column"], sort=False):
@@ -190,8 +191,7 @@ def panel_statistics(data: pd.DataFrame) -> list[Panel]:
         units, r = found.n, Estimate(found.pearson, found.pearson_low, found.pearson_high)
         if "unit" in part:
             units = part.loc[np.isfinite(x) & np.isfinite(y), "unit"].nunique()
-            bases = labels(part, "base") if "base" in part else ()
-            r = within_interval(Rows.of(x, y, labels(part, "unit"), bases))
+            r = within_interval(rows_of(part))
         panels.append(Panel(row, column, units, found.n, *r))
     return panels
 

@@ -4,6 +4,7 @@ it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -124,11 +125,10 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
             name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
             for note in filter(None, _notes(each)):
                 console.print(f"{name}: {note}", soft_wrap=True, highlight=False, markup=False)
-    primary = [each for each in found if each.judgement.role == ROLE_PRIMARY]
-    for verdict, why in dict.fromkeys(
-        (each.judgement.verdict, each.judgement.why) for each in primary
-    ):
-        console.print(f"{verdict}: {why}", soft_wrap=True, highlight=False, markup=False)
+    primary = [each.judgement for each in found if each.judgement.role == ROLE_PRIMARY]
+    for (verdict, why), times in Counter((each.verdict, each.why) for each in primary).items():
+        told = f"{times} of {len(primary)} primary slices, {verdict}: {why}"
+        console.print(told, soft_wrap=True, highlight=False, markup=False)
 
 
 def _notes(found: Finding) -> tuple[str, str]:

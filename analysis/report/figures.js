@@ -56,7 +56,7 @@ function figures({ black, palette, shapes }, unmodified, rows, doses) {
   // The correlation of every slice with its interval, and the pooled one below.
   const slice = nominal("slice", null, { sort: null, axis: { labelLimit: 320 } });
   const kind = (range) => nominal("kind", null, { scale: { domain: ["slice", "pooled"], range } });
-  const r = quantitative("r", "Pearson's r over units, 95% interval", { scale: { domain: [-1, 1] } });
+  const r = quantitative("r", "r within bases, 95% interval", { scale: { domain: [-1, 1] } });
   const numbers = ["r", "low", "high"].map((field) => ({ field, format: ".3f" }));
   const forest = {
     data: { name: "forest" }, width: "container", height: { step: 20 },

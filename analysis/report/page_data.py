@@ -180,7 +180,8 @@ def pooled(found: Sequence[Finding]) -> list[dict[str, Json]]:
         if each.names["query"] == each.names["method"] == ALL != each.names["embedding"]:
             slices.setdefault(tuple(each.names[name] for name in KINDS), []).append(each)
     names = pd.DataFrame([parts[0].names for parts in slices.values()], columns=list(SLICE_COLUMNS))
-    titles = zip(row_names(names, SCORE[:2], ", "), gap_titles(names), strict=True)
+    scores = row_names(names, ("metric", "convention", "part"), ", ")
+    titles = zip(scores, gap_titles(names), strict=True)
     rows = []
     for (score, gap), parts in zip(titles, slices.values(), strict=True):
         meta = meta_analysis(

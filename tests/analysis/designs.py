@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from analysis.correlate import Finding, judge
 from analysis.coefficients import Coefficients
+from analysis.correlate import Finding, judge
 from analysis.evidence import Evidence, Rows, evidence
 from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS, heterogeneity
 from analysis.within import (
@@ -248,8 +248,8 @@ def total_coverage(
 
 
 class Corrections(NamedTuple):
-    """Of studies measured with errors: the mean of r and of r corrected for them, how often the 90%
-    interval of the latter holds the truth, and how often the verdict is negligible.
+    """Of studies measured with errors: the mean of r and of r corrected for them; of those with a
+    correction how often its 90% interval holds the truth; how often the verdict is negligible.
     """
 
     observed: float
@@ -265,7 +265,8 @@ def corrections(
     told = []
     for study in range(count):
         found = evidence(measured(bases, units, r, noise, seed * count + study), resamples=199)
-        held = found.corrected_low <= r <= found.corrected_high
+        known = found.corrected == found.corrected
+        held = found.corrected_low <= r <= found.corrected_high if known else np.nan
         told.append((found.within, found.corrected, held, verdicts([found])[0] == NEGLIGIBLE))
     return Corrections(*np.nanmean(np.array(told, dtype=float), axis=0).tolist())
 

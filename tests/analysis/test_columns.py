@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.columns import labels, numbers, require_columns, texts
+from analysis.columns import labels, lists, numbers, require_columns, texts
 from analysis.results import read_tables
 from files import InputError
 
@@ -45,6 +45,14 @@ def test_labels_of_numbers() -> None:
     assert labels(table, "dose") == ["1", "0.25", "0.1234567", "(empty)"]
     assert labels(table, "mixed") == ["6", "6", "6_old", "(empty)"]
     assert labels(table, "on") == ["True", "False", "True", "True"]
+
+
+def test_lists_of_numbers() -> None:
+    table = pd.DataFrame({"v": [[1.0, 2.0], [], None, [3.0]]})
+    nan = np.nan
+    expected = np.array([[1, 2], [nan, nan], [nan, nan], [3, nan]])
+    assert lists(table, "v") == pytest.approx(expected, nan_ok=True)
+    assert lists(table, "w").shape == (4, 0)
 
 
 @pytest.mark.parametrize("word", ["", "NA", "n/a", "NaN", "null", "-"])

@@ -13,7 +13,6 @@ from scipy import stats
 
 from analysis.correlate import (
     CORRELATION_COLUMNS,
-    STATISTICS,
     correlate,
     correlate_slices,
     correlation_table,
@@ -66,7 +65,7 @@ def test_the_papers_rank_correlations(realdata: Path) -> None:
     assert (row.spearman, row.spearman_p, row.kendall) == pytest.approx(
         (0.392936, 0.000218, 0.276091), abs=5e-7
     )
-    word2vec, fasttext = correlate(table, x="WEAT", y="Performance Gap", by=["Embedding"])
+    fasttext, word2vec = correlate(table, x="WEAT", y="Performance Gap", by=["Embedding"])
     assert (word2vec.names, fasttext.names) == (
         {"Embedding": "word2vec"},
         {"Embedding": "fastText"},
@@ -180,7 +179,7 @@ def test_real_points_are_not_called_generated(tables: Tables) -> None:
 
 
 def test_conventions_parts_and_groups_are_slices_of_their_own(tables: Tables) -> None:
-    """They are told apart and never pooled; p-values are adjusted within a convention."""
+    """They are told apart and never pooled."""
     intrinsic = pd.concat(
         [
             tables.intrinsic,
@@ -198,11 +197,86 @@ def test_conventions_parts_and_groups_are_slices_of_their_own(tables: Tables) ->
     assert len(result) == 4 * 3 * 27
     assert result["n"].max() == 20
     assert set(result["unprivileged"]) == {"female", "non-binary"}
-    alone = correlation_table(
-        correlate_slices(join_points(tables._replace(extrinsic=extrinsic))), STATISTICS
-    )
-    default = result[(result["metric"] == "weat") & (result["convention"] == "default")]
-    assert default["p_holm"].tolist() == pytest.approx(alone["p_holm"].tolist(), nan_ok=True)
+
+
+def test_what_is_not_defined_is_told_by_method(tables: Tables) -> None:
+    found = correlate_slices(join_points(tables))
+    told = {
+        each.marks.missing
+        for each in found
+        if each.marks and each.names["measure"] == "precision" and each.names["method"] == "all"
+    }
+    assert told == {"", "1 of 4 balance", "1 of 2 balance"}, "units, not rows of queries"
+
+
+def test_words_and_posts_of_a_metric_without_resamples_are_not_known(tables: Tables) -> None:
+    """A metric with resamples beside one without: the first has a reliability all the same."""
+    rng = np.random.default_rng(0)
+    scores, gaps = tables.intrinsic, tables.extrinsic.query("measure == 'recall'")
+    scores = scores.assign(value=scores["value"] + 0.1 * rng.normal(size=len(scores)))
+    gaps = gaps.assign(value=gaps["value"] + 0.01 * rng.normal(size=len(gaps)))
+
+    def resampled(table: pd.DataFrame, noise: float) -> list[list[float]]:
+        values = table["value"].to_numpy()[:, None]
+        drawn: list[list[float]] = (values + noise * rng.normal(size=(len(table), 60))).tolist()
+        return drawn
+
+    without = scores.assign(metric="ect", resampled=[[] for _ in range(len(scores))])
+    scores = scores.assign(resampled=resampled(scores, 0.05))
+    gaps = gaps.assign(resampled=resampled(gaps, 0.001))
+    points = tables.points[tables.points["status"] == "done"]
+    found = correlate_slices(join_points(Tables(points, pd.concat([scores, without]), gaps)))
+    whole = {
+        each.names["metric"]: each.evidence
+        for each in found
+        if each.names["query"] == "weat7" and each.names["embedding"] == "word2vec"
+    }
+    assert whole["weat"].reliability_x > 0.9
+    assert np.isnan(whole["ect"].reliability_x)
+
+
+REPEATED = "rows share their y with another x, as the rows of one embedding do; name what is one"
+
+
+def test_rows_of_one_embedding_taken_as_units_are_refused_a_verdict() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=20)
+    table = pd.DataFrame({"x": np.repeat(y, 3) + rng.normal(size=60), "y": np.repeat(y, 3)})
+    table = table.assign(unit=np.arange(60) // 3)
+    (rows,), (units,) = (correlate(table, x="x", y="y", cluster=c) for c in ([], ["unit"]))
+    assert (rows.judgement.verdict, rows.evidence.n_units) == ("cannot tell", 60)
+    assert rows.judgement.why.startswith(f"60 of 60 {REPEATED}")
+    assert (units.judgement.verdict, units.evidence.n_units) == ("supports", 20)
+    # The other way round: several gaps beside one score
+    (rows,) = correlate(table, x="y", y="x")
+    assert rows.judgement.why.startswith("60 of 60 rows share their x with another y")
+    # A few values that happen to be equal are no repetition
+    few = pd.DataFrame({"x": rng.normal(size=40), "y": [0.5, 0.5, *rng.normal(size=38)]})
+    assert "share" not in correlate(few, x="x", y="y")[0].judgement.why
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("by", [[], ["Metric"], ["Metric", "Embedding"], ["Test"]])
+def test_the_papers_rows_without_clusters_are_refused_a_verdict(
+    by: list[str], realdata: Path
+) -> None:
+    table = read_table(realdata / "results" / "coref_results_orig.csv")
+    found = correlate(table, x="WEAT", y="Performance Gap", by=by)
+    assert {each.judgement.verdict for each in found} == {"cannot tell"}
+    assert all("--cluster" in each.judgement.why for each in found)
+
+
+@pytest.mark.realdata
+def test_the_papers_embeddings_cannot_tell(realdata: Path) -> None:
+    """84 rows are 14 embeddings of two bases, each with two gaps and three scores."""
+    gap = "Performance Gap"
+    table = read_table(realdata / "results" / "coref_results_orig.csv")
+    units = correlate(table, x="WEAT", y=gap, by=["Metric"], cluster=[gap], base=["Embedding"])
+    assert [each.evidence.n_units for each in units] == [14, 14]
+    assert [each.evidence.n_bases for each in units] == [2, 2]
+    assert {each.judgement.verdict for each in units} == {"cannot tell"}
+    rows = [each.statistics.pearson for each in units]
+    assert rows == pytest.approx([0.284948, 0.286107], abs=5e-7)
 
 
 def test_cli_on_a_foreign_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

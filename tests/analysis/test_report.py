@@ -20,7 +20,7 @@ from analysis.correlate import Finding, Marks, correlate_slices
 from analysis.evidence import Evidence
 from analysis.grid import PALETTE
 from analysis.joined import join_points
-from analysis.naming import SLICE_COLUMNS
+from analysis.naming import SLICE_COLUMNS, Declared
 from analysis.report import build_report
 from analysis.report.__main__ import main
 from analysis.report.page import headline
@@ -79,7 +79,10 @@ def test_every_number_is_the_tables(
     assert named == joined["point"].tolist()
     ours = pd.DataFrame(page.data["correlations"])
     assert len(ours) == len(slices)
-    for column in ("pearson", "r_low", "r_high", "r_p", "p_holm", "accuracy", "detectable", "n"):
+    for column in (
+        *("pearson", "r_low", "r_high", "within", "within_low", "within_p", "p_adjusted"),
+        *("accuracy", "detectable", "n"),
+    ):
         assert pd.to_numeric(ours[column]).to_numpy() == pytest.approx(
             slices[column].to_numpy(), nan_ok=True
         ), column
@@ -193,9 +196,9 @@ def test_methods_without_a_dose_have_no_curves(module_tables: Tables) -> None:
 def test_what_is_pooled_is_an_embedding_once(
     module_tables: Tables, findings: list[Finding]
 ) -> None:
-    found = {row["gap"]: row for row in pooled(join_points(module_tables), findings)}
-    assert found["precision gap"]["reason"] == "0 slices with an error, fewer than 2"
-    assert found["recall gap"]["m"] in (0, 2)
+    found = {row["gap"]: row for row in pooled(findings)}
+    assert found["precision gap"]["reason"] == "0 slices with an error, fewer than 4"
+    assert found["recall gap"]["m"] == 0, "points on a line have no error"
 
 
 def test_a_gap_tells_the_values_of_its_groups_whatever_they_are_called(
@@ -215,15 +218,19 @@ def test_a_gap_tells_the_values_of_its_groups_whatever_they_are_called(
     }
 
 
-def test_the_answer_counts_the_primary_measures_or_all(findings: list[Finding]) -> None:
+def test_the_answer_counts_what_was_declared(module_tables: Tables) -> None:
+    joined = join_points(module_tables)
     # Two queries, over all embeddings and methods
-    for primary, slices in (
-        (["recall", "precision"], 4),
-        (["recall"], 2),
-        (["recall", "f1"], 2),
-        (["equal_odds"], 4),
+    for declared, slices in (
+        (Declared(), 4),
+        (Declared(["recall"]), 2),
+        (Declared(["recall", "f1"]), 2),
+        (Declared(["equal_odds"]), 4),
+        (Declared(["recall"], queries=["weat7"], embeddings=["word2vec"]), 1),
     ):
-        assert headline(findings, primary).startswith(f"Of {slices} slices"), primary
+        told = headline(correlate_slices(joined, declared))
+        assert told.startswith(f"Of {slices} primary slice"), declared
+        assert told.endswith(f"{slices} cannot tell."), "ten points on a line are too few"
 
 
 def test_conventions_parts_and_groups_are_told_where_they_vary(

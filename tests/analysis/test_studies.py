@@ -108,7 +108,7 @@ def test_the_primary_measures_and_the_utility_are_chosen(tables: Tables, tmp_pat
     assert "precision gap accuracy" in heads
     assert "recall" not in heads
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "Of 2 slices" in page
+    assert "Of 2 primary slices" in page
     assert "accuracy of the task" in page
     columns = pd.read_csv(tmp_path / "figures" / "figure3_hatespeech_en_weat.csv")["panel_column"]
     assert set(columns) == {"word2vec, precision gap", "fasttext, precision gap"}

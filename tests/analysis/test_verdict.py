@@ -1,0 +1,159 @@
+"""The rules of verdicts: what is declared, adjusted, claimed and refused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.stats.multitest import multipletests
+
+from analysis.coefficients import Coefficients
+from analysis.correlate import Finding, adjust, correlate, judge
+from analysis.evidence import Evidence, Rows, evidence
+from analysis.naming import SLICE_COLUMNS, Declared
+from analysis.verdict import RULES, heterogeneity, judged
+from tests.analysis.designs import studies
+
+SUPPORTED = Evidence(
+    n_units=30, n_bases=3, free=26, within=0.5, within_low=0.2, within_high=0.7, within_p=0.004
+)
+NARROW = SUPPORTED._replace(
+    within=0.1, within_low=0.02, within_high=0.18, corrected_low=0.01, corrected_high=0.25
+)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_adjusted_p_values_are_holms(seed: int) -> None:
+    p = np.random.default_rng(seed).uniform(size=9) ** 3
+    assert adjust(p) == pytest.approx(multipletests(p, method="holm")[1])
+    assert adjust([]).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("found", "p", "verdict", "why"),
+    [
+        (SUPPORTED, 0.01, "supports", "r within bases is above 0 (adjusted p 0.01)"),
+        (
+            SUPPORTED._replace(within=-0.5, within_low=-0.7, within_high=-0.2),
+            0.01,
+            "contradicts",
+            "r within bases is below 0 (adjusted p 0.01)",
+        ),
+        # A small r above 0 speaks for, not against, and what is not beyond chance is negligible
+        (NARROW, 0.01, "supports", "r within bases is above 0 (adjusted p 0.01)"),
+        (NARROW, 0.2, "negligible", "|r|, corrected for noise, is below 0.3"),
+        (NARROW._replace(corrected_high=0.31), 0.2, "cannot tell", "not beyond chance among 6"),
+        (NARROW._replace(corrected_low=math.nan), 0.2, "cannot tell", "not beyond chance among 6"),
+        (SUPPORTED._replace(within_low=-0.1), 0.01, "cannot tell", "such a study finds |r| of"),
+        (SUPPORTED, 0.2, "cannot tell", "not beyond chance among 6 slices (adjusted p 0.2); such"),
+        (SUPPORTED._replace(free=7), 0.01, "cannot tell", "30 embeddings of 3 bases are too few"),
+        (SUPPORTED._replace(within_low=math.nan), 0.01, "cannot tell", "has no interval"),
+        (Evidence(2, caution="2 units, fewer than 3"), math.nan, "cannot tell", "2 units, fewer"),
+        (Evidence(2, 2), math.nan, "cannot tell", "each base needs modified embeddings"),
+    ],
+)
+def test_the_rules_of_the_verdict(found: Evidence, p: float, verdict: str, why: str) -> None:
+    judgement = judged(found, "primary", 6, p)
+    assert judgement.verdict == verdict
+    assert why in judgement.why
+    assert verdict in RULES
+
+
+def test_cannot_tell_says_how_many_would() -> None:
+    judgement = judged(SUPPORTED._replace(within_low=-0.1), "primary", 6, 0.3, smallest=0.3)
+    # The normal quantile of 1 - .05 / 12 is 2.64, ((2.64 + .84) / atanh(.3))^2 = 127; t asks some
+    # more. There are 27 = 30 - 3 now: 4.9 times as many, and as many embeddings a seed.
+    assert judgement.why.endswith("takes about 147 embeddings, 4.9 times the seeds")
+    assert 0.6 < judgement.detectable < 0.7
+
+
+def slices(found: dict[str, Evidence]) -> list[Finding]:
+    return [Finding({"slice": name}, Coefficients(3, 0), each) for name, each in found.items()]
+
+
+def test_slices_of_few_units_neither_claim_nor_tax() -> None:
+    few = SUPPORTED._replace(free=7, within_p=1e-9)
+    found = judge(slices({"a": SUPPORTED, **{f"few {i}": few for i in range(50)}}), [()] * 51)
+    assert [each.judgement.verdict for each in found] == ["supports"] + ["cannot tell"] * 50
+    assert (found[0].judgement.family, found[0].judgement.p_adjusted) == (1, 0.004)
+    assert math.isnan(found[1].judgement.p_adjusted)
+
+
+def test_a_part_claims_only_what_its_whole_claims() -> None:
+    strong = SUPPORTED._replace(within_p=0.001)
+    weak = SUPPORTED._replace(within_low=-0.2, within_p=0.2)
+    given = slices(
+        {"yes": strong, "no": weak, "yes, part": strong, "no, part": strong, "x": strong}
+    )
+    found = judge(given, [(), (), ("yes",), ("no",), None])
+    judgements = [each.judgement for each in found]
+    assert [each.role for each in judgements] == ["primary"] * 2 + ["exploratory"] * 3
+    assert [each.p_adjusted for each in judgements] == pytest.approx(
+        [0.002, 0.2, 0.002, 0.2, 0.001]
+    )
+    assert [each.verdict for each in judgements] == [
+        *("supports", "cannot tell", "supports", "cannot tell", "supports")
+    ]
+    few = slices({"whole": SUPPORTED._replace(free=3), "part": strong})
+    assert judge(few, [(), ("whole",)])[1].judgement.p_adjusted == 1, "its whole claims nothing"
+
+
+def named(**names: str) -> dict[str, str]:
+    whole = dict.fromkeys(SLICE_COLUMNS, "") | {"embedding": "all", "method": "all"}
+    return whole | {"measure": "recall", "query": "weat7"} | names
+
+
+def test_what_is_declared_is_primary_and_its_parts_know_it() -> None:
+    measures = ["recall", "precision", "f1"]
+    plain = Declared()
+    assert plain.parent_of(named(), measures) == ()
+    assert plain.parent_of(named(measure="f1"), measures) is None
+    assert plain.parent_of(named(query="all"), measures) is None
+    part = named(embedding="word2vec", method="balance")
+    assert plain.parent_of(part, measures) == tuple(named().values())
+    declared = Declared(queries=("weat7",), embeddings=("word2vec",))
+    assert declared.parent_of(named(), measures) is None
+    assert declared.parent_of(named(embedding="word2vec"), measures) == ()
+    assert declared.parent_of(part, measures) == tuple(named(embedding="word2vec").values())
+    assert declared.parent_of(named(embedding="word2vec", query="weat8"), measures) is None
+
+
+def test_more_data_never_make_a_claim_impossible() -> None:
+    """350 units in each of 144 slices, all with r = .8: what is adjusted over so many cannot be
+    held up by the number of permutations.
+    """
+    of = studies("ladder of doses", 10, 35, 0.9, 24)
+    table = pd.concat(
+        pd.DataFrame({"x": x, "y": y, "base": of.base, "unit": np.arange(350), "slice": name})
+        for study in range(24)
+        for name, (x, y) in zip([f"{study} {i}" for i in range(6)], of.pairs(study), strict=True)
+    )
+    found = correlate(table, x="x", y="y", by=["slice"], cluster=["unit"], base=["base"])
+    assert len(found) == 144
+    assert {each.judgement.verdict for each in found} == {"supports"}
+    assert max(each.judgement.p_adjusted for each in found) == pytest.approx(0.01)
+
+
+def test_one_base_of_few_units_claims_nothing() -> None:
+    x = np.arange(9.0)
+    y = x + 0.01 * np.random.default_rng(0).normal(size=9)
+    found = evidence(Rows.of(x, y, np.arange(9), ["a"] * 9))
+    assert found.within_p < 0.001
+    (judgement,) = judge(slices({"nine units": found}), [()])
+    assert judgement.judgement.verdict == "cannot tell"
+    assert "too few" in judgement.judgement.why
+
+
+def part(r: float, error: float = 0.2, free: int = 20) -> Evidence:
+    return Evidence(free + 2, free=free, within=r, within_error=error)
+
+
+def test_parts_disagree_where_a_test_of_heterogeneity_says_so() -> None:
+    # z of -.6 and .6 are 1.386 apart, 4.9 errors of the difference: Q = 24 of 1 degree of freedom
+    assert heterogeneity([part(-0.6), part(0.6)]).startswith("parts disagree: r from -0.60 to 0.60")
+    assert heterogeneity([part(-0.1), part(0.1)]) == ""
+    assert heterogeneity([part(0.1), part(0.9)]) == "", "the sign is the same"
+    assert heterogeneity([part(-0.6, free=7), part(0.6)]) == "", "too few units to say so"
+    assert heterogeneity([part(-0.6, error=0.6), part(0.6, error=0.6)]) == ""
