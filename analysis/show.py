@@ -105,8 +105,8 @@ def print_evidence(found: Sequence[Finding], console: Console) -> None:
 
 def print_correlations(found: Sequence[Finding], console: Console) -> None:
     """The slices of ``correlate_slices`` over all methods, one table per task, metric and
-    convention, and why the primary ones have their verdicts; slices of single methods stay in the
-    file.
+    convention, exploratory verdicts in brackets, and why the primary ones have theirs; slices of
+    single methods stay in the file.
     """
     whole = [each for each in found if each.names["method"] == ALL]
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
@@ -140,6 +140,7 @@ def _notes(found: Finding) -> tuple[str, str]:
 
 def _evidence(found: Finding) -> dict[str, str]:
     behind, judgement = found.evidence, found.judgement
+    declared = judgement.role == ROLE_PRIMARY
     return {
         "n": str(found.statistics.n),
         "units": str(behind.n_units),
@@ -149,7 +150,7 @@ def _evidence(found: Finding) -> dict[str, str]:
         "adjusted": p_value(judgement.p_adjusted),
         "r": estimate(found.statistics.pearson, behind.r_low, behind.r_high),
         "right pick": estimate(behind.accuracy, behind.accuracy_low, behind.accuracy_high),
-        "verdict": judgement.verdict,
+        "verdict": judgement.verdict if declared else f"({judgement.verdict})",
     }
 
 

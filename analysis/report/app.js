@@ -9,7 +9,7 @@ const element = (tag, attributes = {}, ...children) => {
   made.append(...children);
   return made;
 };
-const number = (value, digits = 3) => (value === null || value === undefined ? "" : Number.isInteger(value) ? String(value) : value.toFixed(digits));
+const number = (value, digits = 3) => (value === null || value === undefined ? "" : Number.isInteger(value) ? String(value) : Math.abs(value) < 0.001 ? value.toExponential(1) : value.toFixed(digits));
 const interval = (low, high) => (low === null || high === null || low === undefined ? "none" : `[${number(low)}, ${number(high)}]`);
 const distinct = (values) => [...new Set(values)];
 const expand = (columns) => {
@@ -119,9 +119,9 @@ for (const row of verdicts) Object.assign(row, {
   "p, adjusted": row.p_adjusted, "r of all, 95% interval": estimate(row.pearson, row.r_low, row.r_high),
   "right picks, 95% interval": estimate(row.accuracy, row.accuracy_low, row.accuracy_high),
 });
-const several = distinct(verdicts.map((row) => `${row.task} ${row.metric}`)).length > 1;
-document.getElementById("verdicts").append(table(verdicts, several ? ["task", "metric", ...brief] : brief,
-  "All embeddings and methods. r within bases: does the gap follow the score when an embedding is modified; r of all: over all embeddings; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless)"));
+const vary = ["task", "metric", "embedding", "method"].filter((name) => distinct(verdicts.map((row) => row[name])).length > 1);
+document.getElementById("verdicts").append(table(verdicts, [...vary, ...brief],
+  "The slices that were declared before the run. r within bases: does the gap follow the score when an embedding is modified; r of all: over all rows, its interval from 5 corpora or bases on; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless)"));
 
 window.report = { rows, shown, chosen };
 await show();

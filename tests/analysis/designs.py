@@ -37,6 +37,7 @@ Kind = Literal[
     "doses that saturate",
     "growing noise",
     "quiet units",
+    "heavy-tailed noise",
     "heavy tails",
     "lone outlier",
 ]
@@ -86,7 +87,7 @@ def studies(kind: Kind, bases: int, units: int, r: float, count: int, seed: int 
     others: Floats = rng.normal(size=(count, QUERIES - 1, n))
     x = np.concatenate([moved, sqrt(2 / 3) * moved + sqrt(1 / 3) * others], axis=1)
     noise: Floats = rng.normal(size=(count, MEASURES, n))
-    if kind == "heavy tails":
+    if kind in ("heavy-tailed noise", "heavy tails"):
         noise = rng.standard_t(3, size=noise.shape)
     elif kind == "growing noise":
         noise = noise * (0.3 + np.abs(moved) ** 1.5)

@@ -215,7 +215,7 @@ def test_correlations_on_the_terminal(findings: list[Finding]) -> None:
     ), "20 rows are 10 embeddings"
     assert "fasttext weat7 precision: gaps undefined: 1 of 2 balance" in lines
     assert not any(line.startswith("balance") for line in lines)
-    assert lines[-1].startswith("2 of 4 primary slices, cannot tell: a side is constant")
+    assert "2 of 4 primary slices, cannot tell: a side is constant" in lines
     assert not any("default" in line or "male" in line for line in lines), "they do not vary"
 
 
