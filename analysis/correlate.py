@@ -108,10 +108,11 @@ def correlate(
         raise InputError("the table has no rows; give one with at least 3")
     if taken := [name for name in by if name in STATISTICS]:
         raise InputError(f"column {taken[0]!r} has the name of a result column; rename it")
-    units = np.arange(len(table)).astype(str).astype(object)
-    if cluster:
-        units = np.array([" ".join(unit) for unit in _rows(table, cluster)], dtype=object)
-    bases = np.array([" ".join(one) for one in _rows(table, base)], dtype=object) if base else ()
+    units, bases = (
+        [" ".join(unit) for unit in _rows(table, columns)] for columns in (cluster, base)
+    )
+    units = units if cluster else [str(row) for row in range(len(table))]
+    bases = bases if base else []
     whole = Rows.of(numbers(table, x), numbers(table, y), units, bases)
     resamples = _resamples(len(set(_rows(table, by))))
     found, refused = [], []

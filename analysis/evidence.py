@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from analysis.within import Ints
 
-Labels = NDArray[np.object_]
+Labels = NDArray[np.str_]
 
 FEWEST_UNITS = 3
 FEWEST_RESAMPLES = 50  # of words or posts, for a standard error
@@ -128,12 +128,11 @@ class Rows(NamedTuple):
         them every unit is one.
         """
         first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        unit, told = np.asarray(units, dtype=object), np.asarray(bases, dtype=object)
+        unit, told = (np.asarray(each).astype(str) for each in (units, bases))
         base = told if len(told) else unit
-        none, nothing = np.full(len(first), "", dtype=object), np.zeros((len(first), 0))
-        stratum = strata(unit, base, none)
-        dose = np.zeros(len(first))
-        return cls(first, second, unit, base, base, stratum, none, dose, nothing, nothing)
+        n, none = len(first), np.full(len(first), "")
+        stratum, nothing = strata(unit, base, none), np.zeros((n, 0))
+        return cls(first, second, unit, base, base, stratum, none, np.zeros(n), nothing, nothing)
 
     def known(self) -> Rows:
         """The rows with a score and a gap."""
@@ -191,7 +190,7 @@ def within_interval(rows: Rows) -> Estimate:
 
 def codes(names: Labels) -> Ints:
     """Labels as numbers from 0 on."""
-    return np.unique(names.astype(str), return_inverse=True)[1]
+    return np.unique(names, return_inverse=True)[1]
 
 
 def _units(rows: Rows, unit: Ints) -> Rows:
@@ -323,13 +322,14 @@ def _ranking_interval(
     value: float, agree: Floats, cluster: Labels, free: int
 ) -> tuple[float, float]:
     """value +- t s, s from leaving out each cluster; cut at 0 and 1."""
-    own = codes(cluster)
-    k = int(own.max()) + 1
-    left = np.empty(k)
-    for one in range(k):
-        kept = np.flatnonzero(own != one)
-        n = len(kept)
-        left[one] = float(agree[np.ix_(kept, kept)].sum()) / (n * (n - 1)) if n > 1 else nan
+    share = indicators(codes(cluster))
+    block: Floats = share.T @ agree @ share
+    rest: Floats = len(cluster) - share.sum(axis=0)
+    k = len(rest)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left: Floats = (block.sum() - block.sum(axis=0) - block.sum(axis=1) + np.diag(block)) / (
+            rest * (rest - 1)
+        )
     error = sqrt((k - 1) / k * float(((left - float(left.mean())) ** 2).sum()))
     if not isfinite(error) or error == 0:
         return nan, nan

@@ -87,7 +87,7 @@ def rows_of(joined: pd.DataFrame) -> Rows:
 
 
 def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
-    return np.array(labels(joined, name if name in joined else otherwise), dtype=object)
+    return np.array(labels(joined, name if name in joined else otherwise), dtype=str)
 
 
 def has_gaps(tables: Tables) -> bool:

@@ -83,7 +83,8 @@ def _verdict(
     found: Evidence, family: int, p: float, reach: float, smallest: float
 ) -> tuple[str, str]:
     if not may_claim(found):
-        few = f"{found.n_units} embeddings of {found.n_bases} bases are too few"
+        bases = f" of {found.n_bases} bases" if found.n_bases < found.n_units else ""
+        few = f"{found.n_units} embeddings{bases} are too few"
         return CANNOT_TELL, found.caution or f"{few}; {_enough(found, max(1, family), smallest)}"
     low, high = found.within_low, found.within_high
     if low > 0 and p < LEVEL:
@@ -106,7 +107,8 @@ def _enough(found: Evidence, family: int, smallest: float) -> str:
         return "each base needs modified embeddings"
     times = (free_needed(smallest, family) + 1) / (found.free + 1)
     number = ceil(times * found.n_units)
-    return f"|r| = {smallest:g} takes about {number} embeddings, {times:.1f} times the seeds"
+    more = "the seeds" if found.n_bases < found.n_units else "as many"
+    return f"|r| = {smallest:g} takes about {number} embeddings, {times:.1f} times {more}"
 
 
 def heterogeneity(parts: Sequence[Evidence]) -> str:

@@ -213,7 +213,7 @@ def measured(
         again = sqrt(share) * (rng.normal(size=(n, resamples)) + rng.normal(size=resamples))
         sides.append(value)
         resampled.append(value[:, None] + again)
-    rows = Rows.of(*sides, np.arange(n), base)
+    rows = Rows.of(sides[0], sides[1], np.arange(n), base)
     return rows._replace(x_resampled=resampled[0], y_resampled=resampled[1])
 
 
@@ -232,7 +232,7 @@ def clustered(
     of_seed, of_base = pair(seeds, between)[:, base // 2], pair(2 * seeds, between)[:, base]
     x, y = of_seed + of_base + pair(len(base), within)
     rows = Rows.of(x, y, np.arange(len(base)), base)
-    return rows._replace(cluster=(base // 2).astype(object)), (2 * between + within) / 3
+    return rows._replace(cluster=(base // 2).astype(str)), (2 * between + within) / 3
 
 
 def total_coverage(
@@ -302,7 +302,7 @@ def own_effects(bases: int, spread: float, count: int, seed: int = 6) -> Limits:
     """
     rng = np.random.default_rng(seed)
     dose = np.array([0, -1, -0.5, 0.5, 1, -1, -0.5, 0.5, 1])
-    arm = np.array(["none", *["balance"] * 4, *["attract_repel"] * 4], dtype=object)
+    arm = np.array(["none", *["balance"] * 4, *["attract_repel"] * 4])
     base = np.repeat(np.arange(bases), len(dose))
     told = []
     for _ in range(count):

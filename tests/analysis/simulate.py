@@ -108,7 +108,7 @@ def limits(count: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def draw_errors(table: pd.DataFrame) -> alt.Chart:
+def draw_errors(table: pd.DataFrame) -> alt.FacetChart:
     """Claims where there is nothing, by design and number of units."""
     null = table[table["r"] == 0].melt(
         id_vars=["design", "bases", "units"], value_vars=list(SHOWN), value_name="share"
@@ -128,7 +128,7 @@ def draw_errors(table: pd.DataFrame) -> alt.Chart:
     return _facets(points, 0.05, "Claims where nothing is: 5% is what may be")
 
 
-def draw_coverage(table: pd.DataFrame) -> alt.Chart:
+def draw_coverage(table: pd.DataFrame) -> alt.FacetChart:
     """How often the interval within bases holds the truth, where a verdict is given."""
     told = table[table["free"] >= FEWEST_FREE]
     x = alt.X("units:Q", title="embeddings", scale=alt.Scale(zero=False, padding=8))
@@ -145,7 +145,7 @@ def draw_coverage(table: pd.DataFrame) -> alt.Chart:
     return _facets(points, 0.95, "95% intervals of r within bases")
 
 
-def draw_power(table: pd.DataFrame) -> alt.Chart:
+def draw_power(table: pd.DataFrame) -> alt.LayerChart:
     """Power against r, and what is called detectable."""
     colour = alt.Color("units:N", title="embeddings", scale=alt.Scale(range=list(PALETTE)))
     x = alt.X("r:Q", title="r within bases", scale=alt.Scale(domain=[0.2, 1]))
@@ -168,11 +168,12 @@ def draw_power(table: pd.DataFrame) -> alt.Chart:
     return chart
 
 
-def _facets(points: alt.Chart, level: float, title: str) -> alt.Chart:
+def _facets(points: alt.Chart, level: float, title: str) -> alt.FacetChart:
     rule = alt.Chart().mark_rule(color="#888888", strokeDash=[3, 3]).encode(y=alt.YDatum(level))
     layers = alt.layer(rule, points, data=points.data).properties(width=WIDTH, height=HEIGHT)
     facet = alt.Facet("design:N", title=None, sort=list(KINDS))
-    return layers.facet(facet, columns=4).properties(title=title)
+    facets: alt.FacetChart = layers.facet(facet, columns=4).properties(title=title)
+    return facets
 
 
 def main() -> None:

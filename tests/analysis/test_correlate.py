@@ -216,12 +216,15 @@ def test_words_and_posts_of_a_metric_without_resamples_are_not_known(tables: Tab
     scores = scores.assign(value=scores["value"] + 0.1 * rng.normal(size=len(scores)))
     gaps = gaps.assign(value=gaps["value"] + 0.01 * rng.normal(size=len(gaps)))
 
-    def resampled(table: pd.DataFrame, noise: float) -> list[list[float]]:
+    def resampled(table: pd.DataFrame, noise: float) -> pd.Series:
         values = table["value"].to_numpy()[:, None]
-        drawn: list[list[float]] = (values + noise * rng.normal(size=(len(table), 60))).tolist()
-        return drawn
+        drawn = (values + noise * rng.normal(size=(len(table), 60))).tolist()
+        return pd.Series(drawn, index=table.index)
 
-    without = scores.assign(metric="ect", resampled=[[] for _ in range(len(scores))])
+    nothing: pd.Series = pd.Series(
+        [[] for _ in range(len(scores))], index=scores.index, dtype=object
+    )
+    without = scores.assign(metric="ect", resampled=nothing)
     scores = scores.assign(resampled=resampled(scores, 0.05))
     gaps = gaps.assign(resampled=resampled(gaps, 0.001))
     points = tables.points[tables.points["status"] == "done"]

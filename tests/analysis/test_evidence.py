@@ -103,7 +103,7 @@ def test_queries_that_share_a_gap_are_one_unit() -> None:
         "within_p",
         "distance_p",
     ):
-        assert getattr(three, name) == pytest.approx(getattr(one, name)), name
+        assert three._asdict()[name] == pytest.approx(one._asdict()[name]), name
 
 
 def test_the_u_shape_is_seen() -> None:
@@ -142,7 +142,7 @@ def test_the_partial_correlation_is_free_of_method_and_dose() -> None:
     """Score and gap both follow the dose and nothing else: r is near 1, the partial one is not."""
     rng = np.random.default_rng(0)
     dose = np.tile([0, -1, -0.5, 0.5, 1, -1, -0.5, 0.5, 1], 3)
-    arm = np.tile(np.array(["none"] + ["balance"] * 4 + ["attract_repel"] * 4, dtype=object), 3)
+    arm = np.tile(np.array(["none"] + ["balance"] * 4 + ["attract_repel"] * 4), 3)
     x, y = dose + 0.1 * rng.normal(size=(2, 27))
     rows = Rows.of(x, y, np.arange(27), np.repeat(np.arange(3), 9))
     found = evidence(rows._replace(arm=arm, dose=dose))
@@ -217,8 +217,9 @@ def test_every_statistic_is_found() -> None:
     # Two units of a base tell nothing that is left by themselves
     assert not [name for name, value in found._asdict().items() if value != value]
     assert (found.n_units, found.n_bases, found.n_clusters, found.free) == (12, 6, 6, 5)
+    bounds: dict[str, float] = found._asdict()
     for name in ("within", "partial", "absolute", "rho", "tau", "accuracy", "corrected", "r"):
-        assert getattr(found, f"{name}_low") < getattr(found, f"{name}_high"), name
+        assert bounds[f"{name}_low"] < bounds[f"{name}_high"], name
     assert within_interval(rows) == (found.within, found.within_low, found.within_high)
 
 
@@ -260,7 +261,7 @@ def test_rows_written_twice_are_no_evidence_once_they_are_clustered() -> None:
     table["y"] += 0.6 * table["x"]
     once, fourfold = clustered(table), clustered(pd.concat([table] * 4))
     for name in ("r_low", "r_high", "within_low", "within_high", "within_p", "n_units"):
-        ours, theirs = (getattr(each.evidence, name) for each in (once, fourfold))
+        ours, theirs = (each.evidence._asdict()[name] for each in (once, fourfold))
         assert ours == pytest.approx(theirs), name
     of_rows = fourfold.statistics.pearson_high - fourfold.statistics.pearson_low
     assert of_rows < 0.6 * (fourfold.evidence.r_high - fourfold.evidence.r_low)
