@@ -140,7 +140,6 @@ def _notes(found: Finding) -> tuple[str, str]:
 
 def _evidence(found: Finding) -> dict[str, str]:
     behind, judgement = found.evidence, found.judgement
-    declared = judgement.role == ROLE_PRIMARY
     return {
         "n": str(found.statistics.n),
         "units": str(behind.n_units),
@@ -150,7 +149,7 @@ def _evidence(found: Finding) -> dict[str, str]:
         "adjusted": p_value(judgement.p_adjusted),
         "r": estimate(found.statistics.pearson, behind.r_low, behind.r_high),
         "right pick": estimate(behind.accuracy, behind.accuracy_low, behind.accuracy_high),
-        "verdict": judgement.verdict if declared else f"({judgement.verdict})",
+        "verdict": judgement.told,
     }
 
 

@@ -56,6 +56,11 @@ class Judgement(NamedTuple):
     verdict: str = CANNOT_TELL
     why: str = ""
 
+    @property
+    def told(self) -> str:
+        """The verdict, in brackets where it is exploratory."""
+        return self.verdict if self.role == ROLE_PRIMARY else f"({self.verdict})"
+
 
 def judged(
     found: Evidence,

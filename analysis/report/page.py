@@ -95,10 +95,10 @@ def headline(found: Iterable[Finding]) -> str:
     units = max((each.evidence.n_units for each in slices), default=0)
     bases = max((each.evidence.n_bases for each in slices), default=0)
     return (
-        f"{verdicts.count(SUPPORTS)} of {len(slices)} primary slices support that the gap follows the"
-        f" score when an embedding is modified, {verdicts.count(CONTRADICTS)} contradict it,"
-        f" {verdicts.count(NEGLIGIBLE)} find it negligible, {verdicts.count(CANNOT_TELL)} cannot tell"
-        f" (a slice: a query and a gap; at most {units} embedding runs of {bases} unmodified"
+        f"{verdicts.count(SUPPORTS)} of {len(slices)} primary slices support that the gap follows"
+        f" the score when an embedding is modified, {verdicts.count(CONTRADICTS)} contradict it,"
+        f" {verdicts.count(NEGLIGIBLE)} find it negligible, {verdicts.count(CANNOT_TELL)} cannot"
+        f" tell (a slice: a query and a gap; at most {units} embedding runs of {bases} unmodified"
         " embeddings)."
     )
 
