@@ -48,14 +48,14 @@ class Evidence(NamedTuple):
       where all share one corpus).
     * ``within``: r of score and gap over units, both freed of their base, with its 95% interval and
       the permutation ``within_p``; ``within_error``: the standard error of its z = atanh(r);
-      ``free``: its degrees of freedom. This is what verdicts are
-      about: does the gap follow the score when an embedding is modified? Where no base has two
-      units it is r over units.
+      ``free``: its degrees of freedom. This is what verdicts are about: does the gap follow the
+      score when an embedding is modified? Where no base has two units they are freed of the
+      training algorithm, in a foreign table of nothing.
     * ``influence_low``, ``influence_high``: least and largest ``within`` without one unit,
       ``influential``: the unit whose loss moves it most.
     * ``partial``: the same, freed of method and dose too; ``absolute``: the same of |score| and
       |gap| (a gap that opens with bias of either sign); ``distance``: distance correlation in [0,
-      1] of the freed values, 0 only for independence, with its permutation p.
+      1] of the freed values, with its p: dependence of any shape.
     * ``r_low``, ``r_high``: 95% interval of Pearson's r over all rows, for units of other bases
       too, from leaving out clusters; ``rho_*``, ``tau_*``: those of rho and tau. From 5 clusters.
     * ``reliability_x``, ``reliability_y``: the share of the variance within bases that is not noise

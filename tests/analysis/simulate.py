@@ -184,16 +184,17 @@ def main() -> None:
     given = parser.parse_args()
     out: Path = given.out
     count: int = given.studies
-    tables = {
-        "errors": errors(count),
-        "power": powers(count),
-        "total": totals(count // 2),
-        "noise": noises(count // 4),
-        "limits": limits(count // 2),
-    }
-    for name, table in tables.items():
+    tables = {}
+    for name, (simulate, studies) in {
+        "noise": (noises, count // 4),
+        "limits": (limits, count // 2),
+        "total": (totals, count // 2),
+        "power": (powers, count),
+        "errors": (errors, count),
+    }.items():
+        tables[name] = simulate(studies)
         with atomic_path(out / f"inference_{name}.csv") as path:
-            table.round(4).to_csv(path, index=False)
+            tables[name].round(4).to_csv(path, index=False)
     for name, chart in {
         "errors": draw_errors(tables["errors"]),
         "coverage": draw_coverage(tables["errors"]),

@@ -15,6 +15,7 @@ from scipy import stats
 from analysis.coefficients import Coefficients
 from analysis.correlate import Finding, correlate
 from analysis.evidence import Evidence, Rows, evidence, within_interval
+from analysis.joined import rows_of
 from analysis.within import indicators, residuals
 from tests.analysis.designs import measured, studies
 
@@ -65,6 +66,25 @@ def test_bases_are_no_evidence() -> None:
     assert found.within_low < 0 < found.within_high
     assert math.isnan(found.r_low), "two bases say nothing about a third"
     assert (found.n_units, found.n_bases, found.free) == (18, 2, 15)
+
+
+def test_where_nothing_was_modified_algorithms_are_no_evidence() -> None:
+    """24 unmodified embeddings of two algorithms that differ in x and y."""
+    rng = np.random.default_rng(0)
+    name = np.repeat(["word2vec", "fasttext"], 12)
+    shift = np.repeat([0.0, 5.0], 12)
+    table = pd.DataFrame({"x": rng.normal(size=24) + shift, "y": rng.normal(size=24) + shift})
+    keys = [f"{one}{i}" for i, one in enumerate(name)]
+    table = table.assign(embedding=name, unit=keys, base=keys, cluster=keys, method="none")
+    found = evidence(rows_of(table))
+    freed = table.groupby("embedding")[["x", "y"]].transform(lambda side: side - side.mean())
+    assert found.within == pytest.approx(np.corrcoef(freed["x"], freed["y"])[0, 1])
+    assert found.within_p > 0.05
+    assert (found.n_bases, found.free) == (24, 21)
+    # Once an embedding is modified, what descends from it is what it is compared with
+    modified = pd.concat([table, table[:1].assign(unit="w", x=2.0, y=1.0)])
+    assert evidence(rows_of(modified)).n_units == 25
+    assert evidence(rows_of(modified)).free == 0
 
 
 def test_rows_of_a_unit_count_once_whatever_their_number() -> None:
