@@ -203,7 +203,7 @@ def main() -> None:
     """Simulate, write and draw."""
     parser = argparse.ArgumentParser(prog="python -m tests.analysis.simulate", description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--studies", type=int, default=2_000, help="of each design")
+    parser.add_argument("--studies", type=int, default=1_000, help="of each design")
     given = parser.parse_args()
     out: Path = given.out
     count: int = given.studies
