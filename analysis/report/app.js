@@ -97,7 +97,7 @@ function select(brush) {
     ? shown().filter((row) => row.x >= brush.x[0] && row.x <= brush.x[1] && row.y >= brush.y[0] && row.y <= brush.y[1]) : [];
   const count = shown().length;
   document.getElementById("selected").textContent = inside.length ? `${inside.length} of ${count} rows selected` : `${count} rows shown, none selected`;
-  const names = ["embedding", "method", "direction", "dose", "wordset", "seed", "query", "x", "x_low", "x_high", "gap", "y", "y_low", "y_high"];
+  const names = ["embedding", "method", "direction", "dose", "wordset", "seed", "query", "x", "x_low", "x_high", "gap", "y", "y_low", "y_high", "support"];
   document.getElementById("selection").replaceChildren(...(inside.length ? [table(inside, names, "Selected rows", { save: "selected.csv", scroll: true })] : []));
 }
 

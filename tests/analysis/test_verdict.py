@@ -125,7 +125,7 @@ def test_more_data_never_make_a_claim_impossible() -> None:
     """350 units in each of 144 slices, all with r = .8: what is adjusted over so many cannot be
     held up by the number of permutations.
     """
-    of = studies("ladder of doses", 10, 35, 0.9, 24)
+    of = studies("ladder of doses", 10, 35, 0.8, 24)
     table = pd.concat(
         pd.DataFrame({"x": x, "y": y, "base": of.base, "unit": np.arange(350), "slice": name})
         for study in range(24)
