@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns, texts
-from analysis.naming import GAP, SCORE, UNMODIFIED
+from analysis.columns import labels, lists, numbers, require_columns, texts
+from analysis.evidence import Labels, Rows, strata
+from analysis.naming import DOSE_SIGN, GAP, SCORE, UNMODIFIED
 from analysis.results import Tables, read_tables
 from files import InputError
 from files.tables import read_table
@@ -61,6 +63,31 @@ def join_points(tables: Tables) -> pd.DataFrame:
         cluster=corpus if len(set(corpus)) > 1 else base,
         reason=["; ".join(dict.fromkeys(filter(None, pair))) for pair in reasons],
     )
+
+
+def rows_of(joined: pd.DataFrame) -> Rows:
+    """The joined table as arrays; a point is its own unit, base and cluster where it does not
+    tell. Where nothing was modified, association is looked for within each training algorithm.
+    """
+    unit = _labels(joined, "unit", "point")
+    base = _labels(joined, "base", "unit" if "unit" in joined else "point")
+    sign = np.array([DOSE_SIGN.get(text, 0.0) for text in texts(joined, "direction")])
+    return Rows(
+        x=numbers(joined, "x"),
+        y=numbers(joined, "y"),
+        unit=unit,
+        base=base,
+        cluster=_labels(joined, "cluster", "base" if "base" in joined else "point"),
+        stratum=strata(unit, base, _labels(joined, "embedding", "embedding")),
+        arm=_labels(joined, "method", "method"),
+        dose=sign * np.nan_to_num(numbers(joined, "dose")),
+        x_resampled=lists(joined, "x_resampled"),
+        y_resampled=lists(joined, "y_resampled"),
+    )
+
+
+def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
+    return np.array(labels(joined, name if name in joined else otherwise), dtype=str)
 
 
 def has_gaps(tables: Tables) -> bool:

@@ -4,6 +4,7 @@ it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -111,8 +112,8 @@ def print_evidence(found: Sequence[Finding], console: Console) -> None:
 
 def print_correlations(found: Sequence[Finding], console: Console) -> None:
     """The slices of ``correlate_slices`` over all methods, one table per task, metric and
-    convention, and why the primary ones have their verdicts; slices of single methods stay in the
-    file.
+    convention, exploratory verdicts in brackets, and why the primary ones have theirs; slices of
+    single methods stay in the file.
     """
     whole = [each for each in found if each.names["method"] == ALL]
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
@@ -131,11 +132,10 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
             name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
             for note in filter(None, _notes(each)):
                 console.print(f"{name}: {note}", soft_wrap=True, highlight=False, markup=False)
-    primary = [each for each in found if each.judgement.role == ROLE_PRIMARY]
-    for verdict, why in dict.fromkeys(
-        (each.judgement.verdict, each.judgement.why) for each in primary
-    ):
-        console.print(f"{verdict}: {why}", soft_wrap=True, highlight=False, markup=False)
+    primary = [each.judgement for each in found if each.judgement.role == ROLE_PRIMARY]
+    for (verdict, why), times in Counter((each.verdict, each.why) for each in primary).items():
+        told = f"{times} of {len(primary)} primary slices, {verdict}: {why}"
+        console.print(told, soft_wrap=True, highlight=False, markup=False)
 
 
 def _notes(found: Finding) -> tuple[str, str]:
@@ -155,7 +155,7 @@ def _evidence(found: Finding) -> dict[str, str]:
         "adjusted": p_value(judgement.p_adjusted),
         "r": estimate(found.statistics.pearson, behind.r_low, behind.r_high),
         "right pick": estimate(behind.accuracy, behind.accuracy_low, behind.accuracy_high),
-        "verdict": judgement.verdict,
+        "verdict": judgement.told,
     }
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from analysis.coefficients import Floats
 
 Ints = NDArray[np.intp]
-Orders = NDArray[np.uint16] | NDArray[np.uint32]
+Orders = NDArray[np.uint32]
 
 NORMAL_80 = 0.8416212335729143
 FEWEST_FREE = 8  # degrees of freedom below which simulated intervals and tests do not hold
@@ -148,8 +148,7 @@ def orders(strata: tuple[int, ...], resamples: int) -> Orders:
     (resamples, n).
     """
     rng = np.random.default_rng(0)
-    places = np.arange(len(strata)).astype(np.uint16 if len(strata) < 2**16 else np.uint32)
-    found = np.tile(places, (resamples, 1))
+    found: Orders = np.tile(np.arange(len(strata), dtype=np.uint32), (resamples, 1))
     for stratum in dict.fromkeys(strata):
         own = np.flatnonzero(np.array(strata) == stratum)
         found[:, own] = rng.permuted(found[:, own], axis=1)

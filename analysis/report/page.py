@@ -93,15 +93,12 @@ def headline(found: Iterable[Finding]) -> str:
     verdicts = [each.judgement.verdict for each in slices]
     units = max((each.evidence.n_units for each in slices), default=0)
     bases = max((each.evidence.n_bases for each in slices), default=0)
-    told = (
-        f"{verdicts.count(SUPPORTS)} support it",
-        f"{verdicts.count(CONTRADICTS)} contradict it",
-        f"{verdicts.count(NEGLIGIBLE)} find it negligible",
-        f"{verdicts.count(CANNOT_TELL)} cannot tell",
-    )
     return (
-        f"Of {len(slices)} primary slices (a query and a gap, over all embeddings and methods, at"
-        f" most {units} embedding runs of {bases} unmodified embeddings), {', '.join(told)}."
+        f"{verdicts.count(SUPPORTS)} of {len(slices)} primary slices support that the gap follows"
+        f" the score when an embedding is modified, {verdicts.count(CONTRADICTS)} contradict it,"
+        f" {verdicts.count(NEGLIGIBLE)} find it negligible, {verdicts.count(CANNOT_TELL)} cannot"
+        f" tell (a slice: a query and a gap; at most {units} embedding runs of {bases} unmodified"
+        " embeddings)."
     )
 
 

@@ -49,7 +49,7 @@ def test_figure_3_has_one_panel_per_experiment(drawn: Path, texts: Texts) -> Non
     ):
         assert label in found
     # Word2vec with WEAT 7, fasttext with WEAT 8
-    assert found.count("n = 5, r = 1.00") == 2
+    assert found.count("n = 5, r = 1.00") == 2, "points on a line have no interval"
     assert found.count("n = 5, r = -1.00") == 2
     assert found.count("n = 5, r undefined") == 2
     assert found.count("n = 4, r undefined") == 2
