@@ -109,6 +109,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
     require_columns(joined, JOINED_COLUMNS, "the joined table")
     whole, unbiased = rows_of(joined), np.nan_to_num(numbers(joined, "unbiased"))
     generated = np.array([label == "True" for label in labels(joined, "generated")])
+    group_by: NDArray[np.str_] = np.array(texts(joined, "group_by"), dtype=str)
     slices = list(_slices(joined))
     resamples = _resamples(len(slices))
     found = []
@@ -116,7 +117,8 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
         rows = whole.at(places)
         behind = evidence(rows, unbiased=float(unbiased[places[0]]), resamples=resamples)
         repeated = len(set(rows.unit.tolist())) < len(places)
-        marks = Marks(repeated, bool(generated[places].any()), _missing(rows))
+        by = "; ".join(dict.fromkeys(group_by[places].tolist()))
+        marks = Marks(repeated, bool(generated[places].any()), by, _missing(rows))
         told = _supported(coefficients(rows.x, rows.y), behind)
         found.append(Finding(names, told, behind, marks=marks))
     present = list(dict.fromkeys(each.names["measure"] for each in found))

@@ -175,7 +175,7 @@ def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -
         return found._replace(caution="within bases a side is constant, or nothing is left to tell")
     names = [names[place] for place in of.told]
     found = _within(found, of, names, permutation_p(of, stratum, resamples))
-    return _without_noise(_otherwise(found, units, of, design, unbiased), units, of, design)
+    return _without_noise(_otherwise(found, units, of, design, unbiased), units, of)
 
 
 def within_interval(rows: Rows) -> Estimate:
@@ -337,7 +337,7 @@ def _ranking_interval(
     return max(0.0, value - reach), min(1.0, value + reach)
 
 
-def _without_noise(found: Evidence, units: Rows, of: Residuals, design: Floats) -> Evidence:
+def _without_noise(found: Evidence, units: Rows, of: Residuals) -> Evidence:
     """With the share of the variance that is not noise, and r corrected for noise.
 
     reliability = 1 - sum_u var_b(c_ub) / sum_u c_u^2
@@ -348,7 +348,7 @@ def _without_noise(found: Evidence, units: Rows, of: Residuals, design: Floats) 
     too low.
     """
     x, y = (
-        _reliability(side, resampled, of, design)
+        _reliability(side, resampled, of)
         for side, resampled in ((units.x, units.x_resampled), (units.y, units.y_resampled))
     )
     ceiling = sqrt(x.whole * y.whole)
@@ -369,13 +369,12 @@ class Reliability(NamedTuple):
     without_each: Floats
 
 
-def _reliability(side: Floats, resampled: Floats, of: Residuals, design: Floats) -> Reliability:
+def _reliability(side: Floats, resampled: Floats, of: Residuals) -> Reliability:
     usable = resampled[:, np.isfinite(resampled).all(axis=0)]
     if usable.shape[1] < FEWEST_RESAMPLES:
         return Reliability(nan, np.full(len(of.told), nan))
-    basis = np.linalg.qr(design)[0]
-    noise: Floats = (usable - basis @ (basis.T @ usable)).var(axis=1, ddof=1)[of.told]
-    variance: Floats = ((side - basis @ (basis.T @ side)) ** 2)[of.told]
+    noise: Floats = of.freed(usable).var(axis=1, ddof=1)
+    variance: Floats = of.freed(side) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         each: Floats = (noise.sum() - noise) / (variance.sum() - variance / (1 - of.leverage))
     whole = 1 - float(noise.sum()) / float(variance.sum())

@@ -25,6 +25,7 @@ from analysis.naming import (
     metric_title,
     primary_of,
     query_titles,
+    taggers,
     told,
 )
 from files import atomic_path
@@ -98,7 +99,7 @@ def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartT
         title=f"{task}: {title} and performance gaps",
         x=title,
         y=f"performance gap ({groups.pop()})" if len(groups) == 1 else "performance gap",
-        notes=[STAMP, BARS] if generated else [BARS],
+        notes=[*([STAMP] if generated else []), BARS, *taggers(texts(part, "group_by"))],
         black=ORIGINAL,
     )
 

@@ -48,7 +48,7 @@ class Estimate(NamedTuple):
 class Residuals:
     """What is left of x and y: shapes (n,) each, of the units ``told`` (their places), which no
     column of the design singles out. ``leverage`` is h, ``free`` the degrees of freedom left for a
-    correlation, all units - rank - 1.
+    correlation, all units - rank - 1; ``basis`` spans the columns of the design (all units, rank).
     """
 
     u: Floats
@@ -56,6 +56,12 @@ class Residuals:
     leverage: Floats
     told: Ints
     free: int
+    basis: Floats
+
+    def freed(self, values: Floats) -> Floats:
+        """Other values of all units, freed of the design: (all units, ...) -> (n, ...)."""
+        left: Floats = (values - self.basis @ (self.basis.T @ values))[self.told]
+        return left
 
     @property
     def defined(self) -> bool:
@@ -81,7 +87,7 @@ def residuals(x: Floats, y: Floats, design: Floats) -> Residuals:
     leverage: Floats = np.einsum("ij,ij->i", basis, basis)
     told = np.flatnonzero(leverage < 1 - 1e-9)
     u, v = ((side - basis @ (basis.T @ side))[told] for side in (_scaled(x), _scaled(y)))
-    return Residuals(u, v, leverage[told], told, len(x) - basis.shape[1] - 1)
+    return Residuals(u, v, leverage[told], told, len(x) - basis.shape[1] - 1, basis)
 
 
 def indicators(labels: Ints) -> Floats:

@@ -16,9 +16,10 @@ import vl_convert
 
 from analysis.columns import texts
 from analysis.figures import STAMP
-from analysis.naming import PRIMARY, UNMODIFIED, UTILITY
+from analysis.naming import PRIMARY, UNMODIFIED, UTILITY, taggers
 from analysis.report.page_data import Json, page_data
 from analysis.report.tex import correlations_tex
+from analysis.saturation import saturation
 from analysis.verdict import CANNOT_TELL, CONTRADICTS, NEGLIGIBLE, ROLE_PRIMARY, RULES, SUPPORTS
 from files import InputError, atomic_path
 
@@ -65,6 +66,8 @@ def build_report(
         "title": html.escape(_title(tables, folder)),
         "banner": _banner() if data["generated"] else "",
         "headline": html.escape(headline(found)),
+        "groups": html.escape("; ".join(taggers(texts(tables.extrinsic, "group_by")))),
+        "saturation": html.escape(saturation(tables)),
         "rules": html.escape(RULES),
         "method": _method(tables, _cost(folder)),
     }

@@ -17,9 +17,10 @@ from rich.console import Console
 
 from analysis import results
 from analysis.coefficients import Coefficients
-from analysis.correlate import correlate
+from analysis.correlate import correlate, correlate_slices
 from analysis.evidence import Evidence
 from analysis.findings import Marks
+from analysis.joined import join_points
 from analysis.results import FILES, Tables, read_tables, write_tables
 from analysis.show import (
     estimate,
@@ -146,8 +147,10 @@ def test_points_on_the_terminal(tables: Tables) -> None:
         "-.50",
         ".05",
         "[.02,.09]",
+        "40",
         ".02",
         "[-.01,.06]",
+        "40",
         ".70",
         "[.67,.74]",
     ]
@@ -159,9 +162,11 @@ def test_points_on_the_terminal(tables: Tables) -> None:
         "weat7",
         "weat8",
         "recall",
-        "gap",
+        "gap,",
+        "n",
         "precision",
-        "gap",
+        "gap,",
+        "n",
         "F1",
     ]
     undefined = next(
@@ -169,7 +174,7 @@ def test_points_on_the_terminal(tables: Tables) -> None:
         for line in lines[lines.index("fasttext: 5 points, generated data") :]
         if line.startswith("balance")
     )
-    assert undefined[6:9] == [".10", "[.07,.14]", "-"]
+    assert undefined[6:10] == [".10", "[.07,.14]", "40", "-"]
     assert "10 of 11 points done" in lines
     assert lines[-1].split() == ["word2vec", "balance", "debias", "0.5", "0", "failed"]
 
@@ -201,8 +206,19 @@ def test_points_whose_measures_and_groups_are_others(tables: Tables) -> None:
     more = pd.concat([odds, odds.assign(unprivileged="non-binary")])
     lines = shown(print_points, tables._replace(extrinsic=more))
     heads = " ".join(lines[1].split())
-    assert "equal odds gap, male - female equal odds gap, male - non-binary" in heads
+    assert "equal odds gap, male - female, n equal odds gap, male - non-binary, n" in heads
     assert "F1" not in heads
+
+
+def test_groups_that_nobody_annotated_are_told_beside_their_numbers(tables: Tables) -> None:
+    assert not any("groups by" in line for line in shown(print_points, tables))
+    tagged = tables._replace(extrinsic=tables.extrinsic.assign(group_by="tagger: by words"))
+    assert "groups by tagger: by words" in shown(print_points, tagged)
+    found = correlate_slices(join_points(tagged))
+    assert {each.marks.group_by for each in found} == {"tagger: by words"}
+    assert shown(print_correlations, found).count("groups by tagger: by words") == 1
+    annotated = tables._replace(extrinsic=tables.extrinsic.assign(group_by="annotation"))
+    assert not any("groups by" in line for line in shown(print_points, annotated))
 
 
 def test_points_of_no_task(tables: Tables) -> None:
