@@ -7,7 +7,7 @@ or "o", whose form would depend on it ("del", "e Ignacio").
 
 from __future__ import annotations
 
-from corpora.grammar import Agreeing, Grammar
+from corpora.grammar import Agreeing, Fillers, Grammar
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ def _agreeing(text: str) -> tuple[Agreeing, ...]:
     )
 
 
-FILLERS = {
+FILLERS: Fillers = {
     "verb": _words(
         "prefiere menciona estudia comenta sigue recuerda explica describe elige necesita busca"
         " mira oye trae cuida dibuja"

@@ -113,8 +113,8 @@ class GeneratedPosts(Fileless):
     Splits: 60% train, 10% dev, 30% test. 40% of the posts in every group are hateful. The labels of
     test are always right. In train and dev, for label_bias b > 0, a share 0.6 b of the hateful
     posts about the second group is labelled 0 (missed abuse: recall gap first - second > 0) and a
-    share 0.3 b of the benign ones is labelled 1 (precision gap > 0); b < 0 does the same to the
-    first; at 0 the groups are treated alike.
+    share 0.3 b of the benign ones is labelled 1 (which works towards a precision gap > 0, and what
+    is missed against it); b < 0 does the same to the first; at 0 the groups are treated alike.
 
     The texts do not depend on ``label_bias``, and topic words are equally frequent in posts about
     both groups, so that it is independent of a corpus's ``stereotype``.
