@@ -65,24 +65,24 @@ def test_the_text_as_published_is_read_where_there_is_one() -> None:
 
 def test_a_plain_list_has_a_keyword_a_line(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("refugiad\n\nsin papeles\n", encoding="utf-8")
-    tagger = KeywordTagger("m", "rest", file=str(tmp_path / "mine.txt"))
-    posts = pd.DataFrame({"text": ["papeles , no , sin ellos", "papeles", "refugiada"]})
-    assert tagger.tag(posts)["group"].tolist() == ["m", "rest", "m"]
-    assert "2 keywords of 'mine.txt'" in tagger.description
+    tagger = KeywordTagger("m", "rest", keywords=("asilo",), file=str(tmp_path / "mine.txt"))
+    posts = pd.DataFrame({"text": ["papeles , no , sin ellos", "papeles", "refugiada", "ASILO"]})
+    assert tagger.tag(posts)["group"].tolist() == ["m", "rest", "m", "m"]
+    assert "one of the keywords: asilo, mine.txt" in tagger.description
 
 
 def test_the_description_says_what_the_groups_are_not(path: str) -> None:
     tagger = KeywordTagger("women", file=path, heading="against women")
-    assert "not annotated (2 keywords of 'against women'" in tagger.description
+    assert "one of the keywords: against women; not annotated" in tagger.description
     assert tagger.files() == [Path(path)]
+    assert "keywords: a, b; not" in KeywordTagger("women", keywords=("a", "b")).description
 
 
 def test_what_gives_no_keyword_is_refused(path: str) -> None:
     posts = pd.DataFrame({"text": ["a"]})
-    with pytest.raises(InputError, match="give either keywords or a file"):
-        KeywordTagger("women")
-    with pytest.raises(InputError, match="give either keywords or a file"):
-        KeywordTagger("women", keywords=("a",), file=path)
+    for keywords in ((), ("a", " ")):
+        with pytest.raises(InputError, match="needs keywords, none of them empty, or a file"):
+            KeywordTagger("women", keywords=keywords)
     with pytest.raises(InputError, match="lists no keyword under a heading with 'against men'"):
         KeywordTagger("men", file=path, heading="against men").tag(posts)
     with pytest.raises(InputError, match="group and rest are both 'women'"):
