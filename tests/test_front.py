@@ -34,6 +34,16 @@ NEEDS = {
     ("intrinsic", "sq"): [f"intrinsic.sq.file={ROOT}/tests/similar.tsv"],
     ("source", "datasets"): ["source.path=folder"],
     ("words", "file"): [f"words.file={ROOT}/tests/words.yaml"],
+    ("groups", "hateval"): ["groups.heading=against women", "groups.group=women"],
+    # Spanish goes with Spanish
+    ("corpus", "es"): ["intrinsic=weat_gender_es", "source=none"],
+    ("corpus", "generated_es_gender"): ["intrinsic=weat_gender_es", "source=none"],
+    ("corpus", "generated_es_migrants"): ["intrinsic=weat_migrants_es", "source=none"],
+    ("source", "generated_es_gender"): ["corpus=es", "intrinsic=weat_gender_es"],
+    ("source", "generated_es_migrants"): ["corpus=es", "intrinsic=weat_migrants_es"],
+    ("source", "hateval_es"): ["corpus=es", "intrinsic=weat_gender_es", "groups=gender_es"],
+    ("intrinsic", "weat_gender_es"): ["corpus=es", "source=none"],
+    ("intrinsic", "weat_migrants_es"): ["corpus=es", "source=none"],
 }
 # A small world: one training takes about a second.
 SMALL = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -208,7 +209,10 @@ def _number(value: object, word: str, where: str) -> float:
 
 
 def _words(entry: object, where: str) -> tuple[str, ...]:
-    """A list of words. YAML reads an unquoted ``no`` as a truth value: it is refused, not lost."""
+    """A list of words, accents composed (NFC), as texts are tokenised.
+
+    YAML reads an unquoted ``no`` as a truth value: it is refused, not lost.
+    """
     if not isinstance(entry, list):
         raise InputError(f"{where}: expected a list of words, not {entry!r}")
     for word in entry:
@@ -217,7 +221,7 @@ def _words(entry: object, where: str) -> tuple[str, ...]:
             raise InputError(f"{where}: {found}; put the word in quotation marks")
         if not word.strip():
             raise InputError(f"{where} holds an empty word; remove it")
-    return tuple(entry)
+    return tuple(unicodedata.normalize("NFC", word) for word in entry)
 
 
 def _mapping(entry: object, where: str) -> Mapping[object, object]:

@@ -23,8 +23,8 @@ SOURCES = {
     DatasetSource("d", group="who"): True,
     Davidson("d.csv"): False,
     HatEval("h", language="es"): False,
-    HatEval("h", language="es", targets=True): True,
     GeneratedPosts(): True,
+    GeneratedPosts(world="es_migrants"): True,
 }
 
 

@@ -34,6 +34,10 @@ from files import InputError
         ("call 1 (800) 555-1234", ["call", "1", "(800)", "555-1234"]),
         ("", []),
         (" \t ", []),
+        ("¿Él? ¡AQUÍ está, niñas!", ["¿", "él", "?", "¡", "aquí", "está", ",", "niñas", "!"]),
+        ("Cancio\u0301n, nin\u0303o", ["canción", ",", "niño"]),
+        ("Tod@s l@s amig@s, niñ@", ["tod@s", "l@s", "amig@s", ",", "niñ@"]),
+        ("hola@pepe a@b.com @tod@s", ["hola", "<MENTION>", "a@b.com", "<MENTION>"]),
     ],
 )
 def test_tokens(text: str, tokens: list[str]) -> None:
@@ -71,6 +75,10 @@ def test_sentences() -> None:
         "¿Y qué? no capital.",
         "(Yes.)",
     ]
+
+
+def test_accents_are_composed_in_sentences_too() -> None:
+    assert tokenise_sentence("Cancio\u0301n") == ["Canción"]
 
 
 def test_words() -> None:
