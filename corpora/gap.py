@@ -34,6 +34,7 @@ class Gap(Collected):
 
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
+    language: ClassVar[str] = "en"
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     @property

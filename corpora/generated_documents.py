@@ -45,6 +45,7 @@ class GeneratedOccupations(Fileless):
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
+    language: ClassVar[str] = "en"
     name: ClassVar[str] = "generated_occupations"
 
     def planted(self) -> Mapping[str, float]:
@@ -85,6 +86,7 @@ class GeneratedDocuments(Fileless):
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
+    language: ClassVar[str] = "en"
     name: ClassVar[str] = "generated"
     scheme: ClassVar[str] = "generated"
     singletons: ClassVar[Literal["drop"]] = "drop"
@@ -121,6 +123,7 @@ class GeneratedChallenge(Fileless):
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
     generated: ClassVar[bool] = True
+    language: ClassVar[str] = "en"
     name: ClassVar[str] = "generated"
 
     def planted(self) -> Mapping[str, float]:

@@ -42,6 +42,7 @@ class WinoBias(Collected):
 
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
+    language: ClassVar[str] = "en"
     unkeyed: ClassVar[tuple[str, ...]] = ("folder",)
 
     @property

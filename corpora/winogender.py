@@ -36,6 +36,7 @@ class Winogender(Collected):
 
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
+    language: ClassVar[str] = "en"
     name: ClassVar[str] = "winogender"
     unkeyed: ClassVar[tuple[str, ...]] = ("folder",)
 

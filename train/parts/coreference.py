@@ -18,6 +18,7 @@ from extrinsic.kinds import Resolver
 from files import choice
 from files.choice import Fileless, Whole
 from files.documents import read_cases, read_documents, write_cases, write_documents
+from files.language import language_of
 from train.device import one_thread
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ class Coreference(Fileless):
 
     version: ClassVar[int] = 1
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
+
+    @property
+    def language(self) -> str:
+        """That of the challenge set."""
+        return language_of(self.challenge)
 
     def facts(self) -> Facts:
         """The columns task, source (of the documents), scheme, singletons, challenge, classifier

@@ -190,7 +190,7 @@ def _compared(
 def _value(subset: str, group: str, units: Units, name: str, gaps: ChallengeGaps) -> Row:
     measure = gaps.measures[name]
     support = int(measure.support(units.total)[0])
-    reason = _lacks(measure.item, group, support, gaps.least_support)
+    reason = _lacks(measure.items, group, support, gaps.least_support)
     found = UNDEFINED if reason else units.estimate(measure.first, gaps.level)
     return Row(
         kind="value",
@@ -206,11 +206,11 @@ def _value(subset: str, group: str, units: Units, name: str, gaps: ChallengeGaps
     )
 
 
-def _lacks(item: str, group: str, support: int, least: int) -> str:
+def _lacks(items: str, group: str, support: int, least: int) -> str:
     """Why there is no value; empty where there is one."""
     if not support:
-        return f"no {item} of group {group}"
-    return f"{support} {item} of group {group}, fewer than {least}" if support < least else ""
+        return f"no {items} of group {group}"
+    return f"{support} {items} of group {group}, fewer than {least}" if support < least else ""
 
 
 def _gap(units: Units, first: Row, second: Row, gaps: ChallengeGaps) -> Row:
@@ -242,7 +242,7 @@ def _ratio(part: Part, pair: tuple[str, str], gaps: ChallengeGaps) -> Row:
     f1 = gaps.measures["f1"]
     units = part.of(*pair)
     supports = [int(each) for each in f1.support(units.total)]
-    lacks = (_lacks(f1.item, *of, gaps.least_support) for of in zip(pair, supports, strict=True))
+    lacks = (_lacks(f1.items, *of, gaps.least_support) for of in zip(pair, supports, strict=True))
     reason = "; ".join(filter(None, lacks))
     if not reason and not f1.values(units.total)[0]:
         reason = f"F1 of group {pair[0]} is 0"

@@ -50,7 +50,7 @@ def held_out_rows(
                 high=found.high,
                 support=int(measure.support(units.total)[0]),
                 mention_recall=recall,
-                reason="" if found.value == found.value else f"no {measure.item}",
+                reason="" if found.value == found.value else f"no {measure.items}",
             )
         )
     return rows

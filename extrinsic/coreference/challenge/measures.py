@@ -28,13 +28,13 @@ RECALL, PRECISION, F1 = range(3)
 
 
 class Measure(NamedTuple):
-    """``of`` sums of tallies; ``support`` is how many ``item`` it rests on, and where that is 0 it
+    """``of`` sums of tallies; ``support`` is how many ``items`` it rests on, and where that is 0 it
     is undefined.
     """
 
     of: Callable[[Floats], Floats]
     support: Callable[[Floats], Floats]
-    item: str
+    items: str
 
     def values(self, tallies: Floats) -> Floats:
         """The measure, shape (...,); NaN where it is undefined."""
@@ -91,21 +91,21 @@ def _column(place: int) -> Callable[[Floats], Floats]:
     return lambda tallies: tallies[..., place]
 
 
-DOCUMENT = "sentence"
+CASES = "cases"
 # The mean of MUC, B-cubed and CEAF-e, as the authors of WinoBias and of paper 001 have it
 CLUSTERS = {
-    "precision": Measure(_conll(PRECISION), _column(RESOLVED), f"{DOCUMENT} with a link"),
-    "recall": Measure(_conll(RECALL), _column(DOCUMENTS), DOCUMENT),
-    "f1": Measure(_conll(F1), _column(DOCUMENTS), DOCUMENT),
+    "precision": Measure(_conll(PRECISION), _column(RESOLVED), f"{CASES} with a link"),
+    "recall": Measure(_conll(RECALL), _column(DOCUMENTS), CASES),
+    "f1": Measure(_conll(F1), _column(DOCUMENTS), CASES),
 }
 # Of names said to be what the pronoun refers to, as the scorer of GAP has it
 NAMED = {
-    "precision": Measure(_of_names(1, FP), _names(FP, TP), "name linked"),
-    "recall": Measure(_of_names(1, FN), _names(FN, TP), "name referred to"),
-    "f1": Measure(_of_names(2, FP, FN), _names(FP, FN, TP), "name linked or referred to"),
+    "precision": Measure(_of_names(1, FP), _names(FP, TP), "names linked"),
+    "recall": Measure(_of_names(1, FN), _names(FN, TP), "names referred to"),
+    "f1": Measure(_of_names(2, FP, FN), _names(FP, FN, TP), "names linked or referred to"),
 }
 ALWAYS = {
-    "accuracy": Measure(_share(RIGHT, DOCUMENTS), _column(DOCUMENTS), DOCUMENT),
-    "mention_recall": Measure(_share(KEPT, MENTIONS), _column(MENTIONS), "mention"),
-    "other_recall": Measure(_share(KEPT_OTHERS, OTHERS), _column(OTHERS), "other name"),
+    "accuracy": Measure(_share(RIGHT, DOCUMENTS), _column(DOCUMENTS), CASES),
+    "mention_recall": Measure(_share(KEPT, MENTIONS), _column(MENTIONS), "mentions"),
+    "other_recall": Measure(_share(KEPT_OTHERS, OTHERS), _column(OTHERS), "other names"),
 }
