@@ -35,7 +35,7 @@ class GeneratedOccupations(Fileless):
 
         P(male pronoun | o) = (1 + stereotype * strength_o) / 2
 
-    strength_o from 1 / 3 to 1 for occupations of men, the negative for those of women. Pronouns of
+    strength_o from .5 to 1 for occupations of men, the negative for those of women. Pronouns of
     either gender are equally frequent at any stereotype.
     """
 
@@ -76,7 +76,7 @@ class GeneratedDocuments(Fileless):
         P(male pronoun | it means o) = (1 + skew * strength_o) / 2
 
     Splits: 70% train, 10% dev, 20% test. What tells otherwise which occupation is meant, sense or
-    syntax, can be trusted by 55% to 97%, and is independent of the pronoun: a resolver that weighs
+    syntax, can be trusted by 65% to 97%, and is independent of the pronoun: a resolver that weighs
     all evidence follows the pronoun where the rest is weak, the more the larger the skew. At 0 the
     pronoun tells nothing.
     """

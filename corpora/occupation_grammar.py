@@ -52,7 +52,7 @@ OF_THE_SECOND = (
 )
 SENSE = "the {one} {meeting} the {other} because {clue}"
 # How often the weakest and the strongest is right in documents to learn from
-SENSE_TRUST, SYNTAX_TRUST = (0.55, 0.97), (0.7, 0.97)
+SENSE_TRUST, SYNTAX_TRUST = (0.65, 0.97), (0.8, 0.97)
 # Here the syntax tells: a pronoun that is no reflexive is not the subject of its own clause.
 SYNTAX_FIRST = (
     "the {one} {meeting} the {other} on {their} way home",
@@ -96,7 +96,7 @@ def wordings() -> list[Wording]:
 
 
 def strengths() -> dict[str, float]:
-    """How far each occupation leans: 1 the most, 1 / 3 the least male, -1 and -1 / 3 female.
+    """How far each occupation leans: 1 the most, .5 the least male, -1 and -.5 female.
 
     Evenly spread, in the order of the percentages of women, so that both genders are equally
     frequent over all.
@@ -106,5 +106,5 @@ def strengths() -> dict[str, float]:
     for words, sign in ((MALE, 1), (FEMALE, -1)):
         ranked = sorted(words, key=lambda word: -sign * known[word])
         for rank, word in enumerate(ranked):
-            found[word] = sign * (1 + 2 * rank / (len(ranked) - 1)) / 3
+            found[word] = sign * (1 + rank / (len(ranked) - 1)) / 2
     return found

@@ -208,7 +208,7 @@ def test_the_interval_holds_the_truth(share: float, n: int) -> None:
         units = Units([str(i) for i in range(n)], np.where(success[..., None], right, wrong))
         found = units.estimate(difference, 0.95)
         held += found.low <= 0.2 <= found.high
-    assert held / studies > 0.92
+    assert held / studies > 0.9
 
 
 def test_resamples_are_of_units_whatever_their_order_and_company() -> None:

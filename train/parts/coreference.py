@@ -20,6 +20,7 @@ from files.choice import Fileless, Whole
 from files.documents import read_cases, read_documents, write_cases, write_documents
 from files.language import language_of
 from train.device import one_thread
+from train.store.store import UNFINISHED
 
 if TYPE_CHECKING:
     from extrinsic.coreference.resolution import Resolution
@@ -107,7 +108,7 @@ def resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
     """
     from files.vectors import open_mapped
 
-    unfinished = out.with_name(f".unfinished-{out.name}")
+    unfinished = out.with_name(UNFINISHED + out.name)
     unfinished.mkdir(exist_ok=True)
     documents = {path.stem: list(read_documents(path)) for path in _splits(inputs["documents"])}
     documents[CHALLENGE] = [case.document for case in read_cases(inputs["challenge"] / CASES)]

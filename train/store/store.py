@@ -42,6 +42,7 @@ LIBRARIES = (
     "torch",
 )
 NOT_STAGES = ("work", "locks", "digests", "damaged")
+UNFINISHED = ".unfinished-"  # begins the name of a folder in work that a later try goes on from
 NO_ROOM = 1 << 20  # with fewer free bytes than this, an error of writing is taken for a full disk
 # Times a result is looked for or built while other processes build, replace or remove it
 PATIENCE = 5

@@ -21,7 +21,7 @@ from rich.table import Table
 from files import InputError
 from train.estimate import duration
 from train.store.entry import RECIPE, Content, DamagedError, check, read_recipe
-from train.store.store import NOT_STAGES, Store
+from train.store.store import NOT_STAGES, UNFINISHED, Store
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -190,11 +190,12 @@ def _garbage(store: Store, before: float | None) -> Iterator[tuple[str, list[Pat
 def _remove(store: Store, path: Path) -> bool:
     """Remove a file or folder unless a process holds its key; whether it is gone."""
     is_lock = path.parent.name == "locks"
+    key = path.name.removeprefix(UNFINISHED)
     try:
         # Whoever waits for a lock file that is removed here notices, and takes the one that has its
         # name then.
         with FileLock(
-            path if is_lock else store.root / "locks" / f"{path.name}.lock",
+            path if is_lock else store.root / "locks" / f"{key}.lock",
             blocking=False,
             fallback_to_soft=False,
         ):
