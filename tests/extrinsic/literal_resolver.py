@@ -59,7 +59,8 @@ def representation(network: Network, words: Tensor, states: Tensor, span: Span) 
 
 def mention_score(network: Network, g: Tensor) -> Tensor:
     layers = network.spans
-    return layers.scorer(layers.second(layers.first(g).relu()).relu())[0]
+    score: Tensor = layers.scorer(layers.second(layers.first(g).relu()).relu())[0]
+    return score
 
 
 def pair_score(
@@ -69,7 +70,8 @@ def pair_score(
     layers = network.antecedents
     bucket = distance if distance <= 4 else min(int(math.log2(distance)) + 3, 9)
     pair = torch.cat([i, j, i * j, layers.distance.weight[bucket], *extra])
-    return layers.scorer(layers.second(layers.first(pair).relu()).relu())[0]
+    score: Tensor = layers.scorer(layers.second(layers.first(pair).relu()).relu())[0]
+    return score
 
 
 def features(network: Network, text: Text, i: Span, j: Span) -> list[Tensor]:
