@@ -12,6 +12,7 @@ from files import InputError
 if TYPE_CHECKING:
     from nltk.tokenize import TweetTokenizer
 
+LONGEST = 50_000  # Reddit allows 40,000
 HASH, MENTION, URL, UNKNOWN = "<HASH>", "<MENTION>", "<URL>", "<UNK>"
 
 # Published collections have often replaced links by one of these words already.
@@ -28,16 +29,22 @@ def tokenise_tweet(text: str) -> list[str]:
     @mentions and links become marks.
 
     The marks are ``<HASH>``, ``<MENTION>`` and ``<URL>``. HTML entities are decoded. A token never
-    holds white space. An empty text has no tokens. Raises ``InputError`` for a text so long that
-    NLTK gives up on it.
+    holds white space. An empty text has no tokens. Raises ``InputError`` for a text of more than
+    ``LONGEST`` characters, or one so odd that NLTK gives up on it.
     """
+    if len(text) > LONGEST:
+        raise _no_tweet(text)
     try:
         pieces = _tokeniser().tokenize(REPLACED_URL.sub(" http://url ", html.unescape(text)))
     except TimeoutError:
-        start = repr(" ".join(text[:40].split()))
-        long = f"a text of {len(text)} characters is no tweet ({start}...)"
-        raise InputError(f"{long}; use the tokeniser for sentences, or cut it") from None
+        raise _no_tweet(text) from None
     return [_mark(token) for piece in pieces for token in piece.split()]
+
+
+def _no_tweet(text: str) -> InputError:
+    start = repr(" ".join(text[:40].split()))
+    long = f"a text of {len(text):,} characters is no tweet ({start}...)"
+    return InputError(f"{long}; use the tokeniser for sentences, or cut it")
 
 
 def is_retweet(text: str) -> bool:

@@ -23,7 +23,7 @@ DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 # Text and vectors unpack to 2 to 10 times their size, a bomb to a thousand times and more.
 RATIO = 50
-UNPACKED = 1 << 20  # bytes to which any archive may unpack
+UNPACKED = 1 << 19  # bytes to which any archive may unpack
 LARGEST = 1 << 40
 LONGEST_LINE = 64 << 20
 PIECE = 1 << 17
