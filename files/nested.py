@@ -68,33 +68,30 @@ def _yaml(text: str) -> object:
 
 def _check_events(text: str) -> None:
     """Raise ``_BoundError`` by what the events of the file would be built into."""
-    sizes: dict[str, int] = {}  # values below each anchor, aliases written out
-    open_nodes: list[tuple[str | None, int]] = []
+    sizes: dict[str, int] = {}  # values of what each anchor names, aliases written out
+    opened: list[tuple[str, int]] = []
     count = 0
     for event in yaml.parse(text, Loader=Loader):
-        line = event.start_mark.line + 1
+        line = f"line {event.start_mark.line + 1}" if event.start_mark else "the file"
+        anchor = (event.anchor or "") if isinstance(event, yaml.NodeEvent) else ""
         if isinstance(event, yaml.AliasEvent):
-            if event.anchor in {anchor for anchor, _ in open_nodes}:
-                raise _BoundError(f"line {line}: *{event.anchor} holds itself; write it out")
-            count += sizes.get(event.anchor, 1)
-        elif isinstance(event, yaml.NodeEvent):
+            if any(anchor == above for above, _ in opened):
+                raise _BoundError(f"{line}: *{anchor} holds itself; write it out")
+            count += sizes.get(anchor, 1)
+        elif isinstance(event, yaml.ScalarEvent):
             count += 1
-        if isinstance(event, yaml.ScalarEvent):
-            if event.anchor:
-                sizes[event.anchor] = 1
+            sizes[anchor] = 1
             if not event.style and len(event.value) > LONGEST_PLAIN:
-                long = f"line {line}: a value of {len(event.value):,} characters"
-                raise _BoundError(
-                    f"{long}, allowed are {LONGEST_PLAIN:,}; put it in quotation marks"
-                )
+                long = f"{line}: {len(event.value):,} characters without quotation marks"
+                raise _BoundError(f"{long}, allowed are {LONGEST_PLAIN:,}; put them in such")
         elif isinstance(event, yaml.CollectionStartEvent):
-            open_nodes.append((event.anchor, count))
-            if len(open_nodes) > DEEPEST:
-                raise _BoundError(f"line {line}: nested too deeply; {_deepest()}")
+            opened.append((anchor, count))
+            count += 1
+            if len(opened) > DEEPEST:
+                raise _BoundError(f"{line}: nested too deeply; {_deepest()}")
         elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, before = open_nodes.pop()
-            if anchor:
-                sizes[anchor] = count - before + 1
+            anchor, before = opened.pop()
+            sizes[anchor] = count - before
         _check_count(count)
 
 

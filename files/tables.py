@@ -1,16 +1,18 @@
-"""Tables from outside: delimited text and Parquet, by column names."""
+"""Tables: delimited text and Parquet read by column names, CSV written for any program."""
 
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
 import pandas as pd
 
 from files.errors import InputError, nearest
+from files.printable import printable
 from files.text import OPENERS, open_plain, read_lines
 
 BOM = "\ufeff"
@@ -18,6 +20,8 @@ SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", "": ","}
 LARGEST = 2 << 30
 MOST_COLUMNS = 10_000
 ROWS = 10_000  # read together
+FORMULA = ("=", "+", "-", "@")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 
 
 def read_table(
@@ -41,6 +45,40 @@ def read_table(
         return _read_parquet(path)
     header, columns = _columns(path, _separator(path, separator), quoted)
     return pd.DataFrame(dict(zip(header, columns, strict=True)), dtype=str)
+
+
+def write_csv(table: pd.DataFrame, path: str | Path) -> None:
+    """Write the table as ``csv_text`` has it."""
+    Path(path).write_text(csv_text(table), encoding="utf-8", newline="\n")
+
+
+def csv_text(table: pd.DataFrame) -> str:
+    """The table as CSV, safe to print and to open in a spreadsheet.
+
+    A spreadsheet takes text that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, which can
+    send the table elsewhere: such text gets an apostrophe before it. Numbers, as text too, stay as
+    they are. Control characters are escaped.
+    """
+    names = {name: _inert(name) for name in table.columns}
+    return _mapped(table, _inert).rename(columns=names).to_csv(index=False, lineterminator="\n")
+
+
+def without_control(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with the control characters of its texts escaped."""
+    return _mapped(table, lambda cell: printable(cell) if isinstance(cell, str) else cell)
+
+
+def _mapped(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
+    """The table with the cells of its text columns changed."""
+    text = table.select_dtypes(exclude=["number", "bool"])
+    return table.assign(**{str(name): text[name].map(change) for name in text})
+
+
+def _inert(cell: object) -> object:
+    if not isinstance(cell, str):
+        return cell
+    text = printable(cell)
+    return f"'{text}" if text[:1] in FORMULA and not NUMBER.fullmatch(text) else text
 
 
 def require_columns(table: pd.DataFrame, names: Iterable[str], what: str) -> None:

@@ -92,11 +92,14 @@ def hateval(path: Path) -> None:
 
 
 def corpus(path: Path) -> None:
-    from corpora.corpus import TextCorpus
+    from corpora.corpus import TextCorpus, Tokeniser
 
     # NLTK takes a second for some 60 kB of the oddest text.
-    tweets = path.stat().st_size < 20_000 and path.suffix not in PACKED
-    for tokeniser in ("sentences", "whitespace", "tweets")[: 2 + tweets]:
+    short = path.stat().st_size < 20_000 and path.suffix not in PACKED
+    tokenisers: list[Tokeniser] = ["sentences", "whitespace"]
+    if short:
+        tokenisers.append("tweets")
+    for tokeniser in tokenisers:
         made = TextCorpus(str(path), tokeniser=tokeniser, min_count=1)
         made.write(path.with_name("out.txt"), seed=0)
 
@@ -249,7 +252,7 @@ def text_bombs() -> list[Files]:
 def sound_tables(work: Path) -> list[Files]:
     frame = pd.read_csv(io.StringIO(ROWS))
     whole = io.BytesIO()
-    frame.assign(score=[[1.0, i] for i in range(8)]).to_parquet(whole)
+    frame.assign(score=pd.Series([[1.0, i] for i in range(8)])).to_parquet(whole)
     tabs = ROWS.replace(",", "\t").encode()
     return [*packed("t.csv", ROWS.encode()), {"t.tsv": tabs}, {"t.parquet": whole.getvalue()}]
 

@@ -15,7 +15,7 @@ from intrinsic.wordsets.wordset import ROLES, Query, WordSet, width_of
 FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
 SET_KEYS = ("words", "values", "file", "union", "deleted", "language", "source")
 QUERY_FACTS = ("title", "language", "source")
-MOST_WORDS = 2_000_000
+MOST_WORDS = 500_000
 MORE = "(and X3, A3, ... for more groups)"
 ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(QUERY_FACTS)}"
 EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'

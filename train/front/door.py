@@ -53,7 +53,7 @@ def main() -> NoReturn:
     Door.status, Door.worker = 0, Worker()
     try:
         hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
-    except OF_INPUT as error:
+    except Exception as error:
         refuse(error)
     except KeyboardInterrupt as stop:
         print(
