@@ -22,7 +22,8 @@ CONCLUSIONS = (
 )
 
 
-FOLDERS = re.compile(r"(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'\"()]+/)+")
+# Of a path in quotation marks, which may hold spaces, and of any other.
+FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
 
 
 class Tables(NamedTuple):
