@@ -39,13 +39,14 @@ def finish(
     ``extend`` keeps the points that the results folder holds already (see ``extended``). Sweeps
     that end in the same folder at the same time wait for one another.
     """
-    from analysis.results import write_tables
+    from analysis.results import shareable, write_tables
 
     tables = join_tables(plans, store, results, outcomes)
     with FileLock(results / "points" / ".lock"):
         tables = extended(tables, results) if extend else tables
-        written = write_tables(results, tables)
-        written += study.conclude(tables, results, console)
+        shared = shareable(tables)
+        written = write_tables(results, shared)
+        written += study.conclude(shared, results, console)
     for path in written:
         if path.parent == results or path.suffix != ".csv":
             console.print(_near(path), soft_wrap=True, highlight=False)

@@ -37,7 +37,6 @@ class Outcome:
         return {
             "status": self.status,
             "error": self.error,
-            "traceback": self.traceback,
             "refused": self.refused,
         }
 

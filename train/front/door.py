@@ -16,7 +16,7 @@ from hydra.types import RunMode
 from files import InputError
 from train.device import pick_device
 from train.front.compose import CONF, hydra_node, read_point, read_study, refuse_unknown_keys
-from train.front.refuse import OF_INPUT, refuse
+from train.front.refuse import refuse
 from train.front.settings import Settings, read_settings
 from train.outcome import Outcome, note, results_folder, run_point
 from train.point import Plan, plan_point
@@ -53,7 +53,7 @@ def main() -> NoReturn:
     Door.status, Door.worker = 0, Worker()
     try:
         hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
-    except OF_INPUT as error:
+    except Exception as error:
         refuse(error)
     except KeyboardInterrupt as stop:
         print(
@@ -79,7 +79,7 @@ def job(config: DictConfig) -> Outcome | None:
         return run_apart(plan, store, results_folder(settings.results), Door.worker)
     try:
         Door.status = run_alone(config)
-    except OF_INPUT as error:  # refused here, for Hydra would print more about it than users need
+    except Exception as error:  # refused here, for Hydra would print more about it than users need
         refuse(error)
     return None
 
