@@ -9,9 +9,12 @@ count with it. Comments, docstrings, layout and what is imported for type checke
 from __future__ import annotations
 
 import ast
+import os
 import platform
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import metadata
@@ -52,7 +55,7 @@ def source_of(roots: tuple[Name, ...]) -> Source:
     reached: dict[str, set[str]] = {}
     outside: set[str] = set()
     ours = OURS | {root.module.partition(".")[0] for root in roots}
-    left = list(roots)
+    left = [Name(*root) for root in roots]
     while left:
         at = left.pop()
         if at.name in reached.setdefault(at.module, set()):
@@ -66,6 +69,28 @@ def source_of(roots: tuple[Name, ...]) -> Source:
                 outside.add(top)
     modules = {name: read_module(name).digest(reached[name]) for name in sorted(reached)}
     return Source({name: digest for name, digest in modules.items() if digest}, _versions(outside))
+
+
+@cache
+def project() -> tuple[str, str]:
+    """The project's version, and the commit of the working tree that it runs from, ``-dirty`` where
+    files of it were changed; empty where there is none.
+    """
+    root = Path(__file__).resolve().parent.parent.parent
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"]
+    told = ""
+    if (root / ".git").exists():
+        with suppress(OSError, subprocess.SubprocessError):
+            told = subprocess.run(
+                command,
+                cwd=root,
+                env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+                capture_output=True,
+                text=True,
+                timeout=10,
+                check=False,
+            ).stdout.strip()
+    return _versions(["biasbridge"]).get("biasbridge", ""), told
 
 
 @cache
@@ -111,8 +136,8 @@ class Module:
             yield self.imports[name]
         elif name not in self.definitions and _path_of(f"{self.name}.{name}"):
             yield Name(f"{self.name}.{name}")
-        elif name not in self.definitions and self.name in self._stubbed:
-            yield from self._stubbed[self.name].uses(name)
+        elif name not in self.definitions and self._stub:
+            yield from self._stub.uses(name)
         for node in [*self.definitions.get(name, []), *self.others]:
             yield from self._named_in(node)
 
@@ -126,14 +151,13 @@ class Module:
         return digest_of([_told(node) for node in distinct]) if distinct else ""
 
     @cached_property
-    def _stubbed(self) -> dict[str, Module]:
-        """The module's stub, which says where names come from that it loads when they are asked."""
+    def _stub(self) -> Module | None:
+        """The stub, which says where names come from that the module loads when they are asked."""
         path = _path_of(self.name)
-        stub = path.with_suffix(".pyi") if path else None
-        if not stub or not stub.is_file():
-            return {}
-        tree = ast.parse(stub.read_text(encoding="utf-8"))
-        return {self.name: Module(self.name, self.package, tree)}
+        if path is None or path.suffix == ".pyi" or not path.with_suffix(".pyi").is_file():
+            return None
+        text = path.with_suffix(".pyi").read_text(encoding="utf-8")
+        return Module(self.name, self.package, ast.parse(text))
 
     def _named_in(self, node: ast.stmt) -> Iterator[Name]:
         for each in ast.walk(node):
