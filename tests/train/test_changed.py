@@ -35,11 +35,14 @@ def rewrite(path: Path) -> None:
     os.utime(path, ns=times)
 
 
-CHANGES = {
-    "rewritten": rewrite,
-    "replaced": lambda path: (path.with_suffix(".new").write_text("six\n"), path.unlink()),
-    "removed": Path.unlink,
-}
+def put_another(path: Path) -> None:
+    """Another file in its place."""
+    other = path.with_suffix(".new")
+    other.write_text("six\n")
+    other.replace(path)
+
+
+CHANGES = {"rewritten": rewrite, "replaced": put_another, "removed": Path.unlink}
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
