@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -126,7 +127,7 @@ def test_tables(
 ) -> None:
     def make(folder: Path, other: bool) -> TableSource:
         text, label = columns
-        path = str(folder / "x" / ".." / name if other else folder / name)
+        path = os.path.relpath(folder / name) if other else str(folder / name)
         return TableSource(path, text, label, group, None, positive, separator, quoted)
 
     of_table.hold(make, {name: table}, load_posts, run)

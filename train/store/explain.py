@@ -58,8 +58,7 @@ def explain(store: Store, prefix: str, console: Console, *, as_json: bool) -> No
         f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
         f"  biasbridge {made['project'] or 'of no version'}, commit {made['commit'] or 'unknown'}",
         f"  {spell_versions(made['libraries'])}",
-        "and the code (with a hash of what was used of it) of",
-        *(f"  {module} {digest[:12]}" for module, digest in made["modules"].items()),
+        f"  {spell_versions({name: each[:8] for name, each in made['modules'].items()})}",
     ]
     console.print("\n".join(lines), highlight=False, soft_wrap=True, markup=False)
     console.print("again, in any store:", highlight=False)

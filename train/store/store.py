@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 
 NOT_STAGES = ("work", "locks", "digests", "damaged")
 NO_ROOM = 1 << 20  # with fewer free bytes than this, an error of writing is taken for a full disk
-# A file changed so lately (ns) may change again without its times telling
-FRESH = 2_000_000_000
+FRESH = 2_000_000_000  # nanoseconds; the coarsest times of a file system in use
 # Times a result is looked for or built while other processes build, replace or remove it
 PATIENCE = 5
 
@@ -191,7 +190,8 @@ class Store:
 
     def digest(self, path: Path) -> str:
         """SHA-256 of a file from outside, remembered by its path, size, inode and times so that
-        large files are hashed once.
+        large files are hashed once; not where it has just been written, for a second change may
+        then leave the times as they are.
         """
         if not path.is_file():
             raise InputError(f"no such file: {path}")
@@ -203,7 +203,7 @@ class Store:
             if len(known := memo.read_text(encoding="ascii")) == 64:
                 return known
         found = sha256(path)
-        if time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) < FRESH:
+        if time.time_ns() - stat.st_ctime_ns < FRESH:
             return found
         with suppress(OSError):  # a store that can only be read, or is full, remembers nothing
             memo.parent.mkdir(parents=True, exist_ok=True)
