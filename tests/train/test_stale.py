@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from analysis.made import mixed, read_made, spell_made, write_made
+from analysis.made import mixed
 from files import InputError
 from train.store import Stage, Store
 from train.store.entry import read_recipe
+from train.store.explain import explain
 from train.store.made import makers
 from train.store.source import Name, _path_of, read_module, source_of
 from train.store.stale import outdated, say
@@ -154,10 +155,16 @@ def test_other_libraries_are_used_and_named(
     assert f"numpy {before} (now 99.1)" in out
 
 
-def test_recipes_tell_modules_libraries_version_and_commit(store: Store) -> None:
+def test_recipes_tell_modules_libraries_version_and_commit(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     made = read_recipe(store.path(VECTORS))["made"]
     assert made["modules"].keys() == {"toy_stale"}
     assert made["libraries"]["numpy"] == metadata.version("numpy")
+    explain(store, VECTORS.key, Console(width=200), as_json=False)
+    told = capsys.readouterr().out
+    assert f"toy_stale {made['modules']['toy_stale'][:8]}" in told
+    assert f"numpy {metadata.version('numpy')}" in told
     if (ROOT / ".git").exists():
         head = ["git", "rev-parse", "HEAD"]
         commit = subprocess.run(head, cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -165,7 +172,7 @@ def test_recipes_tell_modules_libraries_version_and_commit(store: Store) -> None
 
 
 def test_mixed_versions_are_told_from_recipes(
-    store: Store, code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, code: Code, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = replace(VECTORS, params={"dim": 3})
     same = makers(store, [SCORES.key])
@@ -183,11 +190,6 @@ def test_mixed_versions_are_told_from_recipes(
     numpy = " and ".join(sorted(["99.1", metadata.version("numpy")]))
     assert mixed(found) == f"vectors (Word2Vec) by 2 codes; numpy {numpy}"
     assert sum(each.results for each in found) == 4
-    write_made(tmp_path, found)
-    assert read_made(tmp_path) == found
-    assert spell_made(read_made(tmp_path)).startswith("mixed: vectors (Word2Vec) by 2 codes")
-    (tmp_path / "made.csv").write_text("stage\n")
-    assert spell_made(read_made(tmp_path)) == "not recorded"
 
 
 EMBEDDING = """
