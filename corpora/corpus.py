@@ -101,7 +101,7 @@ class DatasetCorpus(HubData):
 
     version: ClassVar[int] = 2
     seeded: ClassVar[bool] = False
-    unkeyed: ClassVar[tuple[str, ...]] = ("workers", "label", "language")
+    unkeyed: ClassVar[tuple[str, ...]] = (*HubData.unkeyed, "workers", "label", "language")
 
     @property
     def name(self) -> str:

@@ -88,7 +88,7 @@ def posts(path: Path) -> None:
 def hateval(path: Path) -> None:
     from corpora.hatespeech import HatEval
 
-    HatEval(str(path.parent), language="es", targets=True).load(seed=0)
+    HatEval(str(path.parent), language="es").load(seed=0)
 
 
 def corpus(path: Path) -> None:

@@ -13,7 +13,7 @@ from hydra.core.utils import JobReturn, JobStatus
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
-from train.estimate import print_plan
+from train.front.again import plan_remakes, remove
 from train.front.compose import Composer, cells, read_point, read_study
 from train.front.settings import Overwrite, read_settings
 from train.outcome import Outcome, note, read_outcome, results_folder
@@ -45,25 +45,21 @@ def sweep(
     from train.finish import finish
 
     console, settings = Console(), read_settings(config)
-    store, anew = Store(settings.store), settings.overwrite == "always"
+    store = Store(settings.store)
     every = plan_jobs(config, arguments, store)
     jobs = list({job.plan.key: job for job in every}.values())
     plans = [job.plan for job in jobs]
-    print_plan(plans, [job.plan for job in every], store, console, anew=anew)
+    again = plan_remakes(plans, [job.plan for job in every], store, settings, console)
     if settings.plan:
         return 0
     study = read_study(config)
     results = results_folder(settings.results)
+    remove(again, store)
     left = to_run(jobs, store, results, settings.overwrite)
     outcomes: dict[str, Outcome] = {}
     if left:
         store.prove_writable()
         store.orphans(remove=True)
-        if anew:
-            for stage in {
-                key: stage for job in left for key, stage in job.plan.stages().items()
-            }.values():
-                store.discard(stage)
         progress = SweepProgress([job.plan for job in left], store, results, console)
         progress.start()
         try:
