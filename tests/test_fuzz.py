@@ -123,9 +123,9 @@ def packed(name: str, content: bytes) -> list[Files]:
 
 
 def archives(name: str, unit: bytes, head: bytes = b"") -> list[Files]:
-    """Bombs: archives of up to 15 kB, each of a head and fifteen megabytes."""
+    """Bombs: archives of up to 5 kB, each of a head and five megabytes."""
     large = unit * (1_000_000 // len(unit))
-    return [{name + kind: pack(head) + pack(large) * 15} for kind, (pack, _) in PACKED.items()]
+    return [{name + kind: pack(head) + pack(large) * 5} for kind, (pack, _) in PACKED.items()]
 
 
 def sound_vectors(work: Path) -> list[Files]:
