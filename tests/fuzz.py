@@ -104,7 +104,7 @@ class Task(NamedTuple):
 
 
 class Pool:
-    """A process that reads one input after another; where one ends it, a new one takes its place."""
+    """A process that reads input after input; where one ends it, a new one takes its place."""
 
     def __init__(self) -> None:
         self._task: Task | None = None
