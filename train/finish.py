@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock
-
 from analysis.columns import texts
 from train.join import extended, join_tables
+from train.store.lock import locked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +41,7 @@ def finish(
     from analysis.results import write_tables
 
     tables = join_tables(plans, store, results, outcomes)
-    with FileLock(results / "points" / ".lock"):
+    with locked(results / "points" / ".lock", f"the tables in {_near(results)}"):
         tables = extended(tables, results) if extend else tables
         written = write_tables(results, tables)
         written += study.conclude(tables, results, console)

@@ -12,6 +12,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from files import InputError, nearest
+from train.store import StoreError
 
 OF_INPUT = (InputError, HydraException, OmegaConfBaseException)
 EXTRAS = ("joblib", "ray", "submitit")  # of pyproject.toml, each a launcher
@@ -21,7 +22,7 @@ def refuse(error: BaseException) -> NoReturn:
     """Print what was wrong with the input and exit with status 2; anything else is a bug, keeps its
     traceback and exits with 1.
     """
-    if not isinstance(error, OF_INPUT):
+    if not isinstance(error, (*OF_INPUT, StoreError)):
         traceback.print_exception(error)
         raise SystemExit(1)
     print(f"error: {one_line(error)}", file=sys.stderr)
@@ -36,7 +37,7 @@ def one_line(error: BaseException) -> str:
     while cause := chain[-1].__cause__ or chain[-1].__context__:
         chain.append(cause)
     for link in chain:
-        if isinstance(link, InputError):
+        if isinstance(link, InputError | StoreError):
             return str(link)
     text = " ".join(str(error).partition("Config search path")[0].split())
     parent = next(filter(None, (getattr(link, "parent_node", None) for link in chain)), None)
