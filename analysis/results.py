@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CONCLUSIONS = (
-    *("correlation.json", "correlations.csv", "correlations.tex", "survey.csv"),
+    *("correlation.json", "correlations.csv", "correlations.tex", "made.csv", "survey.csv"),
     *("figures", "report.html"),
 )
 

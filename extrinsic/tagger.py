@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError, choice
 from files.choice import Fileless
+from files.digest import digest_of
 from files.tables import require_columns
 from intrinsic.wordsets import load_wordset
 
@@ -78,6 +79,10 @@ class GenderTagger(Fileless):
     def female(self) -> frozenset[str]:
         """Every word, lower-cased, that marks a post as female."""
         return _gather(self.female_sets, self.female_words)
+
+    def keyed(self) -> Mapping[str, object]:
+        """The words of the named sets too."""
+        return {"words": digest_of([sorted(self.male), sorted(self.female)])}
 
     @property
     def description(self) -> str:

@@ -91,15 +91,14 @@ def run_alone(config: DictConfig) -> int:
     """
     from rich.console import Console
 
-    from train.estimate import print_plan
     from train.finish import finish
+    from train.front.again import plan_remakes, remove
 
     console = Console()
     refuse_unknown_keys(config, hydra_node())
     settings = read_settings(config)
     plan, store = _prepare(config, settings)
-    anew = settings.overwrite == "always"
-    print_plan([plan], [plan], store, console, anew=anew)
+    again = plan_remakes([plan], [plan], store, settings, console)
     if settings.plan:
         return 0
     study = read_study(config)
@@ -107,9 +106,7 @@ def run_alone(config: DictConfig) -> int:
     keep_to_one_thread()
     silence_libraries()
     with lease(store.root, plan.stages()), sharing(results):
-        if anew:
-            for stage in plan.stages().values():
-                store.discard(stage)
+        remove(again, store)
         outcomes: dict[str, Outcome] = {}
         if settings.overwrite != "only-cache" and not all(map(store.intact, plan.ends)):
             store.prove_writable()

@@ -13,7 +13,7 @@ from hydra.core.utils import JobReturn, JobStatus
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
-from train.estimate import print_plan
+from train.front.again import plan_remakes, remove
 from train.front.compose import Composer, cells, read_point, read_study
 from train.front.guard import guarded
 from train.front.settings import Overwrite, read_settings
@@ -47,21 +47,18 @@ def sweep(
     from train.finish import finish
 
     console, settings = Console(), read_settings(config)
-    store, anew = Store(settings.store), settings.overwrite == "always"
+    store = Store(settings.store)
     every = plan_jobs(config, arguments, store)
     plans = [job.plan for job in distinct(every)]
-    print_plan(plans, [job.plan for job in every], store, console, anew=anew)
+    again = plan_remakes(plans, [job.plan for job in every], store, settings, console)
     if settings.plan:
         return 0
     study = read_study(config)
     results = results_folder(settings.results)
     outcomes: dict[str, Outcome] = {}
     with lease(store.root, stages(every)) as held, guarded(held.mark), sharing(results):
+        remove(again, store)
         left = to_run(distinct(every), store, results, settings.overwrite)
-        if anew and left:
-            store.prove_writable()
-            for stage in stages(left).values():
-                store.discard(stage)
         for _ in range(TRIES):
             if left:
                 outcomes |= run(left, store, results, make_launcher, config, console)

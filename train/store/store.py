@@ -16,34 +16,35 @@ import platform
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
-from importlib.metadata import version as library_version
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError
-from train.store.entry import RECIPE, DamagedError, Made, Request, check, flush, seal, sha256
+from files.digest import sha256
+from train.store.entry import (
+    RECIPE,
+    DamagedError,
+    Made,
+    Request,
+    check,
+    flush,
+    lineage,
+    read_recipe,
+    seal,
+)
 from train.store.lock import HeldError, NoLockError, locked
+from train.store.source import Source, project, source_of
 
 if TYPE_CHECKING:
     from train.store.stage import Stage
 
-LIBRARIES = (
-    "datasets",
-    "gensim",
-    "nltk",
-    "numpy",
-    "pandas",
-    "pyarrow",
-    "scikit-learn",
-    "scipy",
-    "torch",
-)
 NOT_STAGES = ("work", "locks", "leases", "digests", "damaged")
 KEY = re.compile("[0-9a-f]{32}")
 NO_ROOM = 1 << 20  # with fewer free bytes than this, an error of writing is taken for a full disk
+FRESH = 2_000_000_000  # nanoseconds; the coarsest times of a file system in use
 # Times a result is looked for or built while other processes build, replace or remove it
 PATIENCE = 5
 
@@ -52,6 +53,27 @@ log = logging.getLogger(__name__)
 
 class StoreError(RuntimeError):
     """The store cannot be written; what is in it stays valid."""
+
+
+def refuse_changed(stage: Stage, digest: Callable[[Path], str]) -> None:
+    """Raise ``InputError`` where what a stage reads is no longer what its key was made from."""
+    if stage.decide is None:
+        return
+    try:
+        params, files = stage.decide(digest)
+        names = [
+            name for name in {**stage.files, **files} if stage.files.get(name) != files.get(name)
+        ]
+        changed = [name.partition(" ")[2] for name in names]
+        if not changed and params != stage.params:
+            changed = ["what its words or files stand for"]
+    except FileNotFoundError as error:
+        changed = [Path(str(error.filename)).name]
+    if changed:
+        raise InputError(
+            f"{', '.join(changed)} changed after {stage.name} ({stage.made_by}) was planned;"
+            " nothing made from it is kept: give the same command again"
+        )
 
 
 class Store:
@@ -111,8 +133,9 @@ class Store:
         """The folder of the stage's result, built first where it is missing or damaged; inputs are
         made only then.
 
-        Raises ``StoreError`` when the disk is full or the store cannot be written, and whatever the
-        build raises.
+        Raises ``StoreError`` when the disk is full or the store cannot be written, ``InputError``
+        when a file that is read has changed since the stage was laid, and whatever the build
+        raises.
         """
         for _ in range(PATIENCE):
             if self.intact(stage):
@@ -190,7 +213,8 @@ class Store:
 
     def digest(self, path: Path) -> str:
         """SHA-256 of a file from outside, remembered by its path, size, inode and times so that
-        large files are hashed once.
+        large files are hashed once; not where it has just been written, for a second change may
+        then leave the times as they are.
         """
         if not path.is_file():
             raise InputError(f"no such file: {path}")
@@ -202,6 +226,8 @@ class Store:
             if len(known := memo.read_text(encoding="ascii")) == 64:
                 return known
         found = sha256(path)
+        if time.time_ns() - stat.st_ctime_ns < FRESH:
+            return found
         with suppress(OSError):  # a store that can only be read, or is full, remembers nothing
             memo.parent.mkdir(parents=True, exist_ok=True)
             memo.write_text(found, encoding="ascii")
@@ -247,9 +273,13 @@ class Store:
                 if work.exists():
                     shutil.rmtree(work)
                 work.mkdir(parents=True)
+                refuse_changed(stage, self.digest)
+                source = source_of(stage.made_of)
                 start = time.perf_counter()
                 stage.build(work, inputs)
-                seal(work, stage.recipe(), self._made(time.perf_counter() - start))
+                seconds = time.perf_counter() - start
+                refuse_changed(stage, sha256)
+                seal(work, stage.recipe(), self._made(source, inputs, seconds))
                 entry.parent.mkdir(exist_ok=True)
                 os.replace(work, entry)
                 flush(entry.parent)
@@ -258,13 +288,20 @@ class Store:
         self.checked.add((entry, (entry / RECIPE).stat().st_ino))
         self.built.append(stage.name)
 
-    def _made(self, seconds: float) -> Made:
+    def _made(self, source: Source, inputs: Mapping[str, Path], seconds: float) -> Made:
+        of_inputs = {
+            name: read_recipe(folder)["made"]["lineage"] for name, folder in inputs.items()
+        }
+        version, commit = project()
         return {
             "seconds": round(seconds, 3),
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
             "host": platform.node(),
-            "python": platform.python_version(),
-            "libraries": {name: library_version(name) for name in LIBRARIES},
+            "project": version,
+            "commit": commit,
+            "modules": dict(source.modules),
+            "libraries": dict(source.libraries),
+            "lineage": lineage(source, of_inputs),
             **self.made,
         }
 
