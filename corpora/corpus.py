@@ -83,7 +83,7 @@ class DatasetCorpus(HubData):
 
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
-    unkeyed: ClassVar[tuple[str, ...]] = ("workers", "label")
+    unkeyed: ClassVar[tuple[str, ...]] = (*HubData.unkeyed, "workers", "label")
 
     @property
     def name(self) -> str:

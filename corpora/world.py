@@ -19,9 +19,10 @@ from annotated_types import Ge, Le
 from corpora.draws import apportion
 from corpora.generated_lines import corpus_lines
 from corpora.generated_posts import biased_labels, draw_posts
-from corpora.world_words import make_world
+from corpora.world_words import listed_words, make_world
 from files import atomic_path, choice
 from files.choice import Fileless
+from files.digest import digest_of
 
 Bias = Annotated[float, Ge(-1), Le(1)]  # 0 plants none
 
@@ -57,6 +58,10 @@ class GeneratedCorpus(Fileless):
     def planted(self) -> Mapping[str, float]:
         """``stereotype``."""
         return {"stereotype": self.stereotype}
+
+    def keyed(self) -> Mapping[str, object]:
+        """The words that the world is made of."""
+        return {"words": digest_of(listed_words())}
 
     def leans(self, *, seed: int) -> dict[str, float]:
         """The planted truth: l_w of every topic word w, in [-1, 1]; positive = male."""
@@ -114,6 +119,10 @@ class GeneratedPosts(Fileless):
     def planted(self) -> Mapping[str, float]:
         """``label_bias``."""
         return {"label_bias": self.label_bias}
+
+    def keyed(self) -> Mapping[str, object]:
+        """The words that the world is made of."""
+        return {"words": digest_of(listed_words())}
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""

@@ -20,6 +20,7 @@ TOPICS: dict[str, tuple[int, float]] = {
     "family": (-1, 0.25),
     "arts": (-1, 0.25),
 }
+GENDERED = (("male_terms", "female_terms"), ("male_terms_2", "female_terms_2"))
 PAIR_SPREAD = 0.75
 
 
@@ -62,7 +63,7 @@ class World:
 def make_world(seed: int) -> World:
     """A seed's world: it deals out own leans, evenly spread within every WEAT list (mean 0)."""
     rng = np.random.default_rng(seed)
-    first, second = _pairs("male_terms", "female_terms"), _pairs("male_terms_2", "female_terms_2")
+    first, second = (_pairs(male, female) for male, female in GENDERED)
     further = [pair for pair in second if pair not in first]
     pair_leans = [
         *rng.permutation(evenly_spaced(len(first))),
@@ -89,6 +90,11 @@ def make_world(seed: int) -> World:
             topic: np.array([own[word] for word in words]) for topic, words in topics.items()
         },
     )
+
+
+def listed_words() -> list[tuple[str, ...]]:
+    """Every word list that a world is made of."""
+    return [_lower(name) for name in (*TOPICS, "arts_2", *GENDERED[0], *GENDERED[1])]
 
 
 def _lower(wordset: str) -> tuple[str, ...]:

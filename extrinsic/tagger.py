@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError, choice
 from files.choice import Fileless
+from files.digest import digest_of
 from files.tables import require_columns
 from intrinsic.wordsets import load_wordset
 
@@ -47,10 +48,10 @@ class GenderTagger(Fileless):
     and 8) and the words listed here.
 
     Stands in for the annotation of whom a post is about, which few data sets have, and badly: a
-    gender is mentioned in many posts that target somebody else. Of the posts of HateXplain (Mathew
-    et al., 2021) that are tagged female 49 of 197 are annotated as about women, and of those tagged
-    male 2 of 247 as about men. ``python -m extrinsic.agreement`` counts it for posts that have
-    both. ``description`` says so and belongs beside every number made from these groups.
+    gender is mentioned in many posts that target somebody else. Of 197 posts of HateXplain (Mathew
+    et al., 2021) that gender words call female, 49 are annotated as about women, of 247 that they
+    call male, 2 as about men. ``python -m extrinsic.agreement`` counts it for posts that have both.
+    ``description`` says so and belongs beside every number made from these groups.
     """
 
     male_sets: tuple[str, ...] = ("male_terms", "male_terms_2")
@@ -78,6 +79,10 @@ class GenderTagger(Fileless):
     def female(self) -> frozenset[str]:
         """Every word, lower-cased, that marks a post as female."""
         return _gather(self.female_sets, self.female_words)
+
+    def keyed(self) -> Mapping[str, object]:
+        """The words of the named sets too."""
+        return {"words": digest_of([sorted(self.male), sorted(self.female)])}
 
     @property
     def description(self) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,8 @@ def test_a_query_of_a_file(own: str, tmp_path: Path) -> None:
     choice = WordChoice(None, str(single), stop="stop.txt")
     assert choice.name == "single"
     assert choice.words()["A"] == load_wordset("career")
-    assert choice.files() == [single, tmp_path / "home.txt", Path("stop.txt")]
+    assert choice.files() == [single, tmp_path / "home.txt"]
+    assert replace(choice, expand=1).files()[2:] == [Path("stop.txt")]
 
 
 def test_swap_exchanges_targets_and_attributes(own: str) -> None:
