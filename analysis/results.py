@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
+import shutil
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,33 +64,44 @@ def without_folders(text: str) -> str:
 def write_tables(results_dir: str | Path, tables: Tables) -> list[Path]:
     """Write the three tables as Parquet; their paths.
 
-    Tables of other points that lie in the folder are moved first, with what was concluded from
-    them, to ``earlier/<UTC time>/``.
+    Tables of other points that lie in the folder are kept first, with what was concluded from
+    them, in ``earlier/<UTC time>/``. Whenever the process is killed, they lie in the folder or
+    there, whole.
     """
     paths = [Path(results_dir) / name for name in FILES]
     with ExitStack() as stack:
+        # Names are taken as the stack unwinds: that of points.parquet last, for where it is the
+        # others belong to it
         for path, table in zip(paths, tables, strict=True):
             table.to_parquet(stack.enter_context(atomic_path(path)), index=False)
-        # Only now are the new tables known to be writable; they take their names when the stack
-        # unwinds.
+        # Only now are the new tables known to be writable
         _set_earlier_aside(Path(results_dir), set(texts(tables.points, "point")))
     return paths
 
 
 def _set_earlier_aside(folder: Path, keys: set[str]) -> None:
-    """Move the tables of another set of points, and what was concluded from them, to a folder of
+    """Keep the tables of another set of points, and what was concluded from them, in a folder of
     their own.
     """
     before = folder / "points.parquet"
-    if not before.exists() or _keys(before) == keys:
-        return
-    start = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
-    names = [start, *(f"{start}-{i}" for i in range(2, 1000))]
-    aside = next(path for name in names if not (path := folder / "earlier" / name).exists())
-    aside.mkdir(parents=True)
-    for name in (*FILES, *CONCLUSIONS):
-        if (folder / name).exists():
-            os.replace(folder / name, aside / name)
+    if before.exists() and _keys(before) != keys:
+        start = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+        names = [start, *(f"{start}-{i}" for i in range(2, 1000))]
+        aside = next(path for name in names if not (path := folder / "earlier" / name).exists())
+        with atomic_path(aside) as work:
+            work.mkdir()
+            for name in (*FILES, *CONCLUSIONS):
+                if (folder / name).is_dir():
+                    shutil.copytree(folder / name, work / name)
+                elif (folder / name).exists():
+                    shutil.copy2(folder / name, work / name)
+        before.unlink()
+    if not before.exists():  # what else is there was kept just now, or before a kill
+        for name in (*FILES, *CONCLUSIONS):
+            if (folder / name).is_dir():
+                shutil.rmtree(folder / name)
+            else:
+                (folder / name).unlink(missing_ok=True)
 
 
 def _keys(path: Path) -> set[str]:

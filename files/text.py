@@ -21,8 +21,8 @@ OPENERS: dict[str, Opener] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.op
 # What the openers raise while reading; bz2 and gzip use a bare OSError for bad data.
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
-# Text and vectors unpack to 2 to 10 times their size, a bomb to a thousand times and more.
-RATIO = 50
+# Text and vectors unpack to 2 to 10 times their size, templates to 25, a bomb to a thousand.
+RATIO = 100
 UNPACKED = 1 << 19  # bytes to which any archive may unpack
 LARGEST = 1 << 40
 LONGEST_LINE = 64 << 20

@@ -17,11 +17,11 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-    from types import FrameType, TracebackType
+    from types import FrameType
 
 Files = dict[str, bytes]
 """The files of one input: name and content. The first is the one that is opened."""
@@ -93,37 +93,42 @@ def _mutated(data: bytes, other: bytes, rng: random.Random) -> bytes:
     return head + rng.choice(TOKENS) + tail
 
 
-class Pool:
-    """A process that reads one input after the other; where one ends it, another takes its place.
-
-    ``read`` is named as ``module:function``; it takes the path of the first file of an input.
+class Task(NamedTuple):
+    """What is to be read: where the inputs are written, the function that reads the path of the
+    first file of each (``module:function``), and sound inputs, which load all that it imports.
     """
 
-    def __init__(self, folder: Path, read: str, sound: Sequence[Files]) -> None:
-        self._arguments = (folder, read, sound)
+    folder: Path
+    read: str
+    sound: Sequence[Files]
+
+
+class Pool:
+    """A process that reads input after input; where one ends it, a new one takes its place."""
+
+    def __init__(self) -> None:
+        self._task: Task | None = None
         self._start()
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._ours, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, *self._arguments), daemon=True)
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
         self._process.start()
         theirs.close()
-        if (first := self._ours.recv()) != "ready":
-            raise AssertionError(first)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End the process."""
         self._process.kill()
         self._process.join()
         self._ours.close()
+
+    def begin(self, task: Task) -> None:
+        """Turn to other inputs. The sound ones must be read."""
+        self._task = task
+        self._ours.send(task)
+        if (verdict := self._ours.recv()) != "read":
+            raise AssertionError(verdict)
 
     def __call__(self, files: Files) -> str:
         """``read`` or ``refused``; else what is wrong: a traceback, a death, too much time."""
@@ -135,8 +140,10 @@ class Pool:
         except (EOFError, OSError):
             self._process.join()
             verdict = f"the interpreter died with {self._process.exitcode}"
-        self.__exit__(None, None, None)
+        self.close()
         self._start()
+        if self._task:
+            self.begin(self._task)
         return verdict
 
 
@@ -144,36 +151,37 @@ class TooSlowError(BaseException):
     """An input took more than ``SECONDS`` of computing."""
 
 
-def _serve(pipe: Connection, folder: Path, read: str, sound: Sequence[Files]) -> None:
-    """Read the inputs that come through the pipe; the memory is bounded once all is imported."""
-    from files import InputError
-
+def _serve(pipe: Connection) -> None:
+    """Carry out the tasks that come through the pipe, and read the inputs that follow each."""
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGPROF, _stop)
-    module, _, name = read.partition(":")
-    reader: Callable[[Path], object] = getattr(importlib.import_module(module), name)
-    try:
-        for files in sound:
-            reader(_written(folder, files))
-    except BaseException:
-        pipe.send(traceback.format_exc())
-        return
-    now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, now + MEMORY))
-    pipe.send("ready")
+    task: Task = pipe.recv()
     while True:
-        path = _written(folder, pipe.recv())
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        try:
-            reader(path)
-            verdict = "read"
-        except InputError as error:
-            verdict = "refused" if "\n" not in str(error) else f"not one line: {error!r}"
-        except BaseException:
-            verdict = traceback.format_exc()
-        finally:
+        module, _, name = task.read.partition(":")
+        read: Callable[[Path], object] = getattr(importlib.import_module(module), name)
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        verdicts = [_verdict(read, _written(task.folder, files)) for files in task.sound]
+        pipe.send(next((each for each in verdicts if each != "read"), "read"))
+        now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, resource.RLIM_INFINITY))
+        while not isinstance(files := pipe.recv(), Task):
+            signal.setitimer(signal.ITIMER_PROF, SECONDS, SECONDS)
+            verdict = _verdict(read, _written(task.folder, files))
             signal.setitimer(signal.ITIMER_PROF, 0)
-        pipe.send(verdict)
+            pipe.send(verdict)
+        task = files
+
+
+def _verdict(read: Callable[[Path], object], path: Path) -> str:
+    from files import InputError
+
+    try:
+        read(path)
+    except InputError as error:
+        return "refused" if "\n" not in str(error) else f"not one line: {error!r}"
+    except BaseException:
+        return traceback.format_exc()
+    return "read"
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

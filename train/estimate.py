@@ -77,7 +77,7 @@ Timings = Mapping[tuple[str, str, str], list[float]]
 def timings(store: Store, names: set[str]) -> Timings:
     """Seconds that results of the named stages took, by step: (stage, maker, parameters)."""
     found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for folder in (folder for name in names for folder in (store.root / name).glob("*")):
+    for folder in (folder for name in names for folder in store.entries(name)):
         with suppress(DamagedError):
             content = read_recipe(folder)
             found[_step(content["recipe"])].append(content["made"]["seconds"])

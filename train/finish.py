@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock
-
 from analysis.columns import texts
 from analysis.made import mixed, write_made
 from train.join import extended, join_tables
+from train.store.lock import locked
 from train.store.made import makers
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def finish(
     from analysis.results import shareable, write_tables
 
     tables = join_tables(plans, store, results, outcomes)
-    with FileLock(results / "points" / ".lock"):
+    with locked(results / "points" / ".lock", f"the tables in {_near(results)}"):
         tables = extended(tables, results) if extend else tables
         shared = shareable(tables)
         written = write_tables(results, shared)

@@ -6,6 +6,7 @@ import html
 import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -132,11 +133,10 @@ def _title(tables: Tables, folder: Path) -> str:
 
 def _cost(folder: Path) -> str:
     """The computing time that the points' records in the folder add up to."""
-    records = [
-        json.loads(path.read_text(encoding="utf-8"))
-        for path in sorted((folder / "points").glob("*.json"))
-    ]
-    took = [float(record.get("seconds", 0)) for record in records if isinstance(record, dict)]
+    took = []
+    for path in sorted((folder / "points").glob("*.json")):
+        with suppress(OSError, ValueError, TypeError, AttributeError):  # damaged: none is known
+            took.append(float(json.loads(path.read_text(encoding="utf-8")).get("seconds", 0)))
     return (
         f"{sum(took) / 60:.1f} minutes of computing in the last attempts at {len(took)} points"
         if took

@@ -30,7 +30,7 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
 def test_a_bomb_is_refused(suffix: str, unit: bytes, tmp_path: Path) -> None:
     path = tmp_path / f"t.csv{suffix}"
     path.write_bytes(PACK[suffix](unit * (4_000_000 // len(unit))))
-    message = r"unpacks to more than 50 times its size.*unpack it, and give the plain file"
+    message = r"unpacks to more than 100 times its size.*unpack it, and give the plain file"
     for read in (lambda: list(read_lines(path)), lambda: read_table(path)):
         with pytest.raises(InputError, match=message):
             read()

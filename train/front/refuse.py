@@ -13,6 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from files import InputError, nearest
+from train.store import StoreError
 
 OF_INPUT = (InputError, HydraException, OmegaConfBaseException, YAMLError)
 # Modules that read a configuration, and let errors of Python's own through.
@@ -27,7 +28,7 @@ def refuse(error: BaseException) -> NoReturn:
     """
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     module = str(frames[-1].f_globals.get("__name__")) if frames else ""
-    if not (isinstance(error, OF_INPUT) or module.startswith(READERS)):
+    if not (isinstance(error, (*OF_INPUT, StoreError)) or module.startswith(READERS)):
         traceback.print_exception(error)
         raise SystemExit(1)
     print(f"error: {one_line(error)}", file=sys.stderr)
@@ -42,7 +43,7 @@ def one_line(error: BaseException) -> str:
     while cause := chain[-1].__cause__ or chain[-1].__context__:
         chain.append(cause)
     for link in chain:
-        if isinstance(link, InputError):
+        if isinstance(link, InputError | StoreError):
             return str(link)
     text = " ".join(str(error).partition("Config search path")[0].split())
     parent = next(filter(None, (getattr(link, "parent_node", None) for link in chain)), None)

@@ -13,15 +13,14 @@ import hashlib
 import logging
 import os
 import platform
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
-
-from filelock import FileLock, Timeout
 
 from files import InputError
 from files.digest import sha256
@@ -36,12 +35,14 @@ from train.store.entry import (
     read_recipe,
     seal,
 )
+from train.store.lock import HeldError, NoLockError, locked
 from train.store.source import Source, project, source_of
 
 if TYPE_CHECKING:
     from train.store.stage import Stage
 
-NOT_STAGES = ("work", "locks", "digests", "damaged")
+NOT_STAGES = ("work", "locks", "leases", "digests", "damaged")
+KEY = re.compile("[0-9a-f]{32}")
 NO_ROOM = 1 << 20  # with fewer free bytes than this, an error of writing is taken for a full disk
 FRESH = 2_000_000_000  # nanoseconds; the coarsest times of a file system in use
 # Times a result is looked for or built while other processes build, replace or remove it
@@ -96,11 +97,12 @@ class Store:
             for folder in ("work", "locks"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
             probe = self.root / "work" / f".probe-{os.getpid()}"
-            probe.touch()
-            probe.unlink()
+            with locked(probe):
+                probe.unlink(missing_ok=True)
         except OSError as error:
+            why = error if isinstance(error, NoLockError) else error.strerror
             raise InputError(
-                f"store.dir={self.root} cannot be written ({error.strerror}); choose another with"
+                f"store.dir={self.root} cannot be written ({why}); choose another with"
                 " store.dir=PATH"
             ) from error
 
@@ -139,7 +141,7 @@ class Store:
             if self.intact(stage):
                 return self.path(stage)
             inputs = {name: self.make(ancestor) for name, ancestor in stage.inputs.items()}
-            with self._locked(stage.key):
+            with self._locked(stage.key, stage.name):
                 if self.has(stage):  # built by another process while this one waited
                     continue
                 try:
@@ -161,32 +163,53 @@ class Store:
     def remove(self, entry: Path) -> None:
         """Remove a folder of the store in one step for whoever looks at its name."""
         with self._writing():
-            doomed = self.root / "work" / f".removed-{entry.name}"
+            doomed = self._work(entry.parent) / f".removed-{entry.name}"
             shutil.rmtree(doomed, ignore_errors=True)
+            doomed.parent.mkdir(exist_ok=True)
             with suppress(FileNotFoundError):
                 os.replace(entry, doomed)
             shutil.rmtree(doomed, ignore_errors=True)
 
+    def entries(self, name: str) -> list[Path]:
+        """The folders of all results of a stage; what else lies there is none of ours."""
+        folder = self.root / name
+        found = sorted(folder.iterdir()) if folder.is_dir() else []
+        return [path for path in found if KEY.fullmatch(path.name) and path.is_dir()]
+
+    def lock(self, path: Path) -> Path:
+        """The lock of a result's folder, or of what is on the way to be one or was one."""
+        name = path.name.removeprefix(".removed-")
+        return self.root / "locks" / f"{name if KEY.fullmatch(name) else 'leftovers'}.lock"
+
     def in_progress(self) -> set[str]:
         """Keys of the results that some process is building now."""
-        work = self.root / "work"
-        return (
-            {path.name for path in work.iterdir() if not path.name.startswith(".")}
-            if work.is_dir()
-            else set()
-        )
+        return {path.name for path in self._under_way() if not path.name.startswith(".")}
 
     def orphans(self, *, remove: bool) -> list[Path]:
-        """Work folders whose builder is gone, left behind by killed processes; removed if asked."""
+        """What killed processes left of results that they were building or removing; removed if
+        asked.
+        """
         found = []
-        for key in sorted(self.in_progress()):
-            with suppress(Timeout), self._locked(key, wait=False):
-                folder = self.root / "work" / key
-                if folder.is_dir():
-                    found.append(folder)
+        for path in self._under_way():
+            with suppress(HeldError), self._locked(self.lock(path).stem, wait=False):
+                if path.exists():
+                    found.append(path)
                     if remove:
-                        shutil.rmtree(folder, ignore_errors=True)
+                        _erase(path)
         return found
+
+    def _work(self, folder: Path) -> Path:
+        """Where results are built that will lie in ``folder``, and go to be removed: a rename ends
+        where the file system does, and a stage's folder may be a link to another one.
+        """
+        if folder.name in ("work", ".work"):
+            return folder
+        far = folder.exists() and folder.stat().st_dev != self.root.stat().st_dev
+        return folder / ".work" if far else self.root / "work"
+
+    def _under_way(self) -> list[Path]:
+        works = [self.root / "work", *self.root.glob("*/.work")]
+        return [path for work in works if work.is_dir() for path in sorted(work.iterdir())]
 
     def digest(self, path: Path) -> str:
         """SHA-256 of a file from outside, remembered by its path, size, inode and times so that
@@ -232,7 +255,7 @@ class Store:
             aside.mkdir(exist_ok=True)
             names = (f"{entry.parent.name}-{entry.name}-{i}" for i in range(1, 10_000))
             target = next(path for name in names if not (path := aside / name).exists())
-            os.replace(entry, target)
+            shutil.move(entry, target)
             (target / "damage.txt").write_text(f"{damage}\n", encoding="utf-8")
         log.warning(
             "damaged result set aside in %s, to be built again: %s %s: %s",
@@ -243,7 +266,8 @@ class Store:
         )
 
     def _build(self, stage: Stage, inputs: Mapping[str, Path]) -> None:
-        work, entry = self.root / "work" / stage.key, self.path(stage)
+        entry = self.path(stage)
+        work = self._work(entry.parent) / stage.key
         with self._writing():
             try:
                 if work.exists():
@@ -282,16 +306,13 @@ class Store:
         }
 
     @contextmanager
-    def _locked(self, key: str, *, wait: bool = True) -> Iterator[None]:
-        with self._writing():
-            locks = self.root / "locks"
-            locks.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(locks / f"{key}.lock", fallback_to_soft=False, blocking=wait)
-            lock.acquire()
-        try:
+    def _locked(self, key: str, what: str = "result", *, wait: bool = True) -> Iterator[None]:
+        with ExitStack() as stack:
+            with self._writing():
+                locks = self.root / "locks"
+                locks.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(locked(locks / f"{key}.lock", f"{what} {key}", wait=wait))
             yield
-        finally:
-            lock.release()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -308,22 +329,25 @@ class Store:
             raise
 
     def _disk_trouble(self, error: OSError) -> str:
-        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            here = error.filename is not None and Path(os.fsdecode(error.filename)).is_relative_to(
-                self.root
-            )
-            return f"it cannot be written ({error.strerror})" if here else ""
+        if isinstance(error, NoLockError):
+            return str(error)
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             return f"the disk is full ({error.strerror})"
-        if isinstance(error, Timeout):
-            return ""
-        if error.errno == errno.ENOSYS:
-            return (
-                "the file system knows no locks (flock), which a store that several processes share"
-                " needs"
-            )
+        where = error.filename2 or error.filename
+        if where is not None and Path(os.fsdecode(where)).is_relative_to(self.root):
+            if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+                return f"it cannot be written ({error.strerror})"
+            if error.errno in (errno.EEXIST, errno.ENOTDIR):
+                return f"{where} is in the way ({error.strerror})"
         with suppress(OSError):
             # Libraries report a short write in words of their own
             if shutil.disk_usage(self.root).free < NO_ROOM:
                 return f"the disk is full ({error})"
         return ""
+
+
+def _erase(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
