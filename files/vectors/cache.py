@@ -31,9 +31,9 @@ def open_vectors(
     """As ``read_vectors``, memory-mapped: the first call converts it into a folder under ``cache``.
 
     The folder's name is a hash of the file's resolved path, size, inode and times and of the
-    options, so that a changed file is converted again. Two processes may convert at once: the first to finish
-    wins. A fastText .bin gives its vocabulary's vectors, without n-grams. A mapped folder and a
-    gensim pickle are opened where they are.
+    options, so that a changed file is converted again. Two processes may convert at once: the first
+    to finish wins. A fastText .bin gives its vocabulary's vectors, without n-grams. A mapped folder
+    and a gensim pickle are opened where they are.
     """
     path = Path(path)
     layout = detect_layout(path)
