@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from files import InputError, atomic_path
 from train.store import Store, StoreError
+from train.store.source import remember
 
 if TYPE_CHECKING:
     from train.point import Plan
@@ -86,6 +87,7 @@ def run_point(plan: Plan, store: Store, results: Path) -> Outcome:
     start = time.perf_counter()
     problem: BaseException | None = None
     try:
+        remember(stage.made_of for stage in plan.stages().values())
         for stage in plan.ends:
             store.make(stage)
     except (Exception, SystemExit) as error:
