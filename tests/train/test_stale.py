@@ -17,6 +17,8 @@ from rich.console import Console
 
 from analysis.made import mixed
 from files import InputError
+from tests.points import plan
+from train.outcome import run_point
 from train.store import Stage, Store
 from train.store.entry import read_recipe
 from train.store.explain import explain
@@ -120,6 +122,23 @@ def test_what_is_made_from_other_code_says_so(store: Store, code: Code) -> None:
     store.discard(SCORES)
     store.make(SCORES)
     assert ("scores", True, ()) in told(store)
+
+
+def test_code_that_is_edited_while_a_point_runs_is_not_said_to_have_made_it(
+    tmp_path: Path, code: Code
+) -> None:
+    def edit(out: Path, inputs: Mapping[str, Path]) -> None:
+        write(out, inputs)
+        code.path.write_text(code.path.read_text().replace("ones", "zeros"))
+
+    corpus = replace(CORPUS, build=edit)
+    vectors = replace(VECTORS, inputs={"corpus": corpus})
+    store = Store(tmp_path / "store")
+    laid = replace(plan(store.root), metrics=(vectors,), subject={})
+    assert run_point(laid, store, tmp_path).built == ("corpus", "vectors")
+    assert outdated(store, [vectors]) == []
+    code.begin_anew()
+    assert [each.modules for each in outdated(store, [vectors])] == [("toy_stale",)]
 
 
 def test_other_code_is_refused_and_named_with_the_remedy(

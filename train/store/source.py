@@ -73,6 +73,15 @@ def source_of(roots: tuple[Name, ...]) -> Source:
     return Source({name: digest for name, digest in modules.items() if digest}, _versions(outside))
 
 
+def remember(made_of: Iterable[tuple[Name, ...]]) -> None:
+    """Read the code of stages, and the commit, as a process begins with them: who edits a file
+    meanwhile does not change what the process runs.
+    """
+    project()
+    for roots in made_of:
+        source_of(roots)
+
+
 @cache
 def project() -> tuple[str, str]:
     """The project's version, and the commit of the working tree that it runs from, ``-dirty`` where
