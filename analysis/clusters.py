@@ -45,7 +45,7 @@ class Pairs:
         appearance."""
         first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
         kept = both_finite(first, second)
-        named: NDArray[np.str_] = np.asarray(units, dtype=object)[kept].astype(str)
+        named: NDArray[np.str_] = np.asarray(units).astype(str)[kept]
         names, at, unit = np.unique(named, return_index=True, return_inverse=True)
         order = np.argsort(at)
         place = np.argsort(order)  # by appearance: keys of the store decide no random order

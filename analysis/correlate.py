@@ -19,13 +19,12 @@ from numpy.typing import ArrayLike, NDArray
 from rich.console import Console
 
 from analysis.coefficients import Coefficients, Floats, Truths, coefficients
-from analysis.columns import labels, lists, numbers, require_columns, text_rows, texts
-from analysis.evidence import FEWEST_UNITS, RESAMPLES, Evidence, Rows, evidence, strata
+from analysis.columns import labels, numbers, require_columns, text_rows, texts
+from analysis.evidence import FEWEST_UNITS, RESAMPLES, Evidence, Rows, evidence
 from analysis.findings import CORRELATION_COLUMNS, STATISTICS, Finding, Marks, correlation_table
-from analysis.joined import open_table
+from analysis.joined import open_table, rows_of
 from analysis.naming import (
     ALL,
-    DOSE_SIGN,
     KINDS,
     ORIGINAL,
     POOLED_OVER,
@@ -81,10 +80,11 @@ def correlate(
         raise InputError("the table has no rows; give one with at least 3")
     if taken := [name for name in by if name in STATISTICS]:
         raise InputError(f"column {taken[0]!r} has the name of a result column; rename it")
-    units = np.arange(len(table)).astype(str).astype(object)
-    if cluster:
-        units = np.array([" ".join(unit) for unit in _rows(table, cluster)], dtype=object)
-    bases = np.array([" ".join(one) for one in _rows(table, base)], dtype=object) if base else ()
+    units, bases = (
+        [" ".join(unit) for unit in _rows(table, columns)] for columns in (cluster, base)
+    )
+    units = units if cluster else [str(row) for row in range(len(table))]
+    bases = bases if base else []
     whole = Rows.of(numbers(table, x), numbers(table, y), units, bases)
     resamples = _resamples(len(set(_rows(table, by))))
     found, refused = [], []
@@ -109,6 +109,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
     require_columns(joined, JOINED_COLUMNS, "the joined table")
     whole, unbiased = rows_of(joined), np.nan_to_num(numbers(joined, "unbiased"))
     generated = np.array([label == "True" for label in labels(joined, "generated")])
+    group_by: NDArray[np.str_] = np.array(texts(joined, "group_by"), dtype=str)
     slices = list(_slices(joined))
     resamples = _resamples(len(slices))
     found = []
@@ -116,7 +117,8 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
         rows = whole.at(places)
         behind = evidence(rows, unbiased=float(unbiased[places[0]]), resamples=resamples)
         repeated = len(set(rows.unit.tolist())) < len(places)
-        marks = Marks(repeated, bool(generated[places].any()), _missing(rows))
+        by = "; ".join(dict.fromkeys(group_by[places].tolist()))
+        marks = Marks(repeated, bool(generated[places].any()), by, _missing(rows))
         told = _supported(coefficients(rows.x, rows.y), behind)
         found.append(Finding(names, told, behind, marks=marks))
     present = list(dict.fromkeys(each.names["measure"] for each in found))
@@ -197,31 +199,6 @@ def repeats(rows: Rows) -> str:
                 " of one embedding do; name what is one unit with --cluster"
             )
     return ""
-
-
-def rows_of(joined: pd.DataFrame) -> Rows:
-    """The joined table as arrays; a point is its own unit, base and cluster where it does not
-    tell. Where nothing was modified, association is looked for within each training algorithm.
-    """
-    unit = _labels(joined, "unit", "point")
-    base = _labels(joined, "base", "unit" if "unit" in joined else "point")
-    sign = np.array([DOSE_SIGN.get(text, 0.0) for text in texts(joined, "direction")])
-    return Rows(
-        x=numbers(joined, "x"),
-        y=numbers(joined, "y"),
-        unit=unit,
-        base=base,
-        cluster=_labels(joined, "cluster", "base" if "base" in joined else "point"),
-        stratum=strata(unit, base, _labels(joined, "embedding", "embedding")),
-        arm=_labels(joined, "method", "method"),
-        dose=sign * np.nan_to_num(numbers(joined, "dose")),
-        x_resampled=lists(joined, "x_resampled"),
-        y_resampled=lists(joined, "y_resampled"),
-    )
-
-
-def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> NDArray[np.object_]:
-    return np.array(labels(joined, name if name in joined else otherwise), dtype=object)
 
 
 def _resamples(slices: int) -> int:

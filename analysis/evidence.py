@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from analysis.within import Ints
 
-Labels = NDArray[np.object_]
+Labels = NDArray[np.str_]
 
 FEWEST_UNITS = 3
 FEWEST_RESAMPLES = 50  # of words or posts, for a standard error
@@ -48,14 +48,14 @@ class Evidence(NamedTuple):
       where all share one corpus).
     * ``within``: r of score and gap over units, both freed of their base, with its 95% interval and
       the permutation ``within_p``; ``within_error``: the standard error of its z = atanh(r);
-      ``free``: its degrees of freedom. This is what verdicts are
-      about: does the gap follow the score when an embedding is modified? Where no base has two
-      units it is r over units.
+      ``free``: its degrees of freedom. This is what verdicts are about: does the gap follow the
+      score when an embedding is modified? Where no base has two units they are freed of the
+      training algorithm, in a foreign table of nothing.
     * ``influence_low``, ``influence_high``: least and largest ``within`` without one unit,
       ``influential``: the unit whose loss moves it most.
     * ``partial``: the same, freed of method and dose too; ``absolute``: the same of |score| and
       |gap| (a gap that opens with bias of either sign); ``distance``: distance correlation in [0,
-      1] of the freed values, 0 only for independence, with its p by chi-square.
+      1] of the freed values, with its p: dependence of any shape.
     * ``r_low``, ``r_high``: 95% interval of Pearson's r over all rows, for units of other bases
       too, from leaving out clusters; ``rho_*``, ``tau_*``: those of rho and tau. From 5 clusters.
     * ``reliability_x``, ``reliability_y``: the share of the variance within bases that is not noise
@@ -128,12 +128,11 @@ class Rows(NamedTuple):
         them every unit is one.
         """
         first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        unit, told = np.asarray(units, dtype=object), np.asarray(bases, dtype=object)
+        unit, told = (np.asarray(each).astype(str) for each in (units, bases))
         base = told if len(told) else unit
-        none, nothing = np.full(len(first), "", dtype=object), np.zeros((len(first), 0))
-        stratum = strata(unit, base, none)
-        dose = np.zeros(len(first))
-        return cls(first, second, unit, base, base, stratum, none, dose, nothing, nothing)
+        n, none = len(first), np.full(len(first), "")
+        stratum, nothing = strata(unit, base, none), np.zeros((n, 0))
+        return cls(first, second, unit, base, base, stratum, none, np.zeros(n), nothing, nothing)
 
     def known(self) -> Rows:
         """The rows with a score and a gap."""
@@ -176,7 +175,7 @@ def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -
         return found._replace(caution="within bases a side is constant, or nothing is left to tell")
     names = [names[place] for place in of.told]
     found = _within(found, of, names, permutation_p(of, stratum, resamples))
-    return _without_noise(_otherwise(found, units, of, design, unbiased), units, of, design)
+    return _without_noise(_otherwise(found, units, of, design, unbiased), units, of)
 
 
 def within_interval(rows: Rows) -> Estimate:
@@ -191,7 +190,7 @@ def within_interval(rows: Rows) -> Estimate:
 
 def codes(names: Labels) -> Ints:
     """Labels as numbers from 0 on."""
-    return np.unique(names.astype(str), return_inverse=True)[1]
+    return np.unique(names, return_inverse=True)[1]
 
 
 def _units(rows: Rows, unit: Ints) -> Rows:
@@ -323,13 +322,14 @@ def _ranking_interval(
     value: float, agree: Floats, cluster: Labels, free: int
 ) -> tuple[float, float]:
     """value +- t s, s from leaving out each cluster; cut at 0 and 1."""
-    own = codes(cluster)
-    k = int(own.max()) + 1
-    left = np.empty(k)
-    for one in range(k):
-        kept = np.flatnonzero(own != one)
-        n = len(kept)
-        left[one] = float(agree[np.ix_(kept, kept)].sum()) / (n * (n - 1)) if n > 1 else nan
+    share = indicators(codes(cluster))
+    block: Floats = share.T @ agree @ share
+    rest: Floats = len(cluster) - share.sum(axis=0)
+    k = len(rest)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left: Floats = (block.sum() - block.sum(axis=0) - block.sum(axis=1) + np.diag(block)) / (
+            rest * (rest - 1)
+        )
     error = sqrt((k - 1) / k * float(((left - float(left.mean())) ** 2).sum()))
     if not isfinite(error) or error == 0:
         return nan, nan
@@ -337,7 +337,7 @@ def _ranking_interval(
     return max(0.0, value - reach), min(1.0, value + reach)
 
 
-def _without_noise(found: Evidence, units: Rows, of: Residuals, design: Floats) -> Evidence:
+def _without_noise(found: Evidence, units: Rows, of: Residuals) -> Evidence:
     """With the share of the variance that is not noise, and r corrected for noise.
 
     reliability = 1 - sum_u var_b(c_ub) / sum_u c_u^2
@@ -348,7 +348,7 @@ def _without_noise(found: Evidence, units: Rows, of: Residuals, design: Floats) 
     too low.
     """
     x, y = (
-        _reliability(side, resampled, of, design)
+        _reliability(side, resampled, of)
         for side, resampled in ((units.x, units.x_resampled), (units.y, units.y_resampled))
     )
     ceiling = sqrt(x.whole * y.whole)
@@ -369,13 +369,12 @@ class Reliability(NamedTuple):
     without_each: Floats
 
 
-def _reliability(side: Floats, resampled: Floats, of: Residuals, design: Floats) -> Reliability:
+def _reliability(side: Floats, resampled: Floats, of: Residuals) -> Reliability:
     usable = resampled[:, np.isfinite(resampled).all(axis=0)]
     if usable.shape[1] < FEWEST_RESAMPLES:
         return Reliability(nan, np.full(len(of.told), nan))
-    basis = np.linalg.qr(design)[0]
-    noise: Floats = (usable - basis @ (basis.T @ usable)).var(axis=1, ddof=1)[of.told]
-    variance: Floats = ((side - basis @ (basis.T @ side)) ** 2)[of.told]
+    noise: Floats = of.freed(usable).var(axis=1, ddof=1)
+    variance: Floats = of.freed(side) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         each: Floats = (noise.sum() - noise) / (variance.sum() - variance / (1 - of.leverage))
     whole = 1 - float(noise.sum()) / float(variance.sum())

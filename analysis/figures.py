@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.columns import labels, texts
-from analysis.correlate import rows_of
 from analysis.grid import ChartText, Panel, panel_statistics, scatter_grid
+from analysis.joined import rows_of
 from analysis.naming import (
     FAMILY,
     GAP,
@@ -25,6 +25,7 @@ from analysis.naming import (
     metric_title,
     primary_of,
     query_titles,
+    taggers,
     told,
 )
 from files import atomic_path
@@ -35,11 +36,12 @@ STAMP = (
     " the real one."
 )
 BARS = (
-    "Above each panel: r within bases, its 95% interval. Bars: 95% intervals. Above 0: worse for"
-    " the unprivileged group."
+    "Above each panel: r within bases, 95% interval over embeddings. Bars: 95% intervals. Gap above"
+    " 0: worse for the unprivileged group."
 )
 POOLED = (
-    "All queries pooled: n counts every embedding once per query; in r it counts once, by its mean."
+    "All queries pooled: n counts every embedding once per query; in r it counts once, with the"
+    " mean of its scores."
 )
 MADE_FROM = ("point", "task", "embedding", "method", "direction", "dose", "wordset", "seed")
 VALUES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "reason", "generated")
@@ -97,7 +99,7 @@ def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartT
         title=f"{task}: {title} and performance gaps",
         x=title,
         y=f"performance gap ({groups.pop()})" if len(groups) == 1 else "performance gap",
-        notes=[STAMP, BARS] if generated else [BARS],
+        notes=[*([STAMP] if generated else []), BARS, *taggers(texts(part, "group_by"))],
         black=ORIGINAL,
     )
 

@@ -157,7 +157,7 @@ def panel_statistics(data: pd.DataFrame) -> list[Panel]:
             units = part.loc[np.isfinite(x) & np.isfinite(y), "unit"].nunique()
             rows = Rows.of(x, y, labels(part, "unit"))
             if "stratum" in part:
-                rows = rows._replace(stratum=np.array(labels(part, "stratum"), dtype=object))
+                rows = rows._replace(stratum=np.array(labels(part, "stratum"), dtype=str))
             r = within_interval(rows)
         panels.append(Panel(row, column, units, found.n, *r))
     return panels

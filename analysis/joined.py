@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns, texts
-from analysis.naming import GAP, SCORE, UNMODIFIED
+from analysis.columns import labels, lists, numbers, require_columns, texts
+from analysis.evidence import Labels, Rows, strata
+from analysis.naming import DOSE_SIGN, GAP, SCORE, UNMODIFIED
 from analysis.results import Tables, read_tables
 from files import InputError
 from files.tables import read_table
@@ -21,7 +23,7 @@ EXTRINSIC_COLUMNS = ("point", "task", "kind", "measure", "value")
 KEPT_OF_SCORES = ("low", "high", "unbiased", "p_value", "n_found", "n_lost", "resampled")
 KEPT_OF_GAPS = (
     *("low", "high", "resampled"),
-    *("support", "support_privileged", "support_unprivileged"),
+    *("support", "support_privileged", "support_unprivileged", "group_by"),
 )
 
 
@@ -31,11 +33,11 @@ def join_points(tables: Tables) -> pd.DataFrame:
     Columns: every column of ``points``; ``metric``, ``convention``, ``query``, ``part``, ``x`` (the
     score) with its interval ``x_low``, ``x_high``, ``unbiased`` (the score without bias),
     ``p_value``, ``n_found``, ``n_lost`` where recorded; ``task``, ``measure``, ``privileged``,
-    ``unprivileged``, ``y`` (the gap) with its interval ``y_low``, ``y_high`` and ``support`` where
-    recorded; ``unit``, the embedding, ``base``, the unmodified embedding it descends from, and
-    ``cluster``, what is independent of one another: corpora, or bases where all share one corpus;
-    ``reason``, which says why ``x`` or ``y`` is NaN, or what its interval lacks. An unmodified
-    embedding has the method ``none``.
+    ``unprivileged``, ``y`` (the gap) with its interval ``y_low``, ``y_high``, ``support`` and
+    ``group_by`` where recorded; ``unit``, the embedding, ``base``, the unmodified embedding it
+    descends from, and ``cluster``, what is independent of one another: corpora, or bases where all
+    share one corpus; ``reason``, which says why ``x`` or ``y`` is NaN, or what its interval lacks.
+    An unmodified embedding has the method ``none``.
 
     Failed points are left out. Raises ``InputError`` for a missing column, an empty table, a score
     that occurs twice, or a done point that one of the tables does not know.
@@ -61,6 +63,31 @@ def join_points(tables: Tables) -> pd.DataFrame:
         cluster=corpus if len(set(corpus)) > 1 else base,
         reason=["; ".join(dict.fromkeys(filter(None, pair))) for pair in reasons],
     )
+
+
+def rows_of(joined: pd.DataFrame) -> Rows:
+    """The joined table as arrays; a point is its own unit, base and cluster where it does not
+    tell. Where nothing was modified, association is looked for within each training algorithm.
+    """
+    unit = _labels(joined, "unit", "point")
+    base = _labels(joined, "base", "unit" if "unit" in joined else "point")
+    sign = np.array([DOSE_SIGN.get(text, 0.0) for text in texts(joined, "direction")])
+    return Rows(
+        x=numbers(joined, "x"),
+        y=numbers(joined, "y"),
+        unit=unit,
+        base=base,
+        cluster=_labels(joined, "cluster", "base" if "base" in joined else "point"),
+        stratum=strata(unit, base, _labels(joined, "embedding", "embedding")),
+        arm=_labels(joined, "method", "method"),
+        dose=sign * np.nan_to_num(numbers(joined, "dose")),
+        x_resampled=lists(joined, "x_resampled"),
+        y_resampled=lists(joined, "y_resampled"),
+    )
+
+
+def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
+    return np.array(labels(joined, name if name in joined else otherwise), dtype=str)
 
 
 def has_gaps(tables: Tables) -> bool:

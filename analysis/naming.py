@@ -30,6 +30,7 @@ DETAIL_OF = {
 DOSE_SIGN = {"debias": -1.0, "overbias": 1.0}
 PRIMARY = ("recall", "precision")
 UTILITY = "f1"
+ANNOTATION = "annotation"
 SMALLEST = 0.3  # smallest correlation of interest, where an experiment declares no other
 METRIC_TITLES = {"weat": "WEAT effect size (d)"}
 
@@ -73,6 +74,11 @@ def gap_titles(table: pd.DataFrame) -> list[str]:
 def group_pairs(table: pd.DataFrame) -> list[str]:
     """For each row its groups as the difference they are: ``male - female``."""
     return [" - ".join(filter(None, pair)) for pair in text_rows(table, GAP[1:])]
+
+
+def taggers(group_by: Iterable[str]) -> list[str]:
+    """What is to be said of groups that nobody annotated: ``groups by tagger: ...``, each once."""
+    return [f"groups by {each}" for each in dict.fromkeys(group_by) if each not in ("", ANNOTATION)]
 
 
 def query_titles(table: pd.DataFrame) -> list[str]:

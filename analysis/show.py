@@ -4,6 +4,7 @@ it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from rich.segment import Segments
 from rich.table import Table
 from rich.text import Text
 
-from analysis.columns import is_blank, numbers, text_rows, texts, values_of
+from analysis.columns import is_blank, numbers, texts, values_of
 from analysis.naming import (
     ALL,
     FAMILY,
@@ -28,6 +29,7 @@ from analysis.naming import (
     primary_of,
     row_names,
     shown,
+    taggers,
 )
 from analysis.verdict import ROLE_PRIMARY
 
@@ -111,8 +113,8 @@ def print_evidence(found: Sequence[Finding], console: Console) -> None:
 
 def print_correlations(found: Sequence[Finding], console: Console) -> None:
     """The slices of ``correlate_slices`` over all methods, one table per task, metric and
-    convention, and why the primary ones have their verdicts; slices of single methods stay in the
-    file.
+    convention, exploratory verdicts in brackets, and why the primary ones have theirs; slices of
+    single methods stay in the file.
     """
     whole = [each for each in found if each.names["method"] == ALL]
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
@@ -131,11 +133,12 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
             name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
             for note in filter(None, _notes(each)):
                 console.print(f"{name}: {note}", soft_wrap=True, highlight=False, markup=False)
-    primary = [each for each in found if each.judgement.role == ROLE_PRIMARY]
-    for verdict, why in dict.fromkeys(
-        (each.judgement.verdict, each.judgement.why) for each in primary
-    ):
-        console.print(f"{verdict}: {why}", soft_wrap=True, highlight=False, markup=False)
+    for note in taggers(each.marks.group_by for each in whole):
+        console.print(note, soft_wrap=True, highlight=False, markup=False)
+    primary = [each.judgement for each in found if each.judgement.role == ROLE_PRIMARY]
+    for (verdict, why), times in Counter((each.verdict, each.why) for each in primary).items():
+        told = f"{times} of {len(primary)} primary slices, {verdict}: {why}"
+        console.print(told, soft_wrap=True, highlight=False, markup=False)
 
 
 def _notes(found: Finding) -> tuple[str, str]:
@@ -155,7 +158,7 @@ def _evidence(found: Finding) -> dict[str, str]:
         "adjusted": p_value(judgement.p_adjusted),
         "r": estimate(found.statistics.pearson, behind.r_low, behind.r_high),
         "right pick": estimate(behind.accuracy, behind.accuracy_low, behind.accuracy_high),
-        "verdict": judgement.verdict,
+        "verdict": judgement.told,
     }
 
 
@@ -166,8 +169,9 @@ def print_points(
     primary: Sequence[str] = PRIMARY,
     utility: str = UTILITY,
 ) -> None:
-    """One row per done point: its intrinsic scores, its gaps in the ``primary`` measures and its
-    ``utility`` over all posts with their intervals; one table per embedding; failed points last.
+    """One row per done point: its intrinsic scores, its gaps in the ``primary`` measures with their
+    intervals and the items behind them (n, of the group that has fewer), and its ``utility`` over
+    all posts; one table per embedding; failed points last.
     """
     points = tables.points
     scores, hidden = _scores(tables.intrinsic)
@@ -191,6 +195,8 @@ def print_points(
     if hidden:
         told_of = f"not shown, but in the intrinsic table: {', '.join(hidden)}"
         console.print(told_of, highlight=False)
+    for note in taggers(texts(tables.extrinsic, "group_by")):
+        console.print(note, soft_wrap=True, highlight=False, markup=False)
     console.print(f"{done.sum()} of {len(points)} points done", highlight=False)
     failed = {
         name: _cells(points[~done], name) for name in (*section, "embedding", *made_from, "status")
@@ -223,13 +229,16 @@ def _measures(
     gaps = gaps.assign(title=gap_titles(gaps))
     overall = (extrinsic["measure"] == utility) & (extrinsic["group"] == ALL)
     parts = [gaps[gaps["measure"] == each] for each in primary_of(texts(gaps, "measure"), primary)]
-    parts.append(extrinsic[overall].assign(title=measure_title(utility)))
     rows = pd.concat(parts)
+    counts = texts(rows, "support")
+    told = zip(estimates(rows), counts, strict=True)
+    cells = [*(f"{gap} {n}".rstrip() for gap, n in told), *estimates(extrinsic[overall])]
+    titles = [f"{title}, n" if any(counts) else title for title in texts(rows, "title")]
+    titles += [measure_title(utility)] * int(overall.sum())
+    points = texts(rows, "point") + texts(extrinsic[overall], "point")
     found: dict[str, dict[str, str]] = {}
-    for (title, point), value in zip(
-        text_rows(rows, ("title", "point")), estimates(rows), strict=True
-    ):
-        found.setdefault(title, {})[point] = value
+    for title, point, cell in zip(titles, points, cells, strict=True):
+        found.setdefault(title, {})[point] = cell
     return found
 
 

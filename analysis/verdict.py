@@ -29,14 +29,16 @@ RULES = f"""\
 All verdicts are about r within bases: does the gap follow the score when an embedding is modified?
 supports:     the 95% interval of r within bases lies above 0, and its adjusted p is below {LEVEL}
 contradicts:  the same with the interval below 0
-negligible:   r within bases, corrected for noise, lies within the smallest correlation of interest
-              of 0 ({SMALLEST} where no other is declared) by its 90% interval, which is two
-              one-sided tests at {LEVEL}; half of the variance of either side at least is no noise
+negligible:   neither; and r within bases, corrected for noise, differs from 0 by less than the
+              smallest correlation of interest ({SMALLEST} where no other is declared) by its 90%
+              interval: two one-sided tests at {LEVEL}. At least half of the variance of either side
+              must be no noise of the choice of words and posts.
 cannot tell:  everything else; how many embeddings would tell stands beside it
-Adjusted: over the primary slices, which the experiment declares before it runs (Holm, 1979); a
-slice that is part of a primary one over the parts of that one, and only where that one's p is below
-{LEVEL} too; all others, which are exploratory, over one another. Slices with fewer than
-{FEWEST_FREE} degrees of freedom (units - bases - 1) get no verdict and are not counted."""
+Primary slices are declared by the experiment before it runs; their p is adjusted over them (Holm,
+1979). A slice that is part of a primary one is adjusted over the parts of that one, and never below
+the p of that one; all others over one another. These two are exploratory: what they say is to be
+tried again. Slices with fewer than {FEWEST_FREE} degrees of freedom (units - bases - 1) get no
+verdict and are not counted. Nothing here says that another method would do the same."""
 
 
 class Judgement(NamedTuple):
@@ -53,6 +55,11 @@ class Judgement(NamedTuple):
     detectable: float = nan
     verdict: str = CANNOT_TELL
     why: str = ""
+
+    @property
+    def told(self) -> str:
+        """The verdict, in brackets where it is exploratory."""
+        return self.verdict if self.role == ROLE_PRIMARY else f"({self.verdict})"
 
 
 def judged(
@@ -81,7 +88,8 @@ def _verdict(
     found: Evidence, family: int, p: float, reach: float, smallest: float
 ) -> tuple[str, str]:
     if not may_claim(found):
-        few = f"{found.n_units} embeddings of {found.n_bases} bases are too few"
+        bases = f" of {found.n_bases} bases" if found.n_bases < found.n_units else ""
+        few = f"{found.n_units} embeddings{bases} are too few"
         return CANNOT_TELL, found.caution or f"{few}; {_enough(found, max(1, family), smallest)}"
     low, high = found.within_low, found.within_high
     if low > 0 and p < LEVEL:
@@ -94,7 +102,7 @@ def _verdict(
         return CANNOT_TELL, "r within bases has no interval"
     beyond = low > 0 or high < 0
     said = f"not beyond chance among {family} slices (adjusted p {p:.2g}); " if beyond else ""
-    said += f"such a study finds |r| of {reach:.2f} or more; "
+    said += f"such a study finds |r| from {reach:.2f} on; "
     return CANNOT_TELL, said + _enough(found, family, smallest)
 
 
@@ -104,7 +112,8 @@ def _enough(found: Evidence, family: int, smallest: float) -> str:
         return "each base needs modified embeddings"
     times = (free_needed(smallest, family) + 1) / (found.free + 1)
     number = ceil(times * found.n_units)
-    return f"|r| of {smallest:g} takes about {number} embeddings, {times:.1f} times the seeds"
+    more = "the seeds" if found.n_bases < found.n_units else "as many"
+    return f"|r| = {smallest:g} takes about {number} embeddings, {times:.1f} times {more}"
 
 
 def heterogeneity(parts: Sequence[Evidence]) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from analysis.coefficients import Floats
 
 Ints = NDArray[np.intp]
-Orders = NDArray[np.uint16] | NDArray[np.uint32]
+Orders = NDArray[np.uint32]
 
 NORMAL_80 = 0.8416212335729143
 FEWEST_FREE = 8  # degrees of freedom below which simulated intervals and tests do not hold
@@ -48,7 +48,7 @@ class Estimate(NamedTuple):
 class Residuals:
     """What is left of x and y: shapes (n,) each, of the units ``told`` (their places), which no
     column of the design singles out. ``leverage`` is h, ``free`` the degrees of freedom left for a
-    correlation, all units - rank - 1.
+    correlation, all units - rank - 1; ``basis`` spans the columns of the design (all units, rank).
     """
 
     u: Floats
@@ -56,6 +56,12 @@ class Residuals:
     leverage: Floats
     told: Ints
     free: int
+    basis: Floats
+
+    def freed(self, values: Floats) -> Floats:
+        """Other values of all units, freed of the design: (all units, ...) -> (n, ...)."""
+        left: Floats = (values - self.basis @ (self.basis.T @ values))[self.told]
+        return left
 
     @property
     def defined(self) -> bool:
@@ -81,7 +87,7 @@ def residuals(x: Floats, y: Floats, design: Floats) -> Residuals:
     leverage: Floats = np.einsum("ij,ij->i", basis, basis)
     told = np.flatnonzero(leverage < 1 - 1e-9)
     u, v = ((side - basis @ (basis.T @ side))[told] for side in (_scaled(x), _scaled(y)))
-    return Residuals(u, v, leverage[told], told, len(x) - basis.shape[1] - 1)
+    return Residuals(u, v, leverage[told], told, len(x) - basis.shape[1] - 1, basis)
 
 
 def indicators(labels: Ints) -> Floats:
@@ -148,8 +154,7 @@ def orders(strata: tuple[int, ...], resamples: int) -> Orders:
     (resamples, n).
     """
     rng = np.random.default_rng(0)
-    places = np.arange(len(strata)).astype(np.uint16 if len(strata) < 2**16 else np.uint32)
-    found = np.tile(places, (resamples, 1))
+    found: Orders = np.tile(np.arange(len(strata), dtype=np.uint32), (resamples, 1))
     for stratum in dict.fromkeys(strata):
         own = np.flatnonzero(np.array(strata) == stratum)
         found[:, own] = rng.permuted(found[:, own], axis=1)

@@ -13,6 +13,7 @@ from statistics import median
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from rich.console import Console
 
 from analysis.correlate import correlate
@@ -51,10 +52,16 @@ def made_up_tables(points: int, seed: int = 0) -> Tables:
     scores = table[["point"]].merge(
         pd.DataFrame({"query": ["weat6b", "weat7", "weat8"]}), how="cross"
     )
+
+    def resampled(value: NDArray[np.float64], noise: float) -> pd.Series:
+        drawn = value[:, None] + noise * rng.normal(size=(len(value), 200))
+        return pd.Series(list(drawn))
+
     value = rng.normal(size=len(scores))
     scores = scores.assign(
         metric="weat", value=value, low=value - 0.3, high=value + 0.3, unbiased=0.0, reason=""
     )
+    scores["resampled"] = resampled(value, 0.15)
     gaps = table[["point"]].merge(
         pd.DataFrame({"measure": ["precision", "recall", "f1"]}), how="cross"
     )
@@ -71,6 +78,7 @@ def made_up_tables(points: int, seed: int = 0) -> Tables:
         support=50,
         reason="",
     )
+    gaps["resampled"] = resampled(value, 0.05)
     return Tables(table, scores, gaps)
 
 

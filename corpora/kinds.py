@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 
 from files import Choice
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from files.documents import Document
+
+Singletons = Literal["drop", "keep"]
 
 
 class Data(Choice, Protocol):
@@ -45,6 +49,25 @@ class Source(Data, Protocol):
         ``label`` (0 or 1), ``group`` (str; only where ``grouped``), ``split`` (``train``, ``dev``,
         ``test``; or ``all`` in every row: cross-validate) and, of published posts, ``raw``, the
         text as it was.
+        """
+
+
+@runtime_checkable
+class DocumentSource(Data, Protocol):
+    """Documents with coreference, with which resolvers are trained and tested."""
+
+    @property
+    def scheme(self) -> str:
+        """The annotation scheme: what counts as a mention, such as ``ontonotes`` or ``litbank``."""
+
+    @property
+    def singletons(self) -> Singletons:
+        """What becomes of clusters of one mention, which some schemes annotate and some do not."""
+
+    def load(self, *, seed: int) -> dict[str, list[Document]]:
+        """The documents of the splits ``train``, ``dev`` and ``test``; the last two may be empty.
+
+        No two have the same name and part.
         """
 
 

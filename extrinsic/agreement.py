@@ -9,14 +9,15 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from math import nan, sqrt
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from extrinsic.measures import MEASURES, UNDEFINED
 from extrinsic.tagger import BOTH, NEITHER, MentionTagger
 from files import InputError, nearest, run_cli
 from files.tables import read_table
@@ -24,7 +25,7 @@ from files.tables import read_table
 TAGS = ("male", "female", BOTH, NEITHER)
 # As tweets are tokenised: hashtags and mentions are no words of the post
 WORD = re.compile(r"(?<![#@\w])[\w'\u2019]+")
-Z = 1.959963984540054  # normal quantile of .975
+LEVEL = 0.95
 
 
 class Precision(NamedTuple):
@@ -57,10 +58,8 @@ def cross_table(tags: pd.Series[str], annotation: pd.Series[str]) -> pd.DataFram
 
 
 def precision(counts: pd.DataFrame, tag: str, annotation: str) -> Precision:
-    """Of the n posts with ``tag``, the share p = k / n whose annotation is ``annotation``; NaN if
-    n is 0. With Wilson's (1927) score interval, z = 1.96:
-
-    (k + z^2 / 2 -+ z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)
+    """Of the posts with ``tag``, the share whose annotation is ``annotation``, with Wilson's
+    interval (see ``extrinsic.measures``); NaN if there are none.
 
     ``counts`` as ``cross_table`` gives them. Raises ``InputError`` for an annotation that no post
     has.
@@ -70,11 +69,9 @@ def precision(counts: pd.DataFrame, tag: str, annotation: str) -> Precision:
         hint = nearest(annotation, counts.index)
         raise InputError(f"no post is annotated {annotation!r}{hint}; there are {there}")
     n, k = int(counts[tag].sum()), int(counts[tag][annotation])
-    if not n:
-        return Precision(tag, annotation, 0, 0, nan, nan, nan)
-    half = Z * sqrt(k * (n - k) / n + Z**2 / 4)
-    low, high = ((k + Z**2 / 2 + side) / (n + Z**2) for side in (-half, half))
-    return Precision(tag, annotation, n, k, k / n, low, high)
+    cells = np.array([0, n - k, 0, k])
+    found = MEASURES["precision"].estimate(cells, LEVEL) if n else UNDEFINED
+    return Precision(tag, annotation, n, k, *found)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -17,13 +17,12 @@ import numpy as np
 import pandas as pd
 from annotated_types import Gt, Lt
 
-from extrinsic.measures import MEASURES, Counts, Estimate, difference
+from extrinsic.measures import MEASURES, UNDEFINED, Counts, Estimate, difference
 from extrinsic.resampling import resampled_counts
 from files import InputError, choice, nearest
 from files.choice import Fileless, Whole
 
 ALL = "all"
-UNDEFINED = Estimate(np.nan, np.nan, np.nan)
 
 
 @choice

@@ -11,7 +11,7 @@ proportion. ``tests/extrinsic/test_gap_coverage.py`` simulates how often the int
 
 from __future__ import annotations
 
-from math import hypot
+from math import hypot, nan
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -30,6 +30,9 @@ class Estimate(NamedTuple):
     value: float
     low: float
     high: float
+
+
+UNDEFINED = Estimate(nan, nan, nan)
 
 
 class Measure(NamedTuple):

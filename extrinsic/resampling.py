@@ -8,22 +8,16 @@ covariance of their resampled gaps.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import shake_128
-from math import exp, factorial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from intrinsic.resampling import RESAMPLES, times_drawn
 
 if TYPE_CHECKING:
     from extrinsic.measures import Counts
 
-RESAMPLES = 200
 BLOCK = 8192
-# Of 2^16 equally likely numbers, the Poisson(1) quantile of each
-_POISSON: NDArray[np.float32] = np.searchsorted(
-    np.cumsum([exp(-1) / factorial(k) for k in range(9)]), (np.arange(2**16) + 0.5) / 2**16
-).astype(np.float32)
 
 
 def resampled_counts(ids: Sequence[str], kinds: Counts, n_kinds: int) -> Counts:
@@ -38,12 +32,6 @@ def resampled_counts(ids: Sequence[str], kinds: Counts, n_kinds: int) -> Counts:
     for start in range(0, len(ids), BLOCK):
         here = slice(start, start + BLOCK)
         # Exact: whole numbers far below 2^24
-        counts += (_times_drawn(ids[here]).T @ of_kind[kinds[here]]).astype(np.int64)
+        drawn = times_drawn(ids[here]).astype(np.float32)
+        counts += (drawn.T @ of_kind[kinds[here]]).astype(np.int64)
     return counts
-
-
-def _times_drawn(ids: Sequence[str]) -> NDArray[np.float32]:
-    """(n, 200): two bytes of the id's hash decide each."""
-    hashes = b"".join(shake_128(each.encode()).digest(2 * RESAMPLES) for each in ids)
-    drawn: NDArray[np.float32] = _POISSON[np.frombuffer(hashes, "<u2").reshape(-1, RESAMPLES)]
-    return drawn

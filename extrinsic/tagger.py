@@ -26,10 +26,10 @@ class MentionTagger:
     general gender nouns, in pairs, so that neither gender has more ways of being found.
 
     Stands in for the annotation of whom a post is about, which few data sets have, and badly: a
-    gender is mentioned in many posts that target somebody else. Of the posts of HateXplain (Mathew
-    et al., 2021) that are tagged female 49 of 197 are annotated as about women, and of those tagged
-    male 2 of 247 as about men. ``python -m extrinsic.agreement`` counts it for posts that have
-    both. ``description`` says so and belongs beside every number made from these groups.
+    gender is mentioned in many posts that target somebody else. Of 197 posts of HateXplain (Mathew
+    et al., 2021) that gender words call female, 49 are annotated as about women, of 247 that they
+    call male, 2 as about men. ``python -m extrinsic.agreement`` counts it for posts that have both.
+    ``description`` says so and belongs beside every number made from these groups.
 
     Raises ``InputError`` for a query without X or Y, and for a word that stands in both.
     """

@@ -308,6 +308,8 @@ class Metric:
             low=one.interval[0],
             high=one.interval[1],
             unbiased=math.nan if unbiased is None else unbiased,
+            least=self.about.range[0],
+            most=self.about.range[1],
             statistic=one.statistic,
             p_value=one.test.p,
             p_low=one.test.low,

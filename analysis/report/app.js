@@ -97,7 +97,7 @@ function select(brush) {
     ? shown().filter((row) => row.x >= brush.x[0] && row.x <= brush.x[1] && row.y >= brush.y[0] && row.y <= brush.y[1]) : [];
   const count = shown().length;
   document.getElementById("selected").textContent = inside.length ? `${inside.length} of ${count} rows selected` : `${count} rows shown, none selected`;
-  const names = ["embedding", "method", "direction", "dose", "wordset", "seed", "query", "x", "x_low", "x_high", "gap", "y", "y_low", "y_high"];
+  const names = ["embedding", "method", "direction", "dose", "wordset", "seed", "query", "x", "x_low", "x_high", "gap", "y", "y_low", "y_high", "support"];
   document.getElementById("selection").replaceChildren(...(inside.length ? [table(inside, names, "Selected rows", { save: "selected.csv", scroll: true })] : []));
 }
 
@@ -113,7 +113,7 @@ async function draw(id, data = {}) {
 // The answer first.
 const verdicts = D.correlations.filter((row) => row.role === "primary");
 const brief = ["query", "gap", "verdict", "r within bases, 95% interval", "embedding runs", "bases", "p, adjusted", "r of all, 95% interval", "right picks, 95% interval", "why"];
-const estimate = (value, low, high) => (value === null ? "" : `${value.toFixed(2)} ${low === null ? "" : `[${low.toFixed(2)}, ${high.toFixed(2)}]`}`);
+const estimate = (value, low, high) => (value === null ? "" : `${value.toFixed(2)} ${low === null ? "" : `[${low.toFixed(2)},\u00a0${high.toFixed(2)}]`}`);
 for (const row of verdicts) Object.assign(row, {
   "r within bases, 95% interval": estimate(row.within, row.within_low, row.within_high), "embedding runs": row.n_units, bases: row.n_bases,
   "p, adjusted": row.p_adjusted, "r of all, 95% interval": estimate(row.pearson, row.r_low, row.r_high),

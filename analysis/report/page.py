@@ -16,9 +16,10 @@ import vl_convert
 
 from analysis.columns import texts
 from analysis.figures import STAMP
-from analysis.naming import PRIMARY, UNMODIFIED, UTILITY
+from analysis.naming import PRIMARY, UNMODIFIED, UTILITY, taggers
 from analysis.report.page_data import Json, page_data
 from analysis.report.tex import correlations_tex
+from analysis.saturation import saturation
 from analysis.verdict import CANNOT_TELL, CONTRADICTS, NEGLIGIBLE, ROLE_PRIMARY, RULES, SUPPORTS
 from files import InputError, atomic_path
 
@@ -65,6 +66,8 @@ def build_report(
         "title": html.escape(_title(tables, folder)),
         "banner": _banner() if data["generated"] else "",
         "headline": html.escape(headline(found)),
+        "groups": html.escape("; ".join(taggers(texts(tables.extrinsic, "group_by")))),
+        "saturation": html.escape(saturation(tables)),
         "rules": html.escape(RULES),
         "method": _method(tables, _cost(folder)),
     }
@@ -93,15 +96,12 @@ def headline(found: Iterable[Finding]) -> str:
     verdicts = [each.judgement.verdict for each in slices]
     units = max((each.evidence.n_units for each in slices), default=0)
     bases = max((each.evidence.n_bases for each in slices), default=0)
-    told = (
-        f"{verdicts.count(SUPPORTS)} support it",
-        f"{verdicts.count(CONTRADICTS)} contradict it",
-        f"{verdicts.count(NEGLIGIBLE)} find it negligible",
-        f"{verdicts.count(CANNOT_TELL)} cannot tell",
-    )
     return (
-        f"Of {len(slices)} primary slices (a query and a gap, over all embeddings and methods, at"
-        f" most {units} embedding runs of {bases} unmodified embeddings), {', '.join(told)}."
+        f"{verdicts.count(SUPPORTS)} of {len(slices)} primary slices support that the gap follows"
+        f" the score when an embedding is modified, {verdicts.count(CONTRADICTS)} contradict it,"
+        f" {verdicts.count(NEGLIGIBLE)} find it negligible, {verdicts.count(CANNOT_TELL)} cannot"
+        f" tell (a slice: a query and a gap; at most {units} embedding runs of {bases} unmodified"
+        " embeddings)."
     )
 
 

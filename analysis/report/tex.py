@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.naming import ALL, SCORE, SLICE_COLUMNS, gap_titles, row_names
+from analysis.naming import ALL, SCORE, SLICE_COLUMNS, gap_titles, row_names, taggers
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
@@ -26,8 +26,8 @@ Metric & Embedding & Query & Rows & Units & $r$ [95\%] & $p$ & Right picks [95\%
 
 
 def correlations_tex(found: Iterable[Finding]) -> str:
-    """Slices over all methods as a LaTeX ``tabular`` (needs ``booktabs``): units, r and its
-    interval, Holm's p, right picks, verdict.
+    """Slices over all methods as a LaTeX ``tabular`` (needs ``booktabs``): units, r within bases
+    and its interval, adjusted p, right picks, verdict.
     """
     whole = [each for each in found if each.names["method"] == ALL]
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
@@ -39,7 +39,8 @@ def correlations_tex(found: Iterable[Finding]) -> str:
     lines = [
         "% Generated data: no evidence about the world."
         if generated
-        else "% r within bases, 95% interval; p adjusted over its family.",
+        else "% r within bases, 95% interval; p adjusted over its family; (exploratory verdicts).",
+        *(f"% {note}" for note in taggers(each.marks.group_by for each in whole)),
         HEAD,
     ]
     for gap, rows in blocks.items():
@@ -63,7 +64,7 @@ def _row(found: Finding, metric: str, query: str) -> str:
         _estimate(behind.within, behind.within_low, behind.within_high),
         _estimate(found.judgement.p_adjusted),
         _estimate(behind.accuracy, behind.accuracy_low, behind.accuracy_high),
-        found.judgement.verdict,
+        found.judgement.told,
     ]
     return " & ".join(cells) + r" \\"
 

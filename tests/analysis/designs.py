@@ -38,6 +38,7 @@ Kind = Literal[
     "doses that saturate",
     "growing noise",
     "quiet units",
+    "heavy-tailed noise",
     "heavy tails",
     "lone outlier",
 ]
@@ -87,7 +88,7 @@ def studies(kind: Kind, bases: int, units: int, r: float, count: int, seed: int 
     others: Floats = rng.normal(size=(count, QUERIES - 1, n))
     x = np.concatenate([moved, sqrt(2 / 3) * moved + sqrt(1 / 3) * others], axis=1)
     noise: Floats = rng.normal(size=(count, MEASURES, n))
-    if kind == "heavy tails":
+    if kind in ("heavy-tailed noise", "heavy tails"):
         noise = rng.standard_t(3, size=noise.shape)
     elif kind == "growing noise":
         noise = noise * (0.3 + np.abs(moved) ** 1.5)
@@ -232,7 +233,7 @@ def clustered(
     of_seed, of_base = pair(seeds, between)[:, base // 2], pair(2 * seeds, between)[:, base]
     x, y = of_seed + of_base + pair(len(base), within)
     rows = Rows.of(x, y, np.arange(len(base)), base)
-    return rows._replace(cluster=(base // 2).astype(object)), (2 * between + within) / 3
+    return rows._replace(cluster=(base // 2).astype(str)), (2 * between + within) / 3
 
 
 def total_coverage(
@@ -302,7 +303,7 @@ def own_effects(bases: int, spread: float, count: int, seed: int = 6) -> Limits:
     """
     rng = np.random.default_rng(seed)
     dose = np.array([0, -1, -0.5, 0.5, 1, -1, -0.5, 0.5, 1])
-    arm = np.array(["none", *["balance"] * 4, *["attract_repel"] * 4], dtype=object)
+    arm = np.array(["none", *["balance"] * 4, *["attract_repel"] * 4])
     base = np.repeat(np.arange(bases), len(dose))
     told = []
     for _ in range(count):

@@ -55,6 +55,14 @@ def test_labels_of_numbers() -> None:
     assert labels(table, "on") == ["True", "False", "True", "True"]
 
 
+def test_lists_of_numbers() -> None:
+    table = pd.DataFrame({"v": [[1.0, 2.0], [], None, [3.0]]})
+    nan = np.nan
+    expected = np.array([[1, 2], [nan, nan], [nan, nan], [3, nan]])
+    assert lists(table, "v") == pytest.approx(expected, nan_ok=True)
+    assert lists(table, "w").shape == (4, 0)
+
+
 @pytest.mark.parametrize("word", ["", "NA", "n/a", "NaN", "null", "-"])
 def test_words_for_missing_are_nan(word: str) -> None:
     assert np.isnan(numbers(pd.DataFrame({"x": [word]}), "x")).all()

@@ -15,6 +15,7 @@ from scipy import stats
 from analysis.coefficients import Coefficients
 from analysis.correlate import correlate
 from analysis.evidence import Evidence, Rows, evidence, within_interval
+from analysis.joined import rows_of
 from analysis.within import indicators, residuals
 from tests.analysis.designs import measured, studies
 
@@ -69,6 +70,25 @@ def test_bases_are_no_evidence() -> None:
     assert (found.n_units, found.n_bases, found.free) == (18, 2, 15)
 
 
+def test_where_nothing_was_modified_algorithms_are_no_evidence() -> None:
+    """24 unmodified embeddings of two algorithms that differ in x and y."""
+    rng = np.random.default_rng(0)
+    name = np.repeat(["word2vec", "fasttext"], 12)
+    shift = np.repeat([0.0, 5.0], 12)
+    table = pd.DataFrame({"x": rng.normal(size=24) + shift, "y": rng.normal(size=24) + shift})
+    keys = [f"{one}{i}" for i, one in enumerate(name)]
+    table = table.assign(embedding=name, unit=keys, base=keys, cluster=keys, method="none")
+    found = evidence(rows_of(table))
+    freed = table.groupby("embedding")[["x", "y"]].transform(lambda side: side - side.mean())
+    assert found.within == pytest.approx(np.corrcoef(freed["x"], freed["y"])[0, 1])
+    assert found.within_p > 0.05
+    assert (found.n_bases, found.free) == (24, 21)
+    # Once an embedding is modified, what descends from it is what it is compared with
+    modified = pd.concat([table, table[:1].assign(unit="w", x=2.0, y=1.0)])
+    assert evidence(rows_of(modified)).n_units == 25
+    assert evidence(rows_of(modified)).free == 0
+
+
 def test_rows_of_a_unit_count_once_whatever_their_number() -> None:
     """12 units of one to four rows whose means lie near a line: of a million orders of the means of
     y one in some thousands has a correlation as large.
@@ -105,7 +125,7 @@ def test_queries_that_share_a_gap_are_one_unit() -> None:
         "within_p",
         "distance_p",
     ):
-        assert getattr(three, name) == pytest.approx(getattr(one, name)), name
+        assert three._asdict()[name] == pytest.approx(one._asdict()[name]), name
 
 
 def test_the_u_shape_is_seen() -> None:
@@ -144,7 +164,7 @@ def test_the_partial_correlation_is_free_of_method_and_dose() -> None:
     """Score and gap both follow the dose and nothing else: r is near 1, the partial one is not."""
     rng = np.random.default_rng(0)
     dose = np.tile([0, -1, -0.5, 0.5, 1, -1, -0.5, 0.5, 1], 3)
-    arm = np.tile(np.array(["none"] + ["balance"] * 4 + ["attract_repel"] * 4, dtype=object), 3)
+    arm = np.tile(np.array(["none"] + ["balance"] * 4 + ["attract_repel"] * 4), 3)
     x, y = dose + 0.1 * rng.normal(size=(2, 27))
     rows = Rows.of(x, y, np.arange(27), np.repeat(np.arange(3), 9))
     found = evidence(rows._replace(arm=arm, dose=dose))
@@ -219,8 +239,9 @@ def test_every_statistic_is_found() -> None:
     # Two units of a base tell nothing that is left by themselves
     assert not [name for name, value in found._asdict().items() if value != value]
     assert (found.n_units, found.n_bases, found.n_clusters, found.free) == (12, 6, 6, 5)
+    bounds: dict[str, float] = found._asdict()
     for name in ("within", "partial", "absolute", "rho", "tau", "accuracy", "corrected", "r"):
-        assert getattr(found, f"{name}_low") < getattr(found, f"{name}_high"), name
+        assert bounds[f"{name}_low"] < bounds[f"{name}_high"], name
     assert within_interval(rows) == (found.within, found.within_low, found.within_high)
 
 
@@ -262,7 +283,7 @@ def test_rows_written_twice_are_no_evidence_once_they_are_clustered() -> None:
     table["y"] += 0.6 * table["x"]
     once, fourfold = clustered(table), clustered(pd.concat([table] * 4))
     for name in ("r_low", "r_high", "within_low", "within_high", "within_p", "n_units"):
-        ours, theirs = (getattr(each.evidence, name) for each in (once, fourfold))
+        ours, theirs = (each.evidence._asdict()[name] for each in (once, fourfold))
         assert ours == pytest.approx(theirs), name
     of_rows = fourfold.statistics.pearson_high - fourfold.statistics.pearson_low
     assert of_rows < 0.6 * (fourfold.evidence.r_high - fourfold.evidence.r_low)

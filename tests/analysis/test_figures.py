@@ -49,7 +49,7 @@ def test_figure_3_has_one_panel_per_experiment(drawn: Path, texts: Texts) -> Non
     ):
         assert label in found
     # Word2vec with WEAT 7, fasttext with WEAT 8
-    assert found.count("n = 5, r = 1.00") == 2
+    assert found.count("n = 5, r = 1.00") == 2, "points on a line have no interval"
     assert found.count("n = 5, r = -1.00") == 2
     assert found.count("n = 5, r undefined") == 2
     assert found.count("n = 4, r undefined") == 2
@@ -144,6 +144,17 @@ def test_a_panel_shows_the_slice_of_the_same_name(
         assert shown == pytest.approx([of["within"], of["within_low"], of["within_high"]])
         note = panel_note(int(of["n_units"]), int(of["n"]), *shown).replace("\u2212", "-")
         assert note in texts(tmp_path / f"{stem}.svg")
+
+
+def test_tagged_groups_are_told_above_the_panels(
+    tables: Tables, tmp_path: Path, texts: Texts
+) -> None:
+    tagged = tables.extrinsic.assign(group_by="tagger: words of men and women")
+    draw_figures(join_points(tables._replace(extrinsic=tagged)), tmp_path, suffixes=[".svg"])
+    for stem in STEMS:
+        assert "groups by tagger: words of men and women" in " ".join(
+            texts(tmp_path / f"{stem}.svg")
+        )
 
 
 def test_real_data_carry_no_stamp(tables: Tables, tmp_path: Path, texts: Texts) -> None:

@@ -240,17 +240,32 @@ def test_a_gap_tells_the_values_of_its_groups_whatever_they_are_called(
     }
 
 
-def test_the_answer_counts_the_primary_measures_or_all(module_tables: Tables) -> None:
+def test_tagged_groups_and_saturated_methods_are_told(tables: Tables, tmp_path: Path) -> None:
+    told = "groups by tagger: &lt;words&gt;"
+    scores = tables.intrinsic.assign(least=-2.0, most=2.0, unbiased=0.0)
+    scores.loc[scores["point"].str.contains("attract_repel overbias"), "value"] = -1.9
+    tables = Tables(tables.points, scores, tables.extrinsic.assign(group_by="tagger: <words>"))
+    joined = join_points(tables)
+    page, tex = build_report(tmp_path, tables, joined, correlate_slices(joined))
+    text = page.read_text(encoding="utf-8")
+    assert told in text
+    assert "shows nothing: 4 of 4 scores of weat after attract_repel, overbias, dose 1." in text
+    assert "% groups by tagger: <words>" in tex.read_text(encoding="utf-8")
+
+
+def test_the_answer_counts_what_was_declared(module_tables: Tables) -> None:
     joined = join_points(module_tables)
     # Two queries, over all embeddings and methods
-    for primary, slices in (
-        (["recall", "precision"], 4),
-        (["recall"], 2),
-        (["recall", "f1"], 2),
-        (["equal_odds"], 4),
+    for declared, slices in (
+        (Declared(), 4),
+        (Declared(["recall"]), 2),
+        (Declared(["recall", "f1"]), 2),
+        (Declared(["equal_odds"]), 4),
+        (Declared(["recall"], queries=["weat7"], embeddings=["word2vec"]), 1),
     ):
-        found = correlate_slices(joined, Declared(primary))
-        assert headline(found).startswith(f"Of {slices} primary slices"), primary
+        told = headline(correlate_slices(joined, declared))
+        assert told.startswith(f"0 of {slices} primary slices support"), declared
+        assert f"{slices} cannot tell (" in told, "ten points on a line are too few"
 
 
 def test_the_answer_counts_verdicts_of_primary_slices(findings: list[Finding]) -> None:
@@ -261,9 +276,9 @@ def test_the_answer_counts_verdicts_of_primary_slices(findings: list[Finding]) -
         for verdict in [*verdicts, "cannot tell"]
     ]
     assert headline(found) == (
-        "Of 10 primary slices (a query and a gap, over all embeddings and methods, at most 12"
-        " embedding runs of 3 unmodified embeddings), 4 support it, 3 contradict it, 2 find it"
-        " negligible, 1 cannot tell."
+        "4 of 10 primary slices support that the gap follows the score when an embedding is"
+        " modified, 3 contradict it, 2 find it negligible, 1 cannot tell (a slice: a query and a"
+        " gap; at most 12 embedding runs of 3 unmodified embeddings)."
     )
 
 
@@ -316,7 +331,9 @@ def test_latex_reads_no_command_in_a_name(page: Page) -> None:
         [Finding(names, Coefficients(3, 0), Evidence(3), marks=Marks(False, False))]
     )
     assert r"\emph{a\%b gap}" in written
-    assert r"m\{\textbackslash{}x\} & e\&f & q\#\$ & 3 & 3 & -- & -- & -- & cannot tell" in written
+    assert (
+        r"m\{\textbackslash{}x\} & e\&f & q\#\$ & 3 & 3 & -- & -- & -- & (cannot tell)" in written
+    )
 
 
 def test_a_name_cannot_end_the_script_or_the_page(module_tables: Tables, tmp_path: Path) -> None:

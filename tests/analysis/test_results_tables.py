@@ -17,9 +17,10 @@ from rich.console import Console
 
 from analysis import results
 from analysis.coefficients import Coefficients
-from analysis.correlate import correlate
+from analysis.correlate import correlate, correlate_slices
 from analysis.evidence import Evidence
 from analysis.findings import Marks
+from analysis.joined import join_points
 from analysis.results import FILES, Tables, read_tables, write_tables
 from analysis.show import (
     estimate,
@@ -146,8 +147,10 @@ def test_points_on_the_terminal(tables: Tables) -> None:
         "-.50",
         ".05",
         "[.02,.09]",
+        "40",
         ".02",
         "[-.01,.06]",
+        "40",
         ".70",
         "[.67,.74]",
     ]
@@ -159,9 +162,11 @@ def test_points_on_the_terminal(tables: Tables) -> None:
         "weat7",
         "weat8",
         "recall",
-        "gap",
+        "gap,",
+        "n",
         "precision",
-        "gap",
+        "gap,",
+        "n",
         "F1",
     ]
     undefined = next(
@@ -169,7 +174,7 @@ def test_points_on_the_terminal(tables: Tables) -> None:
         for line in lines[lines.index("fasttext: 5 points, generated data") :]
         if line.startswith("balance")
     )
-    assert undefined[6:9] == [".10", "[.07,.14]", "-"]
+    assert undefined[6:10] == [".10", "[.07,.14]", "40", "-"]
     assert "10 of 11 points done" in lines
     assert lines[-1].split() == ["word2vec", "balance", "debias", "0.5", "0", "failed"]
 
@@ -201,8 +206,19 @@ def test_points_whose_measures_and_groups_are_others(tables: Tables) -> None:
     more = pd.concat([odds, odds.assign(unprivileged="non-binary")])
     lines = shown(print_points, tables._replace(extrinsic=more))
     heads = " ".join(lines[1].split())
-    assert "equal odds gap, male - female equal odds gap, male - non-binary" in heads
+    assert "equal odds gap, male - female, n equal odds gap, male - non-binary, n" in heads
     assert "F1" not in heads
+
+
+def test_groups_that_nobody_annotated_are_told_beside_their_numbers(tables: Tables) -> None:
+    assert not any("groups by" in line for line in shown(print_points, tables))
+    tagged = tables._replace(extrinsic=tables.extrinsic.assign(group_by="tagger: by words"))
+    assert "groups by tagger: by words" in shown(print_points, tagged)
+    found = correlate_slices(join_points(tagged))
+    assert {each.marks.group_by for each in found} == {"tagger: by words"}
+    assert shown(print_correlations, found).count("groups by tagger: by words") == 1
+    annotated = tables._replace(extrinsic=tables.extrinsic.assign(group_by="annotation"))
+    assert not any("groups by" in line for line in shown(print_points, annotated))
 
 
 def test_points_of_no_task(tables: Tables) -> None:
@@ -214,15 +230,17 @@ def test_points_of_no_task(tables: Tables) -> None:
 def test_correlations_on_the_terminal(findings: list[Finding]) -> None:
     lines = shown(print_correlations, findings)
     assert (
-        lines[0]
-        == "hatespeech_en, weat: all methods, r within bases with its 95% interval, generated data"
+        "hatespeech_en, weat: all methods, r within bases with its 95% interval, generated data"
+        in " ".join(lines[:2])
     )
     rows = [line.split() for line in lines]
     assert any(row[:7] == ["word2vec", "weat7", "recall", "5", "5", "5", "1.00"] for row in rows)
     assert any(
-        row[:6] == ["all", "all", "recall", "20", "10", "10"] and "cannot" in row for row in rows
-    ), "20 rows are 10 embeddings"
+        row[:6] == ["all", "all", "recall", "20", "10", "10"] and "(cannot" in row for row in rows
+    ), "20 rows are 10 embeddings, and all queries together were not declared"
+    assert "fasttext weat7 precision: gaps undefined: 1 of 2 balance" in lines
     assert not any(line.startswith("balance") for line in lines), "methods stay in the file"
+    assert "2 of 4 primary slices, cannot tell: a side is constant" in lines
     assert not any("default" in line or "male" in line for line in lines), "they do not vary"
 
 
@@ -240,7 +258,7 @@ def test_a_slice_on_the_terminal_and_what_is_said_below(findings: list[Finding])
         judgement=each.judgement._replace(role="exploratory", verdict="contradicts", why="below 0"),
         marks=Marks(),
     )
-    _, heads, told, _, *notes = shown(print_correlations, [each, quiet])
+    _, heads, told, unsure, *notes = shown(print_correlations, [each, quiet])
     assert re.split(r"\s{2,}", heads) == [
         *("embedding", "query", "measure", "n", "units", "bases", "r within bases", "p"),
         *("adjusted", "r", "right pick", "verdict"),
@@ -249,11 +267,12 @@ def test_a_slice_on_the_terminal_and_what_is_said_below(findings: list[Finding])
         *("word2vec", "weat7", each.names["measure"], "24", "12", "3", ".31 [-.09,.62]", ".0104"),
         *(".0416", ".50 [.40,.60]", ".75", "supports"),
     ]
+    assert unsure.endswith("(contradicts)")
     name = f"word2vec weat7 {each.names['measure']}"
     assert notes == [
         f"{name}: by method: parts disagree",
         f"{name}: gaps undefined: 1 of 4 balance",
-        "supports: r is above 0",
+        "1 of 1 primary slices, supports: r is above 0",
     ]
 
 

@@ -1,5 +1,5 @@
 """How often the inference is right, in studies made as sweeps make them: small here, at full size
-with ``-m stress``.
+with ``-m stress``; docs/inference.md shows what ``python -m tests.analysis.simulate`` finds.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def test_nothing_is_claimed_where_nothing_is_at_full_size(
 @pytest.mark.parametrize("r", [0, 0.5])
 @pytest.mark.parametrize(("bases", "units"), SIZES)
 def test_intervals_within_bases_hold_r(kind: Kind, r: float, bases: int, units: int) -> None:
-    """Not at r = .8, where heavy tails leave intervals short of their promise."""
+    """At r = .8 heavy tails are not in reach of any interval: see docs/inference.md."""
     if bases * units - bases - 1 >= FEWEST_FREE:
         assert rates(kind, bases, units, r, 1_000).coverage >= 0.91 - error(0.09, 1_000)
 

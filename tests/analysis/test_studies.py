@@ -13,7 +13,10 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from analysis.correlate import main as correlate
 from analysis.findings import CORRELATION_COLUMNS
+from analysis.report.__main__ import main as report
+from analysis.results import write_tables
 from analysis.studies.correlation import Correlation
 from analysis.studies.study import Study
 from analysis.studies.survey import Survey
@@ -105,28 +108,39 @@ def test_the_primary_measures_and_the_utility_are_chosen(tables: Tables, tmp_pat
     study = Correlation(primary=("precision",), utility="accuracy")
     _, printed = concluded(study, tmp_path, tables)
     heads = " ".join(printed.splitlines()[1].split())
-    assert "precision gap accuracy" in heads
+    assert "precision gap, n accuracy" in heads
     assert "recall" not in heads
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "Of 2 primary slices" in page
+    assert "0 of 2 primary slices support" in page
     assert "accuracy of the task" in page
     columns = pd.read_csv(tmp_path / "figures" / "figure3_hatespeech_en_weat.csv")["panel_column"]
     assert set(columns) == {"word2vec, precision gap", "fasttext, precision gap"}
 
 
-def test_what_was_declared_is_kept_beside_what_was_concluded(
-    tables: Tables, tmp_path: Path
+def test_what_was_declared_is_kept_for_those_who_come_later(
+    tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert Correlation.of(tmp_path) == Correlation()
+    write_tables(tmp_path, tables)
     study = Correlation(
-        primary=("recall",), queries=("weat7",), embeddings=("word2vec",), smallest=0.2
+        primary=("recall",),
+        queries=("weat7",),
+        embeddings=("word2vec",),
+        smallest=0.5,
+        utility="f1",
     )
     concluded(study, tmp_path, tables)
     assert Correlation.of(tmp_path) == study
-    stored = pd.read_csv(tmp_path / "correlations.csv").query("role == 'primary'")
-    names = stored[["measure", "query", "embedding", "method"]].to_numpy().tolist()
-    assert names == [["recall", "weat7", "word2vec", "all"]]
-    assert "Of 1 primary slices" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    before = pd.read_csv(tmp_path / "correlations.csv")
+    names = before.query("role == 'primary'")[["measure", "query", "embedding", "method"]]
+    assert names.to_numpy().tolist() == [["recall", "weat7", "word2vec", "all"]]
+    assert report([str(tmp_path)]) == 0
+    assert "0 of 1 primary slices support" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert correlate([str(tmp_path), "--out", str(tmp_path / "again.csv")]) == 0
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "again.csv"), before)
+    assert Correlation.of(tmp_path / "elsewhere") == Correlation()
+    (tmp_path / "correlation.json").write_text('{"smallest": 2}')
+    with pytest.raises(InputError, match="smallest=2"):
+        Correlation.of(tmp_path)
 
 
 def test_a_study_is_a_choice() -> None:

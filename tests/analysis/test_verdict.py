@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from statsmodels.stats.multitest import multipletests
 
 from analysis.coefficients import Coefficients
-from analysis.correlate import adjust, judge
+from analysis.correlate import adjust, correlate, judge
 from analysis.evidence import Evidence, Rows, evidence
 from analysis.findings import Finding
 from analysis.naming import SLICE_COLUMNS, Declared
@@ -46,7 +47,12 @@ def test_adjusted_p_values_are_holms(seed: int) -> None:
         (NARROW, 0.2, "negligible", "|r|, corrected for noise, is below 0.3"),
         (NARROW._replace(corrected_high=0.31), 0.2, "cannot tell", "not beyond chance among 6"),
         (NARROW._replace(corrected_low=math.nan), 0.2, "cannot tell", "not beyond chance among 6"),
-        (SUPPORTED._replace(within_low=-0.1), 0.01, "cannot tell", "such a study finds |r| of"),
+        (
+            SUPPORTED._replace(within_low=-0.1),
+            0.01,
+            "cannot tell",
+            "such a study finds |r| from 0.62 on",
+        ),
         (SUPPORTED, 0.2, "cannot tell", "not beyond chance among 6 slices (adjusted p 0.2); such"),
         (SUPPORTED._replace(free=7), 0.01, "cannot tell", "30 embeddings of 3 bases are too few"),
         (SUPPORTED._replace(within_low=math.nan), 0.01, "cannot tell", "has no interval"),
@@ -121,18 +127,19 @@ def test_what_is_declared_is_primary_and_its_parts_know_it() -> None:
 
 
 def test_more_data_never_make_a_claim_impossible() -> None:
-    """350 units in each of 144 slices, all with r = .8: adjusted p cannot be held up by the number
-    of permutations.
+    """350 units in each of 144 slices, all with r = .8: what is adjusted over so many cannot be
+    held up by the number of permutations.
     """
     of = studies("ladder of doses", 10, 35, 0.8, 24)
-    found = []
-    for study in range(24):
-        for x, y in of.pairs(study):
-            rows = Rows.of(x, y, np.arange(350), of.base)
-            found.append(evidence(rows, resamples=14_399))
+    table = pd.concat(
+        pd.DataFrame({"x": x, "y": y, "base": of.base, "unit": np.arange(350), "slice": name})
+        for study in range(24)
+        for name, (x, y) in zip([f"{study} {i}" for i in range(6)], of.pairs(study), strict=True)
+    )
+    found = correlate(table, x="x", y="y", by=["slice"], cluster=["unit"], base=["base"])
     assert len(found) == 144
-    judgements = judge(slices({str(i): each for i, each in enumerate(found)}), [()] * 144)
-    assert {each.judgement.verdict for each in judgements} == {"supports"}
+    assert {each.judgement.verdict for each in found} == {"supports"}
+    assert max(each.judgement.p_adjusted for each in found) == pytest.approx(0.01)
 
 
 def test_one_base_of_few_units_claims_nothing() -> None:

@@ -48,13 +48,17 @@ def literal(x: Floats, y: Floats, base: Ints) -> float:
     return float(u @ v / math.sqrt((u @ u) * (v @ v)))
 
 
+def left_out_of(x: Floats, y: Floats) -> list[float]:
+    """``literal`` without each unit."""
+    return [literal(np.delete(x, i), np.delete(y, i), np.delete(BASE, i)) for i in range(9)]
+
+
 def test_r_within_bases_and_without_each_unit_is_computed_anew() -> None:
     x, y = made(BASE)
     of = residuals(x, y, indicators(BASE))
     assert of.r == pytest.approx(literal(x, y, BASE), abs=1e-12)
     assert of.free == 9 - 3 - 1
-    expected = [literal(np.delete(x, i), np.delete(y, i), np.delete(BASE, i)) for i in range(9)]
-    assert without_each(of) == pytest.approx(expected, abs=1e-12)
+    assert without_each(of) == pytest.approx(left_out_of(x, y), abs=1e-12)
 
 
 def test_freed_of_any_design_r_is_that_of_the_residuals_of_least_squares() -> None:
@@ -89,7 +93,7 @@ def test_a_unit_alone_in_its_base_says_nothing() -> None:
 
 def test_the_interval_is_that_of_the_jackknife() -> None:
     x, y = made(BASE, 1)
-    left_out = [literal(np.delete(x, i), np.delete(y, i), np.delete(BASE, i)) for i in range(9)]
+    left_out = left_out_of(x, y)
     z = np.arctanh(left_out)
     d = (z - z.mean()) ** 2
     error, told = math.sqrt(8 / 9 * d.sum()), 2 * d.sum() ** 2 / (9 * d.var(ddof=1))
@@ -156,7 +160,7 @@ def test_a_p_is_not_that_of_chance_where_noise_grows_with_x() -> None:
     """The unstudentised test rejects r = 0, which is true, in a fifth of such studies."""
     rng = np.random.default_rng(0)
     strata = np.repeat(np.arange(2), 9)
-    rejected, plain = 0, 0
+    rejected, plain = 0.0, 0.0
     for _ in range(300):
         x = np.tile(np.linspace(-2, 2, 9), 2)
         y = rng.normal(size=18) * np.abs(x) ** 1.5
@@ -166,7 +170,7 @@ def test_a_p_is_not_that_of_chance_where_noise_grows_with_x() -> None:
             abs(of.u @ of.v[rng.permutation(9).tolist() + (9 + rng.permutation(9)).tolist()])
             for _ in range(99)
         ]
-        plain += int(np.mean(np.array(moved) >= abs(of.u @ of.v)) < 0.05)
+        plain += float(np.mean(np.array(moved) >= abs(of.u @ of.v))) < 0.05
     assert plain / 300 > 0.12
     assert rejected / 300 < 0.1
 

@@ -57,7 +57,8 @@ def test_a_source_that_does_not_say_what_it_reads_is_no_source() -> None:
 
 def test_importing_the_choices_loads_no_heavy_library() -> None:
     heavy = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch"}
-    modules = "corpora.corpus, corpora.hatespeech, corpora.labelled, corpora.world"
+    modules = "corpora.corpus, corpora.documents, corpora.hatespeech, corpora.hub_documents"
+    modules += ", corpora.labelled, corpora.world"
     code = f"import sys, {modules}; print(*sys.modules)"
     loaded = subprocess.check_output(
         [sys.executable, "-c", code], cwd=Path(__file__).parents[2], text=True

@@ -11,7 +11,8 @@ from scipy.stats import chisquare, poisson
 
 from extrinsic.gaps import Gaps, gap_table
 from extrinsic.measures import MEASURES
-from extrinsic.resampling import RESAMPLES, resampled_counts
+from extrinsic.resampling import resampled_counts
+from intrinsic.resampling import RESAMPLES
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 

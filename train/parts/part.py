@@ -106,13 +106,18 @@ def _build(
 
 def keyed_params(choice: Choice) -> dict[str, object]:
     """The parameters of a choice that decide its result; those named in ``unkeyed`` (where a file
-    lies, how many workers) do not.
+    lies, how many workers) do not. A choice within it counts by its class, version and parameters.
     """
     unkeyed: tuple[str, ...] = getattr(choice, "unkeyed", ())
     fields = dataclasses.fields(choice)  # type: ignore[arg-type]
     kept = {each.name: getattr(choice, each.name) for each in fields if each.name not in unkeyed}
-    params: dict[str, object] = json.loads(json.dumps(kept))
+    params: dict[str, object] = json.loads(json.dumps(kept, default=_nested))
     return params
+
+
+def _nested(choice: Choice) -> dict[str, object]:
+    made_by = {"made_by": type(choice).__qualname__, "version": choice.version}
+    return made_by | keyed_params(choice)
 
 
 def write_json(path: Path, value: Mapping[str, int | float | str]) -> None:
