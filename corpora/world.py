@@ -64,7 +64,11 @@ class GeneratedCorpus(Fileless):
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
-    name: ClassVar[str] = "generated"
+
+    @property
+    def name(self) -> str:
+        """``generated`` and the world."""
+        return f"generated_{self.world}"
 
     @property
     def language(self) -> str:
@@ -126,8 +130,12 @@ class GeneratedPosts(Fileless):
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
-    name: ClassVar[str] = "generated"
     grouped: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """``generated`` and the world."""
+        return f"generated_{self.world}"
 
     @property
     def language(self) -> str:

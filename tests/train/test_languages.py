@@ -66,7 +66,9 @@ def test_queries_posts_and_vectors_in_two_languages_are_refused() -> None:
 
 
 def test_words_for_another_language_are_refused_where_a_method_uses_them() -> None:
-    with pytest.raises(InputError, match=r"is in 'es' and words=gender_union is in 'en'; choose"):
+    with pytest.raises(
+        InputError, match=r"=generated_es_gender is in 'es' and words=gender_union is in"
+    ):
         replace(SPANISH, debias=Balance("debias"))
     replace(SPANISH, debias=Balance("debias"), words=WordChoice("gender_union_es"))
     replace(SPANISH, debias=Balance("debias", 0))
