@@ -65,7 +65,11 @@ class GeneratedCorpus(Fileless):
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
-    name: ClassVar[str] = "generated"
+
+    @property
+    def name(self) -> str:
+        """``generated`` and the world."""
+        return f"generated_{self.world}"
 
     @property
     def language(self) -> str:
@@ -131,8 +135,12 @@ class GeneratedPosts(Fileless):
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
-    name: ClassVar[str] = "generated"
     grouped: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """``generated`` and the world."""
+        return f"generated_{self.world}"
 
     @property
     def language(self) -> str:
