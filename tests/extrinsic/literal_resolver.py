@@ -32,10 +32,13 @@ def token_vectors(network: Network, tokens: list[str], row: dict[str, int]) -> T
 
 
 def states(network: Network, words: Tensor, lengths: list[int]) -> Tensor:
-    """The LSTM on one sentence at a time."""
-    return torch.cat(
-        [network.context.lstm(part[:, None])[0][:, 0] for part in words.split(lengths)]
-    )
+    """The LSTM on one sentence at a time, onward and back."""
+    read = []
+    for sentence in words.split(lengths):
+        onward = network.context.onward(sentence)[0]
+        back = network.context.back(sentence.flip(0))[0].flip(0)
+        read.append(torch.cat([onward, back], dim=1))
+    return torch.cat(read)
 
 
 def candidates(lengths: list[int], reach: int) -> list[Span]:
