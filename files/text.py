@@ -100,7 +100,7 @@ def _check_ratio(path: Path, size: int, packed: int) -> None:
 
 
 def refuse_bomb(path: Path) -> None:
-    """Raise ``InputError`` for an archive that is a bomb or damaged, which a library would unpack."""
+    """Raise ``InputError`` for an archive that is a bomb or damaged, before a library meets it."""
     if path.suffix in OPENERS:
         with open_binary(path) as raw:
             while raw.read(PIECE):
