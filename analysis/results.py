@@ -20,8 +20,6 @@ CONCLUSIONS = (
     *("correlation.json", "correlations.csv", "correlations.tex", "made.csv", "survey.csv"),
     *("figures", "report.html"),
 )
-
-
 # Of a path in quotation marks, which may hold spaces, and of any other.
 FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
 

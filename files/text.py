@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -81,9 +82,8 @@ class Bounded(io.RawIOBase):
 
     def _check(self) -> None:
         path = self._path
-        if self._archive and self._size > max(UNPACKED, RATIO * self._packed.tell()):
-            bomb = f"{path} unpacks to more than {RATIO} times its size, as a bomb does"
-            raise InputError(f"{bomb}; if you trust it unpack it, and give the plain file")
+        if self._archive:
+            _check_ratio(path, self._size, self._packed.tell())
         if self._size > self._largest:
             large = f"{path} holds more than {self._largest:,} bytes, the most that is read"
             raise InputError(f"{large} of such a file; split it, or leave some of it out")
@@ -91,6 +91,24 @@ class Bounded(io.RawIOBase):
             long = f"from byte {self._size - self._line:,} on holds a line of more than"
             remedy = "break it, for example with 'fold -s -w 10000'"
             raise InputError(f"{path} {long} {self._longest_line:,} bytes; {remedy}")
+
+
+def _check_ratio(path: Path, size: int, packed: int) -> None:
+    if size > max(UNPACKED, RATIO * packed):
+        bomb = f"{path} unpacks to more than {RATIO} times its size, as a bomb does"
+        raise InputError(f"{bomb}; if you trust it unpack it, and give the plain file")
+
+
+def refuse_bomb(path: Path) -> None:
+    """Raise ``InputError`` for an archive that is a bomb or damaged, before a library meets it."""
+    if path.suffix in OPENERS:
+        with open_binary(path) as raw:
+            while raw.read(PIECE):
+                pass
+    elif zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as held:
+            size = sum(each.file_size for each in held.infolist())
+        _check_ratio(path, size, path.stat().st_size)
 
 
 def open_binary(

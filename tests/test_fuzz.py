@@ -219,9 +219,10 @@ def word_bombs() -> list[Files]:
     )
     unions = "sets:\n  s0: [" + ", ".join(f"w{i}" for i in range(9000)) + "]\n"
     unions += "".join(f"  s{i}: {{union: [s{i - 1}]}}\n" for i in range(1, 1500))
+    many = "sets:\n" + "".join(f"  s{i}: [a]\n" for i in range(6_000))
     texts = [
         *("[" * 2 * LONGEST, "{a: " * LONGEST, "- " * LONGEST, "? " * LONGEST, "&a [*a]"),
-        *("\n".join(" " * i + "a:" for i in range(400)), laughs, merges, unions),
+        *("\n".join(" " * i + "a:" for i in range(400)), laughs, merges, unions, many),
         *("mine: " + "1" * 5000, "mine: 0x" + "f" * 5000, "mine: " + "1:" * 50_000 + "1"),
         *("2001-13-45", "{X: 2001-01-01}", "!!int ''", "!!timestamp x", "!!float x", "'" * LONGEST),
         *('"' + "\\" * LONGEST, "a\n" * LONGEST, "!" * LONGEST, "a: " * LONGEST, "*" * LONGEST),

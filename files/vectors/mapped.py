@@ -50,7 +50,8 @@ def open_mapped(folder: str | Path) -> KeyedVectors:
         matrix = _map(folder / "vectors.npy")
         counts = _map(folder / "counts.npy") if (folder / "counts.npy").exists() else None
     except Exception as error:  # numpy evaluates the header as Python, which may raise anything
-        damage = f"{folder} is no mapped folder of vectors or is damaged ({error!r})"
+        reason = f"{type(error).__name__}: {error}"
+        damage = f"{folder} is no mapped folder of vectors or is damaged ({reason})"
         raise InputError(f"{damage}; {AGAIN}") from error
     if words.pop() != "" or not words:
         raise InputError(f"{folder}: words.txt is cut, its last line has no end; {AGAIN}")

@@ -48,16 +48,18 @@ def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
     }
     content, files = _with_lists(content, Path(path).parent)
     sets: dict[str, WordSet] = {}
+    there = {**known}
     queries: dict[str, Query] = {}
     count = 0
     for name, entry in _named(content, "sets", path):
         where = f"set {name!r} in {path}"
-        sets[name] = _wordset(name, entry, {**known, **sets}, defaults, where)
+        there[name] = sets[name] = _wordset(name, entry, there, defaults, where)
         count = _counted(count, [sets[name]], path)
     for name, entry in _named(content, "queries", path):
         where = f"query {name!r} in {path}"
-        queries[name] = _query(name, entry, {**known, **sets}, defaults, where)
-        count = _counted(count, queries[name].sets.values(), path)
+        queries[name] = _query(name, entry, there, defaults, where)
+        own = [each for each in queries[name].sets.values() if each is not there.get(each.name)]
+        count = _counted(count, own, path)
     return WordFile(sets, queries, files)
 
 

@@ -193,3 +193,12 @@ def test_unions_of_unions_have_a_bound(tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text(json.dumps({"sets": sets}), encoding="utf-8")
     with pytest.raises(InputError, match="hold more than 500,000 words in all"):
         read_wordsets(tmp_path / "mine.json")
+
+
+def test_a_large_list_that_queries_share_counts_once(tmp_path: Path) -> None:
+    content = {
+        "sets": {"many": [f"w{i}" for i in range(60_000)]},
+        "queries": {f"q{i}": {"X": ["a"], "excluded": "many"} for i in range(10)},
+    }
+    (tmp_path / "mine.json").write_text(json.dumps(content), encoding="utf-8")
+    assert len(read_wordsets(tmp_path / "mine.json").queries) == 10
