@@ -28,9 +28,10 @@ from annotated_types import Ge, Le
 from corpora.draws import apportion
 from corpora.generated_lines import corpus_lines
 from corpora.generated_posts import biased_labels, draw_posts
-from corpora.world_words import SETTINGS, make_world
+from corpora.world_words import SETTINGS, listed_words, make_world
 from files import atomic_path, choice
 from files.choice import Fileless
+from files.digest import digest_of
 
 Bias = Annotated[float, Ge(-1), Le(1)]  # 0 plants none
 WorldName = Literal["en_gender", "es_gender", "es_migrants"]
@@ -64,7 +65,11 @@ class GeneratedCorpus(Fileless):
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
-    name: ClassVar[str] = "generated"
+
+    @property
+    def name(self) -> str:
+        """``generated`` and the world."""
+        return f"generated_{self.world}"
 
     @property
     def language(self) -> str:
@@ -74,6 +79,10 @@ class GeneratedCorpus(Fileless):
     def planted(self) -> Mapping[str, float]:
         """``stereotype``."""
         return {"stereotype": self.stereotype}
+
+    def keyed(self) -> Mapping[str, object]:
+        """The words that the world is made of."""
+        return {"words": digest_of(listed_words(SETTINGS[self.world]))}
 
     def leans(self, *, seed: int) -> dict[str, float]:
         """The planted truth: l_w of every topic word w, in [-1, 1]; positive = first group."""
@@ -126,8 +135,12 @@ class GeneratedPosts(Fileless):
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
-    name: ClassVar[str] = "generated"
     grouped: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """``generated`` and the world."""
+        return f"generated_{self.world}"
 
     @property
     def language(self) -> str:
@@ -137,6 +150,10 @@ class GeneratedPosts(Fileless):
     def planted(self) -> Mapping[str, float]:
         """``label_bias``."""
         return {"label_bias": self.label_bias}
+
+    def keyed(self) -> Mapping[str, object]:
+        """The words that the world is made of."""
+        return {"words": digest_of(listed_words(SETTINGS[self.world]))}
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""

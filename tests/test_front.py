@@ -141,6 +141,13 @@ REFUSED = [
     (["+experiment=hatespeech_em"], "did you mean 'hatespeech_en'?"),
     (["+experiment=hatespeech_en", "+sed=3"], "unknown config key 'sed'; did you mean 'seed'?"),
     (["+experiment=hatespeech_en", "debias.dose=0,2"], "debias.dose=2"),
+    (["corpus._target_=antigravity.fly"], "is no choice"),
+    ([f"seed={'1' * 5000}"], "the configuration cannot be read (Exceeds the limit"),
+    (["subject=3"], "the configuration cannot be read (Config group override must be a string"),
+    (
+        ["+experiment=hatespeech_en", "hydra.sweeper._target_=os.system"],
+        "the configuration cannot be read (Invalid plugin 'os.system'",
+    ),
 ]
 
 
@@ -167,6 +174,44 @@ def test_bad_input_exits_2_with_one_line_and_leaves_nothing(
     assert printed.startswith("error: ")
     assert printed.count("\n") == 1
     assert not list(tmp_path.rglob("*.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("seed: 2001-01-01", "seed='2001-01-01': give a whole number"),
+        ("seed: 2001-13-45", "seed='2001-13-45': give a whole number"),
+        (f"seed: {'1' * 5000}", "the configuration cannot be read (Exceeds the limit"),
+        (f"seed: 0x{'f' * 5000}", "the configuration cannot be read (Exceeds the limit"),
+        ("seed: !!python/name:os.system", "could not determine a constructor"),
+        ("seed: !!set {a}", "Value 'set' is not a supported primitive type"),
+        (f"seed: {'[' * 100_000}", "the configuration cannot be read (maximum recursion"),
+        ('name: "a\\x1b[2J"', r"name='a\x1b[2J' holds a control character"),
+        ("intrinsic: 3", "intrinsic=3: give a mapping"),
+        ("corpus: {_target_: os.system}", "is no choice"),
+        ("seed: [", "the configuration cannot be read"),
+    ],
+)
+def test_a_configuration_file_that_cannot_be_used(
+    content: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "experiment").mkdir()
+    file = tmp_path / "experiment" / "mine.yaml"
+    file.write_text(f"# @package _global_\n{content}\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--config-dir", str(tmp_path), "+experiment=mine", "plan=true"]
+    monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    printed = capsys.readouterr().err
+    assert stop.value.code == 2, printed
+    assert message in printed
+    assert printed.startswith("error: ")
+    assert printed.count("\n") == 1
 
 
 @pytest.mark.parametrize(

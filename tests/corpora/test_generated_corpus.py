@@ -124,7 +124,7 @@ def test_counts_and_a_last_block_of_any_size(tmp_path: Path) -> None:
     }
     assert len(lines) == BLOCK + 1
     assert "" not in words
-    assert (corpus.generated, corpus.name, corpus.files()) == (True, "generated", [])
+    assert (corpus.generated, corpus.name, corpus.files()) == (True, "generated_en_gender", [])
 
 
 def texts(value: object) -> list[str]:

@@ -49,8 +49,13 @@ def test_a_text_that_nltk_gives_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
         raise TimeoutError
 
     monkeypatch.setattr("nltk.tokenize.TweetTokenizer.tokenize", give_up)
-    with pytest.raises(InputError, match="a text of 50000 characters is no tweet"):
+    with pytest.raises(InputError, match="a text of 50,000 characters is no tweet"):
         tokenise_tweet("9" * 50_000)
+
+
+def test_a_text_that_is_far_too_long() -> None:
+    with pytest.raises(InputError, match="a text of 50,001 characters is no tweet"):
+        tokenise_tweet("9" * 50_001)
 
 
 @given(st.text(max_size=60))

@@ -32,10 +32,13 @@ def token_vectors(network: Network, tokens: list[str], row: dict[str, int]) -> T
 
 
 def states(network: Network, words: Tensor, lengths: list[int]) -> Tensor:
-    """The LSTM on one sentence at a time."""
-    return torch.cat(
-        [network.context.lstm(part[:, None])[0][:, 0] for part in words.split(lengths)]
-    )
+    """The LSTM on one sentence at a time, onward and back."""
+    read = []
+    for sentence in words.split(lengths):
+        onward = network.context.onward(sentence)[0]
+        back = network.context.back(sentence.flip(0))[0].flip(0)
+        read.append(torch.cat([onward, back], dim=1))
+    return torch.cat(read)
 
 
 def candidates(lengths: list[int], reach: int) -> list[Span]:
@@ -59,7 +62,8 @@ def representation(network: Network, words: Tensor, states: Tensor, span: Span) 
 
 def mention_score(network: Network, g: Tensor) -> Tensor:
     layers = network.spans
-    return layers.scorer(layers.second(layers.first(g).relu()).relu())[0]
+    score: Tensor = layers.scorer(layers.second(layers.first(g).relu()).relu())[0]
+    return score
 
 
 def pair_score(
@@ -69,7 +73,8 @@ def pair_score(
     layers = network.antecedents
     bucket = distance if distance <= 4 else min(int(math.log2(distance)) + 3, 9)
     pair = torch.cat([i, j, i * j, layers.distance.weight[bucket], *extra])
-    return layers.scorer(layers.second(layers.first(pair).relu()).relu())[0]
+    score: Tensor = layers.scorer(layers.second(layers.first(pair).relu()).relu())[0]
+    return score
 
 
 def features(network: Network, text: Text, i: Span, j: Span) -> list[Tensor]:

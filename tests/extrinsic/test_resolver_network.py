@@ -19,7 +19,7 @@ from extrinsic.coreference.model.decode import decode
 from extrinsic.coreference.model.dropout import dropout, relu_dropout_
 from extrinsic.coreference.model.encode import LONGEST_WORD, Text, read_lexicon, read_text, spell
 from extrinsic.coreference.model.network import Network, Scores, build, clusters_on_grid
-from extrinsic.coreference.model.words import by_position
+from extrinsic.coreference.model.words import buckets as sentence_batches
 from extrinsic.coreference.resolver import EndToEnd
 from files.documents import Document
 from tests.extrinsic import literal_resolver as literal
@@ -196,10 +196,9 @@ def test_words_and_sentences_do_not_disturb_each_other(vectors: KeyedVectors) ->
     torch.testing.assert_close(parts[2], torch.cat(parts[:2]), atol=1e-12, rtol=0)
 
 
-def test_tokens_by_position_in_their_sentence() -> None:
-    order, sizes = by_position(np.array([2, 4, 1]))
-    assert order.tolist() == [2, 0, 6, 3, 1, 4, 5]
-    assert sizes.tolist() == [3, 2, 1, 1]
+def test_sentences_of_similar_length_are_read_together() -> None:
+    found = [batch.tolist() for batch in sentence_batches(np.array([9, 1, 30, 11, 2, 1, 33, 8]))]
+    assert found == [[1, 5], [4], [0, 3, 7], [2, 6]]
 
 
 def test_letters_are_bytes_plus_one() -> None:
@@ -268,5 +267,5 @@ def test_first_weights_are_drawn_by_the_seed_alone(vectors: KeyedVectors) -> Non
     again, other = build(SMALL, lexicon, [], seed=1), build(SMALL, lexicon, [], seed=2)
     assert all(torch.equal(one[name], weight) for name, weight in again.state_dict().items())
     assert not torch.equal(one["spans.first.weight"], other.state_dict()["spans.first.weight"])
-    recurrent = one["context.lstm.weight_hh_l0"]
+    recurrent = one["context.back.weight_hh_l0"]
     torch.testing.assert_close(recurrent.T @ recurrent, torch.eye(7))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 import pytest
-from filelock import FileLock
 from rich.console import Console
 
 from corpora.generated_documents import (
@@ -33,6 +32,7 @@ from train.parts.coreference import Coreference
 from train.parts.static import StaticVectors
 from train.point import Plan, Point, plan_point
 from train.store import Store
+from train.store.lock import locked
 from train.store.tools import gc
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def test_a_point_ends_in_rows_of_gaps_and_of_held_out_documents(tmp_path: Path) 
     stage = planned.task.inputs["predictions"]
     training = json.loads((Store(tmp_path).path(stage) / "training.json").read_text())
     assert len(training["epochs"]) == 1
-    assert not list((tmp_path / "work").glob(".unfinished-*"))
+    assert not list((tmp_path / "unfinished").iterdir())
 
 
 def test_predictions_are_of_the_documents_and_cases_given(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_an_interrupted_training_finds_what_it_left(tmp_path: Path) -> None:
     store.make(stages[2])
     training = store.path(stages[2].inputs["predictions"]) / "training.json"
     assert json.loads(training.read_text(encoding="utf-8"))["best"] == 3
-    assert not [path for path in (tmp_path / "work").iterdir() if path.name.startswith(".unf")]
+    assert not list((tmp_path / "unfinished").iterdir())
 
 
 def test_the_columns_tell_what_it_was_made_of(tmp_path: Path) -> None:
@@ -204,9 +204,8 @@ def test_the_garbage_collector_spares_a_training_under_way(tmp_path: Path) -> No
     assert stage is not None
     with pytest.raises(RuntimeError, match="interrupted"):
         store.make(stage)
-    [unfinished] = (tmp_path / "work").glob(".unfinished-*")
-    key = stage.inputs["predictions"].key
-    with FileLock(tmp_path / "locks" / f"{key}.lock"):
+    [unfinished] = (tmp_path / "unfinished").iterdir()
+    with locked(store.lock(unfinished)):
         gc(store, None, Console(quiet=True), dry_run=False)
         assert unfinished.is_dir()
     gc(store, None, Console(quiet=True), dry_run=False)

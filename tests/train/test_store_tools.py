@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shlex
 import subprocess
 import sys
@@ -94,7 +95,7 @@ def test_explain_tells_recipe_inputs_and_command(
         "lines=3",
         "seed 5",
         "tweets.txt",
-        "gensim",
+        f"Python {platform.python_version()}",
         "\n  python train.py seed=4\n",
     ):
         assert part in told

