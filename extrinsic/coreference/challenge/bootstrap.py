@@ -28,11 +28,13 @@ Statistic = Callable[[Floats], Floats]
 @dataclass(frozen=True)
 class Units:
     """Units by name and the tallies of their cases by group, (units, groups, WIDTH): one group or
-    two. A unit may be empty in one of two groups.
+    two. A unit may be empty in one of two groups. ``widened``: with the invented units; long
+    documents, none of which is wholly right or wrong, do without.
     """
 
     names: Sequence[str]
     tallies: Floats
+    widened: bool = True
 
     @cached_property
     def total(self) -> Floats:
@@ -58,14 +60,17 @@ class Units:
 
     @cached_property
     def _drawn(self) -> Floats:
-        """Sums over resamples of these and the invented units, (DRAWS, groups, WIDTH)."""
+        """Sums over resamples, (DRAWS, groups, WIDTH)."""
+        tallies = np.concatenate([self.tallies, self._invented()]) if self.widened else self.tallies
+        n = len(tallies)
+        times = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=DRAWS)
+        return _sums(np.asarray(times, dtype=np.float64), tallies)
+
+    def _invented(self) -> Floats:
+        """The two units, (2, groups, WIDTH)."""
         flat = self.tallies.reshape(-1, self.tallies.shape[-1])
         right, wrong = extremes(flat[np.any(flat, axis=-1)])
-        invented = np.stack([[right, wrong], [wrong, right]])[:, : self.tallies.shape[1]]
-        widened = np.concatenate([self.tallies, invented])
-        n = len(widened)
-        times = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=DRAWS)
-        return _sums(np.asarray(times, dtype=np.float64), widened)
+        return np.stack([[right, wrong], [wrong, right]])[:, : self.tallies.shape[1]]
 
     @cached_property
     def _alike(self) -> Floats:

@@ -34,7 +34,7 @@ def held_out_rows(
         tally(Answer(Case(document, document.title, "", ()), resolution))
         for document, resolution in zip(documents, resolutions, strict=True)
     ]
-    units = Units(names, np.stack(tallies)[:, None])
+    units = Units(names, np.stack(tallies)[:, None], widened=False)
     recall = float(CANDIDATES["mention_recall"].values(units.total)[0])
     rows = []
     for name, measure in MEASURES.items():
