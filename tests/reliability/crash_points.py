@@ -79,9 +79,9 @@ def count(folder: Path, tell: Callable[[], object], crash_at: int) -> None:
         if name in CHANGES or (isinstance(flags, int) and flags & WRITES):
             event()
 
-    def flushed(descriptor: int | HasFileno) -> None:
+    def flushed(fd: int | HasFileno) -> None:
         event()
-        fsync(descriptor)
+        fsync(fd)
 
     fsync, os.fsync = os.fsync, flushed
     sys.addaudithook(hook)
