@@ -60,8 +60,7 @@ class Residuals:
 
     def freed(self, values: Floats) -> Floats:
         """Other values of all units, freed of the design: (all units, ...) -> (n, ...)."""
-        left: Floats = (values - self.basis @ (self.basis.T @ values))[self.told]
-        return left
+        return _freed(values, self.basis)[self.told]
 
     @property
     def defined(self) -> bool:
@@ -86,8 +85,13 @@ def residuals(x: Floats, y: Floats, design: Floats) -> Residuals:
     basis = basis[:, values > 1e-9 * max(float(values.max(initial=0)), 1e-300)]
     leverage: Floats = np.einsum("ij,ij->i", basis, basis)
     told = np.flatnonzero(leverage < 1 - 1e-9)
-    u, v = ((side - basis @ (basis.T @ side))[told] for side in (_scaled(x), _scaled(y)))
+    u, v = (_freed(_scaled(side), basis)[told] for side in (x, y))
     return Residuals(u, v, leverage[told], told, len(x) - basis.shape[1] - 1, basis)
+
+
+def _freed(values: Floats, basis: Floats) -> Floats:
+    left: Floats = values - basis @ (basis.T @ values)
+    return left
 
 
 def indicators(labels: Ints) -> Floats:
