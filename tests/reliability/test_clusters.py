@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -76,19 +78,17 @@ def two_nodes(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """
     ray = [str(Path(sys.executable).parent / "ray"), "start", "--block", "--num-cpus=1"]
     ray += ["--object-store-memory=80000000", "--disable-usage-stats"]
-    environment = os.environ | {"RAY_TMPDIR": "/tmp"}
+    short = tempfile.mkdtemp(prefix="ray")  # the path of a socket has 107 characters at most
     log = (folder / "ray.log").open("wb")
     nodes: list[subprocess.Popen[bytes]] = []
 
     def node(*words: str) -> None:
         nodes.append(
-            subprocess.Popen(
-                [*ray, *words], env=environment, stdout=log, stderr=log, start_new_session=True
-            )
+            subprocess.Popen([*ray, *words], stdout=log, stderr=log, start_new_session=True)
         )
 
     try:
-        node("--head", "--port=0", f"--temp-dir={folder}/r", "--include-dashboard=false")
+        node("--head", "--port=0", f"--temp-dir={short}", "--include-dashboard=false")
         address = _said(folder / "ray.log", r"--address='([\d.:]+)'")
         node(f"--address={address}")
         _said(folder / "ray.log", r"(?s)Ray runtime started.*Ray runtime started")
@@ -98,6 +98,7 @@ def two_nodes(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
             each.send_signal(signal.SIGTERM)
             each.wait(timeout=60)
         log.close()
+        shutil.rmtree(short)
 
 
 def _said(path: Path, pattern: str, within: float = 120) -> str:
