@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 from files import InputError
 from train.store import Stage, Store
 from train.store.__main__ import main
+from train.store.lock import locked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DAY = 86400
@@ -164,7 +164,7 @@ def test_gc_removes_orphans_and_damage_but_not_what_is_being_built(
     busy.mkdir()
     (store.root / "damaged" / "corpus-x-1").mkdir(parents=True)
     before = everything(store)
-    with FileLock(store.root / "locks" / f"{busy.name}.lock"):
+    with locked(store.root / "locks" / f"{busy.name}.lock"):
         run(store, capsys, "gc", "--dry-run")
         assert [path for path in everything(store) if not path.startswith("locks")] == [
             p for p in before if not p.startswith("locks")
