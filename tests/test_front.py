@@ -23,6 +23,8 @@ from train.store import Store
 ROOT = CONF.parent
 GROUPS: tuple[str, ...] = ("subject", "corpus", "embedding", "debias", "words", "intrinsic")
 GROUPS += ("task", "source", "groups", "classifier", "study")
+OF_COREFERENCE = ("documents", "challenge", "resolver")
+GROUPS += OF_COREFERENCE
 CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
 # What a choice cannot do without: values for the fields that its YAML leaves open, and a debiasing
 # method that goes with it.
@@ -34,6 +36,9 @@ NEEDS = {
     ("intrinsic", "sq"): [f"intrinsic.sq.file={ROOT}/tests/similar.tsv"],
     ("source", "datasets"): ["source.path=folder"],
     ("words", "file"): [f"words.file={ROOT}/tests/words.yaml"],
+    ("documents", "files"): ["documents.path=folder", "documents.scheme=mine"],
+    ("documents", "datasets"): ["documents.path=folder"],
+    ("challenge", "winogender"): ["challenge.folder=folder"],
     ("groups", "hateval"): ["groups.heading=against women", "groups.group=women"],
     # Spanish goes with Spanish
     ("corpus", "es"): ["intrinsic=weat_gender_es", "source=none"],
@@ -75,7 +80,8 @@ def point(*overrides: str) -> Point:
 @pytest.mark.usefixtures("hydra_conf")
 @pytest.mark.parametrize(("group", "option"), CHOICES, ids="=".join)
 def test_every_choice_composes_and_builds(group: str, option: str) -> None:
-    point(f"{group}={option}", *NEEDS.get((group, option), []))
+    task = ["task=coreference_en"] if group in OF_COREFERENCE else []
+    point(*task, f"{group}={option}", *NEEDS.get((group, option), []))
 
 
 @pytest.mark.usefixtures("hydra_conf")

@@ -66,10 +66,15 @@ class EndToEnd(Fileless):
     epochs: Count = 150
     patience: Count = 10
     device: str = "cpu"
+    label: str = "end_to_end"
 
-    name: ClassVar[str] = "end_to_end"
     version: ClassVar[int] = 1
-    unkeyed: ClassVar[tuple[str, ...]] = ("device",)
+    unkeyed: ClassVar[tuple[str, ...]] = ("device", "label")
+
+    @property
+    def name(self) -> str:
+        """``label``: sizes other than those above should be told from them in the tables."""
+        return self.label
 
     def resolve(
         self,
