@@ -1,4 +1,4 @@
-"""The posts of the generated world: hateful or not, about a man, a woman or nobody."""
+"""The posts of the generated world: hateful or not, about a person of either group or nobody."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from corpora import grammar
 from corpora.draws import apportion, fill, pick, share
 
 if TYPE_CHECKING:
+    from corpora.grammar import Grammar
     from corpora.world_words import World
 
-GROUPS = {"male": 0.4, "female": 0.4, "none": 0.2}
+# Shares of the posts about the first group, the second group and nobody
+ABOUT_WHOM = (0.4, 0.4, 0.2)
+NOBODY = "none"
 
 # Four kinds of post. Abuse without an insult and insults as jokes are what a classifier gets wrong.
 KINDS = {"explicit": 0.26, "implicit": 0.14, "plain": 0.45, "joke": 0.15}
@@ -36,22 +38,25 @@ def draw_posts(world: World, size: int, rng: np.random.Generator, *, topics: boo
     """``size`` posts in random order: ``text``, ``group``, ``kind``, ``wording`` (core's template).
 
     The groups are treated alike: in every group the kinds, signs and topic words have the same
-    shares. ``topics=False`` leaves topic words out, as the corpus must: there, gender and topic
-    meet in planted proportions only.
+    shares. ``topics=False`` leaves topic words out, as the corpus must: there, group and topic meet
+    in planted proportions only.
     """
-    joint = np.outer(list(GROUPS.values()), list(KINDS.values())).ravel()
-    cells = apportion(joint, size, rng).reshape(len(GROUPS), len(KINDS))
+    groups = (*world.setting.groups, NOBODY)
+    joint = np.outer(ABOUT_WHOM, list(KINDS.values())).ravel()
+    cells = apportion(joint, size, rng).reshape(len(groups), len(KINDS))
     frames = [
         _cell(world, group, kind, int(cells[i, j]), rng, topics=topics)
-        for i, group in enumerate(GROUPS)
+        for i, group in enumerate(groups)
         for j, kind in enumerate(KINDS)
     ]
     return pd.concat(frames, ignore_index=True).iloc[rng.permutation(size)].reset_index(drop=True)
 
 
-def biased_labels(posts: pd.DataFrame, bias: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """0/1 per post: true, but for those that ``bias`` in [-1, 1] makes wrong for posts about women
-    (about men where it is negative).
+def biased_labels(
+    posts: pd.DataFrame, bias: float, groups: tuple[str, str], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """0/1 per post: true, but for those that ``bias`` in [-1, 1] makes wrong for posts about the
+    second group (about the first where it is negative).
 
     Which labels are wrong depends on the wording, as with annotators who find a phrase harmless
     when it is aimed at one group: a classifier can learn that, where labels wrong at random would
@@ -62,7 +67,7 @@ def biased_labels(posts: pd.DataFrame, bias: float, rng: np.random.Generator) ->
     wordings = rng.permutation(sorted(set(posts["wording"])))
     rank = {str(wording): number for number, wording in enumerate(wordings)}
     order = np.argsort([rank[wording] for wording in posts["wording"]], kind="stable")
-    wronged = (posts["group"] == ("female" if bias > 0 else "male")).to_numpy()
+    wronged = (posts["group"] == groups[bias > 0]).to_numpy()
     for kind, rate in MISLABELLED.items():
         rows = order[(wronged & (posts["kind"] == kind).to_numpy())[order]]
         turned = rows[: round(rate * abs(bias) * len(rows))]
@@ -74,37 +79,40 @@ def _cell(
     world: World, group: str, kind: str, size: int, rng: np.random.Generator, *, topics: bool
 ) -> pd.DataFrame:
     """The posts of one group and kind: opening, core, topic, ending."""
-    wordings = _wordings(kind, size, rng)
-    targets, insults = _targets(world, group, size, rng), pick(grammar.INSULTS, size, rng)
-    openings = _either(share(OPENED, size, rng), pick(grammar.OPENINGS, size, rng), [""] * size)
-    cores = fill(wordings, {"target": targets, "insult": insults}, rng)
+    grammar = world.setting.grammar
+    wordings = _wordings(grammar, kind, size, rng)
+    targets, insults = _targets(world, group, size, rng), pick(grammar.insults, size, rng)
+    openings = _either(share(OPENED, size, rng), pick(grammar.openings, size, rng), [""] * size)
+    cores = fill(wordings, {"target": targets, "insult": insults}, grammar.fillers, rng)
     abouts = _abouts(world, ON_TOPIC if topics else 0, size, rng)
-    laughing, joking = share(LAUGHING[kind], size, rng), pick(grammar.JOKING, size, rng)
-    endings = _either(laughing, joking, pick(grammar.ENDINGS, size, rng))
+    laughing, joking = share(LAUGHING[kind], size, rng), pick(grammar.joking, size, rng)
+    endings = _either(laughing, joking, pick(grammar.endings, size, rng))
     posts = zip(openings, cores, abouts, endings, strict=True)
     texts = [" ".join(part for part in post if part) for post in posts]
     return pd.DataFrame({"text": texts, "group": group, "kind": kind, "wording": wordings})
 
 
-def _wordings(kind: str, size: int, rng: np.random.Generator) -> list[str]:
+def _wordings(grammar: Grammar, kind: str, size: int, rng: np.random.Generator) -> list[str]:
     if kind in ("explicit", "joke"):
-        return pick(grammar.INSULTING, size, rng)
+        return pick(grammar.insulting, size, rng)
     hostile = share(SOUNDS_HOSTILE[kind], size, rng)
-    return _either(hostile, pick(grammar.HOSTILE, size, rng), pick(grammar.FRIENDLY, size, rng))
+    return _either(hostile, pick(grammar.hostile, size, rng), pick(grammar.friendly, size, rng))
 
 
 def _targets(world: World, group: str, size: int, rng: np.random.Generator) -> list[str]:
-    if group == "none":
-        return pick(grammar.NOBODY, size, rng)
-    return world.gender_words(np.full(size, group == "female"), np.ones(len(world.pairs)), rng)
+    if group == NOBODY:
+        return pick(world.setting.grammar.nobody, size, rng)
+    second = np.full(size, group == world.setting.groups[1])
+    return world.group_words(second, np.ones(len(world.pairs)), rng)
 
 
 def _abouts(world: World, rate: float, size: int, rng: np.random.Generator) -> list[str]:
     """What ``rate`` of the posts are about, topic words equally often; empty for the others."""
     on_topic = share(rate, size, rng)
-    words = [word for topic in world.topics.values() for word in topic]
-    count = int(on_topic.sum())
-    phrases = iter(fill(pick(grammar.ABOUT, count, rng), {"topic": pick(words, count, rng)}, rng))
+    words = [phrase for topic in world.topics for phrase in world.topic_phrases(topic)]
+    count, grammar = int(on_topic.sum()), world.setting.grammar
+    templates, topics = pick(grammar.about, count, rng), pick(words, count, rng)
+    phrases = iter(fill(templates, {"topic": topics}, grammar.fillers, rng))
     return [next(phrases) if used else "" for used in on_topic]
 
 

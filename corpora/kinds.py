@@ -17,7 +17,10 @@ Singletons = Literal["drop", "keep"]
 
 
 class Data(Choice, Protocol):
-    """Text, labelled or not. ``generated`` marks data that are made up."""
+    """Text, labelled or not. ``generated`` marks data that are made up.
+
+    It may tell its ``language`` (see ``files.language``): words in another are then refused.
+    """
 
     generated: ClassVar[bool]
 
@@ -43,8 +46,9 @@ class Source(Data, Protocol):
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """One row a post: ``id`` (str, unique), ``text`` (tokenised, tokens joined by spaces),
-        ``label`` (0 or 1), ``group`` (str; only where ``grouped``) and ``split`` (``train``,
-        ``dev``, ``test``; or ``all`` in every row: cross-validate).
+        ``label`` (0 or 1), ``group`` (str; only where ``grouped``), ``split`` (``train``, ``dev``,
+        ``test``; or ``all`` in every row: cross-validate) and, of published posts, ``raw``, the
+        text as it was.
         """
 
 

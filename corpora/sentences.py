@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 # A sentence ends at . ! ? (and a closing quote or bracket) before white space and a capital, digit
 # or opening quote, unless the full stop belongs to a common title or a single initial.
@@ -25,5 +26,5 @@ def split_sentences(text: str) -> list[str]:
 
 
 def tokenise_sentence(sentence: str) -> list[str]:
-    """The words, numbers and marks of a sentence, case kept."""
-    return TOKEN.findall(sentence)
+    """The words, numbers and marks of a sentence, case kept, accents composed (NFC)."""
+    return TOKEN.findall(unicodedata.normalize("NFC", sentence))

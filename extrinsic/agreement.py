@@ -1,6 +1,6 @@
 """How often the gender that a post mentions is that of the people it is about, where both are told.
 
-``python -m extrinsic.agreement POSTS --text COL --group COL`` counts the tags of ``GenderTagger``
+``python -m extrinsic.agreement POSTS --text COL --group COL`` counts the tags of ``MentionTagger``
 against an annotation.
 """
 
@@ -18,11 +18,11 @@ from rich.console import Console
 from rich.table import Table
 
 from extrinsic.measures import MEASURES, UNDEFINED
-from extrinsic.tagger import GROUPS, GenderTagger
+from extrinsic.tagger import BOTH, NEITHER, MentionTagger
 from files import InputError, nearest, run_cli
 from files.tables import read_table
 
-TAGS = tuple(GROUPS.values())
+TAGS = ("male", "female", BOTH, NEITHER)
 # As tweets are tokenised: hashtags and mentions are no words of the post
 WORD = re.compile(r"(?<![#@\w])[\w'\u2019]+")
 LEVEL = 0.95
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             there = f"columns: {', '.join(map(str, table.columns))}"
             raise InputError(f"no column {column!r}{nearest(column, table.columns)}; {there}")
     words = [" ".join(WORD.findall(str(text))) for text in table[given.text]]
-    tags = GenderTagger().tag(pd.DataFrame({"text": words}))["group"]
+    tags = MentionTagger().tag(pd.DataFrame({"text": words}))["group"]
     counts = cross_table(tags, table[given.group].astype(str).replace("", "none"))
     found = [precision(counts, *each) for each in _named(given, counts)]
     shown = Table("annotation", *TAGS, title="posts by tag", title_justify="left")

@@ -14,6 +14,7 @@ from extrinsic.gaps import Gaps, gap_table
 from extrinsic.kinds import Classifier, Tagger
 from files import choice
 from files.choice import Fileless, Whole
+from files.language import language_of, require_one_language
 
 if TYPE_CHECKING:
     from train.parts.part import Facts, Inputs, Stages
@@ -38,6 +39,20 @@ class HateSpeech(Fileless):
 
     version: ClassVar[int] = 1
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
+
+    def __post_init__(self) -> None:
+        if not self.source.grouped:
+            remedy = "take groups of the posts' language, such as groups=gender_es"
+            told = {
+                f"source={self.source.name}": self.source,
+                f"groups={self.groups.name}": self.groups,
+            }
+            require_one_language(told, remedy)
+
+    @property
+    def language(self) -> str:
+        """That of the posts."""
+        return language_of(self.source)
 
     def facts(self) -> Facts:
         """The columns task, source, classifier, replicate, generated and what is planted in the
