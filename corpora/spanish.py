@@ -135,6 +135,7 @@ SPANISH = Grammar(
         "{when} traemos {noun}",
         "todos comentan {noun} {adjective:{noun}} en {place}",
     ),
+    things=FILLERS["noun"],
     nobody=(
         *_with_article("público equipo grupo vecindario", "gente multitud afición clase"),
         *("alguien", "cualquiera", "todo el mundo"),

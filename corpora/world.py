@@ -72,8 +72,8 @@ class GeneratedCorpus(Fileless):
         return SETTINGS[self.world].language
 
     def planted(self) -> Mapping[str, float]:
-        """``stereotype``."""
-        return {"stereotype": self.stereotype}
+        """``stereotype`` and ``sentences``."""
+        return {"stereotype": self.stereotype, "sentences": self.sentences}
 
     def leans(self, *, seed: int) -> dict[str, float]:
         """The planted truth: l_w of every topic word w, in [-1, 1]; positive = first group."""
@@ -135,8 +135,8 @@ class GeneratedPosts(Fileless):
         return SETTINGS[self.world].language
 
     def planted(self) -> Mapping[str, float]:
-        """``label_bias``."""
-        return {"label_bias": self.label_bias}
+        """``label_bias`` and ``posts``."""
+        return {"label_bias": self.label_bias, "posts": self.posts}
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
