@@ -144,7 +144,7 @@ def _keywords(path: Path, language: Literal["en", "es"]) -> tuple[list[list[str]
     section: list[list[str]] | None = None
     wanted = KEYWORD_LANGUAGES[language]
     for line in read_lines(path):
-        if heading := re.match(r"##\s.*?(\w+) language against (\w+)", line, re.IGNORECASE):
+        if heading := re.match(r"##\s.*?\b(\w+) language against (\w+)", line, re.IGNORECASE):
             section = keywords.get(heading[2].lower()) if heading[1].lower() == wanted else None
         elif line.startswith("- ") and section is not None:
             section.append(_folded(line[2:]).split())
