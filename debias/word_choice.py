@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -76,7 +77,7 @@ class WordChoice:
 
     def keyed(self) -> Mapping[str, object]:
         """The words before expansion, wherever they are listed."""
-        return {"words": digest_of(self.seed_words().decisive())}
+        return {"words": digest_of(asdict(self.seed_words()))}
 
     def seed_words(self) -> Query:
         """The query before expansion."""

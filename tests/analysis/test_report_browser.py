@@ -201,7 +201,7 @@ def test_it_fits_a_phone(browser: Any) -> None:
 def test_the_answer_needs_no_scrolling(
     browser: Any, tmp_path: Path, module_tables: Tables, findings: list[Finding]
 ) -> None:
-    why = "it finds |r| from 0.38 on; |r| = 0.3 takes about 139 embeddings, 1.6 times the seeds"
+    why = "such a study finds |r| from 0.38 on; |r| = 0.3 takes about 139 embeddings"
     widest = [
         each._replace(
             statistics=each.statistics._replace(pearson=-0.88),

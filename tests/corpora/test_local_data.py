@@ -81,15 +81,18 @@ def test_patterns_and_relative_names_are_resolved_as_the_library_does(
 
 
 def test_a_folder_is_keyed_by_the_splits_of_its_files(tmp_path: Path) -> None:
-    """One file in train and one in validation, then the same two in test and train."""
-    for number, names in enumerate((("train", "validation"), ("test", "train"))):
-        for name, labels in zip(names, ("01", "11"), strict=True):
+    """The same two files, by the same names: in train and validation, and in train and test."""
+    for number, second in enumerate(("validation", "test")):
+        for name, labels in (("train", "01"), (second, "11")):
             write(tmp_path / str(number) / name / "0.csv", labels)
-    one, other = (DatasetSource(str(tmp_path / str(number))) for number in range(2))
-    assert [path.read_text() for path in one.files()] == [
-        path.read_text() for path in reversed(other.files())
+    one, other = (DatasetSource(str(tmp_path / str(number)), test="test") for number in range(2))
+    assert [(p.name, p.read_text()) for p in one.files()] == [
+        (p.name, p.read_text()) for p in other.files()
     ]
     assert key(one, tmp_path) != key(other, tmp_path)
+    with pytest.raises(InputError):
+        one.load(seed=0)
+    assert len(other.load(seed=0)) == 4
 
 
 def test_what_is_no_data_is_not_keyed_and_what_describes_them_is(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -38,14 +38,14 @@ MARK = "BIASBRIDGE_TEST"  # names the sweep in the environment of all its proces
 Entries = dict[str, tuple[int, str]]
 
 
-def start(folder: Path, *more: str) -> subprocess.Popen[str]:
+def start(folder: Path, *more: str, sweep: Sequence[str] = SWEEP) -> subprocess.Popen[str]:
     """The sweep in a process group of its own, as a terminal would start it."""
     folder.mkdir(exist_ok=True)
     # Tests in the background of a shell ignore interrupts, and so would what they start
     signal.signal(signal.SIGINT, signal.default_int_handler)
     environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"}
     return subprocess.Popen(
-        [sys.executable, str(ROOT / "train.py"), *SWEEP, *more],
+        [sys.executable, str(ROOT / "train.py"), *sweep, *more],
         cwd=folder,
         env=environment | {MARK: str(folder)},
         start_new_session=True,

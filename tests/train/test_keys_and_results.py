@@ -52,7 +52,7 @@ MATRICES = (VECTORS, VECTORS.replace("2 1", "2 4"), VECTORS.replace("he 1", "ha 
 runs = st.integers(0, 1)
 tables = st.sampled_from(TABLES)
 folders = st.dictionaries(
-    st.sampled_from(("train.csv", "test.csv", "b/test.csv", "train/a.csv", "test/a.csv")),
+    st.sampled_from(("train.csv", "test.csv", "train/a.csv", "test/a.csv", "validation/a.csv")),
     tables,
     min_size=1,
 )
@@ -142,7 +142,7 @@ of_folder = Keys()
     pattern=st.sampled_from((None, "*.csv", "**/a.csv")),
     run=runs,
 )
-@often(25)
+@often(40)
 def test_folders(files: Files, test: str | None, pattern: str | None, run: int) -> None:
     def make(folder: Path, other: bool) -> DatasetSource:
         if other:

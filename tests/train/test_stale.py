@@ -15,10 +15,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from analysis.made import mixed, read_made, spell_made, write_made
+from analysis.made import mixed
 from files import InputError
+from tests.points import plan
+from train.outcome import run_point
 from train.store import Stage, Store
 from train.store.entry import read_recipe
+from train.store.explain import explain
 from train.store.made import makers
 from train.store.source import Name, _path_of, read_module, source_of
 from train.store.stale import outdated, say
@@ -121,6 +124,23 @@ def test_what_is_made_from_other_code_says_so(store: Store, code: Code) -> None:
     assert ("scores", True, ()) in told(store)
 
 
+def test_code_that_is_edited_while_a_point_runs_is_not_said_to_have_made_it(
+    tmp_path: Path, code: Code
+) -> None:
+    def edit(out: Path, inputs: Mapping[str, Path]) -> None:
+        write(out, inputs)
+        code.path.write_text(code.path.read_text().replace("ones", "zeros"))
+
+    corpus = replace(CORPUS, build=edit)
+    vectors = replace(VECTORS, inputs={"corpus": corpus})
+    store = Store(tmp_path / "store")
+    laid = replace(plan(store.root), metrics=(vectors,), subject={})
+    assert run_point(laid, store, tmp_path).built == ("corpus", "vectors")
+    assert outdated(store, [vectors]) == []
+    code.begin_anew()
+    assert [each.modules for each in outdated(store, [vectors])] == [("toy_stale",)]
+
+
 def test_other_code_is_refused_and_named_with_the_remedy(
     store: Store, code: Code, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -154,10 +174,16 @@ def test_other_libraries_are_used_and_named(
     assert f"numpy {before} (now 99.1)" in out
 
 
-def test_recipes_tell_modules_libraries_version_and_commit(store: Store) -> None:
+def test_recipes_tell_modules_libraries_version_and_commit(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     made = read_recipe(store.path(VECTORS))["made"]
     assert made["modules"].keys() == {"toy_stale"}
     assert made["libraries"]["numpy"] == metadata.version("numpy")
+    explain(store, VECTORS.key, Console(width=200), as_json=False)
+    told = capsys.readouterr().out
+    assert f"toy_stale {made['modules']['toy_stale'][:8]}" in told
+    assert f"numpy {metadata.version('numpy')}" in told
     if (ROOT / ".git").exists():
         head = ["git", "rev-parse", "HEAD"]
         commit = subprocess.run(head, cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -165,7 +191,7 @@ def test_recipes_tell_modules_libraries_version_and_commit(store: Store) -> None
 
 
 def test_mixed_versions_are_told_from_recipes(
-    store: Store, code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, code: Code, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = replace(VECTORS, params={"dim": 3})
     same = makers(store, [SCORES.key])
@@ -183,11 +209,6 @@ def test_mixed_versions_are_told_from_recipes(
     numpy = " and ".join(sorted(["99.1", metadata.version("numpy")]))
     assert mixed(found) == f"vectors (Word2Vec) by 2 codes; numpy {numpy}"
     assert sum(each.results for each in found) == 4
-    write_made(tmp_path, found)
-    assert read_made(tmp_path) == found
-    assert spell_made(read_made(tmp_path)).startswith("mixed: vectors (Word2Vec) by 2 codes")
-    (tmp_path / "made.csv").write_text("stage\n")
-    assert spell_made(read_made(tmp_path)) == "not recorded"
 
 
 EMBEDDING = """

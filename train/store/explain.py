@@ -58,7 +58,7 @@ def explain(store: Store, prefix: str, console: Console, *, as_json: bool) -> No
         f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
         f"  biasbridge {made['project'] or 'of no version'}, commit {made['commit'] or 'unknown'}",
         f"  {spell_versions(made['libraries'])}",
-        f"  {spell_versions({name: each[:8] for name, each in made['modules'].items()})}",
+        f"  code {spell_versions({name: each[:8] for name, each in made['modules'].items()})}",
     ]
     console.print("\n".join(lines), highlight=False, soft_wrap=True, markup=False)
     console.print("again, in any store:", highlight=False)

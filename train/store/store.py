@@ -100,10 +100,11 @@ class Store:
             with locked(probe):
                 probe.unlink(missing_ok=True)
         except OSError as error:
-            why = error if isinstance(error, NoLockError) else error.strerror
+            why = str(error)
+            if not isinstance(error, NoLockError):
+                why = f"it cannot be written ({error.strerror})"
             raise InputError(
-                f"store.dir={self.root} cannot be written ({why}); choose another with"
-                " store.dir=PATH"
+                f"store.dir={self.root}: {why}; choose another with store.dir=PATH"
             ) from error
 
     def path(self, stage: Stage) -> Path:
@@ -148,7 +149,8 @@ class Store:
                     self._build(stage, inputs)
                     return self.path(stage)
                 except FileNotFoundError:
-                    if all(folder.is_dir() for folder in inputs.values()):
+                    needed = (self.path(stage).parent, *inputs.values())
+                    if all(folder.is_dir() for folder in needed):
                         raise
         raise StoreError(
             f"{stage.name} {stage.key} could not be made: another process keeps removing it or its"
@@ -273,6 +275,7 @@ class Store:
                 if work.exists():
                     shutil.rmtree(work)
                 work.mkdir(parents=True)
+                entry.parent.mkdir(exist_ok=True)
                 refuse_changed(stage, self.digest)
                 source = source_of(stage.made_of)
                 start = time.perf_counter()
@@ -280,7 +283,6 @@ class Store:
                 seconds = time.perf_counter() - start
                 refuse_changed(stage, sha256)
                 seal(work, stage.recipe(), self._made(source, inputs, seconds))
-                entry.parent.mkdir(exist_ok=True)
                 os.replace(work, entry)
                 flush(entry.parent)
             finally:
