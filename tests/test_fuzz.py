@@ -317,7 +317,7 @@ CASES: dict[str, tuple[Make, Callable[[], list[Files]]]] = {
     "pairs": (lines("t.csv", b"she he\nher him\n\n"), text_bombs),
     "table": (sound_tables, text_bombs),
     "posts": (lines("t.csv", ROWS.encode()), text_bombs),
-    "hateval": (sound_hateval, list),
+    "hateval": (sound_hateval, lambda: [{"keyword_set.md": b"## " + b"a" * LONGEST}]),
     "corpus": (sound_corpus, text_bombs),
     "results": (sound_results, list),
     "correlations": (sound_correlations, text_bombs),
