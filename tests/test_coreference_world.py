@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 import yaml
@@ -29,7 +30,7 @@ from train.front import CONF
 
 def tiny() -> EndToEnd:
     """The resolver of the experiment."""
-    settings: dict[str, float] = {}
+    settings: dict[str, Any] = {}
     for name in ("end_to_end", "tiny"):
         settings |= yaml.safe_load((CONF / "resolver" / f"{name}.yaml").read_text(encoding="utf-8"))
     for name in ("_target_", "defaults", "device"):
