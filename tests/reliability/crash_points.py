@@ -12,24 +12,17 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 import train.finish  # as the others: what a sweep imports late, so that no fork has to
 import train.front.door
 import train.front.sweep
+from tests.events import CRASHED, count
 from train.front import main
 from train.outcome import run_point
-
-if TYPE_CHECKING:
-    from _typeshed import HasFileno
-
-WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.utime", "os.link")
-CRASHED = 137
 
 
 def run(folder: Path, words: Sequence[str], crash_at: int = 0) -> tuple[int, int]:
@@ -56,35 +49,6 @@ def run(folder: Path, words: Sequence[str], crash_at: int = 0) -> tuple[int, int
         status = end.code if isinstance(end.code, int) else 1
     finally:
         os._exit(status)
-
-
-def count(folder: Path, tell: Callable[[], object], crash_at: int) -> None:
-    """End this process at an event; ``tell`` each."""
-    seen = 0
-    inside = os.fspath(folder) + os.sep
-
-    def event() -> None:
-        nonlocal seen
-        seen += 1
-        tell()
-        if seen == crash_at:
-            os._exit(CRASHED)
-
-    def hook(name: str, args: tuple[object, ...]) -> None:
-        if not args or not isinstance(args[0], str | os.PathLike):
-            return
-        if not os.path.abspath(os.fspath(args[0])).startswith(inside):
-            return
-        flags = args[2] if name == "open" else 0
-        if name in CHANGES or (isinstance(flags, int) and flags & WRITES):
-            event()
-
-    def flushed(fd: int | HasFileno) -> None:
-        event()
-        fsync(fd)
-
-    fsync, os.fsync = os.fsync, flushed
-    sys.addaudithook(hook)
 
 
 def state(folder: Path) -> dict[str, object]:

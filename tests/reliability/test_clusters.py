@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -109,8 +110,11 @@ def _said(path: Path, pattern: str, within: float = 120) -> str:
     return match[1] if match.groups() else match[0]
 
 
-def test_ray_of_two_nodes(tmp_path: Path, quiet: Path) -> None:
+def test_ray_of_two_nodes(tmp_path: Path, quiet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need("ray")
+    # Nodes and command show one another a token of this cluster alone
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", uuid.uuid4().hex)
     with two_nodes(tmp_path) as (address, second):
         words = [*RAY, f"hydra.launcher.ray.init.address={address}"]
         kill_and_resume(tmp_path / "killed", quiet, *words)

@@ -115,10 +115,16 @@ def test_explain_names_an_input_that_is_gone(
 def test_explain_says_that_a_result_is_damaged(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (store.path(VECTORS) / "recipe.json").write_text("{")
-    status, told = run(store, capsys, "explain", VECTORS.key)
-    assert status == 0
-    assert "(damaged: recipe.json is not JSON)" in told
+    recipe = store.path(VECTORS) / "recipe.json"
+    for content, why in (("{", "is not JSON"), ("", "is not JSON"), ("{}", "has no checksums")):
+        recipe.write_text(content)
+        for more in ([], ["--json"]):
+            status, told = run(store, capsys, "explain", VECTORS.key, *more)
+            assert status == 0
+            assert f"damaged: recipe.json {why}" in told
+    recipe.unlink()
+    recipe.mkdir()
+    assert "(damaged: recipe.json is not JSON)" in run(store, capsys, "explain", VECTORS.key)[1]
 
 
 def test_bad_input_names_the_remedy(
