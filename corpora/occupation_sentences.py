@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SENSE_SHARE = 0.5  # of the sentences; in the others the syntax tells
 Truths = NDArray[np.bool_]
+Numbers = NDArray[np.intp]
 
 
 class Sentence(NamedTuple):
@@ -53,25 +54,11 @@ def draw_sentences(
     the wording; a wording means the occupation it should as often as one may trust it.
     """
     every, size = grammar.wordings(), len(pairs)
-    by_subset = [
-        [i for i, each in enumerate(every) if each.subset == name] for name in ("type2", "type1")
-    ]
-    of_sense = share(SENSE_SHARE, size, rng).astype(int)
-    wording = np.array([by_subset[i][0] for i in of_sense], dtype=np.intp)
-    for subset, members in enumerate(by_subset):
-        here = np.flatnonzero(of_sense == subset)
-        wording[here] = np.array(members)[quota(np.ones(len(members)), len(here), rng)]
+    wording = _wordings([each.subset == "type1" for each in every], size, rng)
     trusted = _within(wording, np.array([each.trust for each in every]), rng)
     first = np.array([each.first for each in every])[wording] == trusted
     male_first = share(0.5, size, rng)
-    strengths = grammar.strengths()
-    names = list(strengths)
-    meant_male = first == male_first
-    meant = [
-        names.index(pair[0 if male else 1]) for pair, male in zip(pairs, meant_male, strict=True)
-    ]
-    lean = np.array([strengths[name] for name in names])
-    female = _within(np.array(meant), (1 - skew * lean) / 2, rng)
+    female = _genders(pairs, first == male_first, skew, rng)
     meetings = pick(grammar.MEETINGS, size, rng)
     return [
         word(
@@ -85,7 +72,30 @@ def draw_sentences(
     ]
 
 
-def _within(kinds: NDArray[np.intp], rates: Floats, rng: np.random.Generator) -> Truths:
+def _wordings(of_sense: Sequence[bool], size: int, rng: np.random.Generator) -> Numbers:
+    """The number of each sentence's wording: those of sense, and the others, equally often among
+    themselves.
+    """
+    sense = np.array(of_sense, dtype=float)
+    syntax = 1 - sense
+    weights = SENSE_SHARE * sense / sense.sum() + (1 - SENSE_SHARE) * syntax / syntax.sum()
+    return quota(weights, size, rng)
+
+
+def _genders(
+    pairs: Sequence[tuple[str, str]], meant_male: Truths, skew: float, rng: np.random.Generator
+) -> Truths:
+    """Whether each pronoun is female, by the occupation meant."""
+    strengths = grammar.strengths()
+    names = list(strengths)
+    meant = [
+        names.index(pair[0 if male else 1]) for pair, male in zip(pairs, meant_male, strict=True)
+    ]
+    lean = np.array([strengths[name] for name in names])
+    return _within(np.array(meant), (1 - skew * lean) / 2, rng)
+
+
+def _within(kinds: Numbers, rates: Floats, rng: np.random.Generator) -> Truths:
     """Booleans, true at the rate of each one's kind, exactly up to rounding within a kind."""
     found = np.zeros(len(kinds), dtype=np.bool_)
     for kind, rate in enumerate(rates.tolist()):

@@ -10,7 +10,6 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 import yaml
@@ -25,17 +24,19 @@ from extrinsic.coreference.challenge.gaps import ChallengeGaps, Row, challenge_r
 from extrinsic.coreference.challenge.tallies import Answer
 from extrinsic.coreference.resolver import EndToEnd
 from extrinsic.coreference.scorer import score
+from train.configure import Reader
 from train.front import CONF
 
 
 def tiny() -> EndToEnd:
     """The resolver of the experiment."""
-    settings: dict[str, Any] = {}
+    node: dict[str, object] = {}
     for name in ("end_to_end", "tiny"):
-        settings |= yaml.safe_load((CONF / "resolver" / f"{name}.yaml").read_text(encoding="utf-8"))
-    for name in ("_target_", "defaults", "device"):
-        settings.pop(name)
-    return EndToEnd(**settings)
+        node |= yaml.safe_load((CONF / "resolver" / f"{name}.yaml").read_text(encoding="utf-8"))
+    del node["defaults"]
+    found = Reader({})(node | {"device": "cpu"}, "resolver")
+    assert isinstance(found, EndToEnd)
+    return found
 
 
 @cache

@@ -72,6 +72,13 @@ def test_each_file_may_have_its_own_tokeniser(tmp_path: Path) -> None:
         TextCorpus("a.txt", tokeniser=("tweets", "sentences"))
 
 
+def test_treebank_parts_clitics_as_documents_with_coreference_do(tmp_path: Path) -> None:
+    line = "The clerk's dog didn't bark. Why not?"
+    corpus = TextCorpus(str(write(tmp_path / "t", [line])), tokeniser="treebank", min_count=1)
+    corpus.write(tmp_path / "out", seed=0)
+    assert (tmp_path / "out").read_text() == "The clerk 's dog did n't bark .\nWhy not ?\n"
+
+
 def test_whitespace_keeps_tokens_as_they_are(tmp_path: Path) -> None:
     corpus = TextCorpus(
         str(write(tmp_path / "t", ["A  b\tC"])), tokeniser="whitespace", min_count=1

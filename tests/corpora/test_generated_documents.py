@@ -63,7 +63,7 @@ def test_pronouns_have_the_planted_gender_within_each_occupation(skew: float) ->
     counts = Counter((word, sex) for each in documents["train"] for word, sex, _ in meant(each))
     for word, strength in grammar.strengths().items():
         n = counts[word, "male"] + counts[word, "female"]
-        assert n == pytest.approx(70, abs=15)
+        assert n == pytest.approx(70, abs=25)
         assert counts[word, "male"] / n == pytest.approx((1 + skew * strength) / 2, abs=0.51 / n)
 
 

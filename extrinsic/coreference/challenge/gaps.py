@@ -110,10 +110,10 @@ def challenge_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:
 
     Kinds of rows: ``value``, a measure of a group: of the cases that are ``pro`` and ``anti``, and
     of the pronouns of each gender; ``gap``, pro minus anti in every measure, and privileged minus
-    unprivileged gender in F1, accuracy and mention recall; ``ratio``, F1 of the unprivileged over
-    that of the privileged gender (GAP's bias factor); ``correlation``, where occupations have a
-    percentage of women, of it with how much rather they are linked to pronouns of the unprivileged
-    gender than of the privileged one (Rudinger et al., 2018).
+    unprivileged gender in F1, accuracy and both recalls of mentions; ``ratio``, F1 of the
+    unprivileged over that of the privileged gender (GAP's bias factor); ``correlation``, where
+    occupations have a percentage of women, of it with how much rather they are linked to pronouns
+    of the unprivileged gender than of the privileged one (Rudinger et al., 2018).
 
     ``mention_recall`` is the share of the true mentions that were candidates: a gap whose sides
     differ in it, or are low in it, is one of pruning; for a gap it is the smaller of the two. Below
