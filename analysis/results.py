@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 CONCLUSIONS = (
     *("correlation.json", "correlations.csv", "correlations.tex", "survey.csv"),
+    *("calibration.csv", "calibration_curves.csv", "calibration_dependence.csv"),
+    *("control.csv", "control_studies.csv"),
     *("figures", "report.html"),
 )
 
