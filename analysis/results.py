@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 CONCLUSIONS = (
     *("correlation.json", "correlations.csv", "correlations.tex", "made.csv", "survey.csv"),
+    *("calibration.csv", "calibration_curves.csv", "calibration_dependence.csv"),
+    *("control.csv", "control_studies.csv"),
     *("figures", "report.html"),
 )
 # Of a path in quotation marks, which may hold spaces, and of any other.

@@ -156,6 +156,7 @@ def sensitivity_chart(ranked: pd.DataFrame, planted: str) -> Spec:
     detects no planted level stands at the right edge.
     """
     top = 1.0
+    ranked = _by_sensitivity(ranked)
     columns = [
         np.minimum(numbers(ranked, name), top).tolist()
         for name in ("detectable", "detectable_low", "detectable_high")
@@ -188,6 +189,13 @@ def sensitivity_chart(ranked: pd.DataFrame, planted: str) -> Spec:
             ],
         },
     )
+
+
+def _by_sensitivity(ranked: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the most sensitive instrument, over all settings, first."""
+    found = np.minimum(np.nan_to_num(numbers(ranked, "detectable"), nan=1.0), 1.0)
+    mean = ranked.assign(_mean=found).groupby("instrument")["_mean"].transform("mean")
+    return ranked.iloc[np.argsort(mean.to_numpy(), kind="stable")]
 
 
 def dependence_chart(table: pd.DataFrame) -> Spec:

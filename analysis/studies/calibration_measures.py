@@ -91,7 +91,8 @@ def steps(readings: Readings) -> Estimate:
 
 
 def detectable(values: Floats, levels: Floats) -> float:
-    """The smallest level told from 0 at 80% power, between levels by straight lines.
+    """The smallest level told from 0 at 80% power, between levels by straight lines through the
+    normal quantiles of the powers, as those of a normal reading that moves evenly lie on one.
 
     A reading is told from 0 where it lies outside the prediction interval of a further reading at
     0, m +- t s sqrt(1 + 1 / n), with m, s and n of the readings at 0; the power at a level is the
@@ -103,15 +104,17 @@ def detectable(values: Floats, levels: Floats) -> float:
         return nan
     reach = _reach(len(zero)) * float(zero.std(ddof=1))
     told = np.abs(values - float(zero.mean())) > reach
-    power = np.where(np.isfinite(values), told, nan)
-    shares: Floats = np.nanmean(power, axis=0)
-    shares[0] = LEVEL
-    below = np.flatnonzero(~(shares >= POWER))
-    last = int(below[-1])
+    known = np.isfinite(values).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        power: Floats = (told & np.isfinite(values)).sum(axis=0) / known
+    power[0] = LEVEL
+    last = int(np.flatnonzero(~(power >= POWER))[-1])
     if last == len(levels) - 1:
         return inf
-    part = (POWER - shares[last]) / (shares[last + 1] - shares[last])
-    return float(levels[last] + part * (levels[last + 1] - levels[last]))
+    least = 1 / (2 * max(1, int(known[last : last + 2].min())))  # of no reading, or of all
+    below, above = scipy.special.ndtri(np.clip(power[last : last + 2], least, 1 - least)).tolist()
+    part = (float(scipy.special.ndtri(POWER)) - below) / (above - below)
+    return float(levels[last] + min(1.0, part) * (levels[last + 1] - levels[last]))
 
 
 def detectable_interval(readings: Readings, resamples: int) -> Estimate:
@@ -143,11 +146,16 @@ def false_null(zero: Floats) -> Estimate:
 
 def share(true: Truths, known: Truths) -> Estimate:
     """The share of what is known that is true, with Wilson's 95% interval."""
-    n, k = int(known.sum()), int((true & known).sum())
-    if not n:
-        return Estimate()
-    bounds = scipy.stats.binomtest(k, n).proportion_ci(method="wilson")
-    return Estimate(k / n, float(bounds.low), float(bounds.high))
+    n = int(known.sum())
+    return wilson(float((true & known).sum()) / n, n) if n else Estimate()
+
+
+def wilson(value: float, n: float) -> Estimate:
+    """A share of n independent trials with Wilson's 95% score interval (1927)."""
+    z = float(scipy.special.ndtri(0.975))
+    middle, half = value + z**2 / (2 * n), z * sqrt(value * (1 - value) / n + z**2 / (4 * n**2))
+    low, high = ((middle + sign * half) / (1 + z**2 / n) for sign in (-1, 1))
+    return Estimate(value, min(max(0.0, low), value), max(min(1.0, high), value))
 
 
 def mean_interval(values: Floats) -> Estimate:

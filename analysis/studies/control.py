@@ -30,7 +30,7 @@ class Control(Fileless):
 
     primary: tuple[str, ...] = ("precision",)
     controls: tuple[str, ...] = ()
-    draws: Annotated[Count, Ge(20)] = 200
+    draws: Annotated[Count, Ge(20)] = 100
 
     name: ClassVar[str] = "control"
     version: ClassVar[int] = 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from statistics import fmean
+from typing import TYPE_CHECKING, cast
 
 from rich import box
 from rich.table import Table
@@ -19,31 +20,42 @@ if TYPE_CHECKING:
 
 FORMATS = (".svg", ".png", ".pdf")
 Row = Mapping[str, object]
+SHARED = ("varied", "transmission", "posts", "measure", "queries", "seeds", "embeddings")
+SHARES = ("supports", "contradicts", "negligible", "wrong")
 
 
 def print_controls(whole: Sequence[Row], drawn: Sequence[Row], console: Console) -> None:
-    """r and verdict of the whole study, then how often smaller ones reach a right or wrong one."""
-    _print(
-        "Whole study: r within bases, generated data",
-        ("varied", "transmission", "posts", "measure", "query", "embeddings", "r", "verdict"),
-        whole,
-        console,
-    )
-    names = ("varied", "transmission", "posts", "measure", "query", "seeds", "embeddings")
+    """r and verdict of the whole study, then how often smaller ones reach a right or wrong one, on
+    average over the queries of the link and over the controls.
+    """
+    names = ("varied", "transmission", "posts", "measure", "query", "embeddings", "r", "verdict")
+    _print("Whole study: r within bases [95%], generated data", names, whole, console)
     if drawn:
-        _print(
-            "Smaller studies: share with each verdict",
-            (*names, "supports", "contradicts", "negligible", "wrong"),
-            drawn,
-            console,
-        )
+        title = "Smaller studies drawn from it: share with each verdict, mean over queries"
+        _print(title, (*SHARED, *SHARES), _pooled(drawn), console)
+
+
+def _pooled(drawn: Sequence[Row]) -> list[Row]:
+    """One row a design, size and kind of query, with the mean shares over its queries."""
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in drawn:
+        groups.setdefault(tuple(_told(row)[name] for name in SHARED), []).append(row)
+    return [
+        dict(zip(SHARED, key, strict=True))
+        | {name: fmean(cast("float", row[name]) for row in rows) for name in SHARES}
+        for key, rows in groups.items()
+    ]
+
+
+def _told(row: Row) -> Row:
+    return {**row, "queries": "controls" if row["control"] else "of the link"}
 
 
 def _print(title: str, names: Sequence[str], rows: Sequence[Row], console: Console) -> None:
     console.print(title, style="bold")
     table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False)
     for name in names:
-        numeric = name not in ("varied", "measure", "query", "verdict")
+        numeric = name not in ("varied", "measure", "query", "queries", "verdict")
         table.add_column(name, justify="right" if numeric else "left", no_wrap=True)
     for row in rows:
         table.add_row(*(_cell(row, name) for name in names))

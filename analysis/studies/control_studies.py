@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import nan, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy
 
 from analysis.coefficients import coefficients
 from analysis.columns import numbers, text_rows, texts
@@ -17,13 +15,15 @@ from analysis.evidence import Rows, evidence
 from analysis.findings import Finding
 from analysis.joined import join_points, rows_of
 from analysis.naming import UNMODIFIED
+from analysis.studies.calibration_measures import wilson
 from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS, VERDICTS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.coefficients import Floats, Truths
+    from analysis.coefficients import Floats
     from analysis.results import Tables
+    from analysis.within import Estimate
 
 PLANTED = "planted stereotype"
 SIZES = (2, 3, 4, 6, 10)  # seeds of a smaller study
@@ -66,14 +66,6 @@ class Design:
     def linked(self, key: tuple[str, str]) -> bool:
         """Whether a link is planted between the score and the gap of a slice."""
         return self.transmission > 0 and key[1] not in self.controls
-
-
-class Share(NamedTuple):
-    """A share of studies with its 95% interval over seeds."""
-
-    value: float
-    low: float = nan
-    high: float = nan
 
 
 def designs(tables: Tables, primary: Sequence[str], controls: Sequence[str]) -> Iterator[Design]:
@@ -140,9 +132,9 @@ def smaller_studies(design: Design, draws: int) -> list[Row]:
     """One row a slice and size: how often each verdict is reached, and a wrong one, by ``draws``
     studies of so many seeds, drawn without repetition within a study.
 
-    Studies of one size share seeds with one another. So intervals are by the jackknife over seeds:
-    a share without seed i is that over the studies drawn without it. Sizes are left out that are
-    more than half of all seeds.
+    Studies of m of n seeds share seeds with one another. The share over all of them varies no more
+    than that over the n / m, rounded down, that share none (Hoeffding, 1963): intervals are
+    Wilson's for so many. Sizes are left out that are more than half of all seeds.
     """
     every = np.unique(np.concatenate(list(design.seeds.values())))
     rng = np.random.default_rng(0)
@@ -151,18 +143,18 @@ def smaller_studies(design: Design, draws: int) -> list[Row]:
         if size * FEWEST_LEFT > len(every):
             continue
         chosen = np.array([rng.permutation(every)[:size] for _ in range(draws)])
-        verdicts = [_verdicts(design, seeds) for seeds in chosen]
-        embeddings = verdicts[0][1]
-        reached = np.array([each for each, _ in verdicts])  # (draws, slices)
-        without = ~(chosen[:, :, None] == every).any(axis=1)  # (draws, all seeds)
+        studies = [_verdicts(design, seeds) for seeds in chosen]
+        embeddings = studies[0][1]
+        reached = np.array([each for each, _ in studies])  # (draws, slices)
+        apart = len(every) // size
         for place, key in enumerate(design.slices):
             told: Row = design.names(key) | {"linked": design.linked(key), "seeds": size}
-            told |= {"embeddings": embeddings, "studies": draws}
-            for verdict in VERDICTS:
-                found = _share(reached[:, place] == verdict, without)
-                told |= _columns(verdict.replace(" ", "_"), found)
+            told |= {"embeddings": embeddings, "studies": draws, "apart": apart}
             wrong = A_LINK if design.linked(key) else NO_LINK
-            told |= _columns("wrong", _share(np.isin(reached[:, place], wrong), without))
+            counted = {verdict.replace(" ", "_"): (verdict,) for verdict in VERDICTS}
+            for name, verdicts in (counted | {"wrong": wrong}).items():
+                share = float(np.isin(reached[:, place], verdicts).mean())
+                told |= _columns(name, wilson(share, apart))
             rows.append(told)
     return rows
 
@@ -196,18 +188,5 @@ def _judged(design: Design, slices: Sequence[Rows], resamples: int = 9_999) -> l
     return [judged[place] for place in range(len(found))]
 
 
-def _share(true: Truths, without: Truths) -> Share:
-    """A share over studies, and its interval from the studies without each seed."""
-    value = float(true.mean())
-    counts = without.sum(axis=0)
-    if (counts == 0).any():
-        return Share(value)
-    left: Floats = (true[:, None] & without).sum(axis=0) / counts
-    n = len(left)
-    error = sqrt((n - 1) / n * float(((left - left.mean()) ** 2).sum()))
-    reach = float(scipy.special.stdtrit(n - 1, 0.975)) * error
-    return Share(value, max(0.0, value - reach), min(1.0, value + reach))
-
-
-def _columns(name: str, found: Share) -> Row:
+def _columns(name: str, found: Estimate) -> Row:
     return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
