@@ -44,6 +44,7 @@ from analysis.verdict import (
     may_claim,
 )
 from files import InputError, atomic_path, run_cli
+from files.tables import write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -323,7 +324,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.print(RULES, soft_wrap=True, highlight=False)
     if args.out:
         with atomic_path(args.out) as path:
-            correlation_table(found, columns).to_csv(path, index=False)
+            write_csv(correlation_table(found, columns), path)
         console.print(args.out, soft_wrap=True, highlight=False, markup=False)
     return 0
 

@@ -30,6 +30,7 @@ from analysis.naming import (
 )
 from files import atomic_path
 from files.charts import save_charts
+from files.tables import write_csv
 
 STAMP = (
     "Generated data: it shows how the metrics behave in a planted world and is no evidence about"
@@ -148,7 +149,7 @@ def _draw(data: pd.DataFrame, text: ChartText, stem: Path, suffixes: Sequence[st
     paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)
     table = stem.with_name(f"{stem.name}.csv")
     with atomic_path(table) as path:
-        _numbers(data, panels).to_csv(path, index=False)
+        write_csv(_numbers(data, panels), path)
     return [*paths, table]
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.columns import texts
 from files import InputError, atomic_path
-from files.tables import read_table
+from files.tables import read_table, write_csv
 
 MADE = "made.csv"
 
@@ -35,7 +35,7 @@ class Maker(NamedTuple):
 def write_made(folder: Path, makers: Iterable[Maker]) -> Path:
     """Write ``made.csv``; its path."""
     with atomic_path(folder / MADE) as path:
-        pd.DataFrame(list(makers), columns=list(Maker._fields)).to_csv(path, index=False)
+        write_csv(pd.DataFrame(list(makers), columns=list(Maker._fields)), path)
     return folder / MADE
 
 

@@ -15,7 +15,8 @@ ALL = "all"
 UNMODIFIED = "none"
 ORIGINAL = "unmodified"
 SCORE = ("metric", "convention", "query", "part")
-GAP = ("measure", "privileged", "unprivileged")
+GROUPS = ("privileged", "unprivileged")
+GAP = ("measure", "subset", *GROUPS)
 SLICE_COLUMNS = ("task", "embedding", *SCORE, *GAP, "method")
 POOLED_OVER = ("embedding", "query", "method")
 KINDS = tuple(name for name in SLICE_COLUMNS if name not in POOLED_OVER)
@@ -24,6 +25,7 @@ FAMILY = ("task", "metric", "convention")  # what a table of slices is about
 DETAIL_OF = {
     "convention": ("metric",),
     "part": ("metric", "convention", "query"),
+    "subset": ("measure",),
     "privileged": ("measure",),
     "unprivileged": ("measure",),
 }
@@ -62,18 +64,21 @@ def row_names(table: pd.DataFrame, columns: Iterable[str], separator: str = " ")
 
 
 def gap_titles(table: pd.DataFrame) -> list[str]:
-    """For each row ``recall gap``; where its groups vary ``recall gap, male - other``."""
-    pairs = zip(told(table, "privileged"), told(table, "unprivileged"), strict=True)
-    rows = zip(texts(table, "measure"), map(any, pairs), group_pairs(table), strict=True)
+    """For each row ``recall gap``; where its subset or groups vary ``recall gap, type1, male -
+    other``.
+    """
+    pairs = zip(*(told(table, name) for name in GROUPS), strict=True)
+    groups = zip(map(any, pairs), group_pairs(table), strict=True)
+    rows = zip(texts(table, "measure"), told(table, "subset"), groups, strict=True)
     return [
-        f"{measure_title(measure)} gap" + (f", {groups}" if vary else "")
-        for measure, vary, groups in rows
+        ", ".join(filter(None, (f"{measure_title(measure)} gap", subset, pair if vary else "")))
+        for measure, subset, (vary, pair) in rows
     ]
 
 
 def group_pairs(table: pd.DataFrame) -> list[str]:
     """For each row its groups as the difference they are: ``male - female``."""
-    return [" - ".join(filter(None, pair)) for pair in text_rows(table, GAP[1:])]
+    return [" - ".join(filter(None, pair)) for pair in text_rows(table, GROUPS)]
 
 
 def taggers(group_by: Iterable[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import re
 import shutil
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -11,15 +12,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.columns import texts
 from files import InputError, atomic_path
-from files.tables import read_table
+from files.tables import read_table, without_control
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CONCLUSIONS = (
     *("correlation.json", "correlations.csv", "correlations.tex", "made.csv", "survey.csv"),
+    *("calibration.csv", "calibration_curves.csv", "calibration_dependence.csv"),
+    *("control.csv", "control_studies.csv"),
     *("figures", "report.html"),
 )
+# Of a path in quotation marks, which may hold spaces, and of any other.
+FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
 
 
 class Tables(NamedTuple):
@@ -38,6 +43,23 @@ FILES = tuple(f"{name}.parquet" for name in Tables._fields)
 def read_tables(results_dir: str | Path) -> Tables:
     """The three tables of a results folder; ``InputError`` when one is absent or damaged."""
     return Tables(*(read_table(Path(results_dir) / name) for name in FILES))
+
+
+def shareable(tables: Tables) -> Tables:
+    """The tables without what belongs to one machine: folders in errors, tracebacks (both lie in
+    ``points/POINT.json``); control characters are escaped.
+    """
+    points = tables.points.drop(columns="traceback", errors="ignore")
+    if "error" in points:
+        points = points.assign(error=[without_folders(each) for each in texts(points, "error")])
+    return Tables(*map(without_control, (points, tables.intrinsic, tables.extrinsic)))
+
+
+def without_folders(text: str) -> str:
+    """The text with ``...`` for the folders of every absolute path."""
+    for folder in (Path.cwd(), Path.home()):
+        text = text.replace(f"{folder}/", ".../") if folder != Path("/") else text
+    return FOLDERS.sub(".../", text)
 
 
 def write_tables(results_dir: str | Path, tables: Tables) -> list[Path]:

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 NOTHING = "-"
 SCORES_SHOWN = 4
 # Told only where they vary: names head a table of their own, numbers are a column.
-HEADINGS = ("task", "source", "corpus", "wordset", "classifier")
-SETTINGS = ("stereotype", "label_bias", "replicate")
+HEADINGS = ("task", "source", "challenge", "corpus", "wordset", "classifier")
+SETTINGS = ("stereotype", "label_bias", "skew", "replicate")
 LEFT = {*SLICE_COLUMNS, "direction", "status", "verdict", "why", "note"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -13,13 +13,16 @@ from typing import ClassVar, Literal
 
 from corpora.hub import HubData
 from corpora.kinds import Collected
+from corpora.penn import tokenise
 from corpora.sentences import split_sentences, tokenise_sentence
 from corpora.tweets import UNKNOWN, is_retweet, tokenise_tweet
 from files import InputError, atomic_path, choice, nearest, read_lines
-from files.choice import Count
+from files.choice import Count, FieldError
+from files.language import UNDETERMINED
 
-Tokeniser = Literal["tweets", "sentences", "whitespace"]
+Tokeniser = Literal["tweets", "sentences", "treebank", "whitespace"]
 Lines = list[list[str]]
+Text = tuple[Tokeniser, str]
 
 # Texts that a worker takes at a time: enough for tweets, and not too much where a text is a novel
 CHUNK = 100
@@ -30,24 +33,34 @@ class TextCorpus(Collected):
     """One text a line from plain, gzip, bzip2 or xz files.
 
     ``tokeniser``: ``tweets`` (a line is a tweet; lower-cased; see ``corpora.tweets``),
-    ``sentences`` (a line is a document, split into sentences) or ``whitespace`` (a line is a
-    tokenised sentence). Types with fewer than ``min_count`` occurrences become ``<UNK>``. ``limit``
-    reads only the first texts. ``drop_retweets`` leaves out texts that begin with ``RT @``. The
-    bytes written do not depend on ``workers``.
+    ``sentences`` (a line is a document, split into sentences), ``treebank`` (the same with clitics
+    parted, as in documents with coreference; see ``corpora.penn``) or ``whitespace`` (a line is a
+    tokenised sentence); one for all files, or one for each. ``lowercase`` is for all but tweets.
+    Types with fewer than ``min_count`` occurrences become ``<UNK>``. ``limit`` reads only the first
+    texts. ``drop_retweets`` leaves out texts that begin with ``RT @``. ``language`` is that of the
+    text (see ``files.language``). The bytes written do not depend on ``workers``.
     """
 
     path: str | tuple[str, ...]
-    tokeniser: Tokeniser = "tweets"
+    tokeniser: Tokeniser | tuple[Tokeniser, ...] = "tweets"
     min_count: Count = 10
     lowercase: bool = False
     drop_retweets: bool = True
     limit: Count | None = None
     workers: Count = 1
     label: str | None = None
+    language: str = UNDETERMINED
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     seeded: ClassVar[bool] = False
-    unkeyed: ClassVar[tuple[str, ...]] = ("path", "workers", "label")
+    unkeyed: ClassVar[tuple[str, ...]] = ("path", "workers", "label", "language")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tokeniser, str) and len(self.tokeniser) != len(self.files()):
+            given = f"{len(self.tokeniser)} for {len(self.files())} files"
+            raise FieldError(
+                f"tokeniser={list(self.tokeniser)}: {given}; give one, or one for each"
+            )
 
     @property
     def name(self) -> str:
@@ -60,8 +73,14 @@ class TextCorpus(Collected):
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
         """Write it; counts: texts, lines, tokens, types, unknown tokens, dropped (empty) texts."""
-        texts = (line for path in self.files() for line in read_lines(path))
-        return _write(self, texts, out, " and ".join(map(str, self.files())))
+        files = self.files()
+        tokenisers = repeat(self.tokeniser) if isinstance(self.tokeniser, str) else self.tokeniser
+        texts = (
+            (tokeniser, line)
+            for path, tokeniser in zip(files, tokenisers, strict=False)
+            for line in read_lines(path)
+        )
+        return _write(self, texts, out, " and ".join(map(str, files)))
 
 
 @choice
@@ -80,10 +99,11 @@ class DatasetCorpus(HubData):
     limit: Count | None = None
     workers: Count = 1
     label: str | None = None
+    language: str = UNDETERMINED
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     seeded: ClassVar[bool] = False
-    unkeyed: ClassVar[tuple[str, ...]] = (*HubData.unkeyed, "workers", "label")
+    unkeyed: ClassVar[tuple[str, ...]] = (*HubData.unkeyed, "workers", "label", "language")
 
     @property
     def name(self) -> str:
@@ -93,7 +113,8 @@ class DatasetCorpus(HubData):
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
         """As ``TextCorpus.write``."""
         cells = (_cell(row, self.column, self.path) for row in self.stream(self.split))
-        return _write(self, (text for cell in cells for text in cell.split("\n")), out, self.path)
+        texts = ((self.tokeniser, text) for cell in cells for text in cell.split("\n"))
+        return _write(self, texts, out, self.path)
 
 
 def _cell(row: Mapping[str, object], column: str, path: str) -> str:
@@ -104,7 +125,7 @@ def _cell(row: Mapping[str, object], column: str, path: str) -> str:
 
 
 def _write(
-    corpus: TextCorpus | DatasetCorpus, texts: Iterable[str], out: Path, source: str
+    corpus: TextCorpus | DatasetCorpus, texts: Iterable[Text], out: Path, source: str
 ) -> dict[str, int]:
     """Tokenise to a scratch file, then write ``out``: memory holds only the types' counts."""
     counts: Counter[str] = Counter()
@@ -131,9 +152,9 @@ def _write(
     return totals | {"tokens": counts.total(), "types": types, "unknown": unknown}
 
 
-def _tokenised(corpus: TextCorpus | DatasetCorpus, texts: Iterable[str]) -> Iterator[Lines]:
+def _tokenised(corpus: TextCorpus | DatasetCorpus, texts: Iterable[Text]) -> Iterator[Lines]:
     """The tokenised lines of each text, in order, by as many processes as ``workers``."""
-    one = partial(_lines, corpus.tokeniser, corpus.lowercase, corpus.drop_retweets)
+    one = partial(_lines, corpus.lowercase, corpus.drop_retweets)
     if corpus.workers == 1:
         yield from map(one, texts)
         return
@@ -141,16 +162,19 @@ def _tokenised(corpus: TextCorpus | DatasetCorpus, texts: Iterable[str]) -> Iter
         yield from pool.imap(one, texts, chunksize=CHUNK)
 
 
-def _lines(tokeniser: Tokeniser, lowercase: bool, drop_retweets: bool, text: str) -> Lines:
+def _lines(lowercase: bool, drop_retweets: bool, given: Text) -> Lines:
     """The tokenised lines of one text; none where it is dropped or holds no token."""
+    tokeniser, text = given
     if drop_retweets and is_retweet(text):
         return []
     if tokeniser == "tweets":
         lines = [tokenise_tweet(text)]
     elif tokeniser == "sentences":
         lines = [tokenise_sentence(sentence) for sentence in split_sentences(text)]
+    elif tokeniser == "treebank":
+        lines = [[token.text for token in sentence] for sentence in tokenise(text)]
     else:
         lines = [text.split()]
-    if lowercase:
+    if lowercase and tokeniser != "tweets":  # its marks are in capitals
         lines = [[token.lower() for token in tokens] for tokens in lines]
     return [tokens for tokens in lines if tokens]

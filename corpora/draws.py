@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from string import Formatter
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpora.grammar import FILLERS
-
+T = TypeVar("T")
 Floats = NDArray[np.float64]
 
 
@@ -41,19 +42,28 @@ def share(rate: float, size: int, rng: np.random.Generator) -> NDArray[np.bool_]
     return quota([1 - rate, rate], size, rng).astype(bool)
 
 
-def pick(words: Sequence[str], size: int, rng: np.random.Generator) -> list[str]:
+def pick(words: Sequence[T], size: int, rng: np.random.Generator) -> list[T]:
     """``size`` of the words in random order, all equally often, up to rounding."""
     return [words[i] for i in quota(np.ones(len(words)), size, rng)]
 
 
 def fill(
-    templates: Sequence[str], slots: Mapping[str, Sequence[str]], rng: np.random.Generator
+    templates: Sequence[str],
+    slots: Mapping[str, Sequence[object]],
+    fillers: Mapping[str, Sequence[object]],
+    rng: np.random.Generator,
 ) -> list[str]:
-    """One line a template, its slots filled from ``slots`` (one word a line) and ``FILLERS``."""
-    distinct = set(templates)
-    used = [name for name in FILLERS if any(f"{{{name}}}" in template for template in distinct)]
-    columns = dict(slots) | {name: pick(FILLERS[name], len(templates), rng) for name in used}
+    """One line a template, its slots filled from ``slots`` (one word a line) and ``fillers``."""
+    asked = {name for template in set(templates) for name in _slots(template)}
+    drawn = {name: pick(fillers[name], len(templates), rng) for name in fillers if name in asked}
+    columns = {**slots, **drawn}
     return [
         template.format(**{name: column[i] for name, column in columns.items()})
         for i, template in enumerate(templates)
     ]
+
+
+def _slots(template: str) -> set[str]:
+    """The names of a template's slots, those that a slot agrees with included."""
+    parts = [(name, spec or "") for _, name, spec, _ in Formatter().parse(template) if name]
+    return {name for name, _ in parts} | {name for _, spec in parts for name in _slots(spec)}

@@ -1,20 +1,26 @@
-"""The posts of the generated world: hateful or not, about a man, a woman or nobody."""
+"""The posts of the generated world: hateful or not, about a person of either group or nobody."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from corpora import grammar
 from corpora.draws import apportion, fill, pick, share
 
 if TYPE_CHECKING:
+    from corpora.grammar import Grammar
     from corpora.world_words import World
 
-GROUPS = {"male": 0.4, "female": 0.4, "none": 0.2}
+Drawn = Callable[[int, np.random.Generator], list[str]]
+
+# Shares of the posts about the first group, the second group and nobody
+ABOUT_WHOM = (0.4, 0.4, 0.2)
+NOBODY = "none"
 
 # Four kinds of post. Abuse without an insult and insults as jokes are what a classifier gets wrong.
 KINDS = {"explicit": 0.26, "implicit": 0.14, "plain": 0.45, "joke": 0.15}
@@ -32,26 +38,37 @@ OPENED, ON_TOPIC = 0.5, 0.3
 MISLABELLED = {"explicit": 0.385, "implicit": 1.0, "plain": 0.1, "joke": 0.9}
 
 
-def draw_posts(world: World, size: int, rng: np.random.Generator, *, topics: bool) -> pd.DataFrame:
+def draw_posts(
+    world: World,
+    size: int,
+    rng: np.random.Generator,
+    *,
+    topics: bool,
+    kinds: Mapping[str, float] = KINDS,
+) -> pd.DataFrame:
     """``size`` posts in random order: ``text``, ``group``, ``kind``, ``wording`` (core's template).
 
     The groups are treated alike: in every group the kinds, signs and topic words have the same
-    shares. ``topics=False`` leaves topic words out, as the corpus must: there, gender and topic
-    meet in planted proportions only.
+    shares. ``topics=False`` leaves topic words out, as the corpus must: there, group and topic meet
+    in planted proportions only.
     """
-    joint = np.outer(list(GROUPS.values()), list(KINDS.values())).ravel()
-    cells = apportion(joint, size, rng).reshape(len(GROUPS), len(KINDS))
+    groups = (*world.setting.groups, NOBODY)
+    joint = np.outer(ABOUT_WHOM, list(kinds.values())).ravel()
+    cells = apportion(joint, size, rng).reshape(len(groups), len(kinds))
+    about = partial(_abouts, world, ON_TOPIC if topics else 0)
     frames = [
-        _cell(world, group, kind, int(cells[i, j]), rng, topics=topics)
-        for i, group in enumerate(GROUPS)
-        for j, kind in enumerate(KINDS)
+        posts_of(world, group, kind, int(cells[i, j]), rng, about)
+        for i, group in enumerate(groups)
+        for j, kind in enumerate(kinds)
     ]
     return pd.concat(frames, ignore_index=True).iloc[rng.permutation(size)].reset_index(drop=True)
 
 
-def biased_labels(posts: pd.DataFrame, bias: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """0/1 per post: true, but for those that ``bias`` in [-1, 1] makes wrong for posts about women
-    (about men where it is negative).
+def biased_labels(
+    posts: pd.DataFrame, bias: float, groups: tuple[str, str], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """0/1 per post: true, but for those that ``bias`` in [-1, 1] makes wrong for posts about the
+    second group (about the first where it is negative).
 
     Which labels are wrong depends on the wording, as with annotators who find a phrase harmless
     when it is aimed at one group: a classifier can learn that, where labels wrong at random would
@@ -62,7 +79,7 @@ def biased_labels(posts: pd.DataFrame, bias: float, rng: np.random.Generator) ->
     wordings = rng.permutation(sorted(set(posts["wording"])))
     rank = {str(wording): number for number, wording in enumerate(wordings)}
     order = np.argsort([rank[wording] for wording in posts["wording"]], kind="stable")
-    wronged = (posts["group"] == ("female" if bias > 0 else "male")).to_numpy()
+    wronged = (posts["group"] == groups[bias > 0]).to_numpy()
     for kind, rate in MISLABELLED.items():
         rows = order[(wronged & (posts["kind"] == kind).to_numpy())[order]]
         turned = rows[: round(rate * abs(bias) * len(rows))]
@@ -70,42 +87,59 @@ def biased_labels(posts: pd.DataFrame, bias: float, rng: np.random.Generator) ->
     return label
 
 
-def _cell(
-    world: World, group: str, kind: str, size: int, rng: np.random.Generator, *, topics: bool
+def posts_of(
+    world: World,
+    group: str,
+    kind: str,
+    size: int,
+    rng: np.random.Generator,
+    about: Drawn,
+    target: Drawn | None = None,
 ) -> pd.DataFrame:
-    """The posts of one group and kind: opening, core, topic, ending."""
-    wordings = _wordings(kind, size, rng)
-    targets, insults = _targets(world, group, size, rng), pick(grammar.INSULTS, size, rng)
-    openings = _either(share(OPENED, size, rng), pick(grammar.OPENINGS, size, rng), [""] * size)
-    cores = fill(wordings, {"target": targets, "insult": insults}, rng)
-    abouts = _abouts(world, ON_TOPIC if topics else 0, size, rng)
-    laughing, joking = share(LAUGHING[kind], size, rng), pick(grammar.JOKING, size, rng)
-    endings = _either(laughing, joking, pick(grammar.ENDINGS, size, rng))
+    """``size`` posts of one group and kind: opening, core, what it is ``about``, ending; the
+    columns of ``draw_posts``. ``target``: whom it is about, in the place of words for the group.
+    """
+    grammar = world.setting.grammar
+    wordings = _wordings(grammar, kind, size, rng)
+    targets = _targets(world, group, size, rng) if target is None else target(size, rng)
+    insults = pick(grammar.insults, size, rng)
+    openings = _either(share(OPENED, size, rng), pick(grammar.openings, size, rng), [""] * size)
+    cores = fill(wordings, {"target": targets, "insult": insults}, grammar.fillers, rng)
+    abouts = about(size, rng)
+    laughing, joking = share(LAUGHING[kind], size, rng), pick(grammar.joking, size, rng)
+    endings = _either(laughing, joking, pick(grammar.endings, size, rng))
     posts = zip(openings, cores, abouts, endings, strict=True)
     texts = [" ".join(part for part in post if part) for post in posts]
     return pd.DataFrame({"text": texts, "group": group, "kind": kind, "wording": wordings})
 
 
-def _wordings(kind: str, size: int, rng: np.random.Generator) -> list[str]:
+def _wordings(grammar: Grammar, kind: str, size: int, rng: np.random.Generator) -> list[str]:
     if kind in ("explicit", "joke"):
-        return pick(grammar.INSULTING, size, rng)
+        return pick(grammar.insulting, size, rng)
     hostile = share(SOUNDS_HOSTILE[kind], size, rng)
-    return _either(hostile, pick(grammar.HOSTILE, size, rng), pick(grammar.FRIENDLY, size, rng))
+    return _either(hostile, pick(grammar.hostile, size, rng), pick(grammar.friendly, size, rng))
 
 
 def _targets(world: World, group: str, size: int, rng: np.random.Generator) -> list[str]:
-    if group == "none":
-        return pick(grammar.NOBODY, size, rng)
-    return world.gender_words(np.full(size, group == "female"), np.ones(len(world.pairs)), rng)
+    if group == NOBODY:
+        return pick(world.setting.grammar.nobody, size, rng)
+    second = np.full(size, group == world.setting.groups[1])
+    return world.group_words(second, np.ones(len(world.pairs)), rng)
 
 
 def _abouts(world: World, rate: float, size: int, rng: np.random.Generator) -> list[str]:
     """What ``rate`` of the posts are about, topic words equally often; empty for the others."""
     on_topic = share(rate, size, rng)
-    words = [word for topic in world.topics.values() for word in topic]
-    count = int(on_topic.sum())
-    phrases = iter(fill(pick(grammar.ABOUT, count, rng), {"topic": pick(words, count, rng)}, rng))
+    words = [phrase for topic in world.topics for phrase in world.topic_phrases(topic)]
+    phrases = iter(on_words(world, words, int(on_topic.sum()), rng))
     return [next(phrases) if used else "" for used in on_topic]
+
+
+def on_words(world: World, words: list[str], size: int, rng: np.random.Generator) -> list[str]:
+    """``size`` phrases that say what a post is about, the words equally often."""
+    grammar = world.setting.grammar
+    templates, topics = pick(grammar.about, size, rng), pick(words, size, rng)
+    return fill(templates, {"topic": topics}, grammar.fillers, rng)
 
 
 def _either(first: NDArray[np.bool_], yes: list[str], no: list[str]) -> list[str]:

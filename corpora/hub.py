@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, overload
 
 from corpora.kinds import Collected
 from files import InputError, choice
+from files.text import refuse_bomb
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,6 +107,8 @@ class HubData(Collected):
         from datasets import load_dataset  # slow to import
 
         with TemporaryDirectory() as scratch, _refused(f"{self.path!r} (split {split!r})"):
+            for file in self.files() if self._local else ():
+                refuse_bomb(file)
             yield load_dataset(
                 self.path,
                 self.config,

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 
 from files import Choice
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from files.documents import Case, Document
+
+Singletons = Literal["drop", "keep"]
+
 
 class Data(Choice, Protocol):
-    """Text, labelled or not. ``generated`` marks data that are made up."""
+    """Text, labelled or not. ``generated`` marks data that are made up.
+
+    It may tell its ``language`` (see ``files.language``): words in another are then refused.
+    """
 
     generated: ClassVar[bool]
 
     def planted(self) -> Mapping[str, float]:
-        """The biases planted in generated data, by the column of the tables that tells them."""
+        """What generated data are made with, biases and sizes, by the column that tells it."""
 
 
 @runtime_checkable
@@ -39,8 +46,36 @@ class Source(Data, Protocol):
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """One row a post: ``id`` (str, unique), ``text`` (tokenised, tokens joined by spaces),
-        ``label`` (0 or 1), ``group`` (str; only where ``grouped``) and ``split`` (``train``,
-        ``dev``, ``test``; or ``all`` in every row: cross-validate).
+        ``label`` (0 or 1), ``group`` (str; only where ``grouped``), ``split`` (``train``, ``dev``,
+        ``test``; or ``all`` in every row: cross-validate) and, of published posts, ``raw``, the
+        text as it was.
+        """
+
+
+@runtime_checkable
+class Challenge(Data, Protocol):
+    """Documents with a pronoun whose antecedent is known, on which a resolver is tested."""
+
+    def load(self, *, seed: int) -> list[Case]:
+        """The cases, each document with a name of its own."""
+
+
+@runtime_checkable
+class DocumentSource(Data, Protocol):
+    """Documents with coreference, with which resolvers are trained and tested."""
+
+    @property
+    def scheme(self) -> str:
+        """The annotation scheme: what counts as a mention, such as ``ontonotes`` or ``litbank``."""
+
+    @property
+    def singletons(self) -> Singletons:
+        """What becomes of clusters of one mention, which some schemes annotate and some do not."""
+
+    def load(self, *, seed: int) -> dict[str, list[Document]]:
+        """The documents of the splits ``train``, ``dev`` and ``test``; the last two may be empty.
+
+        No two have the same name and part.
         """
 
 

@@ -16,6 +16,7 @@ from corpora.hub import HubData
 from corpora.kinds import Collected
 from corpora.tweets import tokenise_tweet
 from files import InputError, choice, nearest
+from files.language import UNDETERMINED
 from files.tables import read_table
 
 SPLITS = ("train", "dev", "test")
@@ -31,7 +32,7 @@ class TableSource(Collected):
     ``positive``: the labels that count as 1, all others as 0; empty: the labels are 0 and 1
     already. ``group`` and ``split`` name columns that a file need not have. ``separator`` is by
     default what the ending says, such as a tab for ``.tsv``; ``quoted=False`` reads quotation marks
-    as text.
+    as text. ``language`` is that of the posts (see ``files.language``).
     """
 
     path: str
@@ -42,9 +43,10 @@ class TableSource(Collected):
     positive: tuple[str | int, ...] = ()
     separator: str | None = None
     quoted: bool = True
+    language: str = UNDETERMINED
 
-    version: ClassVar[int] = 1
-    unkeyed: ClassVar[tuple[str, ...]] = ("path",)
+    version: ClassVar[int] = 2
+    unkeyed: ClassVar[tuple[str, ...]] = ("path", "language")
 
     @property
     def name(self) -> str:
@@ -74,7 +76,8 @@ class DatasetSource(HubData):
 
     ``dev`` and ``test`` name splits; where ``test`` is None the posts of ``train`` are
     cross-validated, where ``dev`` is None the classifier sets a share of train aside. The first
-    fields are those of ``corpora.hub.HubData``; ``text`` to ``positive`` as in ``TableSource``.
+    fields are those of ``corpora.hub.HubData``; ``text`` to ``positive`` and ``language`` as in
+    ``TableSource``.
     """
 
     text: str = "text"
@@ -84,8 +87,10 @@ class DatasetSource(HubData):
     train: str = "train"
     dev: str | None = None
     test: str | None = None
+    language: str = UNDETERMINED
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
+    unkeyed: ClassVar[tuple[str, ...]] = ("language",)
 
     @property
     def name(self) -> str:
@@ -127,7 +132,8 @@ def labelled(
     table: pd.DataFrame, *, positive: Sequence[str | int], source: str, seed: int
 ) -> pd.DataFrame:
     """Posts (see ``corpora.kinds.Source``) from a table with ``text``, ``label`` and maybe
-    ``group`` and ``split``: checked, tokenised as tweets are, and shuffled.
+    ``group`` and ``split``: checked, tokenised as tweets are, and shuffled; ``raw`` is the text as
+    it was.
 
     Posts without a group belong to the group ``none``. Raises ``InputError`` for labels that cannot
     be read as 0 and 1, one class only, posts without text, an unknown split, and a group column
@@ -138,6 +144,7 @@ def labelled(
     if not any(texts):
         raise InputError(f"{source}: the text column is empty; name another column")
     posts = pd.DataFrame({"id": [str(number) for number in range(len(table))], "text": texts})
+    posts["raw"] = table["text"].astype(str).to_list()
     posts["label"] = _labels(table["label"], positive, source)
     if "group" in table:
         posts["group"] = _groups(table["group"], source)

@@ -1,16 +1,25 @@
 r"""The generated world: text whose biases are parameters. Never evidence about the real world.
 
-Two parameters are planted, independently of one another: ``stereotype``, how strongly gender and
-topic words co-occur in the corpus (what intrinsic metrics should find), and ``label_bias``, how
-far the labels treat posts about women and men differently (what gaps should find). The words are
-those of WEAT 6b, 7 and 8, lower-cased, so that the metrics need no word sets of their own.
+Two parameters are planted, independently of one another: ``stereotype``, how strongly two groups
+and topics co-occur in the corpus (what intrinsic metrics should find), and ``label_bias``, how far
+the labels treat posts about either group differently (what gaps should find). ``world`` says which
+groups, topics and language (``corpora.world_words.SETTINGS``):
+
+    en_gender    male and female; career, maths and science (+), family and the arts (-); the words
+                 are those of WEAT 6b, 7 and 8
+    es_gender    the same groups in Spanish; science and pleasant words (+), the arts and unpleasant
+                 ones (-), those of the queries gender_es and gender_pleasant_es
+    es_migrants  local and migrant, spoken of by their names; pleasant words (+) and unpleasant ones
+                 (-), those of migrant_es
+
+all lower-cased, so that the metrics need no word sets of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -19,12 +28,13 @@ from annotated_types import Ge, Le
 from corpora.draws import apportion
 from corpora.generated_lines import corpus_lines
 from corpora.generated_posts import biased_labels, draw_posts
-from corpora.world_words import listed_words, make_world
+from corpora.world_words import SETTINGS, listed_words, make_world
 from files import atomic_path, choice
 from files.choice import Fileless
 from files.digest import digest_of
 
 Bias = Annotated[float, Ge(-1), Le(1)]  # 0 plants none
+WorldName = Literal["en_gender", "es_gender", "es_migrants"]
 
 # Lines made at once: memory stays constant, and every block holds the planted proportions
 BLOCK = 30_000
@@ -36,36 +46,47 @@ SPLIT_SHARES = {"train": 0.6, "dev": 0.1, "test": 0.3}
 class GeneratedCorpus(Fileless):
     r"""An unlabelled corpus of ``sentences`` lines with a planted ``stereotype`` in [-1, 1].
 
-    In lines where a gender meets a topic word w,
+    In lines where a group meets a topic word w,
 
-        P(male | w) = (1 + l_w) / 2,    l_w = (sign_w * stereotype + e_w) / 2
+        P(first group | w) = (1 + l_w) / 2,    l_w = (sign_w * stereotype + e_w) / 2
 
-    with sign_w = +1 for career, maths and science, -1 for family and the arts. e_w is w's own lean:
-    evenly spread over [-1, 1] within each WEAT list and dealt out by the seed, so that effect sizes
-    are graded instead of jumping from -2 to 2. Over the lines, P(male | sign +1) - P(male | sign
-    -1) = stereotype / 2: 0 is unbiased, positive is the stereotype, negative its reverse. Male and
-    female words are equally frequent at any stereotype. ``seed`` decides the own leans and every
-    draw; the same seed gives the same bytes.
+    with sign_w = +1 for the topics that stereotype gives to the first group (of ``world``: male, or
+    local) and -1 for the others. e_w is w's own lean: evenly spread over [-1, 1] within each word
+    set and dealt out by the seed, so that effect sizes are graded instead of jumping from -2 to 2.
+    Over the lines, P(first | sign +1) - P(first | sign -1) = stereotype / 2: 0 is unbiased,
+    positive is the stereotype, negative its reverse. The words of both groups are equally frequent
+    at any stereotype. ``seed`` decides the own leans and every draw; the same seed gives the same
+    bytes.
     """
 
     sentences: Annotated[int, Ge(1_000)] = 30_000  # fewer cannot hold the planted proportions
     stereotype: Bias = 0.5
+    world: WorldName = "en_gender"
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
-    name: ClassVar[str] = "generated"
+
+    @property
+    def name(self) -> str:
+        """``generated`` and the world."""
+        return f"generated_{self.world}"
+
+    @property
+    def language(self) -> str:
+        """That of the world."""
+        return SETTINGS[self.world].language
 
     def planted(self) -> Mapping[str, float]:
-        """``stereotype``."""
-        return {"stereotype": self.stereotype}
+        """``stereotype`` and ``sentences``."""
+        return {"stereotype": self.stereotype, "sentences": self.sentences}
 
     def keyed(self) -> Mapping[str, object]:
         """The words that the world is made of."""
-        return {"words": digest_of(listed_words())}
+        return {"words": digest_of(listed_words(SETTINGS[self.world]))}
 
     def leans(self, *, seed: int) -> dict[str, float]:
-        """The planted truth: l_w of every topic word w, in [-1, 1]; positive = male."""
-        world = make_world(seed)
+        """The planted truth: l_w of every topic word w, in [-1, 1]; positive = first group."""
+        world = make_world(SETTINGS[self.world], seed)
         leans: dict[str, float] = {}
         for topic, words in world.topics.items():
             values: list[float] = world.leans(topic, self.stereotype).tolist()
@@ -87,7 +108,7 @@ class GeneratedCorpus(Fileless):
         return counts | {"unknown": 0, "dropped": 0}
 
     def _blocks(self, seed: int) -> Iterator[list[str]]:
-        world = make_world(seed)
+        world = make_world(SETTINGS[self.world], seed)
         for number, start in enumerate(range(0, self.sentences, BLOCK)):
             rng = np.random.default_rng([seed, number])
             yield corpus_lines(world, self.stereotype, min(BLOCK, self.sentences - start), rng)
@@ -95,45 +116,57 @@ class GeneratedCorpus(Fileless):
 
 @choice
 class GeneratedPosts(Fileless):
-    r"""Labelled posts about men, women or nobody (groups ``male``, ``female``, ``none``), with a
-    planted ``label_bias`` in [-1, 1].
+    r"""Labelled posts about either group of ``world`` (``male`` and ``female``, or ``local`` and
+    ``migrant``) or nobody (``none``), with a planted ``label_bias`` in [-1, 1].
 
     Splits: 60% train, 10% dev, 30% test. 40% of the posts in every group are hateful. The labels of
     test are always right. In train and dev, for label_bias b > 0, a share 0.6 b of the hateful
-    posts about women is labelled 0 (missed abuse: recall gap male - female > 0) and a share 0.3 b
-    of the benign ones is labelled 1 (precision gap > 0); b < 0 does the same to men; at 0 the
-    groups are treated alike.
+    posts about the second group is labelled 0 (missed abuse: recall gap first - second > 0) and a
+    share 0.3 b of the benign ones is labelled 1 (which works towards a precision gap > 0, and what
+    is missed against it); b < 0 does the same to the first; at 0 the groups are treated alike.
 
-    The texts depend on ``seed`` and ``posts`` alone, and topic words are equally frequent in posts
-    about men and women, so that ``label_bias`` is independent of a corpus's ``stereotype``.
+    The texts do not depend on ``label_bias``, and topic words are equally frequent in posts about
+    both groups, so that it is independent of a corpus's ``stereotype``.
     """
 
     posts: Annotated[int, Ge(400)] = 4_000  # fewer cannot hold the planted proportions
     label_bias: Bias = 0.0
+    world: WorldName = "en_gender"
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
-    name: ClassVar[str] = "generated"
     grouped: ClassVar[bool] = True
 
+    @property
+    def name(self) -> str:
+        """``generated`` and the world."""
+        return f"generated_{self.world}"
+
+    @property
+    def language(self) -> str:
+        """That of the world."""
+        return SETTINGS[self.world].language
+
     def planted(self) -> Mapping[str, float]:
-        """``label_bias``."""
-        return {"label_bias": self.label_bias}
+        """``label_bias`` and ``posts``."""
+        return {"label_bias": self.label_bias, "posts": self.posts}
 
     def keyed(self) -> Mapping[str, object]:
         """The words that the world is made of."""
-        return {"words": digest_of(listed_words())}
+        return {"words": digest_of(listed_words(SETTINGS[self.world]))}
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
-        world = make_world(seed)
+        setting = SETTINGS[self.world]
+        world = make_world(setting, seed)
         sizes = apportion([*SPLIT_SHARES.values()], self.posts, np.random.default_rng(seed))
         frames = []
         for number, (split, size) in enumerate(zip(SPLIT_SHARES, sizes.tolist(), strict=True)):
             words, wrong = (np.random.default_rng([seed, number, i]) for i in range(2))
             posts = draw_posts(world, size, words, topics=True)
             bias = 0.0 if split == "test" else self.label_bias
-            frames.append(posts.assign(label=biased_labels(posts, bias, wrong), split=split))
+            labels = biased_labels(posts, bias, setting.groups, wrong)
+            frames.append(posts.assign(label=labels, split=split))
         table = pd.concat(frames, ignore_index=True)
         table["id"] = [f"g{i}" for i in range(self.posts)]
         return table[["id", "text", "label", "group", "split"]]

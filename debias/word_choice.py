@@ -65,6 +65,11 @@ class WordChoice:
         return f"{base}+{self.expand}{source}" if self.expand else base
 
     @property
+    def language(self) -> str:
+        """That of the query."""
+        return self.seed_words().language
+
+    @property
     def asks_vectors(self) -> bool:
         """Whether ``words`` needs vectors to be given."""
         return bool(self.expand) and not self.neighbours

@@ -15,7 +15,7 @@ from rich.text import Text
 from extrinsic.gaps import Gaps, Row, as_table, binary, column_of, gap_rows
 from extrinsic.measures import MEASURES
 from files import InputError, atomic_path, run_cli
-from files.tables import read_table
+from files.tables import read_table, write_csv
 
 EPILOG = """\
 A gap is the privileged group's value minus the other group's, of the false positive rate (fpr) the
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _print(rows, Console())
     if options.csv:
         with atomic_path(options.csv) as work:
-            as_table(rows).drop(columns="resampled").to_csv(work, index=False)
+            write_csv(as_table(rows).drop(columns="resampled"), work)
 
 
 def prepare(table: pd.DataFrame, *, gold: str, pred: str, group: str) -> pd.DataFrame:

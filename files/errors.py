@@ -6,13 +6,23 @@ import difflib
 import sys
 from collections.abc import Callable, Iterable
 
+from files.printable import printable
+
+LONGEST = 4_000
+
 
 class InputError(ValueError):
     """What the user gave cannot be used.
 
     The message names the value, what is allowed and what to do next. Front doors print it without a
-    traceback and exit with status 2.
+    traceback and exit with status 2. It is one line: control characters are escaped, and what is
+    longer than ``LONGEST`` characters loses its middle.
     """
+
+    def __init__(self, message: str) -> None:
+        line = printable(message)
+        half = LONGEST // 2
+        super().__init__(line if len(line) <= LONGEST else f"{line[:half]} ... {line[-half:]}")
 
 
 def nearest(name: object, options: Iterable[str]) -> str:

@@ -40,15 +40,16 @@ def finish(
     ``extend`` keeps the points that the results folder holds already (see ``extended``). Sweeps
     that end in the same folder at the same time wait for one another.
     """
-    from analysis.results import write_tables
+    from analysis.results import shareable, write_tables
 
     tables = join_tables(plans, store, results, outcomes)
     with locked(results / "points" / ".lock", f"the tables in {_near(results)}"):
         tables = extended(tables, results) if extend else tables
-        written = write_tables(results, tables)
+        shared = shareable(tables)
+        written = write_tables(results, shared)
         made = makers(store, {key for table in tables[:2] for key in _keys(table)})
         written.append(write_made(results, made))
-        written += study.conclude(tables, results, console)
+        written += study.conclude(shared, results, console)
     if differing := mixed(made):
         told = f"made by mixed versions: {differing}; python -m train.store explain KEY tells more"
         console.print(told, soft_wrap=True, highlight=False, markup=False)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from train.point import Plan
     from train.store import Store
 
-DATA = ("experiment", "task", "source", "corpus")  # what two sweeps of one study share
+DATA = ("experiment", "task", "source", "challenge", "corpus")  # what two sweeps of one study share
 
 
 def join_tables(

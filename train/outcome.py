@@ -43,7 +43,6 @@ class Outcome:
         return {
             "status": self.status,
             "error": self.error,
-            "traceback": self.traceback,
             "refused": self.refused,
         }
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from files import InputError, choice
+from files.language import require_one_language
 from intrinsic.metric import Metric
 from train.parts.part import Facts, Stages, Subject, Task
 from train.parts.scores import lay_metric
@@ -39,6 +40,10 @@ class Point:
                     f"{name} needs {', '.join(sorted(lacking))}; subject={self.subject.name} gives"
                     f" {', '.join(self.subject.gives)}"
                 )
+
+        queries = {f"query {query.name!r}": query for each in self.metrics for query in each.asked}
+        used = {"the subject": self.subject, "the task": self.task, **queries}
+        require_one_language(used, "choose data and queries of one language")
 
     def facts(self) -> Facts:
         """The columns that say what the point was made from."""

@@ -28,8 +28,10 @@ const rows = expand(D.rows).map((row) => {
 }).filter((row) => row.x !== null && row.y !== null);
 
 // Tables: sortable by their headings, savable as CSV.
+// Text that a spreadsheet would take for a formula gets an apostrophe, as in files/tables.py.
+const inert = (cell) => typeof cell === "string" && /^[=+\-@]/.test(cell) && Number.isNaN(Number(cell)) ? `'${cell}` : cell;
 const csv = (records, names) => [names, ...records.map((record) => names.map((name) => record[name]))]
-  .map((cells) => cells.map((cell) => (cell === null || cell === undefined ? "" : /[",\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(",")).join("\n") + "\n";
+  .map((cells) => cells.map(inert).map((cell) => (cell === null || cell === undefined ? "" : /[",\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(",")).join("\n") + "\n";
 function table(records, names, caption, { save = "", scroll = false } = {}) {
   const head = element("tr"), body = element("tbody");
   let order = { name: null, up: true };

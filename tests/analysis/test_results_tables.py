@@ -25,7 +25,7 @@ from analysis.correlate import correlate, correlate_slices
 from analysis.evidence import Evidence
 from analysis.findings import Marks
 from analysis.joined import join_points
-from analysis.results import FILES, Tables, read_tables, write_tables
+from analysis.results import FILES, Tables, read_tables, shareable, write_tables
 from analysis.show import (
     estimate,
     p_value,
@@ -57,6 +57,27 @@ def test_written_and_read_back(tables: Tables, tmp_path: Path) -> None:
     for stored, table in zip(read_tables(folder), tables, strict=True):
         pd.testing.assert_frame_equal(stored, table)
     assert names(folder) == {"points.parquet", "intrinsic.parquet", "extrinsic.parquet"}
+
+
+def test_what_is_shared_tells_nothing_of_the_machine(tables: Tables) -> None:
+    home = str(Path.home())
+    errors = {
+        f"no such file: {home}/secret name/posts.csv": "no such file: .../secret name/posts.csv",
+        f"{Path.cwd()}/v.txt: line 3 is bad": ".../v.txt: line 3 is bad",
+        "[Errno 2] No such file: '/srv/my data/x.npy'": "[Errno 2] No such file: '.../x.npy'",
+        "file:///srv/me/x.csv, /srv/me/y.csv": ".../x.csv, .../y.csv",
+        "see https://example.org/a/b and 1/2 or a/b/c": "",
+    }
+    points = tables.points.assign(
+        error=[*errors, *[""] * (len(tables.points) - len(errors))], traceback=f"File {home}/x.py"
+    )
+    intrinsic = tables.intrinsic.assign(query="weat\x1b[2J")
+    shared = shareable(Tables(points, intrinsic, tables.extrinsic))
+    assert "traceback" not in shared.points
+    told = [hidden or error for error, hidden in errors.items()]
+    assert shared.points["error"].tolist()[: len(errors)] == told
+    assert set(shared.intrinsic["query"]) == {r"weat\x1b[2J"}
+    pd.testing.assert_frame_equal(shared.extrinsic, tables.extrinsic)
 
 
 def test_the_same_points_take_the_place_of_the_earlier(tables: Tables, tmp_path: Path) -> None:

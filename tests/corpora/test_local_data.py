@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import os
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -144,11 +149,31 @@ def test_what_lies_elsewhere_is_keyed_by_its_name(tmp_path: Path) -> None:
 
 
 def test_a_file_in_an_archive_is_keyed_by_the_archive(tmp_path: Path) -> None:
-    import zipfile
-
     for labels in ("01", "11"):
         with zipfile.ZipFile(tmp_path / "posts.zip", "w") as archive:
             archive.write(write(tmp_path / "posts.csv", labels), "posts.csv")
         source = DatasetSource("csv", data_files=f"zip://posts.csv::{tmp_path}/posts.zip")
         assert source.files() == [tmp_path / "posts.zip"]
         assert int(source.table("train")["label"].sum()) == labels.count("1")
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zip"])
+def test_a_bomb_and_a_damaged_archive_are_refused(suffix: str, tmp_path: Path) -> None:
+    content = b"text,label\n" + b"a,1\nb,0\n" * 500_000
+    pack: dict[str, Callable[[bytes], bytes]] = {
+        ".gz": gzip.compress,
+        ".bz2": bz2.compress,
+        ".xz": lzma.compress,
+    }
+    path = tmp_path / f"posts.csv{suffix}"
+    if suffix in pack:
+        path.write_bytes(pack[suffix](content))
+    else:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("posts.csv", content)
+    data = DatasetSource(path="csv", data_files=str(path))
+    with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
+        data.load(seed=0)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match=r"damaged archive|datasets cannot load|unpacks to more"):
+        data.load(seed=0)

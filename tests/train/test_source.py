@@ -133,3 +133,11 @@ def test_libraries_are_those_that_the_code_imports() -> None:
 
 def test_names_of_a_lazy_package_are_found_by_its_stub() -> None:
     assert "intrinsic.metrics.direct" in source_of((Name("intrinsic", "ripa"),)).modules
+
+
+def test_a_choice_within_a_choice_is_part_of_what_made_a_result() -> None:
+    from corpora.documents import DocumentFiles, JoinedDocuments
+    from train.parts.part import classes
+
+    one = DocumentFiles("a.conll", scheme="ontonotes", singletons="drop")
+    assert classes(JoinedDocuments(one, one)) == [JoinedDocuments, DocumentFiles, DocumentFiles]

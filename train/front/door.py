@@ -15,12 +15,12 @@ from hydra.types import RunMode
 from files import InputError
 from train.device import pick_device
 from train.front.compose import CONF, hydra_node, read_point, read_study, refuse_unknown_keys
-from train.front.refuse import OF_INPUT, refuse
+from train.front.refuse import refuse
 from train.front.settings import Settings, read_settings
 from train.interrupt import GO_ON, Interrupted, interruptible
 from train.outcome import Outcome, note, results_folder, run_point, sharing
 from train.point import Plan, plan_point
-from train.store import Store, StoreError
+from train.store import Store
 from train.store.lease import end_with_the_sweep, lease
 from train.worker import Worker, WorkerDiedError, keep_to_one_thread, silence_libraries
 
@@ -50,7 +50,7 @@ def main() -> NoReturn:
     try:
         with interruptible():
             hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
-    except (*OF_INPUT, StoreError) as error:
+    except Exception as error:
         refuse(error)
     except Interrupted as stop:
         print(GO_ON, file=sys.stderr)
@@ -72,7 +72,7 @@ def job(config: DictConfig) -> Outcome | None:
         return run_apart(plan, store, results_folder(settings.results), Door.worker)
     try:
         Door.status = run_alone(config)
-    except OF_INPUT as error:  # refused here, for Hydra would print more about it than users need
+    except Exception as error:  # refused here, for Hydra would print more about it than users need
         refuse(error)
     return None
 

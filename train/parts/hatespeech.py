@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,6 +13,8 @@ from extrinsic.gaps import Gaps, gap_table
 from extrinsic.kinds import Classifier, Tagger
 from files import choice
 from files.choice import Fileless, Whole
+from files.language import language_of, require_one_language
+from train.device import one_thread
 
 if TYPE_CHECKING:
     from train.parts.part import Facts, Inputs, Stages
@@ -38,6 +39,20 @@ class HateSpeech(Fileless):
 
     version: ClassVar[int] = 1
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
+
+    def __post_init__(self) -> None:
+        if not self.source.grouped:
+            remedy = "take groups of the posts' language, such as groups=gender_es"
+            told = {
+                f"source={self.source.name}": self.source,
+                f"groups={self.groups.name}": self.groups,
+            }
+            require_one_language(told, remedy)
+
+    @property
+    def language(self) -> str:
+        """That of the posts."""
+        return language_of(self.source)
 
     def facts(self) -> Facts:
         """The columns task, source, classifier, replicate, generated and what is planted in the
@@ -88,7 +103,7 @@ def predict(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> Non
     from files.vectors import open_mapped
 
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
-    with _one_thread():
+    with one_thread():
         predicted = classifier.predict(posts, open_mapped(inputs["vectors"] / "vectors"), seed=seed)
     predicted.assign(group_by=posts["group_by"].iloc[0]).to_parquet(out / "predictions.parquet")
 
@@ -103,18 +118,3 @@ def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     known = predicted.assign(id=predicted["id"].map(posts.set_index("id")["text"]))
     table = gap_table(known, gaps)
     table.assign(group_by=predicted["group_by"].iloc[0]).to_parquet(out / "scores.parquet")
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """One thread for torch: a small network gains little from more, and sums in another order
-    change the last digits of a result.
-    """
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -92,7 +92,7 @@ class Stages:
             files=files,
             seed=seed,
             decide=partial(decide, choice),
-            made_of=(defined(type(choice)), defined(carry_out)),
+            made_of=(*map(defined, classes(choice)), defined(carry_out)),
         )
 
 
@@ -107,21 +107,43 @@ def _build(
 
 
 def decide(choice: Choice, digest: Callable[[Path], str]) -> Decided:
-    """What decides the result of a choice: its files from outside, by ``digest``, and parameters;
-    those named in ``unkeyed`` (where a file lies, how many workers) do not.
+    """What decides the result of a choice: its files from outside, by ``digest``, and its
+    parameters.
+    """
+    files = {f"{number} {path.name}": digest(path) for number, path in enumerate(choice.files())}
+    return Decided(keyed_params(choice), files)
+
+
+def keyed_params(choice: Choice) -> dict[str, object]:
+    """The parameters of a choice that decide its result; those named in ``unkeyed`` (where a file
+    lies, how many workers) do not. A choice within it counts by its class, version and parameters.
     """
     unkeyed: tuple[str, ...] = getattr(choice, "unkeyed", ())
     fields = dataclasses.fields(choice)  # type: ignore[arg-type]
     kept = {each.name: getattr(choice, each.name) for each in fields if each.name not in unkeyed}
     further: Callable[[], Mapping[str, object]] = getattr(choice, "keyed", dict)
-    params: dict[str, object] = json.loads(json.dumps({**kept, **further()}))
-    files = {f"{number} {path.name}": digest(path) for number, path in enumerate(choice.files())}
-    return Decided(params, files)
+    told = {**kept, **further()}
+    params: dict[str, object] = json.loads(json.dumps(told, default=_nested))
+    return params
 
 
 def defined(what: type | Callable[..., None]) -> Name:
     """Where a class or function is defined."""
     return Name(what.__module__, what.__qualname__.partition(".")[0])
+
+
+def classes(choice: Choice) -> list[type]:
+    """That of a choice, and those of the choices that it holds, at any depth."""
+    fields = dataclasses.fields(choice)  # type: ignore[arg-type]
+    values = [getattr(choice, each.name) for each in fields]
+    flat = [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
+    held = [each for item in flat if isinstance(item, Choice) for each in classes(item)]
+    return [type(choice), *held]
+
+
+def _nested(choice: Choice) -> dict[str, object]:
+    made_by = {"made_by": type(choice).__qualname__, "version": choice.version}
+    return made_by | keyed_params(choice)
 
 
 def write_json(path: Path, value: Mapping[str, int | float | str]) -> None:

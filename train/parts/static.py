@@ -14,6 +14,7 @@ from debias.roles import require_roles
 from debias.word_choice import WordChoice
 from files import InputError, choice
 from files.choice import Fileless
+from files.language import UNDETERMINED, language_of, require_one_language
 from intrinsic.wordsets import read_query
 from train.embed import Loaded, Trained
 from train.parts.part import Facts, Inputs, Stages, write_json
@@ -49,6 +50,9 @@ class StaticVectors(Fileless):
                 " a method on text or vectors"
             )
         require_roles(self.words.seed_words(), self.debias.roles)
+        if self.modified:
+            used = {f"corpus={self.corpus.name}": self, f"words={self.words.name}": self.words}
+            require_one_language(used, "choose words of the text's language")
         if self.loaded and acts_on == "text" and self.modified:
             raise InputError(
                 f"debias={method} changes the text before training; with embedding=pretrained use"
@@ -59,6 +63,11 @@ class StaticVectors(Fileless):
     def loaded(self) -> bool:
         """Whether the vectors are loaded and not trained."""
         return isinstance(self.embedding, Loaded)
+
+    @property
+    def language(self) -> str:
+        """That of the corpus; not known of vectors from a file."""
+        return UNDETERMINED if self.loaded else language_of(self.corpus)
 
     @property
     def modified(self) -> bool:

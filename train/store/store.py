@@ -41,7 +41,7 @@ from train.store.source import Source, project, source_of
 if TYPE_CHECKING:
     from train.store.stage import Stage
 
-NOT_STAGES = ("work", "locks", "leases", "digests", "damaged")
+NOT_STAGES = ("work", "unfinished", "locks", "leases", "digests", "damaged")
 KEY = re.compile("[0-9a-f]{32}")
 NO_ROOM = 1 << 20  # with fewer free bytes than this, an error of writing is taken for a full disk
 FRESH = 2_000_000_000  # nanoseconds; the coarsest times of a file system in use

@@ -174,6 +174,7 @@ def _garbage(
     store: Store, before: float | None, needed: set[str]
 ) -> Iterator[tuple[str, list[Path]]]:
     yield "orphaned work", store.orphans(remove=False)
+    yield "unfinished trainings", sorted((store.root / "unfinished").glob("*"))
     yield "damaged results", _damaged(store)
     if before is not None:
         old = [entry for entry in entries(store) if last_used(entry) < before]

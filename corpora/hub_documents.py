@@ -1,0 +1,91 @@
+"""Documents with coreference that ``datasets.load_dataset`` reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from corpora.hub import HubData
+from corpora.kinds import Singletons
+from corpora.splits import SPLITS
+from files import InputError, choice, nearest
+from files.documents import Document
+
+TEXTS = TypeAdapter(list[str])
+
+
+@choice
+class HubDocuments(HubData):
+    """Documents in the form of the hub's WinoBias (``uclanlp/wino_bias``): a row is a document of
+    one sentence and one cluster, whose mentions stand as a flat list of texts, first and last token
+    by turns: ``["0", "1", "7", "7"]``.
+
+    The first fields are those of ``corpora.hub.HubData``. ``tokens``, ``clusters`` and ``id`` name
+    columns; ``train``, ``dev`` and ``test`` name splits.
+    """
+
+    scheme: str = "ontonotes"
+    tokens: str = "tokens"
+    clusters: str = "coreference_clusters"
+    id: str = "document_id"
+    train: str = "train"
+    dev: str | None = None
+    test: str | None = None
+    singletons: Singletons = "drop"
+
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """Stands for the source in the tables: the last part of ``path``."""
+        return Path(self.path).name
+
+    def load(self, *, seed: int) -> dict[str, list[Document]]:
+        """The documents; see ``corpora.kinds.DocumentSource``."""
+        names = dict(zip(SPLITS, (self.train, self.dev, self.test), strict=True))
+        parts: Counter[str] = Counter()
+        return {
+            split: list(self._documents(name, parts)) if name else []
+            for split, name in names.items()
+        }
+
+    def _documents(self, split: str, parts: Counter[str]) -> Iterator[Document]:
+        """The documents of a split; those of one name are numbered as its parts."""
+        for number, row in enumerate(self.stream(split)):
+            where = f"{self.path} (split {split!r}, row {number})"
+            name = str(self._cell(row, self.id, where))
+            tokens = _texts(self._cell(row, self.tokens, where), self.tokens, where)
+            flat = _texts(self._cell(row, self.clusters, where), self.clusters, where)
+            cluster = _cluster(flat, where)
+            clusters = (cluster,) if len(cluster) > (self.singletons == "drop") else ()
+            try:
+                yield Document(name, (tuple(tokens),), clusters, parts[name])
+            except InputError as error:
+                raise InputError(f"{where}: {error}") from None
+            parts[name] += 1
+
+    def _cell(self, row: Mapping[str, object], column: str, where: str) -> object:
+        if column not in row:
+            columns = f"{nearest(column, row)}; columns: {', '.join(row)}"
+            raise InputError(f"{where} has no column {column!r}{columns}")
+        return row[column]
+
+
+def _texts(cell: object, column: str, where: str) -> list[str]:
+    try:
+        return TEXTS.validate_python(cell)
+    except ValidationError:
+        raise InputError(f"{where}: the column {column!r} is no list of texts") from None
+
+
+def _cluster(flat: list[str], where: str) -> tuple[tuple[int, int], ...]:
+    """Mentions, the end after the last token, from first and last tokens by turns."""
+    if len(flat) % 2 or not all(each.isdecimal() for each in flat):
+        raise InputError(f"{where}: {flat} are not first and last tokens by turns, as texts")
+    numbers = map(int, flat)
+    return tuple((first, last + 1) for first, last in zip(numbers, numbers, strict=True))

@@ -1,0 +1,12 @@
+"""Scores of coreference: clusters of mentions (response) against the true ones (key).
+
+``counts`` gives numerators and denominators of one document, which add up over documents;
+``rates`` turns such sums into recall, precision and F1. A bootstrap over documents is a weighted
+sum of rows: ``rates(np.einsum("bd,dmc->bmc", weights, rows))``.
+"""
+
+from extrinsic.coreference.scorer.document_counts import COUNTED, counts
+from extrinsic.coreference.scorer.pairs import paired
+from extrinsic.coreference.scorer.scores import METRICS, Score, rates, score
+
+__all__ = ["COUNTED", "METRICS", "Score", "counts", "paired", "rates", "score"]

@@ -1,0 +1,78 @@
+"""Metrics that count links between mentions: MUC, LEA and BLANC."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from extrinsic.coreference.scorer.count import Count
+
+if TYPE_CHECKING:
+    from extrinsic.coreference.scorer.overlap import Counts, Overlap
+
+
+def muc(table: Overlap) -> Count:
+    """MUC (Vilain et al., 1995): the links that hold each cluster together.
+
+    A cluster of n mentions is held by n - 1 links; the other side, which parts it into p pieces,
+    has n - p of them. Cells of s shared mentions add s - 1 to both sides. Singletons count nothing.
+    """
+    common = float(np.sum(table.shared - 1))
+    return Count(common, float(np.sum(table.keys - 1)), common, float(np.sum(table.responses - 1)))
+
+
+def lea(table: Overlap) -> Count:
+    """LEA (Moosavi & Strube, 2016): resolved links of each entity, weighted by its size.
+
+    Recall is sum_k |k| sum_r links(k & r) / links(k) over sum_k |k|, links(n) = n (n - 1) / 2;
+    precision the same with the sides exchanged. A singleton has one link, to itself, which is
+    resolved where it is a singleton on the other side too.
+    """
+    of_key, of_response = table.keys[table.rows], table.responses[table.columns]
+    return Count(
+        _resolved(table.shared, of_key, of_response),
+        float(np.sum(table.keys)),
+        _resolved(table.shared, of_response, of_key),
+        float(np.sum(table.responses)),
+    )
+
+
+def _resolved(shared: Counts, own: Counts, others: Counts) -> float:
+    """Sum over cells of |k| links(shared) / links(k) = shared (shared - 1) / (|k| - 1)."""
+    several = shared * (shared - 1) / np.maximum(own - 1, 1)
+    return float(np.sum(np.where(own == 1, others == 1, several)))
+
+
+def coreferent(table: Overlap) -> Count:
+    """The half of BLANC (Recasens & Hovy, 2011; for any response Luo et al., 2014) that counts
+    pairs of mentions of one cluster.
+    """
+    common = _pairs(table.shared)
+    return Count(common, _pairs(table.keys), common, _pairs(table.responses))
+
+
+def not_coreferent(table: Overlap) -> Count:
+    """The half of BLANC that counts pairs of mentions of two clusters."""
+    by_key = np.bincount(table.rows, table.shared, len(table.keys))
+    by_response = np.bincount(table.columns, table.shared, len(table.responses))
+    together = _pairs(by_key) + _pairs(by_response) - _pairs(table.shared)
+    common = _all_pairs(table.shared) - together
+    return Count(
+        common,
+        _all_pairs(table.keys) - _pairs(table.keys),
+        common,
+        _all_pairs(table.responses) - _pairs(table.responses),
+    )
+
+
+def _pairs(sizes: Counts | npt.NDArray[np.float64]) -> float:
+    """Pairs within sets of these sizes."""
+    return float(np.sum(sizes * (sizes - 1)) / 2)
+
+
+def _all_pairs(sizes: Counts) -> float:
+    """Pairs within the union of sets of these sizes."""
+    total = float(np.sum(sizes))
+    return total * (total - 1) / 2

@@ -1,0 +1,71 @@
+"""Sums of counts to recall, precision and F1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from extrinsic.coreference.scorer.document_counts import COUNTED, counts
+
+if TYPE_CHECKING:
+    from files.documents import Document
+
+METRICS = ("mentions", "muc", "b3", "ceaf_e", "ceaf_m", "lea", "blanc", "conll")
+AVERAGED = ("muc", "b3", "ceaf_e")
+
+Floats = npt.NDArray[np.float64]
+
+
+class Score(NamedTuple):
+    """Each from 0 to 1, larger is better."""
+
+    recall: float
+    precision: float
+    f1: float
+
+
+def rates(totals: Floats) -> Floats:
+    """Recall, precision and F1 (last axis) of each of ``METRICS`` (the axis before it).
+
+    ``totals`` has shape (..., 8, 4), sums of what :func:`counts` gives; the result (..., 8, 3).
+    F1 = 2 P R / (P + R). A rate of nothing, 0 / 0, is 0, as the reference scorer has it.
+
+    ``blanc`` is the mean of its two halves, F1 included; where the key has no pair of one half, it
+    is the other half alone. ``conll`` is the mean of MUC, B-cubed and CEAF-e, of recall and
+    precision as of F1 (Pradhan et al., 2012, give that of F1).
+    """
+    single = _single(totals)
+    table = {name: single[..., row, :] for row, name in enumerate(COUNTED)}
+    table["blanc"] = _blanc(totals, table)
+    table["conll"] = np.mean([table[name] for name in AVERAGED], axis=0)
+    return np.stack([table[name] for name in METRICS], axis=-2)
+
+
+def score(pairs: Iterable[tuple[Document, Document]]) -> dict[str, Score]:
+    """The scores of pairs (key, response) of documents, by metric; all 0 of no documents."""
+    totals = np.zeros((len(COUNTED), 4))
+    for key, response in pairs:
+        totals += counts(key.clusters, response.clusters)
+    return {name: Score(*map(float, row)) for name, row in zip(METRICS, rates(totals), strict=True)}
+
+
+def _single(totals: Floats) -> Floats:
+    recall = _ratio(totals[..., 0], totals[..., 1])
+    precision = _ratio(totals[..., 2], totals[..., 3])
+    f1 = _ratio(2 * precision * recall, precision + recall)
+    return np.stack([recall, precision, f1], axis=-1)
+
+
+def _ratio(over: Floats, under: Floats) -> Floats:
+    """``over / under``, 0 where ``under`` is."""
+    return np.divide(over, under, out=np.zeros_like(over), where=under != 0)
+
+
+def _blanc(totals: Floats, table: dict[str, Floats]) -> Floats:
+    names = ("blanc_coreferent", "blanc_not_coreferent")
+    halves = np.stack([table[name] for name in names])
+    in_key = np.stack([totals[..., list(COUNTED).index(name), 1:2] > 0 for name in names])
+    return _ratio(np.sum(halves * in_key, axis=0), np.sum(in_key, axis=0, dtype=np.float64))

@@ -1,0 +1,119 @@
+"""The brackets that mark mentions in a column of a CoNLL file.
+
+``(7`` opens a mention of entity 7 at its first token, ``7)`` closes it at its last, ``(7)`` is a
+mention of one token. A cell holds any number of them, with or without ``|`` between: ``(3|(4)``,
+``(3(4)``. ``-``, ``_`` and an empty cell hold none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from files.errors import InputError
+
+if TYPE_CHECKING:
+    from files.documents.document import Cluster, Document, Span
+
+NONE = ("", "-", "_")
+MARK = re.compile(r"\([^\s()|]+\)?|[^\s()|]+\)")
+CELL = re.compile(rf"(?:{MARK.pattern})(?:\|?(?:{MARK.pattern}))*")
+
+Fault = Callable[[str, int], None]
+
+
+def is_cell(text: str) -> bool:
+    """Whether a column of mentions can hold it."""
+    return text in NONE or bool(CELL.fullmatch(text))
+
+
+class Opened(NamedTuple):
+    """A bracket that waits for its partner."""
+
+    token: int
+    line: int
+    order: int
+
+
+class Brackets:
+    """Collects the mentions of one document, cell by cell.
+
+    Mentions may cross. Of two of one entity the one opened last closes first. ``fault(what, line)``
+    is told of a bracket without its partner and of a mention in two clusters or twice in one; where
+    it returns, the bracket counts nothing and the mention belongs where it was opened first.
+    """
+
+    def __init__(self, fault: Fault) -> None:
+        self._fault = fault
+        self._open: dict[str, list[Opened]] = defaultdict(list)
+        self._entities: dict[Span, tuple[int, str]] = {}  # and the order in which it was opened
+        self._order = 0
+
+    def read(self, cell: str, token: int, line: int) -> None:
+        """The brackets at a token; ``line`` is where it stands in its file."""
+        for mark in MARK.findall(cell):
+            entity = mark.strip("()")
+            if mark.startswith("("):
+                self._open[entity].append(Opened(token, line, self._order))
+                self._order += 1
+            if mark.endswith(")"):
+                self._close(entity, token, line)
+
+    def _close(self, entity: str, token: int, line: int) -> None:
+        if not self._open[entity]:
+            self._fault(f"{entity}) closes a mention that was not opened", line)
+            return
+        opened = self._open[entity].pop()
+        span = (opened.token, token + 1)
+        mention = (opened.order, entity)
+        if span in self._entities:
+            both = f"{self._entities[span][1]} and of {entity}"
+            self._fault(f"{entity}) closes a mention of {both} with the same tokens", line)
+        self._entities[span] = min(self._entities.get(span, mention), mention)
+
+    def clusters(self) -> tuple[Cluster, ...]:
+        """The mentions by entity, in the order in which they begin."""
+        for entity, waiting in self._open.items():
+            for opened in waiting:
+                self._fault(f"({entity} opens a mention that is not closed", opened.line)
+        by_entity: dict[str, list[Span]] = defaultdict(list)
+        for span in sorted(self._entities):
+            by_entity[self._entities[span][1]].append(span)
+        return tuple(map(tuple, by_entity.values()))
+
+
+def write_brackets(document: Document) -> list[str]:
+    """The cell of each token, ``-`` where it has none; entities are numbered as the clusters are.
+
+    Raises ``InputError`` for crossing mentions of one entity, which brackets cannot tell from
+    nested ones.
+    """
+    cells: list[list[str]] = [[] for _ in document.tokens]
+    marked = sorted(
+        (span[0], -span[1], number)
+        for number, cluster in enumerate(document.clusters)
+        for span in cluster
+    )
+    for first, end, number in sorted(marked, key=lambda mark: (-mark[0], -mark[1])):
+        if -end > first + 1:
+            cells[-end - 1].append(f"{number})")
+    for first, end, number in marked:
+        cells[first].append(f"({number})" if -end == first + 1 else f"({number}")
+    _refuse_crossing(document)
+    return ["|".join(cell) or "-" for cell in cells]
+
+
+def _refuse_crossing(document: Document) -> None:
+    for number, cluster in enumerate(document.clusters):
+        ends: list[int] = []
+        for first, end in sorted(cluster, key=lambda span: (span[0], -span[1])):
+            while ends and ends[-1] <= first + 1:
+                ends.pop()
+            if ends and ends[-1] < end:
+                raise InputError(
+                    f"{document.title}: two mentions of cluster {number} cross at token {first},"
+                    " which CoNLL brackets cannot tell from nested ones; write JSON Lines"
+                )
+            ends.append(end)

@@ -1,0 +1,187 @@
+"""CoNLL files of coreference: OntoNotes and WinoBias, LitBank, OntoGUM.
+
+A document stands between ``#begin document (NAME); part 000`` and ``#end document``, a token a
+line, sentences parted by blank lines. Columns are parted by tabs (a column may then be empty, as
+LitBank's last is) or else by blanks. The last tells the mentions (``files.documents.brackets``). Of
+three columns the second is the word (OntoGUM), of more the fourth, of twelve or more the tenth is
+the speaker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from files.atomic import atomic_path
+from files.documents.brackets import Brackets, is_cell, write_brackets
+from files.documents.document import Document
+from files.errors import InputError
+from files.text import read_lines
+
+BEGIN = re.compile(
+    r"#\s*begin document\s*(?:\((?P<name>.*)\)\s*;?\s*(?:part\s*(?P<part>\d+))?|(?P<bare>.*?))\s*"
+)
+END = re.compile(r"#\s*end document\b.*")
+BOM = "\ufeff"
+FEWEST, SPEAKERS_FROM, SPEAKER, WORD = 3, 12, 9, 3
+NOBODY = ("", "-", "_")
+WITHHELD = re.compile(r"_+")
+GUM = re.compile(r"(?:GUM|GENTLE)_(?P<genre>[^_]+)_.+")
+
+Mend = Callable[[str], None]
+
+
+def read_conll(path: str | Path, *, mend: Mend | None = None) -> Iterator[Document]:
+    """The documents of a plain, gzip, bzip2 or xz file, one at a time.
+
+    Clusters and their mentions come in the order in which they begin. A document without a name has
+    that of the file. The genre is what the name begins with (``nw/...``), or its second part
+    (``GUM_news_...``).
+
+    Some collections have faults: a bracket without its partner, a mention in two clusters or twice
+    in one, a token without a word. ``mend`` is told of each, and the bracket counts nothing, the
+    mention belongs where it was opened first (as the reference scorer has it), the word is ``_``;
+    without ``mend`` they are refused.
+
+    Raises ``InputError``, with the line, for such a fault, a row with too few columns, a column of
+    mentions that is none, a row outside a document, a document that is empty or does not end, and
+    one most of whose words are withheld (``_``); for a file without a document; and what
+    ``read_lines`` refuses.
+    """
+    document: _Unfinished | None = None
+    n_documents = 0
+    for number, line in enumerate(read_lines(path), 1):
+        text = line.removeprefix(BOM) if number == 1 else line
+        where = f"{path}: line {number}"
+        if begin := BEGIN.fullmatch(text):
+            _refuse_unended(document, path)
+            named = begin["name"] or begin["bare"]
+            name = named or Path(path).name.split(".")[0]
+            part = int(begin["part"] or 0) if named else n_documents
+            document = _Unfinished(name, part, number, path, mend)
+            n_documents += 1
+        elif END.fullmatch(text):
+            if document is None:
+                raise InputError(f"{where} ends a document, but none began")
+            yield document.finish()
+            document = None
+        elif text.startswith("#"):
+            continue
+        elif document is not None:
+            document.add(text, number)
+        elif text.strip():
+            raise InputError(f"{where} stands outside a document; begin one with #begin document")
+    _refuse_unended(document, path)
+    if not n_documents:
+        raise InputError(f"{path} has no document; each begins with a line #begin document")
+
+
+def _refuse_unended(document: _Unfinished | None, path: str | Path) -> None:
+    if document is not None:
+        raise InputError(
+            f"{path}: line {document.line} begins a document that does not end (#end document);"
+            " is the file cut off?"
+        )
+
+
+class _Unfinished:
+    """A document while its lines are read."""
+
+    def __init__(
+        self, name: str, part: int, line: int, path: str | Path, mend: Mend | None
+    ) -> None:
+        self.name, self.part, self.line, self.path, self.mend = name, part, line, path, mend
+        self.sentences: list[list[str]] = [[]]
+        self.n_tokens = 0
+        self.speakers: list[str] = []
+        self.brackets = Brackets(self.fault)
+        self.columns = 0  # of the first row of the sentence: OntoNotes has more where it has verbs
+
+    def fault(self, what: str, line: int) -> None:
+        """Refuse what is wrong, or tell that it is mended."""
+        if self.mend is None:
+            raise InputError(f"{self.path}: line {line}: {what}; correct it, or have it mended")
+        self.mend(f"{self.path}: line {line}: {what}")
+
+    def add(self, text: str, line: int) -> None:
+        """A row; a blank one ends the sentence."""
+        if not text.strip():
+            if self.sentences[-1]:
+                self.sentences.append([])
+            return
+        cells = self._cells(text, line)
+        word = cells[1 if len(cells) == FEWEST else WORD]
+        if not word:
+            self.fault("the token has no word", line)
+        if len(cells) >= SPEAKERS_FROM:
+            self.speakers.append(cells[SPEAKER])
+        self.brackets.read(cells[-1], self.n_tokens, line)
+        self.sentences[-1].append(word or "_")
+        self.n_tokens += 1
+
+    def _cells(self, text: str, line: int) -> list[str]:
+        cells = [cell.strip() for cell in text.split("\t")] if "\t" in text else text.split()
+        where = f"{self.path}: line {line}"
+        fewest = max(FEWEST, self.columns if self.sentences[-1] else 0)
+        if len(cells) < fewest:
+            raise InputError(f"{where} has {len(cells)} columns, not {fewest}")
+        if not is_cell(cells[-1]):
+            told = f"{where}: the last column is {cells[-1]!r}"
+            raise InputError(f"{told}, not mentions such as (3, 3), (3) or -")
+        if not self.sentences[-1]:
+            self.columns = len(cells)
+        return cells
+
+    def finish(self) -> Document:
+        """The document, checked."""
+        sentences = tuple(tuple(sentence) for sentence in self.sentences if sentence)
+        words = [word for sentence in sentences for word in sentence]
+        if not words:
+            raise InputError(f"{self.path}: line {self.line} begins a document without tokens")
+        if 2 * sum(map(bool, map(WITHHELD.fullmatch, words))) > len(words):
+            raise InputError(
+                f"{self.path}: line {self.line} begins a document whose words are withheld (_);"
+                " get its text, or leave it out"
+            )
+        speakers = tuple(self.speakers) if {*self.speakers} - {*NOBODY} else ()
+        genre = _genre(self.name)
+        return Document(self.name, sentences, self.brackets.clusters(), self.part, speakers, genre)
+
+
+def _genre(name: str) -> str:
+    gum = GUM.fullmatch(name)
+    return gum["genre"] if gum else name.partition("/")[0] if "/" in name else ""
+
+
+def write_conll(documents: Iterable[Document], path: str | Path) -> None:
+    """Documents as CoNLL-2012 of twelve columns, parted by tabs; the file appears whole.
+
+    Columns: name, part, number of the token in its sentence, word, four of ``-``, lemma ``-``,
+    speaker, named entity ``*``, mentions. :func:`read_conll` gives the same documents, but that
+    clusters and mentions come in the order in which they begin and the genre follows the name.
+
+    Raises ``InputError`` for crossing mentions of one entity, and for a word, speaker or name that
+    is empty or has a tab or a line end, which CoNLL cannot hold.
+    """
+    with atomic_path(path) as work, work.open("w", encoding="utf-8", newline="\n") as out:
+        for document in documents:
+            out.writelines(f"{line}\n" for line in _lines(document))
+
+
+def _lines(document: Document) -> Iterator[str]:
+    brackets = iter(write_brackets(document))
+    speakers = iter(document.speakers or ["-"] * len(document.tokens))
+    yield f"#begin document ({document.name}); part {document.part:03d}"
+    for sentence in document.sentences:
+        for number, word in enumerate(sentence):
+            cells = [document.name, str(document.part), str(number), word]
+            cells += ["-", "*", "-", "-", "-", next(speakers), "*", next(brackets)]
+            for cell in cells:
+                if cell != cell.strip() or not cell or "\t" in cell or "\n" in cell:
+                    raise InputError(
+                        f"{document.title}: CoNLL cannot hold {cell!r}; write JSON Lines"
+                    )
+            yield "\t".join(cells)
+        yield ""
+    yield "#end document"

@@ -1,0 +1,119 @@
+"""``python -m extrinsic.coreference`` on other people's files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from extrinsic.coreference.__main__ import main
+from extrinsic.coreference.scorer import METRICS, score
+from files import InputError
+from files.documents import Document, write_conll, write_documents
+
+KEY = Document("a", (("The", "nurse", "told", "him", "she", "left"),), (((0, 2), (4, 5)),))
+LONE = replace(KEY, clusters=(((0, 2), (4, 5)), ((3, 4),)))
+MORE = replace(KEY, name="b", clusters=(((3, 4), (4, 5)),))
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> str:
+    write_conll([KEY, MORE], tmp_path / "key.conll")
+    return str(tmp_path / "key.conll")
+
+
+def response(key: str, *documents: Document) -> str:
+    path = Path(key).with_name("response.jsonl")
+    write_documents(documents, path)
+    return str(path)
+
+
+def test_table(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main([key, response(key, MORE, LONE)])
+    out = capsys.readouterr().out
+    rows = {
+        row.split("│")[1].strip(): row.split("│")[2:5] for row in out.splitlines() if "│" in row
+    }
+    assert len(rows) == len(METRICS)
+    assert [cell.strip() for cell in rows["mention detection"]] == ["80.00", "100.00", "88.89"]
+    assert [cell.strip() for cell in rows["MUC"]] == ["100.00"] * 3
+    assert "key 4 mentions in 2 clusters" in out
+    assert "response 5 mentions in 3 clusters" in out
+
+
+def test_json(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main([key, response(key, MORE, LONE), "--json"])
+    told = json.loads(capsys.readouterr().out)
+    expected = score([(KEY, LONE), (MORE, MORE)])
+    assert told["documents"] == 2
+    assert told["singletons"] == "keep"
+    assert told["scores"] == {name: row._asdict() for name, row in expected.items()}
+
+
+def test_singletons_dropped_from_both_sides(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main([key, response(key, MORE, LONE), "--singletons", "drop", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert {row["f1"] for row in told["scores"].values()} == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        ([KEY], "the key has document b part 0, the response has not; .*it lacks 1 of 2"),
+        (
+            [KEY, MORE, replace(KEY, name="c")],
+            "the response has document c part 0, the key has not",
+        ),
+        ([KEY, replace(MORE, part=1)], "did you mean 'document b part 1'"),
+        ([KEY, MORE, MORE], "the response has document b part 0 twice"),
+        (
+            [replace(KEY, sentences=(("The", "nurse", "told", "her", "she", "left"),)), MORE],
+            "document a part 0, token 3: the key has 'him', the response has 'her'",
+        ),
+        (
+            [KEY, replace(MORE, sentences=(*MORE.sentences, (".",)))],
+            "document b part 0, token 6: the key has ended, the response has '.'",
+        ),
+    ],
+)
+def test_other_documents_or_tokens(key: str, documents: list[Document], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        main([key, response(key, *documents)])
+
+
+def test_other_sentences_are_the_same_text(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    cut = replace(KEY, sentences=(KEY.sentences[0][:2], KEY.sentences[0][2:]))
+    main([key, response(key, cut, MORE), "--json"])
+    assert json.loads(capsys.readouterr().out)["scores"]["conll"]["f1"] == 1
+
+
+def test_faults_are_refused_or_mended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.conll"
+    path.write_text("#begin document (a)\n0\tw\t(1)\n1\tw\t(1)\n2\tw\t(2\n#end document\n")
+    with pytest.raises(InputError, match="line 4"):
+        main([str(path), str(path)])
+    main([str(path), str(path), "--mend", "--json"])
+    captured = capsys.readouterr()
+    assert captured.err.count("mended: ") == 2
+    assert json.loads(captured.out)["scores"]["muc"]["f1"] == 1
+
+
+def test_from_the_shell(key: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "extrinsic.coreference", key]
+    done = subprocess.run([*command, key], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    lost = subprocess.run([*command, f"{key}x"], capture_output=True, text=True, check=False)
+    assert lost.returncode == 2
+    assert lost.stderr.startswith("error: no such file")
+    assert lost.stderr.count("\n") == 1
+
+
+def test_importing_the_scorer_loads_no_heavy_library() -> None:
+    heavy = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch"}
+    code = "import sys, extrinsic.coreference.scorer; print(*sys.modules)"
+    loaded = subprocess.check_output([sys.executable, "-c", code], text=True)
+    assert not heavy & {*loaded.split()}

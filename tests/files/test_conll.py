@@ -1,0 +1,292 @@
+"""CoNLL files as collections write them, and every way in which they can be broken."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from files import InputError
+from files.documents import Cluster, Document, read_conll, read_documents, write_conll
+
+BEGIN, END = "#begin document (nw/a); part 003", "#end document"
+
+
+def written(path: Path, rows: Sequence[str], begin: str = BEGIN, end: str = END) -> Path:
+    path.write_text("\n".join([begin, *rows, end, ""]), encoding="utf-8")
+    return path
+
+
+def ontonotes(*tokens: str) -> list[str]:
+    """Rows of OntoNotes: blanks between, two more columns in the second sentence (it has verbs)."""
+    rows, verbs = [], ""
+    for token in tokens:
+        word, _, cell = token.partition(" ")
+        rows.append(f"nw/a   3   0   {word}  NN  (NP*  -  -  -  Ann  * {verbs} {cell or '-'}")
+        if word == ".":
+            rows.append("")
+            verbs = "(V*) *"
+    return rows
+
+
+def three_columns(*cells: str) -> list[str]:
+    return [f"{number}\tw{number}\t{cell}" for number, cell in enumerate(cells)]
+
+
+def read_one(path: Path) -> Document:
+    (document,) = read_conll(path)
+    return document
+
+
+def test_ontonotes(tmp_path: Path) -> None:
+    rows = ontonotes("The (0", "nurse 0)", "left", ".", "She (0)", "met", "him (1)", ".")
+    assert read_one(written(tmp_path / "a.v4_gold_conll", rows)) == Document(
+        "nw/a",
+        (("The", "nurse", "left", "."), ("She", "met", "him", ".")),
+        (((0, 2), (4, 5)), ((6, 7),)),
+        part=3,
+        speakers=("Ann",) * 8,
+        genre="nw",
+    )
+
+
+def test_litbank_leaves_the_last_column_empty(tmp_path: Path) -> None:
+    filler = "\t".join("_" * 8)
+    rows = [
+        f"x\t0\t{number}\t{word}\t{filler}\t{cell}"
+        for number, (word, cell) in enumerate([("I", "(0)"), ("saw", ""), ("her", "(1)|(2")])
+    ]
+    rows.append(f"x\t0\t3\thand\t{filler}\t2)")
+    document = read_one(written(tmp_path / "a.conll", rows, "#begin document (x); part 0"))
+    assert document.sentences == (("I", "saw", "her", "hand"),)
+    assert document.clusters == (((0, 1),), ((2, 3),), ((2, 4),))
+    assert document.speakers == ()
+    assert document.genre == ""
+
+
+def test_ontogum_has_three_columns_and_no_name(tmp_path: Path) -> None:
+    rows = three_columns("(1", "_", "1)(2)", "(3(2)", "3)")
+    path = written(tmp_path / "GUM_news_x.conll", rows, "# begin document ", "# end document")
+    document = read_one(path)
+    assert (document.name, document.part, document.genre) == ("GUM_news_x", 0, "news")
+    assert document.sentences == (("w0", "w1", "w2", "w3", "w4"),)
+    assert document.clusters == (((0, 3),), ((2, 3), (3, 4)), ((3, 5),))
+
+
+@pytest.mark.parametrize(
+    ("begin", "title"),
+    [
+        ("#begin document (bc/cctv/00/x_(1)); part 012", "document bc/cctv/00/x_(1) part 12"),
+        ("#begin document (x); ", "document x part 0"),
+        ("# begin document my text ", "document my text part 0"),
+        ("#begin document", "document file part 0"),
+    ],
+)
+def test_names(tmp_path: Path, begin: str, title: str) -> None:
+    document = read_one(written(tmp_path / "file.conll", three_columns("(1)"), begin))
+    assert document.title == title
+
+
+def test_documents_of_a_file_and_remarks(tmp_path: Path) -> None:
+    path = tmp_path / "two.conll"
+    one = [BEGIN, "# a remark", *three_columns("(1)"), "", "", END]
+    path.write_text("\ufeff" + "\n".join([*one, "", *one]), encoding="utf-8")
+    assert [document.title for document in read_conll(path)] == ["document nw/a part 3"] * 2
+
+
+def test_line_ends_of_windows(tmp_path: Path) -> None:
+    path = tmp_path / "a.conll"
+    path.write_bytes("\r\n".join([BEGIN, *three_columns("(1", "1)"), "", END]).encode())
+    assert read_one(path).clusters == (((0, 2),),)
+
+
+@pytest.mark.parametrize(("ending", "opener"), [("gz", gzip.open), ("xz", lzma.open)])
+def test_compressed(tmp_path: Path, ending: str, opener: type) -> None:
+    plain = written(tmp_path / "a.conll", three_columns("(1)"))
+    packed = tmp_path / f"b.conll.{ending}"
+    with opener(packed, "wb") as out:
+        out.write(plain.read_bytes())
+    assert list(read_documents(packed)) == list(read_documents(plain))
+
+
+@pytest.mark.parametrize("n", [1, 10_000])
+def test_short_and_long(tmp_path: Path, n: int) -> None:
+    cells = ["(0)"] if n == 1 else ["(0", *["(1)"] * (n - 2), "0)"]
+    document = read_one(written(tmp_path / "a.conll", three_columns(*cells)))
+    assert len(document.tokens) == n
+    assert document.clusters[0] == ((0, n),)
+    assert len(document.mentions) == (1 if n == 1 else n - 1)
+
+
+def test_mentions_may_cross(tmp_path: Path) -> None:
+    document = read_one(written(tmp_path / "a.conll", three_columns("(1", "(2", "1)", "2)")))
+    assert document.clusters == (((0, 3),), ((1, 4),))
+
+
+def test_of_two_mentions_of_an_entity_the_inner_closes_first(tmp_path: Path) -> None:
+    document = read_one(written(tmp_path / "a.conll", three_columns("(1", "(1", "1)", "1)|(1)")))
+    assert document.clusters == (((0, 4), (1, 3), (3, 4)),)
+
+
+FAULTS = {
+    "closed, not opened": (["_", "5)"], "line 3: 5) closes a mention that was not opened"),
+    "opened, not closed": (["(5", "_"], "line 2: (5 opens a mention that is not closed"),
+    "repeated": (["(5|(6", "5)|6)"], "line 3: 6) closes a mention of 5 and of 6 with the same"),
+    "twice in one": (["(5|(5", "5)|5)"], "line 3: 5) closes a mention of 5 and of 5 with the same"),
+}
+MENDED: dict[str, tuple[Cluster, ...]] = {
+    "closed, not opened": (),
+    "opened, not closed": (),
+    "repeated": (((0, 2),),),
+    "twice in one": (((0, 2),),),
+}
+
+
+@pytest.mark.parametrize("fault", MENDED)
+def test_faults_are_refused_or_mended(tmp_path: Path, fault: str) -> None:
+    cells, message = FAULTS[fault]
+    path = written(tmp_path / "a.conll", three_columns(*cells))
+    with pytest.raises(InputError) as caught:
+        list(read_conll(path))
+    assert f"{path}: {message}" in str(caught.value)
+    told: list[str] = []
+    (document,) = read_conll(path, mend=told.append)
+    assert document.clusters == MENDED[fault]
+    assert len(told) == 1
+    assert told[0].startswith(f"{path}: {message}")
+
+
+def test_a_repeated_mention_belongs_where_it_was_opened_first(tmp_path: Path) -> None:
+    """As the reference scorer has it; which bracket closes first is nothing."""
+    for closing in ("5)|6)", "6)|5)"):
+        path = written(tmp_path / "a.conll", three_columns("(5)", "(6)", "(5|(6", closing))
+        (document,) = read_conll(path, mend=lambda _: None)
+        assert document.clusters == (((0, 1), (2, 4)), ((1, 2),))
+
+
+def test_a_token_without_a_word(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.conll", ["0\tso\t_", "1\t\t_", "2\tit\t(1)"])
+    with pytest.raises(InputError, match=r"line 3: the token has no word"):
+        list(read_conll(path))
+    (document,) = read_conll(path, mend=lambda _: None)
+    assert document.sentences == (("so", "_", "it"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"{BEGIN}\n0\tw\n{END}\n", "line 2 has 2 columns, not 3"),
+        (f"{BEGIN}\nx\t0\t0\tw\t(1)\nx\t0\t1\tw\n{END}\n", "line 3 has 4 columns, not 5"),
+        (f"{BEGIN}\n0\tw\t12\n{END}\n", "line 2: the last column is '12', not mentions such as"),
+        (f"{BEGIN}\n0\tw\t(5)|\n{END}\n", "line 2: the last column is"),
+        (f"{BEGIN}\n0\tw\t(5 6)\n{END}\n", "line 2: the last column is"),
+        (f"{BEGIN}\n0\tw\t()\n{END}\n", "line 2: the last column is"),
+        (f"0\tw\t_\n{BEGIN}\n{END}\n", "line 1 stands outside a document"),
+        (f"{END}\n", "line 1 ends a document, but none began"),
+        (f"{BEGIN}\n0\tw\t_\n", r"line 1 begins a document that does not end"),
+        (f"{BEGIN}\n0\tw\t_\n{BEGIN}\n{END}\n", r"line 1 begins a document that does not end"),
+        (f"{BEGIN}\n\n{END}\n", "line 1 begins a document without tokens"),
+        (f"{BEGIN}\n0\t___\t(1)\n1\t__\t_\n2\tw\t_\n{END}\n", r"words are withheld \(_\)"),
+        ("\n\n", "has no document"),
+        ("", "is empty"),
+    ],
+)
+def test_what_is_no_document(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "a.conll"
+    path.write_text(text, encoding="utf-8")
+    for mend in (None, lambda _: None):
+        with pytest.raises(InputError, match=message) as caught:
+            list(read_conll(path, mend=mend))
+        assert str(path) in str(caught.value)
+
+
+def test_mixed_encodings(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.conll", three_columns(*"_____"))
+    path.write_bytes(path.read_bytes().replace(b"w3", "é".encode("latin-1")))
+    with pytest.raises(InputError, match="line 5 is not UTF-8"):
+        list(read_conll(path))
+
+
+def test_a_single_underscore_is_a_word(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.conll", ["0\t_\t_", "1\tw\t(1)"])
+    assert read_one(path).tokens == ["_", "w"]
+
+
+def test_nothing_is_written_of_what_cannot_be(tmp_path: Path) -> None:
+    crossing = Document("a", (("b", "c", "d", "e"),), (((0, 3), (1, 4)),))
+    blank = Document("a", (("b", ""),), ())
+    tab = Document("a", (("b", "c\td"),), ())
+    for document, message in [(crossing, "cross at token 1"), (blank, "''"), (tab, "c.td")]:
+        with pytest.raises(InputError, match=message):
+            write_conll([document], tmp_path / "out.conll")
+    assert list(tmp_path.iterdir()) == []
+
+
+SPANS = st.tuples(st.integers(0, 7), st.integers(1, 4)).map(
+    lambda drawn: (drawn[0], min(drawn[0] + drawn[1], 8))
+)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    """Eight tokens in sentences, up to six mentions in up to three clusters."""
+    spans = sorted(draw(st.sets(SPANS, max_size=6)))
+    owners = draw(st.lists(st.integers(0, 2), min_size=len(spans), max_size=len(spans)))
+    by_owner: dict[int, list[tuple[int, int]]] = {}
+    for span, owner in zip(spans, owners, strict=True):
+        by_owner.setdefault(owner, []).append(span)
+    words = [draw(st.text("aé#_'-.", min_size=1, max_size=3)) + "x" for _ in range(8)]
+    cut = draw(st.integers(1, 8))
+    sentences = tuple(tuple(each) for each in (words[:cut], words[cut:]) if each)
+    speakers = draw(st.sampled_from([(), ("Ann Lee",) * 8]))
+    return Document("nw/x", sentences, tuple(map(tuple, by_owner.values())), 2, speakers, "nw")
+
+
+@settings(max_examples=300, deadline=None)
+@given(documents())
+def test_written_and_read_again(tmp_path_factory: pytest.TempPathFactory, one: Document) -> None:
+    path = tmp_path_factory.mktemp("conll") / "a.conll"
+    try:
+        write_conll([one, one], path)
+    except InputError:
+        assert crosses_itself(one)
+        return
+    assert not crosses_itself(one)
+    assert list(read_conll(path)) == [one, one]
+
+
+def crosses_itself(document: Document) -> bool:
+    """Whether two mentions of a cluster cross in more than the token where one closes and the other
+    opens.
+    """
+    return any(
+        a < b < c - 1 and c < d
+        for cluster in document.clusters
+        for a, c in cluster
+        for b, d in cluster
+    )
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("pattern", "n_documents", "n_tokens", "n_faults"),
+    [
+        ("litbank/*.conll", 100, 210_532, 0),
+        ("ontogum/GUM_*.conll", 237, 233_926, 8),
+        ("winobias/*conll", 1584, 21_680, 0),
+    ],
+)
+def test_collections(
+    realdata: Path, pattern: str, n_documents: int, n_tokens: int, n_faults: int
+) -> None:
+    told: list[str] = []
+    files = sorted((realdata / "coreference").glob(pattern))
+    found = [document for file in files for document in read_conll(file, mend=told.append)]
+    assert len({document.title for document in found}) == n_documents == len(found)
+    assert sum(len(document.tokens) for document in found) == n_tokens
+    assert len(told) == n_faults

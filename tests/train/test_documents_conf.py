@@ -1,0 +1,70 @@
+"""Every YAML of ``conf/documents`` builds a source, and its parts count in a store's key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from corpora.kinds import DocumentSource
+from files import InputError
+from train.configure import Reader
+from train.front.compose import CONF
+from train.parts.part import keyed_params
+
+NEEDS = {
+    "files": ["documents.path=folder", "documents.scheme=mine"],
+    "datasets": ["documents.path=folder"],
+}
+OPTIONS = sorted(path.stem for path in (CONF / "documents").glob("*.yaml"))
+
+
+def built(option: str, *more: str) -> DocumentSource:
+    overrides = [f"+documents={option}", *NEEDS.get(option, []), *more]
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        node = OmegaConf.to_container(
+            compose("config", overrides=overrides).documents, resolve=True
+        )
+    found = Reader({})(cast("dict[str, object]", node), "documents")
+    assert isinstance(found, DocumentSource)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIASBRIDGE_DATA", "/nowhere")
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_choice_composes_and_builds(option: str) -> None:
+    assert built(option).scheme
+
+
+def test_a_choice_within_a_choice_counts_in_the_key() -> None:
+    whole = keyed_params(built("ontogum_litbank"))
+    first = whole["first"]
+    assert isinstance(first, dict)
+    assert first["made_by"] == "DocumentFiles"
+    assert "path" not in first
+    dropped = keyed_params(built("ontogum_litbank", "documents.first.test=0.2"))
+    assert dropped["first"] != first
+    assert dropped["second"] == whole["second"]
+
+
+def test_schemes_are_not_mixed_with_singletons() -> None:
+    with pytest.raises(InputError, match="do not agree on clusters of one mention"):
+        built("ontogum_litbank", "documents.second.singletons=keep")
+
+
+@pytest.mark.realdata
+def test_ontogum_is_split_as_gum_is(realdata: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIASBRIDGE_DATA", str(realdata))
+    splits = built("ontogum").load(seed=0)
+    assert {split: len(each) for split, each in splits.items()} == {
+        "train": 177,
+        "dev": 30,
+        "test": 30,
+    }
