@@ -17,7 +17,13 @@ import pandas as pd
 from annotated_types import Gt, Lt
 
 from extrinsic.coreference.challenge.bootstrap import Units
-from extrinsic.coreference.challenge.measures import ALWAYS, CLUSTERS, NAMED, Measure
+from extrinsic.coreference.challenge.measures import (
+    ACCURACY,
+    CANDIDATES,
+    CLUSTERS,
+    NAMED,
+    Measure,
+)
 from extrinsic.coreference.challenge.percentages import correlation, percentages_and_leanings
 from extrinsic.coreference.challenge.tallies import WIDTH, Answer, Floats, tally
 from extrinsic.measures import Estimate
@@ -56,9 +62,14 @@ class ChallengeGaps(Fileless):
             )
 
     @property
+    def compared(self) -> Mapping[str, Measure]:
+        """The measures of which gaps are made, by name."""
+        return (CLUSTERS if self.scored == "clusters" else NAMED) | ACCURACY
+
+    @property
     def measures(self) -> Mapping[str, Measure]:
-        """By name."""
-        return (CLUSTERS if self.scored == "clusters" else NAMED) | ALWAYS
+        """All, by name."""
+        return {**self.compared, **CANDIDATES}
 
 
 class Row(NamedTuple):
@@ -109,11 +120,11 @@ def challenge_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:
     """Measures of every group, gaps between them, all with intervals, by subset.
 
     Kinds of rows: ``value``, a measure of a group: of the cases that are ``pro`` and ``anti``, and
-    of the pronouns of each gender; ``gap``, pro minus anti in every measure, and privileged minus
-    unprivileged gender in F1, accuracy and both recalls of mentions; ``ratio``, F1 of the
-    unprivileged over that of the privileged gender (GAP's bias factor); ``correlation``, where
-    occupations have a percentage of women, of it with how much rather they are linked to pronouns
-    of the unprivileged gender than of the privileged one (Rudinger et al., 2018).
+    of the pronouns of each gender; ``gap``, pro minus anti in precision, recall, F1 and accuracy,
+    and privileged minus unprivileged gender in F1 and accuracy; ``ratio``, F1 of the unprivileged
+    over that of the privileged gender (GAP's bias factor); ``correlation``, where occupations have
+    a percentage of women, of it with how much rather they are linked to pronouns of the
+    unprivileged gender than of the privileged one (Rudinger et al., 2018).
 
     ``mention_recall`` is the share of the true mentions that were candidates: a gap whose sides
     differ in it, or are low in it, is one of pruning; for a gap it is the smaller of the two. Below
@@ -145,10 +156,10 @@ def _of_subset(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:
     rows: list[Row] = []
     if any(conditions := [case.condition for case in cases]):
         by_condition = _part(cases, conditions, tallies)
-        rows += _compared(by_condition, (PRO, ANTI), gaps, list(gaps.measures))
+        rows += _compared(by_condition, (PRO, ANTI), gaps, list(gaps.compared))
     by_gender = _part(cases, [case.gender for case in cases], tallies)
     genders = gaps.privileged, gaps.unprivileged
-    rows += _compared(by_gender, genders, gaps, ["f1", *ALWAYS])
+    rows += _compared(by_gender, genders, gaps, ["f1", *ACCURACY])
     rows.append(_ratio(by_gender, genders, gaps))
     if len(told := percentages_and_leanings(answers, *genders)):
         rows.append(_correlation(cases[0].subset, told, gaps))
@@ -201,7 +212,7 @@ def _value(subset: str, group: str, units: Units, name: str, gaps: ChallengeGaps
         low=found.low,
         high=found.high,
         support=support,
-        mention_recall=float(ALWAYS["mention_recall"].values(units.total)[0]),
+        mention_recall=float(CANDIDATES["mention_recall"].values(units.total)[0]),
         reason=reason,
     )
 

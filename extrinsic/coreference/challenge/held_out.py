@@ -9,7 +9,7 @@ import numpy as np
 
 from extrinsic.coreference.challenge.bootstrap import Units
 from extrinsic.coreference.challenge.gaps import Row
-from extrinsic.coreference.challenge.measures import ALWAYS, CLUSTERS
+from extrinsic.coreference.challenge.measures import CANDIDATES, CLUSTERS
 from extrinsic.coreference.challenge.tallies import Answer, tally
 from files.documents import Case
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 HELD_OUT, ALL = "held_out", "all"
 MEASURES = {f"conll_{name}": measure for name, measure in CLUSTERS.items()}
-MEASURES["mention_recall"] = ALWAYS["mention_recall"]
+MEASURES["mention_recall"] = CANDIDATES["mention_recall"]
 
 
 def held_out_rows(
@@ -35,7 +35,7 @@ def held_out_rows(
         for document, resolution in zip(documents, resolutions, strict=True)
     ]
     units = Units(names, np.stack(tallies)[:, None])
-    recall = float(ALWAYS["mention_recall"].values(units.total)[0])
+    recall = float(CANDIDATES["mention_recall"].values(units.total)[0])
     rows = []
     for name, measure in MEASURES.items():
         found = units.estimate(measure.first, level)
