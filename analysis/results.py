@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import re
 import shutil
 from contextlib import ExitStack
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 CONCLUSIONS = (
     *("correlation.json", "correlations.csv", "correlations.tex", "made.csv", "survey.csv"),
+    *("calibration.csv", "calibration_curves.csv", "calibration_dependence.csv"),
+    *("control.csv", "control_studies.csv"),
     *("figures", "report.html"),
 )
 # Of a path in quotation marks, which may hold spaces, and of any other.
@@ -83,16 +86,8 @@ def _set_earlier_aside(folder: Path, keys: set[str]) -> None:
     """
     before = folder / "points.parquet"
     if before.exists() and _keys(before) != keys:
-        start = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
-        names = [start, *(f"{start}-{i}" for i in range(2, 1000))]
-        aside = next(path for name in names if not (path := folder / "earlier" / name).exists())
-        with atomic_path(aside) as work:
-            work.mkdir()
-            for name in (*FILES, *CONCLUSIONS):
-                if (folder / name).is_dir():
-                    shutil.copytree(folder / name, work / name)
-                elif (folder / name).exists():
-                    shutil.copy2(folder / name, work / name)
+        if not any(_same(folder, kept) for kept in (folder / "earlier").glob("[!.]*")):
+            _keep(folder)
         before.unlink()
     if not before.exists():  # what else is there was kept just now, or before a kill
         for name in (*FILES, *CONCLUSIONS):
@@ -100,6 +95,35 @@ def _set_earlier_aside(folder: Path, keys: set[str]) -> None:
                 shutil.rmtree(folder / name)
             else:
                 (folder / name).unlink(missing_ok=True)
+
+
+def _keep(folder: Path) -> None:
+    start = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+    names = [start, *(f"{start}-{i}" for i in range(2, 1000))]
+    aside = next(path for name in names if not (path := folder / "earlier" / name).exists())
+    with atomic_path(aside) as work:
+        work.mkdir()
+        for name in (*FILES, *CONCLUSIONS):
+            if (folder / name).is_dir():
+                shutil.copytree(folder / name, work / name)
+            elif (folder / name).exists():
+                shutil.copy2(folder / name, work / name)
+
+
+def _same(folder: Path, kept: Path) -> bool:
+    """Whether the tables, and what was concluded from them, are those kept before a kill."""
+    ours, theirs = (
+        {
+            path.relative_to(root): path
+            for name in (*FILES, *CONCLUSIONS)
+            for path in [root / name, *(root / name).rglob("*")]
+            if path.is_file()
+        }
+        for root in (folder, kept)
+    )
+    return ours.keys() == theirs.keys() and all(
+        filecmp.cmp(ours[name], theirs[name], shallow=False) for name in ours
+    )
 
 
 def _keys(path: Path) -> set[str]:

@@ -78,6 +78,7 @@ ENGLISH = Grammar(
         "they {verb} the {adjective} {noun} near the {place}",
     ),
     nobody=_words("they them everyone people folks someone neighbours fans drivers crowds teams"),
+    things=tuple(f"the {noun}" for noun in FILLERS["noun"]),
     openings=_words("<MENTION> honestly well so ok right listen hey"),
     about=("talking of {topic}", "after all that {topic}", "on the subject of {topic}"),
     endings=_words("<HASH> <URL> ! . today tonight again really"),

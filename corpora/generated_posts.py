@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +15,8 @@ from corpora.draws import apportion, fill, pick, share
 if TYPE_CHECKING:
     from corpora.grammar import Grammar
     from corpora.world_words import World
+
+Drawn = Callable[[int, np.random.Generator], list[str]]
 
 # Shares of the posts about the first group, the second group and nobody
 ABOUT_WHOM = (0.4, 0.4, 0.2)
@@ -34,7 +38,14 @@ OPENED, ON_TOPIC = 0.5, 0.3
 MISLABELLED = {"explicit": 0.385, "implicit": 1.0, "plain": 0.1, "joke": 0.9}
 
 
-def draw_posts(world: World, size: int, rng: np.random.Generator, *, topics: bool) -> pd.DataFrame:
+def draw_posts(
+    world: World,
+    size: int,
+    rng: np.random.Generator,
+    *,
+    topics: bool,
+    kinds: Mapping[str, float] = KINDS,
+) -> pd.DataFrame:
     """``size`` posts in random order: ``text``, ``group``, ``kind``, ``wording`` (core's template).
 
     The groups are treated alike: in every group the kinds, signs and topic words have the same
@@ -42,12 +53,13 @@ def draw_posts(world: World, size: int, rng: np.random.Generator, *, topics: boo
     in planted proportions only.
     """
     groups = (*world.setting.groups, NOBODY)
-    joint = np.outer(ABOUT_WHOM, list(KINDS.values())).ravel()
-    cells = apportion(joint, size, rng).reshape(len(groups), len(KINDS))
+    joint = np.outer(ABOUT_WHOM, list(kinds.values())).ravel()
+    cells = apportion(joint, size, rng).reshape(len(groups), len(kinds))
+    about = partial(_abouts, world, ON_TOPIC if topics else 0)
     frames = [
-        _cell(world, group, kind, int(cells[i, j]), rng, topics=topics)
+        posts_of(world, group, kind, int(cells[i, j]), rng, about)
         for i, group in enumerate(groups)
-        for j, kind in enumerate(KINDS)
+        for j, kind in enumerate(kinds)
     ]
     return pd.concat(frames, ignore_index=True).iloc[rng.permutation(size)].reset_index(drop=True)
 
@@ -75,16 +87,25 @@ def biased_labels(
     return label
 
 
-def _cell(
-    world: World, group: str, kind: str, size: int, rng: np.random.Generator, *, topics: bool
+def posts_of(
+    world: World,
+    group: str,
+    kind: str,
+    size: int,
+    rng: np.random.Generator,
+    about: Drawn,
+    target: Drawn | None = None,
 ) -> pd.DataFrame:
-    """The posts of one group and kind: opening, core, topic, ending."""
+    """``size`` posts of one group and kind: opening, core, what it is ``about``, ending; the
+    columns of ``draw_posts``. ``target``: whom it is about, in the place of words for the group.
+    """
     grammar = world.setting.grammar
     wordings = _wordings(grammar, kind, size, rng)
-    targets, insults = _targets(world, group, size, rng), pick(grammar.insults, size, rng)
+    targets = _targets(world, group, size, rng) if target is None else target(size, rng)
+    insults = pick(grammar.insults, size, rng)
     openings = _either(share(OPENED, size, rng), pick(grammar.openings, size, rng), [""] * size)
     cores = fill(wordings, {"target": targets, "insult": insults}, grammar.fillers, rng)
-    abouts = _abouts(world, ON_TOPIC if topics else 0, size, rng)
+    abouts = about(size, rng)
     laughing, joking = share(LAUGHING[kind], size, rng), pick(grammar.joking, size, rng)
     endings = _either(laughing, joking, pick(grammar.endings, size, rng))
     posts = zip(openings, cores, abouts, endings, strict=True)
@@ -110,10 +131,15 @@ def _abouts(world: World, rate: float, size: int, rng: np.random.Generator) -> l
     """What ``rate`` of the posts are about, topic words equally often; empty for the others."""
     on_topic = share(rate, size, rng)
     words = [phrase for topic in world.topics for phrase in world.topic_phrases(topic)]
-    count, grammar = int(on_topic.sum()), world.setting.grammar
-    templates, topics = pick(grammar.about, count, rng), pick(words, count, rng)
-    phrases = iter(fill(templates, {"topic": topics}, grammar.fillers, rng))
+    phrases = iter(on_words(world, words, int(on_topic.sum()), rng))
     return [next(phrases) if used else "" for used in on_topic]
+
+
+def on_words(world: World, words: list[str], size: int, rng: np.random.Generator) -> list[str]:
+    """``size`` phrases that say what a post is about, the words equally often."""
+    grammar = world.setting.grammar
+    templates, topics = pick(grammar.about, size, rng), pick(words, size, rng)
+    return fill(templates, {"topic": topics}, grammar.fillers, rng)
 
 
 def _either(first: NDArray[np.bool_], yes: list[str], no: list[str]) -> list[str]:

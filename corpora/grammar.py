@@ -44,8 +44,8 @@ class Grammar:
 
     A post is an opening, a core (``insulting``, ``hostile`` or ``friendly``), ``about`` a topic,
     and one of ``endings`` or, where it laughs, of ``joking``; ``nobody`` fills ``{target}`` in
-    posts about no group. ``phrases``: a planted word as it stands in a sentence, where that is not
-    the word alone.
+    posts about no group, and so may ``things``. ``phrases``: a planted word as it stands in a
+    sentence, where that is not the word alone.
     """
 
     fillers: Fillers
@@ -56,6 +56,7 @@ class Grammar:
     group: Words
     chatter: Words
     nobody: Words
+    things: Words
     openings: Words
     about: Words
     endings: Words

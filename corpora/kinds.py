@@ -25,7 +25,7 @@ class Data(Choice, Protocol):
     generated: ClassVar[bool]
 
     def planted(self) -> Mapping[str, float]:
-        """The biases planted in generated data, by the column of the tables that tells them."""
+        """What generated data are made with, biases and sizes, by the column that tells it."""
 
 
 @runtime_checkable

@@ -42,6 +42,12 @@ def _agreeing(text: str) -> tuple[Agreeing, ...]:
     )
 
 
+THINGS = _with_article(
+    "café té pan viento teléfono boleto bolso abrigo zapato reloj barco coche perro gato"
+    " caballo árbol",
+    "sopa manzana lluvia nieve nube lámpara silla mesa puerta ventana carta bicicleta flor"
+    " piedra camisa llave",
+)
 FILLERS: Fillers = {
     "verb": _words(
         "prefiere menciona estudia comenta sigue recuerda explica describe elige necesita busca"
@@ -55,12 +61,7 @@ FILLERS: Fillers = {
         "mercado puente parque puerto pueblo tren autobús barrio",
         "plaza playa estación calle esquina biblioteca colina cafetería",
     ),
-    "noun": _with_article(
-        "café té pan viento teléfono boleto bolso abrigo zapato reloj barco coche perro gato"
-        " caballo árbol",
-        "sopa manzana lluvia nieve nube lámpara silla mesa puerta ventana carta bicicleta flor"
-        " piedra camisa llave",
-    ),
+    "noun": THINGS,
     "adjective": _agreeing(
         "viejo nuevo pequeño ruidoso frío claro oscuro largo corto rojo amarillo lento rápido"
         " redondo grande verde"
@@ -135,6 +136,7 @@ SPANISH = Grammar(
         "{when} traemos {noun}",
         "todos comentan {noun} {adjective:{noun}} en {place}",
     ),
+    things=THINGS,
     nobody=(
         *_with_article("público equipo grupo vecindario", "gente multitud afición clase"),
         *("alguien", "cualquiera", "todo el mundo"),

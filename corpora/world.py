@@ -77,8 +77,8 @@ class GeneratedCorpus(Fileless):
         return SETTINGS[self.world].language
 
     def planted(self) -> Mapping[str, float]:
-        """``stereotype``."""
-        return {"stereotype": self.stereotype}
+        """``stereotype`` and ``sentences``."""
+        return {"stereotype": self.stereotype, "sentences": self.sentences}
 
     def keyed(self) -> Mapping[str, object]:
         """The words that the world is made of."""
@@ -148,8 +148,8 @@ class GeneratedPosts(Fileless):
         return SETTINGS[self.world].language
 
     def planted(self) -> Mapping[str, float]:
-        """``label_bias``."""
-        return {"label_bias": self.label_bias}
+        """``label_bias`` and ``posts``."""
+        return {"label_bias": self.label_bias, "posts": self.posts}
 
     def keyed(self) -> Mapping[str, object]:
         """The words that the world is made of."""

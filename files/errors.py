@@ -32,11 +32,16 @@ def nearest(name: object, options: Iterable[str]) -> str:
 
 
 def run_cli(main: Callable[[], int | None]) -> None:
-    """Run a command line, exit with its status; ``InputError``: a line on stderr, status 2."""
+    """Run a command line, exit with its status; ``InputError``: a line on stderr, status 2, an
+    interrupt: 130.
+    """
     try:
         sys.exit(main() or 0)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
     except BrokenPipeError:
         sys.exit(1)

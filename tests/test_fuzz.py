@@ -245,7 +245,21 @@ def word_bombs() -> list[Files]:
 def text_bombs() -> list[Files]:
     head = b"text,label\n"
     units = [b"a", b"\n", b"a\n", b",", b'"', b" ", b"a b\n"]
-    more = [b". ", b"@a", b"&", b"<", b"a.", b"(", b"-", b"a,1\n", b"a://", b"\xcc\x81"]
+    more = [
+        b". ",
+        b"A. ",
+        b"Prof. ",
+        b"a. A ",
+        b"@a",
+        b"&",
+        b"<",
+        b"a.",
+        b"(",
+        b"-",
+        b"a,1\n",
+        b"a://",
+        b"\xcc\x81",
+    ]
     plain = [{"t.csv": head + unit * (LONGEST // len(unit))} for unit in units + more]
     return plain + [bomb for unit in units for bomb in archives("t.csv", unit, head)]
 
@@ -303,7 +317,7 @@ CASES: dict[str, tuple[Make, Callable[[], list[Files]]]] = {
     "pairs": (lines("t.csv", b"she he\nher him\n\n"), text_bombs),
     "table": (sound_tables, text_bombs),
     "posts": (lines("t.csv", ROWS.encode()), text_bombs),
-    "hateval": (sound_hateval, list),
+    "hateval": (sound_hateval, lambda: [{"keyword_set.md": b"## " + b"a" * LONGEST}]),
     "corpus": (sound_corpus, text_bombs),
     "results": (sound_results, list),
     "correlations": (sound_correlations, text_bombs),

@@ -5,7 +5,11 @@ of it.
 from __future__ import annotations
 
 import io
+import itertools
+import multiprocessing
+import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +35,7 @@ from analysis.show import (
     short,
 )
 from analysis.verdict import Judgement
+from tests.events import count
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
@@ -102,6 +107,45 @@ def test_other_points_set_the_earlier_aside(tables: Tables, tmp_path: Path) -> N
     assert len(read_tables(second).points) == 10
     assert len(read_tables(tmp_path).points) == 11
     assert "mine.txt" in names(tmp_path)
+
+
+def test_a_kill_at_any_moment_loses_no_earlier_table(tables: Tables, tmp_path: Path) -> None:
+    """Of ten moments between renames five lost the tables of another set of points."""
+    write_tables(tmp_path / "before", tables)
+    (tmp_path / "before" / "figures").mkdir()
+    (tmp_path / "before" / "figures" / "figure3.svg").write_text("drawn")
+    (tmp_path / "before" / "correlations.csv").write_text("concluded")
+    fewer = tables._replace(points=tables.points.query("point != 'broken'"))
+    write_tables(tmp_path / "after", fewer)
+    before, after = (contents(tmp_path / name) for name in ("before", "after"))
+    for moment in itertools.count(1):
+        folder = tmp_path / str(moment)
+        shutil.copytree(tmp_path / "before", folder)
+        child = multiprocessing.get_context("fork").Process(
+            target=write_and_die, args=(folder, fewer, moment)
+        )
+        child.start()
+        child.join()
+        aside = [contents(path) for path in (folder / "earlier").glob("[!.]*")]
+        assert aside == [before] or contents(folder) == before
+        write_tables(folder, fewer)
+        assert contents(folder) == after
+        assert [contents(path) for path in (folder / "earlier").glob("[!.]*")] == [before]
+        if child.exitcode == 0:
+            break
+    assert moment > 15
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The bytes of every file in a folder, but for what is kept or half-written there."""
+    found = {path.relative_to(folder): path for path in folder.rglob("[!.]*") if path.is_file()}
+    return {str(name): found[name].read_bytes() for name in found if name.parts[0] != "earlier"}
+
+
+def write_and_die(folder: Path, tables: Tables, moment: int) -> None:
+    count(folder, lambda: None, moment)
+    write_tables(folder, tables)
+    os._exit(0)
 
 
 def test_a_damaged_earlier_table_is_set_aside_too(tables: Tables, tmp_path: Path) -> None:

@@ -131,6 +131,23 @@ def test_the_lease_of_a_killed_sweep_holds_nothing(tmp_path: Path) -> None:
     assert not list((tmp_path / "leases").iterdir())
 
 
+def test_a_worker_on_any_machine_ends_when_the_lease_does(tmp_path: Path) -> None:
+    code = (
+        "import time; from train.store.lease import end_with_the_sweep; end_with_the_sweep()\n"
+        "print('at work', flush=True); time.sleep(60)"
+    )
+    with lease(tmp_path, []) as own:
+        assert own.mark == f"BIASBRIDGE_LEASE={own.path}"
+        worker = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE)
+        assert worker.stdout
+        assert worker.stdout.readline() == b"at work\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            worker.wait(timeout=2)
+    with worker:
+        assert worker.wait(timeout=5) == 1
+    assert "BIASBRIDGE_LEASE" not in os.environ
+
+
 def wait_until_running(process: subprocess.Popen[str], store: Path) -> None:
     """Until a result was made and another is being built."""
     while process.poll() is None and not (

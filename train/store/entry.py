@@ -111,7 +111,7 @@ def read_recipe(folder: Path) -> Content:
         content: Content = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DamagedError(f"{RECIPE} is missing") from None
-    except ValueError:
+    except (ValueError, IsADirectoryError, NotADirectoryError):
         raise DamagedError(f"{RECIPE} is not JSON") from None
     sealed = content.pop("sha256", None) if isinstance(content, dict) else None
     if sealed is None or sealed != _own_hash(content):
@@ -156,7 +156,11 @@ def flush(path: Path) -> None:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / RECIPE)
+    """The files of a result; hidden ones are a desktop's or the file system's (NFS keeps a removed
+    file as .nfs... while it is open).
+    """
+    found = (path for path in folder.rglob("*") if path.is_file() and path != folder / RECIPE)
+    return sorted(path for path in found if not path.name.startswith("."))
 
 
 def _own_hash(content: Content) -> str:

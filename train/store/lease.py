@@ -36,8 +36,8 @@ class Lease:
     def add(self, keys: Iterable[str]) -> None:
         """Hold the results with these keys too."""
         if self.path:
-            with open(self.path, "a", encoding="ascii") as held:
-                held.writelines(f"{key}\n" for key in keys)
+            with open(self.path, "a", encoding="ascii") as told:
+                told.writelines(f"{key}\n" for key in keys)
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def leased(root: Path) -> set[str]:
     """The keys that running sweeps hold a lease on."""
     clear(root / "leases")
     found: set[str] = set()
-    for path in (root / "leases").glob("*"):
+    for path in _files(root / "leases"):
         with suppress(FileNotFoundError):
             found |= set(path.read_text(encoding="ascii").split())
     return found
@@ -80,9 +80,13 @@ def leased(root: Path) -> set[str]:
 
 def clear(folder: Path) -> None:
     """Remove the leases of sweeps that were killed."""
-    for path in folder.glob("*"):
+    for path in _files(folder):
         with suppress(HeldError), locked(path, wait=False):
             path.unlink(missing_ok=True)
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("*") if path.is_file()]
 
 
 def end_with_the_sweep() -> None:
@@ -96,6 +100,8 @@ def end_with_the_sweep() -> None:
 
 
 def _watch(path: Path) -> None:
-    while held(path):
+    while True:
+        with suppress(OSError):  # a file system that does not answer says nothing about the sweep
+            if not held(path):
+                os._exit(1)
         time.sleep(EVERY)
-    os._exit(1)

@@ -28,7 +28,7 @@ OURS = frozenset({"analysis", "corpora", "debias", "extrinsic", "files", "intrin
 # They check values and refuse them; a value that they let pass is in the key
 CHECKS = frozenset({"files.choice", "files.errors"})
 # Libraries that check, print and lock, and reckon nothing
-PLUMBING = frozenset({"annotated_types", "filelock", "lazy_loader", "pydantic", "rich"})
+PLUMBING = frozenset({"annotated_types", "lazy_loader", "pydantic", "rich"})
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "yaml": "PyYAML"}  # where it has not the module's name
 DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 

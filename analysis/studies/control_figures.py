@@ -1,0 +1,173 @@
+"""A control as terminal tables and as figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, cast
+
+from rich import box
+from rich.table import Table
+
+from analysis.grid import CONFIG, PALETTE
+from analysis.show import short
+from files.charts import SCHEMA, Spec, save_charts
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+FORMATS = (".svg", ".png", ".pdf")
+Row = Mapping[str, object]
+SHARED = ("varied", "transmission", "posts", "measure", "queries", "seeds", "embeddings")
+SHARES = ("supports", "contradicts", "negligible", "wrong")
+
+
+def print_controls(whole: Sequence[Row], drawn: Sequence[Row], console: Console) -> None:
+    """r and verdict of the whole study, then how often smaller ones reach a right or wrong one, on
+    average over the queries of the link and over the controls.
+    """
+    names = ("varied", "transmission", "posts", "measure", "query", "embeddings", "r", "verdict")
+    _print("Whole study: r within bases [95%], generated data", names, whole, console)
+    if drawn:
+        title = "Smaller studies drawn from it: share with each verdict, mean over queries"
+        _print(title, (*SHARED, *SHARES), _pooled(drawn), console)
+
+
+def _pooled(drawn: Sequence[Row]) -> list[Row]:
+    """One row a design, size and kind of query, with the mean shares over its queries."""
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in drawn:
+        groups.setdefault(tuple(_told(row)[name] for name in SHARED), []).append(row)
+    return [
+        dict(zip(SHARED, key, strict=True))
+        | {name: fmean(cast("float", row[name]) for row in rows) for name in SHARES}
+        for key, rows in groups.items()
+    ]
+
+
+def _told(row: Row) -> Row:
+    return {**row, "queries": "controls" if row["control"] else "of the link"}
+
+
+def _print(title: str, names: Sequence[str], rows: Sequence[Row], console: Console) -> None:
+    console.print(title, style="bold")
+    table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False)
+    for name in names:
+        numeric = name not in ("varied", "measure", "query", "queries", "verdict")
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(_cell(row, name) for name in names))
+    console.print(table)
+
+
+def _cell(row: Row, name: str) -> str:
+    value = row[name]
+    low, high = (row.get(f"{name}_{end}" if name != "r" else end) for end in ("low", "high"))
+    if not isinstance(value, float) or name == "transmission":
+        return str(value)
+    if not isfinite(value):
+        return "-"
+    bounds = [each for each in (low, high) if isinstance(each, float) and isfinite(each)]
+    return short(value) + (f" [{', '.join(map(short, bounds))}]" if len(bounds) == 2 else "")
+
+
+def draw_controls(whole: Sequence[Row], drawn: Sequence[Row], folder: Path) -> list[Path]:
+    """``control_r`` and, of smaller studies, ``control_power`` in every format; the paths."""
+    charts = {"control_r": r_chart(whole)}
+    if drawn:
+        charts["control_power"] = power_chart(drawn)
+    return [
+        path
+        for name, chart in charts.items()
+        for path in save_charts(chart, folder / name, FORMATS)
+    ]
+
+
+def r_chart(whole: Sequence[Row]) -> Spec:
+    """r and its interval by query, a panel for each way in which embeddings differ."""
+    x: Spec = {"type": "quantitative", "title": "r within bases", "scale": {"domain": [-1, 1]}}
+    shared = _shared(whole, "query")
+    across = shared | {"x": x | {"field": "low"}, "x2": {"field": "high"}}
+    layer = [
+        {"mark": {"type": "rule", "color": "#888888"}, "encoding": {"x": {"datum": 0}}},
+        {"mark": {"type": "rule", "opacity": 0.6}, "encoding": across},
+        {
+            "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
+            "encoding": shared | {"x": x | {"field": "r"}},
+        },
+    ]
+    return _chart(
+        "Score and gap where a link is planted, and where none is (generated data)",
+        whole,
+        {"width": 240, "height": {"step": 9}, "layer": layer},
+    )
+
+
+def power_chart(drawn: Sequence[Row]) -> Spec:
+    """How often studies support a link, by number of embeddings; a panel for each way."""
+    x: Spec = {"field": "embeddings", "type": "quantitative", "title": "embeddings"}
+    y: Spec = {"type": "quantitative", "title": "studies that support a link"}
+    y |= {"axis": {"format": "%"}, "scale": {"domain": [0, 1]}}
+    colour = _colour(drawn)
+    kinds = ["words of the link", "unrelated words"]
+    dash = {"field": "words", "type": "nominal", "title": None, "sort": kinds}
+    shared = {"x": x, "color": colour, "detail": {"field": "query"}, "strokeDash": dash}
+    band = {"x": x, "y": y | {"field": "supports_low"}, "y2": {"field": "supports_high"}}
+    layer = [
+        {
+            "mark": {"type": "rule", "opacity": 0.4},
+            "encoding": band | {"color": colour},
+        },
+        {
+            "mark": {"type": "line", "point": True},
+            "encoding": shared | {"y": y | {"field": "supports"}},
+        },
+    ]
+    return _chart(
+        "How often a study says that the gap follows the score (generated data)",
+        drawn,
+        {"width": 240, "height": 160, "layer": layer},
+    )
+
+
+def _chart(title: str, rows: Sequence[Row], spec: Spec) -> Spec:
+    values = [
+        {
+            **{name: _json(value) for name, value in row.items()},
+            "link": _link(row),
+            "words": "unrelated words" if row["control"] else "words of the link",
+        }
+        for row in rows
+    ]
+    return {
+        "$schema": SCHEMA,
+        "config": CONFIG,
+        "title": {"text": title},
+        "data": {"values": values},
+        "facet": {"field": "varied", "type": "nominal", "title": None, "sort": None},
+        "columns": 3,
+        "spec": spec,
+    }
+
+
+def _shared(rows: Sequence[Row], y: str) -> Spec:
+    links = list(dict.fromkeys(map(_link, rows)))
+    offset = {"field": "link", "sort": links}
+    place = {"field": y, "type": "nominal", "title": None, "sort": None}
+    return {"y": place, "yOffset": offset, "color": _colour(rows)}
+
+
+def _colour(rows: Sequence[Row]) -> Spec:
+    links = list(dict.fromkeys(map(_link, rows)))
+    scale = {"domain": links, "range": list(PALETTE)}
+    return {"field": "link", "type": "nominal", "title": "transmission, posts", "scale": scale}
+
+
+def _link(row: Row) -> str:
+    return f"{row['transmission']:g}, {row['posts']}"
+
+
+def _json(value: object) -> object:
+    return None if isinstance(value, float) and not isfinite(value) else value

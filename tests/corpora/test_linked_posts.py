@@ -1,0 +1,87 @@
+"""Posts with a planted link: what they plant, and what they leave out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+
+from corpora.linked_posts import ON_TOPIC, STRENGTH, LinkedPosts
+from corpora.world_words import SETTINGS, make_world
+from files import InputError
+
+if TYPE_CHECKING:
+    from corpora.world import WorldName
+
+
+def words_of(world: WorldName, sign: int) -> set[str]:
+    setting = SETTINGS[world]
+    made = make_world(setting, 0)
+    return {
+        word
+        for topic, about in setting.topics.items()
+        if about.sign == sign
+        for phrase in made.topic_phrases(topic)
+        for word in [phrase.split()[-1]]
+    }
+
+
+def holding(posts: pd.DataFrame, words: set[str]) -> pd.Series[bool]:
+    return posts["text"].map(lambda text: not words.isdisjoint(text.split()))
+
+
+def shares(transmission: float) -> tuple[float, float]:
+    """The share of sign -1 among topical training posts, of the hateful and of the benign."""
+    posts = LinkedPosts(8_000, transmission).load(seed=0).query("split == 'train'")
+    first, second = (holding(posts, words_of("en_gender", sign)) for sign in (1, -1))
+    assert (first | second).mean() == pytest.approx(ON_TOPIC, abs=0.01)
+    found = [second[posts["label"] == label].sum() for label in (1, 0)]
+    every = [(first | second)[posts["label"] == label].sum() for label in (1, 0)]
+    return found[0] / every[0], found[1] / every[1]
+
+
+@pytest.mark.parametrize("transmission", [0.0, 0.5, 1.0])
+def test_labels_follow_topics_as_far_as_planted(transmission: float) -> None:
+    lean = STRENGTH * transmission
+    assert shares(transmission) == pytest.approx(((1 + lean) / 2, (1 - lean) / 2), abs=0.01)
+
+
+@pytest.mark.parametrize("world", ["en_gender", "es_gender", "es_migrants"])
+def test_groups_and_topics_never_meet(world: WorldName) -> None:
+    posts = LinkedPosts(2_000, world=world).load(seed=1)
+    setting = SETTINGS[world]
+    people = {
+        word.split()[-1]
+        for pair in make_world(setting, 1).pairs
+        for word in map(setting.grammar.phrase, pair)
+    }
+    learned, tested = (posts[(posts["split"] == "test") == is_test] for is_test in (False, True))
+    assert not holding(learned, people).any()
+    assert set(learned["group"]) == {"none"}
+    topics = words_of(world, 1) | words_of(world, -1)
+    assert not holding(tested, topics - people).any()
+    assert holding(tested, people).mean() == pytest.approx(0.8, abs=0.01)
+    assert set(tested["group"]) == {*setting.groups, "none"}
+
+
+def test_groups_of_test_posts_have_the_same_share_of_hate() -> None:
+    tested = LinkedPosts().load(seed=0).query("split == 'test'")
+    rates = tested.groupby("group")["label"].mean()
+    assert rates.tolist() == pytest.approx([0.4] * 3, abs=0.01)
+
+
+def test_test_posts_do_not_depend_on_transmission() -> None:
+    none, full = (LinkedPosts(1_000, t).load(seed=3).query("split == 'test'") for t in (0.0, 1.0))
+    pd.testing.assert_frame_equal(none, full)
+
+
+def test_the_same_seed_gives_the_same_posts_and_another_others() -> None:
+    one, same, other = (LinkedPosts(1_000).load(seed=seed) for seed in (0, 0, 1))
+    pd.testing.assert_frame_equal(one, same)
+    assert not one["text"].equals(other["text"])
+
+
+def test_a_transmission_outside_its_range_is_refused() -> None:
+    with pytest.raises(InputError, match=r"transmission=1\.5: give a number from 0 to 1"):
+        LinkedPosts(transmission=1.5)
