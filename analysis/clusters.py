@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan
+from math import nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.coefficients import Floats, Truths, both_finite
+from analysis.coefficients import Floats, both_finite
+from analysis.pairwise import concordance, signs, ties
 
 Ints = NDArray[np.intp]
 
@@ -87,19 +88,23 @@ def weighted_moments(weights: Floats, sums: Floats) -> Moments:
     """Means, variances and Pearson's r of each weighting of the units. Shapes: weights (b, units),
     sums (units, 6) -> (b,) each; r is NaN where a side is constant.
     """
-    n, sx, sy, sxx, syy, sxy = list[Floats]((weights @ sums).T)
+    return _moments(weights @ sums)
+
+
+def leave_one_out(pairs: Pairs) -> Floats:
+    """Pearson's r without each unit in turn. Shape (units,)."""
+    sums = moments(pairs)
+    return _moments(sums.sum(axis=0) - sums).r
+
+
+def _moments(sums: Floats) -> Moments:
+    n, sx, sy, sxx, syy, sxy = list[Floats](sums.T)
     with np.errstate(divide="ignore", invalid="ignore"):
         mx, my = sx / n, sy / n
         vx, vy = sxx / n - mx * mx, syy / n - my * my
         spread: Floats = np.sqrt(vx * vy)
         r: Floats = (sxy / n - mx * my) / spread
     return Moments(n, mx, my, vx, vy, spread, np.where((vx < 1e-12) | (vy < 1e-12), nan, r))
-
-
-def leave_one_out(pairs: Pairs) -> Floats:
-    """Pearson's r without each unit in turn. Shape (units,)."""
-    k = pairs.units
-    return weighted_moments(np.ones((k, k)) - np.eye(k), moments(pairs)).r
 
 
 def rho_and_tau(pairs: Pairs) -> tuple[Floats, Floats]:
@@ -113,30 +118,30 @@ def rho_and_tau(pairs: Pairs) -> tuple[Floats, Floats]:
     so that leaving out a unit takes its rows and columns from these sums. Of more than 100 units it
     is each of 40 groups of them, in the order of their names, that is left out.
     """
-
-    def signs(side: Floats, own: Truths) -> Floats:
-        found: Floats = np.sign(side[:, None] - side[own])
-        return found
-
     group = pairs.unit if pairs.units <= MOST_LEFT_OUT else pairs.unit * GROUPS // pairs.units
-    k, n = int(group.max()) + 1, len(group)
-    ranks = np.zeros((2, k, n))  # what each group adds to twice the centred ranks
-    sums, own_sums = np.zeros((3, k)), np.zeros((3, k))  # of s t, s^2 and t^2
-    for left_out in range(k):
+    x, y = pairs.x, pairs.y
+    ranks = np.stack([signs(x, x), signs(y, y)])
+    sums = _products(x, y)
+    rho, tau = [_cosine(*_squares(ranks))], [_cosine(*sums.sum(axis=1))]
+    for left_out in range(int(group.max()) + 1):
         own = group == left_out
-        s, t = signs(pairs.x, own), signs(pairs.y, own)
-        ranks[:, left_out] = s.sum(axis=1), t.sum(axis=1)
-        for i, products in enumerate((s * t, s * s, t * t)):
-            sums[i, left_out], own_sums[i, left_out] = products.sum(), products[own].sum()
-    total: Floats = sums.sum(axis=1, keepdims=True)
-    tau = _cosine(*list[Floats](np.concatenate([total, total - 2 * sums + own_sums], axis=1)))
-    kept = np.vstack([np.ones(n, dtype=bool), group != np.arange(k)[:, None]])
-    whole: Floats = ranks.sum(axis=1, keepdims=True)
-    x, y = list[Floats](np.where(kept, np.concatenate([whole, whole - ranks], axis=1), 0))
-    return _cosine((x * y).sum(axis=1), (x * x).sum(axis=1), (y * y).sum(axis=1)), tau
+        kept = ~own
+        left = np.stack([signs(side[kept], side[own]) for side in (x, y)])
+        rho.append(_cosine(*_squares(ranks[:, kept] - left)))
+        inner = _products(x[own], y[own]).sum(axis=1)
+        tau.append(_cosine(*(sums[:, kept].sum(axis=1) - sums[:, own].sum(axis=1) + inner)))
+    return np.array(rho), np.array(tau)
 
 
-def _cosine(xy: Floats, xx: Floats, yy: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = xy / np.sqrt(xx * yy)
-    return found
+def _products(x: Floats, y: Floats) -> Floats:
+    """sum_j s_ij t_ij, sum_j s_ij^2 and sum_j t_ij^2. Shapes: (n,), (n,) -> (3, n)."""
+    return np.stack([concordance(x, y), len(x) - ties(x), len(y) - ties(y)])
+
+
+def _squares(ranks: Floats) -> tuple[float, float, float]:
+    x, y = list[Floats](ranks)
+    return float(x @ y), float(x @ x), float(y @ y)
+
+
+def _cosine(xy: float, xx: float, yy: float) -> float:
+    return xy / sqrt(xx * yy) if xx > 0 and yy > 0 else nan

@@ -44,6 +44,7 @@ from analysis.verdict import (
     may_claim,
 )
 from files import InputError, atomic_path, run_cli
+from files.tables import write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,6 +110,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
     require_columns(joined, JOINED_COLUMNS, "the joined table")
     whole, unbiased = rows_of(joined), np.nan_to_num(numbers(joined, "unbiased"))
     generated = np.array([label == "True" for label in labels(joined, "generated")])
+    group_by: NDArray[np.str_] = np.array(texts(joined, "group_by"), dtype=str)
     slices = list(_slices(joined))
     resamples = _resamples(len(slices))
     found = []
@@ -116,7 +118,8 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
         rows = whole.at(places)
         behind = evidence(rows, unbiased=float(unbiased[places[0]]), resamples=resamples)
         repeated = len(set(rows.unit.tolist())) < len(places)
-        marks = Marks(repeated, bool(generated[places].any()), _missing(rows))
+        by = "; ".join(dict.fromkeys(group_by[places].tolist()))
+        marks = Marks(repeated, bool(generated[places].any()), by, _missing(rows))
         told = _supported(coefficients(rows.x, rows.y), behind)
         found.append(Finding(names, told, behind, marks=marks))
     present = list(dict.fromkeys(each.names["measure"] for each in found))
@@ -321,7 +324,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.print(RULES, soft_wrap=True, highlight=False)
     if args.out:
         with atomic_path(args.out) as path:
-            correlation_table(found, columns).to_csv(path, index=False)
+            write_csv(correlation_table(found, columns), path)
         console.print(args.out, soft_wrap=True, highlight=False, markup=False)
     return 0
 

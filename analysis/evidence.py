@@ -12,8 +12,10 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.clusters import Pairs, leave_one_out, moments, rho_and_tau, weighted_moments
-from analysis.coefficients import Floats, Truths, both_finite
+from analysis.coefficients import Floats, both_finite
+from analysis.pairwise import concordance, distance_products, distances
 from analysis.within import (
+    NO_SPREAD,
     Estimate,
     Residuals,
     indicators,
@@ -175,7 +177,7 @@ def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -
         return found._replace(caution="within bases a side is constant, or nothing is left to tell")
     names = [names[place] for place in of.told]
     found = _within(found, of, names, permutation_p(of, stratum, resamples))
-    return _without_noise(_otherwise(found, units, of, design, unbiased), units, of, design)
+    return _without_noise(_otherwise(found, units, of, design, unbiased), units, of)
 
 
 def within_interval(rows: Rows) -> Estimate:
@@ -261,25 +263,29 @@ def distance_correlation(of: Residuals) -> tuple[float, float]:
     """
     if len(of.u) < 4:
         return nan, nan
-    a, b = _distances(of.u), _distances(of.v)
-    spread = sqrt(float((a * a).sum()) * float((b * b).sum()))
-    if not spread > 0:
+    xy, xx, yy = (_centred_products(*two) for two in ((of.u, of.v), (of.u, of.u), (of.v, of.v)))
+    if not (xx > 0 and yy > 0):
         return nan, nan
-    c = float((a * b).sum()) / spread
+    c = xy / sqrt(xx * yy)
     return sqrt(max(0.0, c)), float(scipy.special.chdtrc(1, max(0.0, of.free * c + 1)))
 
 
-def _distances(values: Floats) -> Floats:
-    apart: Floats = np.abs(values[:, None] - values)
-    n, rows = len(values), apart.sum(axis=0)
-    apart = apart - (rows + rows[:, None]) / (n - 2) + float(rows.sum()) / ((n - 1) * (n - 2))
-    np.fill_diagonal(apart, 0)
-    return apart
+def _centred_products(x: Floats, y: Floats) -> float:
+    """sum over i != j of A_ij B_ij, A and B centred so that every row adds up to 0 (Huo & Székely,
+    2016), and 0 where that is what rounding leaves.
+    """
+    n, a, b = len(x), distances(x), distances(y)
+    whole = distance_products(x, y)
+    found = whole - 2 * float(a @ b) / (n - 2)
+    found += float(a.sum()) * float(b.sum()) / ((n - 1) * (n - 2))
+    return found if abs(found) > NO_SPREAD * whole else 0.0
 
 
 def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidence:
     """With the intervals over clusters."""
-    value, agree = _ranking(units, unbiased)
+    sides = _graded(np.abs(units.x - unbiased)), _graded(np.abs(units.y))
+    agree = _agreeing(*sides)
+    value = float(agree.mean()) / (len(agree) - 1)
     found = found._replace(accuracy=value)
     if found.n_clusters < FEWEST_CLUSTERS:
         return found
@@ -288,7 +294,7 @@ def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidenc
     r = weighted_moments(np.ones((1, over.units)), moments(over)).r
     whole = z_interval(float(r[0]), leave_one_out(over), free)
     rho, tau = (z_interval(float(each[0]), each[1:], free) for each in rho_and_tau(over))
-    low, high = _ranking_interval(value, agree, units.cluster, free)
+    low, high = _ranking_interval(value, sides, agree, codes(units.cluster), free)
     return found._replace(
         r_low=whole.low,
         r_high=whole.high,
@@ -301,35 +307,36 @@ def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidenc
     )
 
 
-def _ranking(units: Rows, unbiased: float) -> tuple[float, Floats]:
-    """How often the unit whose score lies nearer to unbiased has the smaller gap, over all pairs of
-    units; whether each pair agrees (1), disagrees (0) or ties on a side (0.5). Shape (n, n).
+def _agreeing(x: Floats, y: Floats) -> Floats:
+    """For each unit with how many others it agrees: which of the two lies nearer to unbiased has
+    the smaller gap; half of those with which it ties on a side. Shapes: (n,), (n,) -> (n,).
     """
-    sides = [_order(np.abs(units.x - unbiased)), _order(np.abs(units.y))]
-    agree: Floats = (1 + sides[0] * sides[1]) / 2
-    np.fill_diagonal(agree, 0)
-    n = len(agree)
-    return float(agree.sum()) / (n * (n - 1)), agree
+    return (len(x) - 1 + concordance(x, y)) / 2
 
 
-def _order(bias: Floats) -> Floats:
-    apart: Floats = bias[:, None] - bias
-    close: Truths = np.abs(apart) <= TIE * float(np.abs(apart).max(initial=0))
-    return np.where(close, 0, np.sign(apart))
+def _graded(bias: Floats) -> Floats:
+    """Ranks from 0 on, the same for neighbours that are as good as equal."""
+    order = np.argsort(bias)
+    steps = np.diff(bias[order])
+    grades = np.zeros(len(bias))
+    grades[order[1:]] = np.cumsum(steps > TIE * float(np.ptp(bias)))
+    return grades
 
 
 def _ranking_interval(
-    value: float, agree: Floats, cluster: Labels, free: int
+    value: float, sides: tuple[Floats, Floats], agree: Floats, cluster: Ints, free: int
 ) -> tuple[float, float]:
     """value +- t s, s from leaving out each cluster; cut at 0 and 1."""
-    share = indicators(codes(cluster))
-    block: Floats = share.T @ agree @ share
-    rest: Floats = len(cluster) - share.sum(axis=0)
-    k = len(rest)
+    sizes = np.bincount(cluster)
+    own = np.bincount(cluster, agree)
+    within = np.zeros(len(sizes))
+    members = np.split(np.argsort(cluster, kind="stable"), np.cumsum(sizes)[:-1])
+    for place in np.flatnonzero(sizes > 1):
+        x, y = (side[members[place]] for side in sides)
+        within[place] = _agreeing(x, y).sum()
+    k, rest = len(sizes), len(cluster) - sizes.astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        left: Floats = (block.sum() - block.sum(axis=0) - block.sum(axis=1) + np.diag(block)) / (
-            rest * (rest - 1)
-        )
+        left: Floats = (own.sum() - 2 * own + within) / (rest * (rest - 1))
     error = sqrt((k - 1) / k * float(((left - float(left.mean())) ** 2).sum()))
     if not isfinite(error) or error == 0:
         return nan, nan
@@ -337,7 +344,7 @@ def _ranking_interval(
     return max(0.0, value - reach), min(1.0, value + reach)
 
 
-def _without_noise(found: Evidence, units: Rows, of: Residuals, design: Floats) -> Evidence:
+def _without_noise(found: Evidence, units: Rows, of: Residuals) -> Evidence:
     """With the share of the variance that is not noise, and r corrected for noise.
 
     reliability = 1 - sum_u var_b(c_ub) / sum_u c_u^2
@@ -348,7 +355,7 @@ def _without_noise(found: Evidence, units: Rows, of: Residuals, design: Floats) 
     too low.
     """
     x, y = (
-        _reliability(side, resampled, of, design)
+        _reliability(side, resampled, of)
         for side, resampled in ((units.x, units.x_resampled), (units.y, units.y_resampled))
     )
     ceiling = sqrt(x.whole * y.whole)
@@ -369,13 +376,12 @@ class Reliability(NamedTuple):
     without_each: Floats
 
 
-def _reliability(side: Floats, resampled: Floats, of: Residuals, design: Floats) -> Reliability:
+def _reliability(side: Floats, resampled: Floats, of: Residuals) -> Reliability:
     usable = resampled[:, np.isfinite(resampled).all(axis=0)]
     if usable.shape[1] < FEWEST_RESAMPLES:
         return Reliability(nan, np.full(len(of.told), nan))
-    basis = np.linalg.qr(design)[0]
-    noise: Floats = (usable - basis @ (basis.T @ usable)).var(axis=1, ddof=1)[of.told]
-    variance: Floats = ((side - basis @ (basis.T @ side)) ** 2)[of.told]
+    noise: Floats = of.freed(usable).var(axis=1, ddof=1)
+    variance: Floats = of.freed(side) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         each: Floats = (noise.sum() - noise) / (variance.sum() - variance / (1 - of.leverage))
     whole = 1 - float(noise.sum()) / float(variance.sum())

@@ -25,10 +25,12 @@ from analysis.naming import (
     metric_title,
     primary_of,
     query_titles,
+    taggers,
     told,
 )
 from files import atomic_path
 from files.charts import save_charts
+from files.tables import write_csv
 
 STAMP = (
     "Generated data: it shows how the metrics behave in a planted world and is no evidence about"
@@ -98,7 +100,7 @@ def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartT
         title=f"{task}: {title} and performance gaps",
         x=title,
         y=f"performance gap ({groups.pop()})" if len(groups) == 1 else "performance gap",
-        notes=[STAMP, BARS] if generated else [BARS],
+        notes=[*([STAMP] if generated else []), BARS, *taggers(texts(part, "group_by"))],
         black=ORIGINAL,
     )
 
@@ -147,7 +149,7 @@ def _draw(data: pd.DataFrame, text: ChartText, stem: Path, suffixes: Sequence[st
     paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)
     table = stem.with_name(f"{stem.name}.csv")
     with atomic_path(table) as path:
-        _numbers(data, panels).to_csv(path, index=False)
+        write_csv(_numbers(data, panels), path)
     return [*paths, table]
 
 

@@ -20,6 +20,7 @@ class Marks(NamedTuple):
       once per query, so its pairs are not independent: the columns that count rows overstate the
       evidence, those that count units do not.
     * ``generated``: it holds points made from generated data.
+    * ``group_by``: who said which group a post is about: ``annotation``, or a tagger.
     * ``missing``: gaps that are undefined, counted by method.
     * ``reversal``: what is to be said where it pools queries, embeddings or methods that disagree
       in sign beyond noise.
@@ -27,6 +28,7 @@ class Marks(NamedTuple):
 
     repeated: bool = False
     generated: bool = False
+    group_by: str = ""
     missing: str = ""
     reversal: str = ""
 

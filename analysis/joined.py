@@ -23,7 +23,7 @@ EXTRINSIC_COLUMNS = ("point", "task", "kind", "measure", "value")
 KEPT_OF_SCORES = ("low", "high", "unbiased", "p_value", "n_found", "n_lost", "resampled")
 KEPT_OF_GAPS = (
     *("low", "high", "resampled"),
-    *("support", "support_privileged", "support_unprivileged"),
+    *("support", "support_privileged", "support_unprivileged", "group_by"),
 )
 
 
@@ -33,11 +33,11 @@ def join_points(tables: Tables) -> pd.DataFrame:
     Columns: every column of ``points``; ``metric``, ``convention``, ``query``, ``part``, ``x`` (the
     score) with its interval ``x_low``, ``x_high``, ``unbiased`` (the score without bias),
     ``p_value``, ``n_found``, ``n_lost`` where recorded; ``task``, ``measure``, ``privileged``,
-    ``unprivileged``, ``y`` (the gap) with its interval ``y_low``, ``y_high`` and ``support`` where
-    recorded; ``unit``, the embedding, ``base``, the unmodified embedding it descends from, and
-    ``cluster``, what is independent of one another: corpora, or bases where all share one corpus;
-    ``reason``, which says why ``x`` or ``y`` is NaN, or what its interval lacks. An unmodified
-    embedding has the method ``none``.
+    ``unprivileged``, ``y`` (the gap) with its interval ``y_low``, ``y_high``, ``support`` and
+    ``group_by`` where recorded; ``unit``, the embedding, ``base``, the unmodified embedding it
+    descends from, and ``cluster``, what is independent of one another: corpora, or bases where all
+    share one corpus; ``reason``, which says why ``x`` or ``y`` is NaN, or what its interval lacks.
+    An unmodified embedding has the method ``none``.
 
     Failed points are left out. Raises ``InputError`` for a missing column, an empty table, a score
     that occurs twice, or a done point that one of the tables does not know.

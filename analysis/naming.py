@@ -15,7 +15,8 @@ ALL = "all"
 UNMODIFIED = "none"
 ORIGINAL = "unmodified"
 SCORE = ("metric", "convention", "query", "part")
-GAP = ("measure", "privileged", "unprivileged")
+GROUPS = ("privileged", "unprivileged")
+GAP = ("measure", "subset", *GROUPS)
 SLICE_COLUMNS = ("task", "embedding", *SCORE, *GAP, "method")
 POOLED_OVER = ("embedding", "query", "method")
 KINDS = tuple(name for name in SLICE_COLUMNS if name not in POOLED_OVER)
@@ -24,12 +25,14 @@ FAMILY = ("task", "metric", "convention")  # what a table of slices is about
 DETAIL_OF = {
     "convention": ("metric",),
     "part": ("metric", "convention", "query"),
+    "subset": ("measure",),
     "privileged": ("measure",),
     "unprivileged": ("measure",),
 }
 DOSE_SIGN = {"debias": -1.0, "overbias": 1.0}
 PRIMARY = ("recall", "precision")
 UTILITY = "f1"
+ANNOTATION = "annotation"
 SMALLEST = 0.3  # smallest correlation of interest, where an experiment declares no other
 METRIC_TITLES = {"weat": "WEAT effect size (d)"}
 
@@ -61,18 +64,26 @@ def row_names(table: pd.DataFrame, columns: Iterable[str], separator: str = " ")
 
 
 def gap_titles(table: pd.DataFrame) -> list[str]:
-    """For each row ``recall gap``; where its groups vary ``recall gap, male - other``."""
-    pairs = zip(told(table, "privileged"), told(table, "unprivileged"), strict=True)
-    rows = zip(texts(table, "measure"), map(any, pairs), group_pairs(table), strict=True)
+    """For each row ``recall gap``; where its subset or groups vary ``recall gap, type1, male -
+    other``.
+    """
+    pairs = zip(*(told(table, name) for name in GROUPS), strict=True)
+    groups = zip(map(any, pairs), group_pairs(table), strict=True)
+    rows = zip(texts(table, "measure"), told(table, "subset"), groups, strict=True)
     return [
-        f"{measure_title(measure)} gap" + (f", {groups}" if vary else "")
-        for measure, vary, groups in rows
+        ", ".join(filter(None, (f"{measure_title(measure)} gap", subset, pair if vary else "")))
+        for measure, subset, (vary, pair) in rows
     ]
 
 
 def group_pairs(table: pd.DataFrame) -> list[str]:
     """For each row its groups as the difference they are: ``male - female``."""
-    return [" - ".join(filter(None, pair)) for pair in text_rows(table, GAP[1:])]
+    return [" - ".join(filter(None, pair)) for pair in text_rows(table, GROUPS)]
+
+
+def taggers(group_by: Iterable[str]) -> list[str]:
+    """What is to be said of groups that nobody annotated: ``groups by tagger: ...``, each once."""
+    return [f"groups by {each}" for each in dict.fromkeys(group_by) if each not in ("", ANNOTATION)]
 
 
 def query_titles(table: pd.DataFrame) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import filecmp
+import re
+import shutil
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,17 +12,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.columns import texts
 from files import InputError, atomic_path
-from files.tables import read_table
+from files.tables import read_table, without_control
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CONCLUSIONS = (
-    *("correlation.json", "correlations.csv", "correlations.tex", "survey.csv"),
+    *("correlation.json", "correlations.csv", "correlations.tex", "made.csv", "survey.csv"),
     *("calibration.csv", "calibration_curves.csv", "calibration_dependence.csv"),
     *("control.csv", "control_studies.csv"),
     *("figures", "report.html"),
 )
+# Of a path in quotation marks, which may hold spaces, and of any other.
+FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
 
 
 class Tables(NamedTuple):
@@ -41,36 +45,85 @@ def read_tables(results_dir: str | Path) -> Tables:
     return Tables(*(read_table(Path(results_dir) / name) for name in FILES))
 
 
+def shareable(tables: Tables) -> Tables:
+    """The tables without what belongs to one machine: folders in errors, tracebacks (both lie in
+    ``points/POINT.json``); control characters are escaped.
+    """
+    points = tables.points.drop(columns="traceback", errors="ignore")
+    if "error" in points:
+        points = points.assign(error=[without_folders(each) for each in texts(points, "error")])
+    return Tables(*map(without_control, (points, tables.intrinsic, tables.extrinsic)))
+
+
+def without_folders(text: str) -> str:
+    """The text with ``...`` for the folders of every absolute path."""
+    for folder in (Path.cwd(), Path.home()):
+        text = text.replace(f"{folder}/", ".../") if folder != Path("/") else text
+    return FOLDERS.sub(".../", text)
+
+
 def write_tables(results_dir: str | Path, tables: Tables) -> list[Path]:
     """Write the three tables as Parquet; their paths.
 
-    Tables of other points that lie in the folder are moved first, with what was concluded from
-    them, to ``earlier/<UTC time>/``.
+    Tables of other points that lie in the folder are kept first, with what was concluded from
+    them, in ``earlier/<UTC time>/``. Whenever the process is killed, they lie in the folder or
+    there, whole.
     """
     paths = [Path(results_dir) / name for name in FILES]
     with ExitStack() as stack:
+        # Names are taken as the stack unwinds: that of points.parquet last, for where it is the
+        # others belong to it
         for path, table in zip(paths, tables, strict=True):
             table.to_parquet(stack.enter_context(atomic_path(path)), index=False)
-        # Only now are the new tables known to be writable; they take their names when the stack
-        # unwinds.
+        # Only now are the new tables known to be writable
         _set_earlier_aside(Path(results_dir), set(texts(tables.points, "point")))
     return paths
 
 
 def _set_earlier_aside(folder: Path, keys: set[str]) -> None:
-    """Move the tables of another set of points, and what was concluded from them, to a folder of
+    """Keep the tables of another set of points, and what was concluded from them, in a folder of
     their own.
     """
     before = folder / "points.parquet"
-    if not before.exists() or _keys(before) == keys:
-        return
+    if before.exists() and _keys(before) != keys:
+        if not any(_same(folder, kept) for kept in (folder / "earlier").glob("[!.]*")):
+            _keep(folder)
+        before.unlink()
+    if not before.exists():  # what else is there was kept just now, or before a kill
+        for name in (*FILES, *CONCLUSIONS):
+            if (folder / name).is_dir():
+                shutil.rmtree(folder / name)
+            else:
+                (folder / name).unlink(missing_ok=True)
+
+
+def _keep(folder: Path) -> None:
     start = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
     names = [start, *(f"{start}-{i}" for i in range(2, 1000))]
     aside = next(path for name in names if not (path := folder / "earlier" / name).exists())
-    aside.mkdir(parents=True)
-    for name in (*FILES, *CONCLUSIONS):
-        if (folder / name).exists():
-            os.replace(folder / name, aside / name)
+    with atomic_path(aside) as work:
+        work.mkdir()
+        for name in (*FILES, *CONCLUSIONS):
+            if (folder / name).is_dir():
+                shutil.copytree(folder / name, work / name)
+            elif (folder / name).exists():
+                shutil.copy2(folder / name, work / name)
+
+
+def _same(folder: Path, kept: Path) -> bool:
+    """Whether the tables, and what was concluded from them, are those kept before a kill."""
+    ours, theirs = (
+        {
+            path.relative_to(root): path
+            for name in (*FILES, *CONCLUSIONS)
+            for path in [root / name, *(root / name).rglob("*")]
+            if path.is_file()
+        }
+        for root in (folder, kept)
+    )
+    return ours.keys() == theirs.keys() and all(
+        filecmp.cmp(ours[name], theirs[name], shallow=False) for name in ours
+    )
 
 
 def _keys(path: Path) -> set[str]:

@@ -15,7 +15,7 @@ from rich.segment import Segments
 from rich.table import Table
 from rich.text import Text
 
-from analysis.columns import is_blank, numbers, text_rows, texts, values_of
+from analysis.columns import is_blank, numbers, texts, values_of
 from analysis.naming import (
     ALL,
     FAMILY,
@@ -29,6 +29,7 @@ from analysis.naming import (
     primary_of,
     row_names,
     shown,
+    taggers,
 )
 from analysis.verdict import ROLE_PRIMARY
 
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
 NOTHING = "-"
 SCORES_SHOWN = 4
 # Told only where they vary: names head a table of their own, numbers are a column.
-HEADINGS = ("task", "source", "corpus", "wordset", "classifier")
-SETTINGS = ("stereotype", "label_bias", "replicate")
+HEADINGS = ("task", "source", "challenge", "corpus", "wordset", "classifier")
+SETTINGS = ("stereotype", "label_bias", "skew", "replicate")
 LEFT = {*SLICE_COLUMNS, "direction", "status", "verdict", "why", "note"}
 
 
@@ -132,6 +133,8 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
             name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
             for note in filter(None, _notes(each)):
                 console.print(f"{name}: {note}", soft_wrap=True, highlight=False, markup=False)
+    for note in taggers(each.marks.group_by for each in whole):
+        console.print(note, soft_wrap=True, highlight=False, markup=False)
     primary = [each.judgement for each in found if each.judgement.role == ROLE_PRIMARY]
     for (verdict, why), times in Counter((each.verdict, each.why) for each in primary).items():
         told = f"{times} of {len(primary)} primary slices, {verdict}: {why}"
@@ -166,8 +169,9 @@ def print_points(
     primary: Sequence[str] = PRIMARY,
     utility: str = UTILITY,
 ) -> None:
-    """One row per done point: its intrinsic scores, its gaps in the ``primary`` measures and its
-    ``utility`` over all posts with their intervals; one table per embedding; failed points last.
+    """One row per done point: its intrinsic scores, its gaps in the ``primary`` measures with their
+    intervals and the items behind them (n, of the group that has fewer), and its ``utility`` over
+    all posts; one table per embedding; failed points last.
     """
     points = tables.points
     scores, hidden = _scores(tables.intrinsic)
@@ -191,6 +195,8 @@ def print_points(
     if hidden:
         told_of = f"not shown, but in the intrinsic table: {', '.join(hidden)}"
         console.print(told_of, highlight=False)
+    for note in taggers(texts(tables.extrinsic, "group_by")):
+        console.print(note, soft_wrap=True, highlight=False, markup=False)
     console.print(f"{done.sum()} of {len(points)} points done", highlight=False)
     failed = {
         name: _cells(points[~done], name) for name in (*section, "embedding", *made_from, "status")
@@ -223,13 +229,16 @@ def _measures(
     gaps = gaps.assign(title=gap_titles(gaps))
     overall = (extrinsic["measure"] == utility) & (extrinsic["group"] == ALL)
     parts = [gaps[gaps["measure"] == each] for each in primary_of(texts(gaps, "measure"), primary)]
-    parts.append(extrinsic[overall].assign(title=measure_title(utility)))
     rows = pd.concat(parts)
+    counts = texts(rows, "support")
+    told = zip(estimates(rows), counts, strict=True)
+    cells = [*(f"{gap} {n}".rstrip() for gap, n in told), *estimates(extrinsic[overall])]
+    titles = [f"{title}, n" if any(counts) else title for title in texts(rows, "title")]
+    titles += [measure_title(utility)] * int(overall.sum())
+    points = texts(rows, "point") + texts(extrinsic[overall], "point")
     found: dict[str, dict[str, str]] = {}
-    for (title, point), value in zip(
-        text_rows(rows, ("title", "point")), estimates(rows), strict=True
-    ):
-        found.setdefault(title, {})[point] = value
+    for title, point, cell in zip(titles, points, cells, strict=True):
+        found.setdefault(title, {})[point] = cell
     return found
 
 

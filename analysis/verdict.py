@@ -102,7 +102,7 @@ def _verdict(
         return CANNOT_TELL, "r within bases has no interval"
     beyond = low > 0 or high < 0
     said = f"not beyond chance among {family} slices (adjusted p {p:.2g}); " if beyond else ""
-    said += f"it finds |r| from {reach:.2f} on; "
+    said += f"such a study finds |r| from {reach:.2f} on; "
     return CANNOT_TELL, said + _enough(found, family, smallest)
 
 

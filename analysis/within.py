@@ -33,6 +33,7 @@ FEWEST_FREE = 8  # degrees of freedom below which simulated intervals and tests 
 NO_SPREAD = 1e-12
 NEARLY_1 = 1 - 1e-12
 LEAST_SHARE = 0.6
+MOST_PERMUTED = 2_000  # units
 CELLS = 4_000_000  # numbers that permutations are computed on at a time
 
 
@@ -48,7 +49,7 @@ class Estimate(NamedTuple):
 class Residuals:
     """What is left of x and y: shapes (n,) each, of the units ``told`` (their places), which no
     column of the design singles out. ``leverage`` is h, ``free`` the degrees of freedom left for a
-    correlation, all units - rank - 1.
+    correlation, all units - rank - 1; ``basis`` spans the columns of the design (all units, rank).
     """
 
     u: Floats
@@ -56,6 +57,11 @@ class Residuals:
     leverage: Floats
     told: Ints
     free: int
+    basis: Floats
+
+    def freed(self, values: Floats) -> Floats:
+        """Other values of all units, freed of the design: (all units, ...) -> (n, ...)."""
+        return _freed(values, self.basis)[self.told]
 
     @property
     def defined(self) -> bool:
@@ -80,8 +86,13 @@ def residuals(x: Floats, y: Floats, design: Floats) -> Residuals:
     basis = basis[:, values > 1e-9 * max(float(values.max(initial=0)), 1e-300)]
     leverage: Floats = np.einsum("ij,ij->i", basis, basis)
     told = np.flatnonzero(leverage < 1 - 1e-9)
-    u, v = ((side - basis @ (basis.T @ side))[told] for side in (_scaled(x), _scaled(y)))
-    return Residuals(u, v, leverage[told], told, len(x) - basis.shape[1] - 1)
+    u, v = (_freed(_scaled(side), basis)[told] for side in (x, y))
+    return Residuals(u, v, leverage[told], told, len(x) - basis.shape[1] - 1, basis)
+
+
+def _freed(values: Floats, basis: Floats) -> Floats:
+    left: Floats = values - basis @ (basis.T @ values)
+    return left
 
 
 def indicators(labels: Ints) -> Floats:
@@ -166,6 +177,7 @@ def permutation_p(of: Residuals, strata: Ints, resamples: int) -> float:
     noise of its own size. So p is exact where the units of a stratum can be exchanged, and close
     where they only have r = 0: where noise grows with x, say, or few units have most of the weight
     (Janssen, 1997; DiCiccio & Romano, 2017). The bound keeps a small V of few units from deciding.
+    Of more than 2,000 units it is T's normal limit, P(|Z| >= |T|).
     """
     if not of.defined:
         return nan
@@ -184,6 +196,8 @@ def permutation_p(of: Residuals, strata: Ints, resamples: int) -> float:
             found: Floats = np.abs(np.arctanh(r)) / np.sqrt(variance)
         return np.nan_to_num(found)
 
+    if len(own) > MOST_PERMUTED:
+        return float(scipy.special.erfc(float(t(v[None])[0]) / sqrt(2)))
     place = orders(tuple(own.tolist()), resamples)
     observed, count = float(t(v[None])[0]) - 1e-9, 0
     size = max(1, CELLS // len(own))

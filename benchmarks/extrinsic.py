@@ -16,7 +16,7 @@ from benchmarks.row import Row
 from extrinsic.cnn import CNN
 from extrinsic.cnn_network import Network, fit
 from extrinsic.encode import Encoded, encode
-from extrinsic.gaps import gap_table
+from extrinsic.gaps import Gaps, gap_rows, gap_table
 
 POSTS, TOKENS, DIM, TYPES = 20_000, 20, 300, 20_000
 
@@ -63,8 +63,20 @@ def rows() -> list[Row]:
             "<= 5",
         ),
         Row("the same, one thread", alone, "s of processor", "<= 10"),
+        Row("gaps of 1,500 groups, 150,000 predictions", many_groups(rng), "s", "<= 5"),
         Row("gaps of 20,000 predictions, 200 resamples of the posts", 1000 * gaps, "ms", "<= 300"),
     ]
+
+
+def many_groups(rng: np.random.Generator) -> float:
+    """Seconds for the values of 1,500 groups and the gaps of one with each other."""
+    labels, predicted = rng.integers(0, 2, (2, 150_000))
+    groups = [f"{i % 1500:04}" for i in range(150_000)]
+    table = pd.DataFrame({"label": labels, "prediction": predicted, "group": groups})
+    first, *others = sorted(set(groups))
+    start = time.perf_counter()
+    gap_rows(table, Gaps(first, others[0]), *others[1:])
+    return time.perf_counter() - start
 
 
 def zipfian_posts(rng: np.random.Generator) -> Encoded:

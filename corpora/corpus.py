@@ -13,13 +13,14 @@ from typing import ClassVar, Literal
 
 from corpora.hub import HubData
 from corpora.kinds import Collected
+from corpora.penn import tokenise
 from corpora.sentences import split_sentences, tokenise_sentence
 from corpora.tweets import UNKNOWN, is_retweet, tokenise_tweet
 from files import InputError, atomic_path, choice, nearest, read_lines
 from files.choice import Count, FieldError
 from files.language import UNDETERMINED
 
-Tokeniser = Literal["tweets", "sentences", "whitespace"]
+Tokeniser = Literal["tweets", "sentences", "treebank", "whitespace"]
 Lines = list[list[str]]
 Text = tuple[Tokeniser, str]
 
@@ -32,8 +33,9 @@ class TextCorpus(Collected):
     """One text a line from plain, gzip, bzip2 or xz files.
 
     ``tokeniser``: ``tweets`` (a line is a tweet; lower-cased; see ``corpora.tweets``),
-    ``sentences`` (a line is a document, split into sentences) or ``whitespace`` (a line is a
-    tokenised sentence); one for all files, or one for each. ``lowercase`` is for the latter two.
+    ``sentences`` (a line is a document, split into sentences), ``treebank`` (the same with clitics
+    parted, as in documents with coreference; see ``corpora.penn``) or ``whitespace`` (a line is a
+    tokenised sentence); one for all files, or one for each. ``lowercase`` is for all but tweets.
     Types with fewer than ``min_count`` occurrences become ``<UNK>``. ``limit`` reads only the first
     texts. ``drop_retweets`` leaves out texts that begin with ``RT @``. ``language`` is that of the
     text (see ``files.language``). The bytes written do not depend on ``workers``.
@@ -101,7 +103,7 @@ class DatasetCorpus(HubData):
 
     version: ClassVar[int] = 2
     seeded: ClassVar[bool] = False
-    unkeyed: ClassVar[tuple[str, ...]] = ("workers", "label", "language")
+    unkeyed: ClassVar[tuple[str, ...]] = (*HubData.unkeyed, "workers", "label", "language")
 
     @property
     def name(self) -> str:
@@ -169,6 +171,8 @@ def _lines(lowercase: bool, drop_retweets: bool, given: Text) -> Lines:
         lines = [tokenise_tweet(text)]
     elif tokeniser == "sentences":
         lines = [tokenise_sentence(sentence) for sentence in split_sentences(text)]
+    elif tokeniser == "treebank":
+        lines = [[token.text for token in sentence] for sentence in tokenise(text)]
     else:
         lines = [text.split()]
     if lowercase and tokeniser != "tweets":  # its marks are in capitals

@@ -6,14 +6,14 @@ counterpart stands.
 
 from __future__ import annotations
 
-from corpora.grammar import Grammar
+from corpora.grammar import Fillers, Grammar
 
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-FILLERS = {
+FILLERS: Fillers = {
     "verb": _words(
         "likes mentions studies discusses prefers follows remembers explains describes chooses"
         " misses needs wants sees hears brings"

@@ -31,6 +31,9 @@ class Agreeing:
         return self.feminine if self.is_feminine(noun) else self.masculine
 
 
+Fillers = Mapping[str, Words | tuple[Agreeing, ...]]
+
+
 @dataclass(frozen=True)
 class Grammar:
     """The word lists and templates of one language.
@@ -45,7 +48,7 @@ class Grammar:
     sentence, where that is not the word alone.
     """
 
-    fillers: Mapping[str, tuple[str, ...] | tuple[Agreeing, ...]]
+    fillers: Fillers
     group_in_scene: Words
     group_and_topic: Words
     topic_in_scene: Words
@@ -58,7 +61,7 @@ class Grammar:
     about: Words
     endings: Words
     joking: Words
-    insults: tuple[str, ...] | tuple[Agreeing, ...]
+    insults: Words | tuple[Agreeing, ...]
     insulting: Words
     hostile: Words
     friendly: Words

@@ -11,7 +11,7 @@ from files import Choice
 if TYPE_CHECKING:
     import pandas as pd
 
-    from files.documents import Document
+    from files.documents import Case, Document
 
 Singletons = Literal["drop", "keep"]
 
@@ -50,6 +50,14 @@ class Source(Data, Protocol):
         ``test``; or ``all`` in every row: cross-validate) and, of published posts, ``raw``, the
         text as it was.
         """
+
+
+@runtime_checkable
+class Challenge(Data, Protocol):
+    """Documents with a pronoun whose antecedent is known, on which a resolver is tested."""
+
+    def load(self, *, seed: int) -> list[Case]:
+        """The cases, each document with a name of its own."""
 
 
 @runtime_checkable

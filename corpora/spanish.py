@@ -7,7 +7,7 @@ or "o", whose form would depend on it ("del", "e Ignacio").
 
 from __future__ import annotations
 
-from corpora.grammar import Agreeing, Grammar
+from corpora.grammar import Agreeing, Fillers, Grammar
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ THINGS = _with_article(
     "sopa manzana lluvia nieve nube lámpara silla mesa puerta ventana carta bicicleta flor"
     " piedra camisa llave",
 )
-FILLERS: dict[str, tuple[str, ...] | tuple[Agreeing, ...]] = {
+FILLERS: Fillers = {
     "verb": _words(
         "prefiere menciona estudia comenta sigue recuerda explica describe elige necesita busca"
         " mira oye trae cuida dibuja"

@@ -13,6 +13,7 @@ from files import InputError
 if TYPE_CHECKING:
     from nltk.tokenize import TweetTokenizer
 
+LONGEST = 50_000  # Reddit allows 40,000
 HASH, MENTION, URL, UNKNOWN = "<HASH>", "<MENTION>", "<URL>", "<UNK>"
 
 # Published collections have often replaced links by one of these words already.
@@ -34,17 +35,24 @@ def tokenise_tweet(text: str) -> list[str]:
     The marks are ``<HASH>``, ``<MENTION>`` and ``<URL>``. HTML entities are decoded. Accents are
     kept, and composed (NFC), or else a word would have two spellings; so are the endings of "niño",
     "niña" and "niñ@s". A token never holds white space. An empty text has no tokens. Raises
-    ``InputError`` for a text so long that NLTK gives up on it.
+    ``InputError`` for a text of more than ``LONGEST`` characters, or one so odd that NLTK gives up
+    on it.
     """
+    if len(text) > LONGEST:
+        raise _no_tweet(text)
     composed = unicodedata.normalize("NFC", html.unescape(text))
     ready = EITHER.sub(STAND_IN, REPLACED_URL.sub(" http://url ", composed))
     try:
         pieces = _tokeniser().tokenize(ready)
     except TimeoutError:
-        start = repr(" ".join(text[:40].split()))
-        long = f"a text of {len(text)} characters is no tweet ({start}...)"
-        raise InputError(f"{long}; use the tokeniser for sentences, or cut it") from None
+        raise _no_tweet(text) from None
     return [_mark(token.replace(STAND_IN, "@")) for piece in pieces for token in piece.split()]
+
+
+def _no_tweet(text: str) -> InputError:
+    start = repr(" ".join(text[:40].split()))
+    long = f"a text of {len(text):,} characters is no tweet ({start}...)"
+    return InputError(f"{long}; use the tokeniser for sentences, or cut it")
 
 
 def is_retweet(text: str) -> bool:

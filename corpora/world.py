@@ -28,9 +28,10 @@ from annotated_types import Ge, Le
 from corpora.draws import apportion
 from corpora.generated_lines import corpus_lines
 from corpora.generated_posts import biased_labels, draw_posts
-from corpora.world_words import SETTINGS, make_world
+from corpora.world_words import SETTINGS, listed_words, make_world
 from files import atomic_path, choice
 from files.choice import Fileless
+from files.digest import digest_of
 
 Bias = Annotated[float, Ge(-1), Le(1)]  # 0 plants none
 WorldName = Literal["en_gender", "es_gender", "es_migrants"]
@@ -64,7 +65,11 @@ class GeneratedCorpus(Fileless):
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
-    name: ClassVar[str] = "generated"
+
+    @property
+    def name(self) -> str:
+        """``generated`` and the world."""
+        return f"generated_{self.world}"
 
     @property
     def language(self) -> str:
@@ -74,6 +79,10 @@ class GeneratedCorpus(Fileless):
     def planted(self) -> Mapping[str, float]:
         """``stereotype`` and ``sentences``."""
         return {"stereotype": self.stereotype, "sentences": self.sentences}
+
+    def keyed(self) -> Mapping[str, object]:
+        """The words that the world is made of."""
+        return {"words": digest_of(listed_words(SETTINGS[self.world]))}
 
     def leans(self, *, seed: int) -> dict[str, float]:
         """The planted truth: l_w of every topic word w, in [-1, 1]; positive = first group."""
@@ -113,8 +122,8 @@ class GeneratedPosts(Fileless):
     Splits: 60% train, 10% dev, 30% test. 40% of the posts in every group are hateful. The labels of
     test are always right. In train and dev, for label_bias b > 0, a share 0.6 b of the hateful
     posts about the second group is labelled 0 (missed abuse: recall gap first - second > 0) and a
-    share 0.3 b of the benign ones is labelled 1 (precision gap > 0); b < 0 does the same to the
-    first; at 0 the groups are treated alike.
+    share 0.3 b of the benign ones is labelled 1 (which works towards a precision gap > 0, and what
+    is missed against it); b < 0 does the same to the first; at 0 the groups are treated alike.
 
     The texts do not depend on ``label_bias``, and topic words are equally frequent in posts about
     both groups, so that it is independent of a corpus's ``stereotype``.
@@ -126,8 +135,12 @@ class GeneratedPosts(Fileless):
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
-    name: ClassVar[str] = "generated"
     grouped: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """``generated`` and the world."""
+        return f"generated_{self.world}"
 
     @property
     def language(self) -> str:
@@ -137,6 +150,10 @@ class GeneratedPosts(Fileless):
     def planted(self) -> Mapping[str, float]:
         """``label_bias`` and ``posts``."""
         return {"label_bias": self.label_bias, "posts": self.posts}
+
+    def keyed(self) -> Mapping[str, object]:
+        """The words that the world is made of."""
+        return {"words": digest_of(listed_words(SETTINGS[self.world]))}
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""

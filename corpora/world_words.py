@@ -168,6 +168,12 @@ def make_world(setting: Setting, seed: int) -> World:
     )
 
 
+def listed_words(setting: Setting) -> list[Words]:
+    """The words of every word set that a world of this setting is made of."""
+    of_groups = [name for terms in setting.terms for name in terms]
+    return [*map(_lower, [*of_groups, *(n for t in setting.topics.values() for n in t.lists)])]
+
+
 def _lower(wordset: str) -> Words:
     """The words of a word set as tweets have them: einstein, nasa, shakespeare."""
     return tuple(word.lower() for word in load_wordset(wordset).words)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
-import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from files import read_lines
-from files.text import open_binary
+from files.text import LONGEST_LINE, open_binary
 
 BLOCK = 1 << 19  # bytes of text looked at together
 # 2^64 over the golden ratio, odd: multiplying by it mixes a key into its upper 16 bits
@@ -35,13 +33,13 @@ def blocks(path: Path) -> Iterator[bytes]:
     """The file in pieces of whole lines. Raises what ``files.read_lines`` does."""
     empty = True
     try:
-        with open_binary(path) as file:
+        with open_binary(path, longest_line=LONGEST_LINE) as file:
             while block := file.read(BLOCK):
                 block += file.readline()
                 block.decode()
                 yield block
                 empty = False
-    except (UnicodeDecodeError, EOFError, OSError, lzma.LZMAError, zlib.error):
+    except UnicodeDecodeError:
         deque(read_lines(path), maxlen=0)  # meets the same fault and says on which line it is
         raise
     if empty:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from debias.expand import expand
 from files import InputError, choice, read_lines
 from files.choice import FieldError, Whole
+from files.digest import digest_of
+from files.vector_files import vector_files
 from intrinsic.wordsets import Query, load_query, read_query, read_wordsets, write_query
 
 if TYPE_CHECKING:
@@ -73,7 +77,12 @@ class WordChoice:
     def files(self) -> list[Path]:
         """The word file, the lists it names, the vectors searched, and the stop words."""
         of_words = [Path(self.file), *read_wordsets(self.file).files] if self.file else []
-        return [*of_words, *_files_of(self.neighbours), *([Path(self.stop)] if self.stop else [])]
+        searched = vector_files(self.neighbours) if self.neighbours else []
+        return [*of_words, *searched, *([Path(self.stop)] if self.stop and self.expand else [])]
+
+    def keyed(self) -> Mapping[str, object]:
+        """The words before expansion, wherever they are listed."""
+        return {"words": digest_of(asdict(self.seed_words()))}
 
     def seed_words(self) -> Query:
         """The query before expansion."""
@@ -103,9 +112,3 @@ class WordChoice:
     def write(self, out: Path, vectors: KeyedVectors | None = None) -> None:
         """Write ``words(vectors)`` as a word file, which ``read_query`` reads."""
         write_query(self.words(vectors), out)
-
-
-def _files_of(vectors: str | None) -> list[Path]:
-    """A file of vectors, or the files of a mapped folder."""
-    path = Path(vectors) if vectors else None
-    return sorted(path.iterdir()) if path and path.is_dir() else [path] if path else []

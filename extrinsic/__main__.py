@@ -15,13 +15,15 @@ from rich.text import Text
 from extrinsic.gaps import Gaps, Row, as_table, binary, column_of, gap_rows
 from extrinsic.measures import MEASURES
 from files import InputError, atomic_path, run_cli
-from files.tables import read_table
+from files.tables import read_table, write_csv
 
 EPILOG = """\
 A gap is the privileged group's value minus the other group's, of the false positive rate (fpr) the
 other way round: positive = worse for the other group. Intervals are Wilson's score intervals at
 95 %, of gaps Newcombe's. Gold and predicted labels must be 0 or 1; an empty group counts in the
 rows "all" only."""
+
+SHOWN = 200  # values, and as many gaps: no more can be read in a terminal
 
 
 class Options(argparse.Namespace):
@@ -42,11 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments, namespace=Options())
     table = read_table(options.predictions)
     predictions = prepare(table, gold=options.gold, pred=options.pred, group=options.group)
-    rows = all_gaps(predictions, _compared(predictions, options))
-    Console().print(_render(rows))
+    rows = compare(predictions, options)
+    _print(rows, Console())
     if options.csv:
         with atomic_path(options.csv) as work:
-            as_table(rows).drop(columns="resampled").to_csv(work, index=False)
+            write_csv(as_table(rows).drop(columns="resampled"), work)
 
 
 def prepare(table: pd.DataFrame, *, gold: str, pred: str, group: str) -> pd.DataFrame:
@@ -56,17 +58,7 @@ def prepare(table: pd.DataFrame, *, gold: str, pred: str, group: str) -> pd.Data
     return pd.DataFrame(labels | {"group": groups.mask(groups == "")})
 
 
-def all_gaps(predictions: pd.DataFrame, compared: Sequence[Gaps]) -> list[Row]:
-    """The rows of several comparisons: every value once, then the gaps."""
-    rows = {
-        (row.kind, row.measure, row.group, row.unprivileged): row
-        for gaps in compared
-        for row in gap_rows(predictions, gaps)
-    }
-    return sorted(rows.values(), key=lambda row: row.kind == "gap")
-
-
-def _compared(predictions: pd.DataFrame, options: Options) -> list[Gaps]:
+def compare(predictions: pd.DataFrame, options: Options) -> list[Row]:
     """The group named against the privileged one; where none is named, each other in turn."""
     present = set(predictions["group"].dropna())
     privileged = options.privileged
@@ -74,7 +66,7 @@ def _compared(predictions: pd.DataFrame, options: Options) -> list[Gaps]:
     if not others:
         only = f"every row with a group is of group {privileged!r}"
         raise InputError(f"{only}; a gap needs a second group")
-    return [Gaps(privileged, other, options.least_support) for other in others]
+    return gap_rows(predictions, Gaps(privileged, others[0], options.least_support), *others[1:])
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -94,6 +86,15 @@ def _parser() -> argparse.ArgumentParser:
     add("--least-support", type=int, default=10, metavar="N", help=fewest)
     add("--csv", type=Path, metavar="OUT", help="write the table here as well")
     return parser
+
+
+def _print(rows: Sequence[Row], console: Console) -> None:
+    shown = [
+        row for kind in ("value", "gap") for row in [r for r in rows if r.kind == kind][:SHOWN]
+    ]
+    console.print(_render(shown))
+    if more := len(rows) - len(shown):
+        console.print(f"and {more:,} more rows; --csv OUT writes all", highlight=False)
 
 
 def _render(rows: Sequence[Row]) -> Table:

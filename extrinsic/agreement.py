@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -48,6 +49,7 @@ class Options(argparse.Namespace):
     group: str
     male: str | None
     female: str | None
+    query: str
 
 
 def cross_table(tags: pd.Series[str], annotation: pd.Series[str]) -> pd.DataFrame:
@@ -82,8 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if column not in table:
             there = f"columns: {', '.join(map(str, table.columns))}"
             raise InputError(f"no column {column!r}{nearest(column, table.columns)}; {there}")
-    words = [" ".join(WORD.findall(str(text))) for text in table[given.text]]
-    tags = MentionTagger().tag(pd.DataFrame({"text": words}))["group"]
+    texts = (unicodedata.normalize("NFC", str(text)) for text in table[given.text])
+    words = [" ".join(WORD.findall(text)) for text in texts]
+    tags = MentionTagger(given.query).tag(pd.DataFrame({"text": words}))["group"]
     counts = cross_table(tags, table[given.group].astype(str).replace("", "none"))
     found = [precision(counts, *each) for each in _named(given, counts)]
     shown = Table("annotation", *TAGS, title="posts by tag", title_justify="left")
@@ -115,6 +118,8 @@ def _parser() -> argparse.ArgumentParser:
     add("posts", type=Path, help="a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file")
     add("--text", default="text", metavar="COL", help="column of the posts (default text)")
     add("--group", default="group", metavar="COL", help="column of the annotation (default group)")
+    words = "words for men and for women (default gender_mentions; Spanish: gender_mentions_es)"
+    add("--query", default="gender_mentions", metavar="NAME", help=words)
     for tag in ("male", "female"):
         means = f"the annotation that means {tag} (default: {tag}, if it is one)"
         add(f"--{tag}", metavar="VALUE", help=means)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -51,17 +51,21 @@ class Encoded:
 
 
 def encode(texts: Iterable[str], vectors: KeyedVectors) -> Encoded:
-    """Every space-separated token looked up; a word without a vector takes ``<UNK>``'s, or zeros.
+    """Every space-separated token looked up: see :func:`encode_words`."""
+    return encode_words([text.split() for text in texts], vectors)
 
-    Raises ``InputError`` when no token at all has a vector and when a vector needed is not finite.
+
+def encode_words(posts: Sequence[Sequence[str]], vectors: KeyedVectors) -> Encoded:
+    """Every word looked up; one without a vector takes that of ``<UNK>``, or zeros.
+
+    Raises ``InputError`` when no word at all has a vector and when a vector needed is not finite.
     """
-    posts = [text.split() for text in texts]
     words = {word: 0 for post in posts for word in post}
     known = [word for word in words if word in vectors.key_to_index]
     total = sum(map(len, posts))
     if not known:
-        none = f"none of the {len(words)} distinct words of the posts ({', '.join([*words][:5])})"
-        remedy = "tokenise the posts like the corpus of the vectors, lower case included"
+        none = f"none of the {len(words)} distinct words of the texts ({', '.join([*words][:5])})"
+        remedy = "tokenise them like the corpus of the vectors, lower case included"
         raise InputError(f"{none} has a vector; {remedy}")
     words.update({word: row for row, word in enumerate(known, 1)})
     found = sum(words[word] > 0 for post in posts for word in post)

@@ -11,6 +11,7 @@ Predictive Parity).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -100,21 +101,23 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
     return as_table(gap_rows(predictions, gaps))
 
 
-def gap_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
-    """The rows of ``gap_table``."""
-    names = _group_names(predictions, gaps)
+def gap_rows(predictions: pd.DataFrame, gaps: Gaps, *more: str) -> list[Row]:
+    """The rows of ``gap_table``; gaps between the privileged group and each of ``more`` follow."""
+    compared = [gaps.privileged, gaps.unprivileged, *more]
+    names = _group_names(predictions, compared)
     cell = 2 * binary(predictions, "label") + binary(predictions, "prediction")
-    compared = [gaps.privileged, gaps.unprivileged]
     groups = compared + sorted({*names.dropna()} - {*compared})
     # A missing group has code -1
     code = pd.Categorical(names, categories=groups).codes.astype(np.int64)
     by_group = np.bincount((4 * code + cell)[code >= 0], minlength=4 * len(groups)).reshape(-1, 4)
     cells = zip([*groups, ALL], [*by_group, np.bincount(cell, minlength=4)], strict=True)
-    values = [_value(measure, name, of, gaps) for name, of in cells for measure in MEASURES]
-    resampled = _resample(predictions, code, cell)
-    n = len(MEASURES)
-    pairs = zip(values[:n], values[n : 2 * n], strict=True)
-    return values + [_gap(*pair, resampled) for pair in pairs]
+    values = [[_value(measure, name, of, gaps) for measure in MEASURES] for name, of in cells]
+    resampled = _resample(predictions, code, cell, len(compared))
+    return [row for rows in values for row in rows] + [
+        _gap(*pair, resampled[[0, other]])
+        for other in range(1, len(compared))
+        for pair in zip(values[0], values[other], strict=True)
+    ]
 
 
 def as_table(rows: list[Row]) -> pd.DataFrame:
@@ -147,14 +150,14 @@ def column_of(table: pd.DataFrame, column: str) -> pd.Series:
     return table[column]
 
 
-def _group_names(predictions: pd.DataFrame, gaps: Gaps) -> pd.Series[str]:
+def _group_names(predictions: pd.DataFrame, compared: Sequence[str]) -> pd.Series[str]:
     names = column_of(predictions, "group").astype("string")
     present = sorted(names.dropna().unique())
     if ALL in present:
         raise InputError(
             f"a group is called {ALL!r}, the name of the rows over all items; rename it"
         )
-    for wanted in (gaps.privileged, gaps.unprivileged):
+    for wanted in compared:
         if wanted not in present:
             listed = ", ".join(repr(name) for name in present) or "none"
             raise InputError(
@@ -163,16 +166,16 @@ def _group_names(predictions: pd.DataFrame, gaps: Gaps) -> pd.Series[str]:
     return names
 
 
-def _resample(predictions: pd.DataFrame, code: Counts, cell: Counts) -> Counts:
-    """The cells of groups 0 and 1 over the resamples, (2, 200, 4); (2, 0, 4) without ids."""
+def _resample(predictions: pd.DataFrame, code: Counts, cell: Counts, n: int) -> Counts:
+    """The cells of the first n groups over the resamples, (n, 200, 4); (n, 0, 4) without ids."""
     if "id" not in predictions:
-        return np.zeros((2, 0, 4), dtype=np.int64)
+        return np.zeros((n, 0, 4), dtype=np.int64)
     ids = predictions["id"].astype("string")
     if missing := int(ids.isna().sum()):
         raise InputError(f"{missing} of {len(ids)} rows have no id; give each, or drop the column")
-    kept = (code == 0) | (code == 1)
-    counts = resampled_counts(ids[kept].tolist(), (4 * code + cell)[kept], 8)
-    return counts.reshape(-1, 2, 4).swapaxes(0, 1)
+    kept = (code >= 0) & (code < n)
+    counts = resampled_counts(ids[kept].tolist(), (4 * code + cell)[kept], 4 * n)
+    return counts.reshape(-1, n, 4).swapaxes(0, 1)
 
 
 def _value(measure: str, group: str, cells: Counts, gaps: Gaps) -> Row:

@@ -25,16 +25,15 @@ class KeywordTagger:
     The rule by which streams are searched, as HatEval (Basile et al., 2019) was collected: a
     keyword occurs anywhere in the post as published, inside words and hashtags too ("inmigra" in
     "#inmigrantes"); one of several words occurs where all of them do, in any order. Case and
-    accents do not count. ``keywords`` lists them, or ``file``, one a line: a plain list, or of a
-    Markdown file the list under the first heading that contains ``heading``.
+    accents do not count. They are those of ``keywords`` and those of ``file``, one a line: a plain
+    list, or of a Markdown file the list under the first heading that contains ``heading``.
 
     Whom a post was collected for is not whom it is about: like ``extrinsic.tagger`` this stands in
     for an annotation. It is known to be the rule of HatEval's collection: of the posts of its
     English training file, whose order gives the target away, 99.9% of those with keywords of one
     target alone are of that target.
 
-    Raises ``InputError`` unless exactly one of ``keywords`` and ``file`` is given, and where there
-    is no keyword.
+    Raises ``InputError`` where there is no keyword, and for two groups of one name.
     """
 
     group: str
@@ -49,8 +48,9 @@ class KeywordTagger:
     unkeyed: ClassVar[tuple[str, ...]] = ("file", "language")
 
     def __post_init__(self) -> None:
-        if bool(self.keywords) == bool(self.file):
-            raise InputError("the tagger needs its keywords: give either keywords or a file")
+        if not (self.keywords or self.file) or not all(map(str.strip, self.keywords)):
+            given = f"keywords={list(self.keywords)}"
+            raise InputError(f"{given}: the tagger needs keywords, none of them empty, or a file")
         if self.group == self.rest:
             raise InputError(f"group and rest are both {self.group!r}; name two groups")
 
@@ -61,9 +61,11 @@ class KeywordTagger:
     @property
     def description(self) -> str:
         """What the groups are, in words fit for a caption."""
-        source = f" of {self.heading or Path(self.file).name!r}" if self.file else ""
-        counted = f"{len(self._patterns())} keywords{source}, version {self.version}"
-        return f"posts that hold a keyword they may be collected by; not annotated ({counted})"
+        file = [self.heading or Path(self.file).name] if self.file else []
+        told = ", ".join([*self.keywords, *file])
+        return (
+            f"posts that hold one of the keywords: {told}; not annotated (version {self.version})"
+        )
 
     def tag(self, posts: pd.DataFrame) -> pd.DataFrame:
         """The posts with ``group``, in place of any; read in ``raw``, the text as published, where
@@ -79,12 +81,11 @@ class KeywordTagger:
 
     def _patterns(self) -> tuple[tuple[str, ...], ...]:
         """The folded words of each keyword."""
-        given = self.keywords or _listed(str(self.file), self.heading)
-        found = tuple(tuple(fold(keyword).split()) for keyword in given if keyword.strip())
-        if not found:
+        listed = _listed(self.file, self.heading) if self.file else ()
+        if self.file and not listed:
             under = f" under a heading with {self.heading!r}" if self.heading else ""
-            raise InputError(f"{self.file or 'keywords'} lists no keyword{under}")
-        return found
+            raise InputError(f"{self.file} lists no keyword{under}")
+        return tuple(tuple(fold(keyword).split()) for keyword in (*self.keywords, *listed))
 
 
 @cache

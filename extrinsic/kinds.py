@@ -1,7 +1,9 @@
-"""What a run asks of a group tagger and of a classifier."""
+"""What a run asks of a group tagger, of a classifier and of a resolver of coreference."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from files import Choice
@@ -9,6 +11,9 @@ from files import Choice
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
+
+    from extrinsic.coreference.resolution import Resolved
+    from files.documents import Document
 
 
 @runtime_checkable
@@ -32,4 +37,22 @@ class Classifier(Choice, Protocol):
         ``split``, ``group``, ``label``, ``score`` (probability of label 1) and ``prediction``.
 
         ``posts`` has the columns that ``extrinsic.crossval.read_posts`` asks for.
+        """
+
+
+@runtime_checkable
+class Resolver(Choice, Protocol):
+    """Learns from documents which mentions speak of one entity, on frozen vectors."""
+
+    def resolve(
+        self,
+        documents: Mapping[str, Sequence[Document]],
+        vectors: KeyedVectors,
+        *,
+        seed: int,
+        folder: Path,
+    ) -> Resolved:
+        """All splits but ``train``, which it learns from, and ``dev``, which stops it, resolved.
+
+        ``folder`` is its own: what it needs there to go on after an interruption.
         """

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError, choice
+from files.digest import digest_of
 from files.tables import require_columns
 from intrinsic.wordsets import Query, load_query, read_query, read_wordsets
 
@@ -62,6 +63,10 @@ class MentionTagger:
     def files(self) -> list[Path]:
         """The word file and the lists it names."""
         return [Path(self.file), *read_wordsets(self.file).files] if self.file else []
+
+    def keyed(self) -> Mapping[str, object]:
+        """The words of the named sets too."""
+        return {"words": digest_of([sorted(self._words(role)) for role in "XY"])}
 
     @property
     def description(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from files.errors import InputError
+
+WORK = re.compile(r"\..+-[0-9a-f]{12}(\.\w+)*")
 
 
 @contextmanager
@@ -39,7 +42,19 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
             raise InputError(f"{reason}; free some space, or choose another folder") from error
         raise
     finally:
-        if work.is_dir():
-            shutil.rmtree(work)
-        else:
-            work.unlink(missing_ok=True)
+        _erase(work)
+
+
+def clear_leftovers(folder: Path) -> None:
+    """Remove the temporary paths that processes left in a folder, and in folders in it, because
+    they were killed; it takes those of processes at work too, so there must be none.
+    """
+    for path in [path for path in folder.rglob(".*") if WORK.fullmatch(path.name)]:
+        _erase(path)
+
+
+def _erase(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

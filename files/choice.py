@@ -51,7 +51,8 @@ class Choice(Protocol):
     ``name`` stands for it in the tables. ``version`` is raised when its output changes. ``files()``
     are the files from outside whose bytes decide its result. Three class attributes may be added:
     ``unkeyed`` names fields that cannot change the result, ``seeded = False`` says that nothing is
-    drawn at random, ``generated = True`` that the data are made up.
+    drawn at random, ``generated = True`` that the data are made up; and a method, ``keyed()``, for
+    what decides the result besides fields and files, such as the words that a name stands for.
     """
 
     version: ClassVar[int]

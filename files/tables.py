@@ -1,22 +1,27 @@
-"""Tables from outside: delimited text and Parquet, by column names."""
+"""Tables: delimited text and Parquet read by column names, CSV written for any program."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
 import pandas as pd
-import pyarrow as pa
 
 from files.errors import InputError, nearest
-from files.text import OPENERS, open_binary, read_lines
+from files.printable import printable
+from files.text import OPENERS, open_plain, read_lines
 
 BOM = "\ufeff"
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", "": ","}
-# What a Parquet file with some wrong bytes makes pandas and pyarrow raise.
-DAMAGED_PARQUET = (pa.ArrowException, KeyError, OSError, TypeError, ValueError)
+LARGEST = 2 << 30
+MOST_COLUMNS = 10_000
+ROWS = 10_000  # read together
+FORMULA = ("=", "+", "-", "@")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 
 
 def read_table(
@@ -31,17 +36,49 @@ def read_table(
     are left out.
 
     Raises ``InputError``, with the line where there is one, for a file that is missing, empty,
-    damaged, not UTF-8 or of unknown format, for a row with more or fewer cells than the header, and
-    for a name that the header has twice.
+    damaged, not UTF-8 or of unknown format, for a row with more or fewer cells than the header, for
+    a name that the header has twice, and for text of more than ``LARGEST`` bytes or
+    ``MOST_COLUMNS`` columns.
     """
     path = Path(path)
     if path.suffix == ".parquet":
         return _read_parquet(path)
-    header, *rows = _rows(path, _separator(path, separator), quoted)
-    if twice := sorted({name for name in header if header.count(name) > 1}):
-        names = ", ".join(map(repr, twice))
-        raise InputError(f"{path}: the header names {names} more than once; rename one")
-    return pd.DataFrame(rows, columns=header, dtype=str)
+    header, columns = _columns(path, _separator(path, separator), quoted)
+    return pd.DataFrame(dict(zip(header, columns, strict=True)), dtype=str)
+
+
+def write_csv(table: pd.DataFrame, path: str | Path) -> None:
+    """Write the table as ``csv_text`` has it."""
+    Path(path).write_text(csv_text(table), encoding="utf-8", newline="\n")
+
+
+def csv_text(table: pd.DataFrame) -> str:
+    """The table as CSV, safe to print and to open in a spreadsheet.
+
+    A spreadsheet takes text that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, which can
+    send the table elsewhere: such text gets an apostrophe before it. Numbers, as text too, stay as
+    they are. Control characters are escaped.
+    """
+    names = {name: _inert(name) for name in table.columns}
+    return _mapped(table, _inert).rename(columns=names).to_csv(index=False, lineterminator="\n")
+
+
+def without_control(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with the control characters of its texts escaped."""
+    return _mapped(table, lambda cell: printable(cell) if isinstance(cell, str) else cell)
+
+
+def _mapped(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
+    """The table with the cells of its text columns changed."""
+    text = table.select_dtypes(exclude=["number", "bool"])
+    return table.assign(**{str(name): text[name].map(change) for name in text})
+
+
+def _inert(cell: object) -> object:
+    if not isinstance(cell, str):
+        return cell
+    text = printable(cell)
+    return f"'{text}" if text[:1] in FORMULA and not NUMBER.fullmatch(text) else text
 
 
 def require_columns(table: pd.DataFrame, names: Iterable[str], what: str) -> None:
@@ -54,10 +91,10 @@ def require_columns(table: pd.DataFrame, names: Iterable[str], what: str) -> Non
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
-    with open_binary(path) as raw:
+    with open_plain(path) as raw:
         try:
             return pd.read_parquet(raw)
-        except DAMAGED_PARQUET as error:
+        except Exception as error:  # Arrow's own, and whatever its and pandas' metadata lead to
             reason = f"{path} is no Parquet file or is damaged ({' '.join(str(error).split())})"
             raise InputError(f"{reason}; copy or write it again") from error
 
@@ -73,32 +110,58 @@ def _separator(path: Path, given: str | None) -> str:
     return separator
 
 
-def _rows(path: Path, separator: str, quoted: bool) -> list[list[str]]:
-    """The rows that are not blank, the header first, all of its length."""
+def _columns(path: Path, separator: str, quoted: bool) -> tuple[list[str], list[list[str]]]:
+    """The header, and the cells of each column. Rows are kept apart for a moment only: as lists of
+    their own they take ten times the memory.
+    """
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     reader = csv.reader(_lines(path), delimiter=separator, quoting=quoting, strict=True)
+    header: list[str] = []
+    columns: list[list[str]] = []
     rows: list[list[str]] = []
     line = 1
     try:
         for row in reader:
-            if row and rows and len(row) != len(rows[0]):
-                cells = f"line {line} has {len(row)} cells, the header {len(rows[0])}"
-                remedy = f"quote cells that hold the separator {separator!r}"
-                raise InputError(f"{path}: {cells}; {remedy}")
-            if row:
+            if not header and row:
+                header, columns = _header(path, row), [[] for _ in row]
+            elif row:
+                if len(row) != len(header):
+                    cells = f"line {line} has {len(row)} cells, the header {len(header)}"
+                    remedy = f"quote cells that hold the separator {separator!r}"
+                    raise InputError(f"{path}: {cells}; {remedy}")
                 rows.append(row)
+                if len(rows) == ROWS:
+                    _move(rows, columns)
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(
             f"{path}: line {line} is not delimited text ({error}); double the quotation marks"
             " within cells, or give quoted=false where they are text"
         ) from error
-    if not rows:
+    if not header:
         raise InputError(f"{path} is empty")
-    return rows
+    _move(rows, columns)
+    return header, columns
+
+
+def _header(path: Path, names: list[str]) -> list[str]:
+    if len(names) > MOST_COLUMNS:
+        many = f"the header has {len(names):,} columns, allowed are {MOST_COLUMNS:,}"
+        raise InputError(f"{path}: {many}; keep those that are used")
+    if twice := sorted(name for name, count in Counter(names).items() if count > 1):
+        repeated = ", ".join(map(repr, twice))
+        raise InputError(f"{path}: the header names {repeated} more than once; rename one")
+    return names
+
+
+def _move(rows: list[list[str]], columns: list[list[str]]) -> None:
+    """Append the cells of the rows to their columns, and empty the rows."""
+    for column, cells in zip(columns, zip(*rows, strict=True), strict=False):
+        column.extend(cells)
+    rows.clear()
 
 
 def _lines(path: Path) -> Iterator[str]:
     """The lines with their ends, without a byte order mark."""
-    for number, line in enumerate(read_lines(path)):
+    for number, line in enumerate(read_lines(path, largest=LARGEST)):
         yield f"{line if number else line.removeprefix(BOM)}\n"

@@ -1,4 +1,4 @@
-"""Lines of UTF-8 text, streamed from plain, gzip, bzip2 or xz files."""
+"""Lines of UTF-8 text, streamed from plain, gzip, bzip2 or xz files, within bounds."""
 
 from __future__ import annotations
 
@@ -6,56 +6,158 @@ import bz2
 import gzip
 import io
 import lzma
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, cast
 
 from files.errors import InputError, nearest
 
-Opener = Callable[[Path, str], object]
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+Opener = Callable[[IO[bytes], str], object]
 OPENERS: dict[str, Opener] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 # What the openers raise while reading; bz2 and gzip use a bare OSError for bad data.
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
+# Text and vectors unpack to 2 to 10 times their size, templates to 25, a bomb to a thousand.
+RATIO = 100
+UNPACKED = 1 << 19  # bytes to which any archive may unpack
+LARGEST = 1 << 40
+LONGEST_LINE = 64 << 20
+PIECE = 1 << 17
 
-def open_binary(path: str | Path) -> IO[bytes]:
-    """The decompressed bytes of a file (by its suffix); ``InputError`` if it cannot be opened.
 
-    Reading on may raise one of ``DAMAGE`` when the archive is cut or corrupt.
+class Bounded(io.RawIOBase):
+    """The decompressed bytes of a file; whatever keeps them from being read is an ``InputError``.
+
+    ``largest`` bounds the bytes, ``longest_line`` those of a line (None: any), and an archive may
+    hold ``RATIO`` times the bytes that were read of it.
+    """
+
+    def __init__(
+        self, path: Path, packed: IO[bytes], *, largest: int, longest_line: int | None
+    ) -> None:
+        opener = OPENERS.get(path.suffix)
+        self._path, self._packed, self._archive = path, packed, opener is not None
+        self._plain = cast("IO[bytes]", opener(packed, "rb") if opener else packed)
+        self._largest, self._longest_line = largest, longest_line
+        self._size = self._line = 0
+
+    def readable(self) -> bool:
+        """Whether it can be read: yes."""
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        """Fill a part of the buffer; the bytes read, 0 at the end."""
+        with memoryview(buffer) as room:
+            data = self._read(min(len(room), PIECE))
+            room[: len(data)] = data
+        self._size += len(data)
+        newline = data.rfind(b"\n")
+        self._line = len(data) - newline - 1 if newline >= 0 else self._line + len(data)
+        self._check()
+        return len(data)
+
+    def close(self) -> None:
+        """Close the file."""
+        if not self.closed:
+            self._plain.close()
+            self._packed.close()
+        super().close()
+
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._plain.read(size)
+        except DAMAGE as error:
+            if not self._archive:
+                raise InputError(f"cannot read {self._path}: {error}; check its disk") from error
+            damage = f"damaged archive after {self._size:,} unpacked bytes ({error})"
+            raise InputError(f"{self._path}: {damage}; copy the file again") from error
+        except MemoryError:
+            more = "it takes more memory to unpack than there is"
+            raise InputError(f"{self._path}: {more}; unpack it, and give the plain file") from None
+
+    def _check(self) -> None:
+        path = self._path
+        if self._archive:
+            _check_ratio(path, self._size, self._packed.tell())
+        if self._size > self._largest:
+            large = f"{path} holds more than {self._largest:,} bytes, the most that is read"
+            raise InputError(f"{large} of such a file; split it, or leave some of it out")
+        if self._longest_line is not None and self._line > self._longest_line:
+            long = f"from byte {self._size - self._line:,} on holds a line of more than"
+            remedy = "break it, for example with 'fold -s -w 10000'"
+            raise InputError(f"{path} {long} {self._longest_line:,} bytes; {remedy}")
+
+
+def _check_ratio(path: Path, size: int, packed: int) -> None:
+    if size > max(UNPACKED, RATIO * packed):
+        bomb = f"{path} unpacks to more than {RATIO} times its size, as a bomb does"
+        raise InputError(f"{bomb}; if you trust it unpack it, and give the plain file")
+
+
+def refuse_bomb(path: Path) -> None:
+    """Raise ``InputError`` for an archive that is a bomb or damaged, before a library meets it."""
+    if path.suffix in OPENERS:
+        with open_binary(path) as raw:
+            while raw.read(PIECE):
+                pass
+    elif zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as held:
+            size = sum(each.file_size for each in held.infolist())
+        _check_ratio(path, size, path.stat().st_size)
+
+
+def open_binary(
+    path: str | Path, *, largest: int = LARGEST, longest_line: int | None = None
+) -> IO[bytes]:
+    """The decompressed bytes of a file (by its suffix), to be read from front to end.
+
+    Raises ``InputError`` as ``open_plain`` does; reading on does so for an archive that is cut,
+    corrupt or a bomb, for more bytes than ``largest``, and for a line longer than
+    ``longest_line``.
     """
     path = Path(path)
-    if not path.exists():
-        siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise InputError(f"no such file: {path}{nearest(path.name, siblings)}")
-    if not path.is_file():
-        raise InputError(f"{path} is a folder; give a file")
-    opener = OPENERS.get(path.suffix)
+    raw = Bounded(path, open_plain(path), largest=largest, longest_line=longest_line)
+    return io.BufferedReader(raw, PIECE)
+
+
+def open_plain(path: Path) -> IO[bytes]:
+    """The bytes of a file as they lie on the disk; ``InputError`` if it cannot be opened."""
     try:
-        return cast("IO[bytes]", opener(path, "rb") if opener else open(path, "rb"))
+        if path.is_file():
+            return open(path, "rb")
+        kind = "is a folder" if path.is_dir() else "is a pipe or device" if path.exists() else ""
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
+    if kind:
+        raise InputError(f"{path} {kind}; give a file")
+    siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    raise InputError(f"no such file: {path}{nearest(path.name, siblings)}")
 
 
-def read_lines(path: str | Path) -> Iterator[str]:
+def read_lines(
+    path: str | Path, *, largest: int = LARGEST, longest_line: int = LONGEST_LINE
+) -> Iterator[str]:
     r"""The lines of a text file without their ``\n`` (or ``\r\n``), in constant memory.
 
     Only the newline ends a line, so that Unicode separators inside a post survive. Raises
     ``InputError`` for a missing or empty file, for bytes that are not UTF-8 (naming the line), and
-    for a damaged archive.
+    as ``open_binary`` does.
     """
     number = 0
+    raw = open_binary(path, largest=largest, longest_line=longest_line)
     try:
-        with io.TextIOWrapper(open_binary(path), encoding="utf-8", newline="\n") as lines:
+        with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as lines:
             for number, line in enumerate(lines, 1):  # noqa: B007 - read after the loop
                 yield line.rstrip("\r\n") if line.endswith("\n") else line
     except UnicodeDecodeError as error:
         # TextIOWrapper decodes ahead, so the count above may lag behind the bad line: look it up.
         bad = f"line {_bad_line(path)} is not UTF-8 ({error.reason})"
         raise InputError(f"{path}: {bad}; convert the file, for example with iconv") from None
-    except DAMAGE as error:
-        bad = f"damaged archive after line {number} ({error})"
-        raise InputError(f"{path}: {bad}; copy the file again") from None
     if number == 0:
         raise InputError(f"{path} is empty")
 

@@ -98,7 +98,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if len(given.vectors) > 1:
             print_ranks(table, console)
     if given.csv:
-        write(table.to_csv(index=False, lineterminator="\n"), given.csv)
+        from files.tables import csv_text
+
+        write(csv_text(table), given.csv)
     if given.json:
         write(as_json(audited), given.json)
     return 0

@@ -15,6 +15,7 @@ from annotated_types import doc
 
 from files import InputError, choice, nearest
 from files.choice import FieldError, Share, Whole
+from files.digest import digest_of
 from intrinsic.found_query import FoundQuery as FoundQuery
 from intrinsic.found_query import find_query
 from intrinsic.lookup import Case
@@ -222,6 +223,10 @@ class Metric:
         """The files the score depends on."""
         return [Path(self.words), *read_wordsets(self.words).files] if self.words else []
 
+    def keyed(self) -> Mapping[str, object]:
+        """The words asked about, wherever they are listed."""
+        return {"asked": digest_of([query.decisive() for query in self.asked])}
+
     def score(self, vectors: KeyedVectors, *, seed: int) -> list[Score]:
         """One row a score: of each query, or of each of its parts."""
         return [row for row, _ in self.detailed(vectors, seed=seed)]
@@ -308,6 +313,8 @@ class Metric:
             low=one.interval[0],
             high=one.interval[1],
             unbiased=math.nan if unbiased is None else unbiased,
+            least=self.about.range[0],
+            most=self.about.range[1],
             statistic=one.statistic,
             p_value=one.test.p,
             p_low=one.test.low,

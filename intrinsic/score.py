@@ -34,6 +34,7 @@ class Score(NamedTuple):
     Where the value or the p-value cannot be had it is NaN and ``reason`` says why. n_found and
     n_lost count the items of all word sets; ``lost`` names those outside the vocabulary and ``cut``
     those found but cut by the convention. ``part``: which one, where a score has several.
+    ``least``, ``most``: the ends of the metric's scale.
     ``resampled``: the score over resamples of the words that are the same for every embedding
     (``intrinsic.resampling``), NaN where a resample has none; empty without ``resamples`` and
     where there is no score.
@@ -47,6 +48,8 @@ class Score(NamedTuple):
     low: float
     high: float
     unbiased: float
+    least: float
+    most: float
     statistic: float
     p_value: float
     p_low: float

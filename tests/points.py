@@ -10,7 +10,7 @@ from debias.unmodified import Unmodified
 from debias.word_choice import WordChoice
 from extrinsic.gaps import Gaps
 from extrinsic.linear import Linear
-from extrinsic.tagger import GenderTagger
+from extrinsic.tagger import MentionTagger
 from intrinsic.metrics.weat import Weat
 from train.embed import Word2Vec
 from train.parts.hatespeech import HateSpeech
@@ -29,7 +29,7 @@ SUBJECT = StaticVectors(
     words=WordChoice(lowercase=True),
 )
 TASK = HateSpeech(
-    source=GeneratedPosts(posts=400), groups=GenderTagger(), classifier=Linear(), gaps=Gaps()
+    source=GeneratedPosts(posts=400), groups=MentionTagger(), classifier=Linear(), gaps=Gaps()
 )
 
 

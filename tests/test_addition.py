@@ -149,7 +149,7 @@ def test_a_toy_subject_task_and_study_run_and_are_reported(tmp_path: Path) -> No
     assert "10 of 10 points done" in printed
     primary = found[found["role"] == "primary"]
     assert primary[["embedding", "query"]].to_numpy().tolist() == [["all", "weat8"]]
-    assert "Of 1 primary slices" in (results / "report.html").read_text(encoding="utf-8")
+    assert "of 1 primary slices" in (results / "report.html").read_text(encoding="utf-8")
 
     printed = train(tmp_path, "study=largest")
     assert "largest reach of 10: tilt 1.0" in printed

@@ -23,6 +23,8 @@ from train.store import Store
 ROOT = CONF.parent
 GROUPS: tuple[str, ...] = ("subject", "corpus", "embedding", "debias", "words", "intrinsic")
 GROUPS += ("task", "source", "groups", "classifier", "study")
+OF_COREFERENCE = ("documents", "challenge", "resolver")
+GROUPS += OF_COREFERENCE
 CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
 # What a choice cannot do without: values for the fields that its YAML leaves open, and a debiasing
 # method that goes with it.
@@ -34,6 +36,19 @@ NEEDS = {
     ("intrinsic", "sq"): [f"intrinsic.sq.file={ROOT}/tests/similar.tsv"],
     ("source", "datasets"): ["source.path=folder"],
     ("words", "file"): [f"words.file={ROOT}/tests/words.yaml"],
+    ("documents", "files"): ["documents.path=folder", "documents.scheme=mine"],
+    ("documents", "datasets"): ["documents.path=folder"],
+    ("challenge", "winogender"): ["challenge.folder=folder"],
+    ("groups", "hateval"): ["groups.heading=against women", "groups.group=women"],
+    # Spanish goes with Spanish
+    ("corpus", "es"): ["intrinsic=weat_gender_es", "source=none"],
+    ("corpus", "generated_es_gender"): ["intrinsic=weat_gender_es", "source=none"],
+    ("corpus", "generated_es_migrants"): ["intrinsic=weat_migrants_es", "source=none"],
+    ("source", "generated_es_gender"): ["corpus=es", "intrinsic=weat_gender_es"],
+    ("source", "generated_es_migrants"): ["corpus=es", "intrinsic=weat_migrants_es"],
+    ("source", "hateval_es"): ["corpus=es", "intrinsic=weat_gender_es", "groups=gender_es"],
+    ("intrinsic", "weat_gender_es"): ["corpus=es", "source=none"],
+    ("intrinsic", "weat_migrants_es"): ["corpus=es", "source=none"],
 }
 # A small world: one training takes about a second.
 SMALL = [
@@ -65,7 +80,8 @@ def point(*overrides: str) -> Point:
 @pytest.mark.usefixtures("hydra_conf")
 @pytest.mark.parametrize(("group", "option"), CHOICES, ids="=".join)
 def test_every_choice_composes_and_builds(group: str, option: str) -> None:
-    point(f"{group}={option}", *NEEDS.get((group, option), []))
+    task = ["task=coreference_en"] if group in OF_COREFERENCE else []
+    point(*task, f"{group}={option}", *NEEDS.get((group, option), []))
 
 
 @pytest.mark.usefixtures("hydra_conf")
@@ -125,6 +141,13 @@ REFUSED = [
     (["+experiment=hatespeech_em"], "did you mean 'hatespeech_en'?"),
     (["+experiment=hatespeech_en", "+sed=3"], "unknown config key 'sed'; did you mean 'seed'?"),
     (["+experiment=hatespeech_en", "debias.dose=0,2"], "debias.dose=2"),
+    (["corpus._target_=antigravity.fly"], "is no choice"),
+    ([f"seed={'1' * 5000}"], "the configuration cannot be read (Exceeds the limit"),
+    (["subject=3"], "the configuration cannot be read (Config group override must be a string"),
+    (
+        ["+experiment=hatespeech_en", "hydra.sweeper._target_=os.system"],
+        "the configuration cannot be read (Invalid plugin 'os.system'",
+    ),
 ]
 
 
@@ -151,6 +174,44 @@ def test_bad_input_exits_2_with_one_line_and_leaves_nothing(
     assert printed.startswith("error: ")
     assert printed.count("\n") == 1
     assert not list(tmp_path.rglob("*.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("seed: 2001-01-01", "seed='2001-01-01': give a whole number"),
+        ("seed: 2001-13-45", "seed='2001-13-45': give a whole number"),
+        (f"seed: {'1' * 5000}", "the configuration cannot be read (Exceeds the limit"),
+        (f"seed: 0x{'f' * 5000}", "the configuration cannot be read (Exceeds the limit"),
+        ("seed: !!python/name:os.system", "could not determine a constructor"),
+        ("seed: !!set {a}", "Value 'set' is not a supported primitive type"),
+        (f"seed: {'[' * 100_000}", "the configuration cannot be read (maximum recursion"),
+        ('name: "a\\x1b[2J"', r"name='a\x1b[2J' holds a control character"),
+        ("intrinsic: 3", "intrinsic=3: give a mapping"),
+        ("corpus: {_target_: os.system}", "is no choice"),
+        ("seed: [", "the configuration cannot be read"),
+    ],
+)
+def test_a_configuration_file_that_cannot_be_used(
+    content: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "experiment").mkdir()
+    file = tmp_path / "experiment" / "mine.yaml"
+    file.write_text(f"# @package _global_\n{content}\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--config-dir", str(tmp_path), "+experiment=mine", "plan=true"]
+    monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    printed = capsys.readouterr().err
+    assert stop.value.code == 2, printed
+    assert message in printed
+    assert printed.startswith("error: ")
+    assert printed.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+
+from files.vectors import keyed, save_vectors
+from intrinsic.wordsets import load_query
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -105,3 +109,43 @@ def test_commands_on_files_of_ones_own(project: Path) -> None:
     assert "recall" in run(
         "python -m extrinsic p.csv --gold gold --pred pred --group who --privileged m", project
     )
+
+
+@pytest.mark.slow
+def test_the_spanish_example_on_posts_vectors_and_words_of_ones_own(project: Path) -> None:
+    [command] = re.findall(r"python train.py \S+hatespeech_es_gender source=csv .*", README)
+    [words] = re.findall(r"(# palabras\.yaml.*?)```", README, re.DOTALL)
+    (project / "palabras.yaml").write_text(words, encoding="utf-8")
+    rng, query = np.random.default_rng(0), load_query("gender_union_es")
+    asked = [word for role in "XYAB" for word in query[role].words]
+    asked += [
+        "jefe",
+        "jefa",
+        "médico",
+        "médica",
+        "secretario",
+        "secretaria",
+        "cocinero",
+        "cocinera",
+    ]
+    save_vectors(
+        keyed([*asked, "bien", "mal"], rng.normal(size=(len(asked) + 2, 8)).astype(np.float32)),
+        project / "vectores.vec",
+    )
+    kinds = [(who, how) for who in ("Él", "la mujer") for how in ("mal", "bien")] * 40
+    posts = pd.DataFrame({"texto": [f"{who} lo hace {how}" for who, how in kinds]})
+    posts.assign(odio=[int(how == "mal") for _, how in kinds]).to_csv(
+        project / "posts.csv", index=False
+    )
+    small = "seed=0 debias.dose=0,0.1 classifier=linear"
+    assert "3 of 3 points done" in run(f"{command} {small}", project)
+    own = [
+        option for option in re.findall(r"`([^`]*palabras\.yaml[^`]*)`", README) if "=" in option
+    ]
+    assert len(own) == 3
+    run(f"{command} {small} {' '.join(own)}", project)
+    results = project / "results" / "hatespeech_es_gender"
+    assert set(pd.read_parquet(results / "intrinsic.parquet")["query"]) == {"oficios"}
+    gaps = pd.read_parquet(results / "extrinsic.parquet").query("kind == 'gap'")
+    assert gaps["group_by"].str.contains("palabras.oficios: 3 male, 3 female words").all()
+    assert (gaps.query("measure == 'recall'")["support"] == 40).all()

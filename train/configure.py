@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import re
+import sys
 from collections.abc import Mapping
 from typing import Any, cast
 
 from analysis.studies.study import Study
 from files import Choice, InputError, nearest
 from files.choice import FieldError, lacks
+from files.printable import CONTROL
 from intrinsic.metric import Metric
 from train.parts.part import Subject, Task
 from train.point import Point
@@ -32,8 +34,13 @@ def to_point(tree: Tree, written: Tree) -> Point:
     for name, node in tree.items():  # those too that this point does not use
         if isinstance(node, Mapping) and TARGET in node:
             read(node, name)
-    metrics = [read(node, f"intrinsic.{name}") for name, node in tree["intrinsic"].items()]
+    chosen = tree["intrinsic"]
+    if not isinstance(chosen, Mapping):
+        raise InputError(f"intrinsic={chosen!r}: give a mapping of names to metrics")
+    metrics = [read(node, f"intrinsic.{name}") for name, node in chosen.items()]
     task = read(tree["task"], "task") if tree["task"] is not None else None
+    if CONTROL.search(str(tree["name"])):
+        raise InputError(f"name={tree['name']!r} holds a control character; choose another")
     try:
         return Point(
             experiment=tree["name"],
@@ -72,6 +79,8 @@ class Reader:
 
     def __call__(self, node: Tree, where: str) -> Choice:
         """The choice that a node names by ``_target_``."""
+        if not isinstance(node, Mapping):
+            raise InputError(f"{where}={node!r}: give a mapping with {TARGET} and its fields")
         values = {key: value for key, value in node.items() if key != TARGET}
         cls = _import(node.get(TARGET), where)
         fields = [each.name for each in dataclasses.fields(cls) if each.init]
@@ -108,6 +117,8 @@ class Reader:
 
 def _import(target: object, where: str) -> type:
     module, _, name = str(target).rpartition(".")
+    if module.partition(".")[0] in sys.stdlib_module_names:  # to import some is to run them
+        raise InputError(f"{where}.{TARGET}={target} is no choice; make it with files.choice")
     try:
         cls: object = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:

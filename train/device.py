@@ -1,10 +1,11 @@
-"""Which processor a point's classifier runs on."""
+"""Which processor a point's model runs on, and on how many threads."""
 
 from __future__ import annotations
 
 import ctypes
 import re
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from files import InputError
@@ -45,3 +46,18 @@ def has_gpu_driver() -> bool:
             ctypes.CDLL(name)
             return True
     return Path("/dev/kfd").exists()  # AMD
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread for torch: a small network gains little from more, and sums in another order
+    change the last digits of a result.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from files import Choice, InputError, choice
 from files.choice import Count, NotNegative, Positive
+from files.vector_files import vector_files
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -151,8 +152,7 @@ class Pretrained:
 
     def files(self) -> list[Path]:
         """The files whose bytes decide the result."""
-        path = Path(self.path)
-        return sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+        return vector_files(self.path)
 
     def load(self) -> KeyedVectors:
         """The vectors, checked."""

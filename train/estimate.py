@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from statistics import median
 from typing import TYPE_CHECKING
@@ -29,13 +29,13 @@ def print_plan(
     store: Store,
     console: Console,
     *,
-    anew: bool = False,
+    anew: Container[str] = (),
 ) -> None:
     """One row a stage: results, how many lie in the store, how many are to be made, at what cost,
     and how many one by one would need.
 
-    ``plans`` are the distinct points of the grid's ``cells``. ``anew``: what lies in the store
-    counts as to be made.
+    ``plans`` are the distinct points of the grid's ``cells``. ``anew``: keys that count
+    as to be made though they lie in the store.
     """
     stages: dict[str, Stage] = {}
     for plan in plans:
@@ -45,7 +45,7 @@ def print_plan(
     table = Table(title=title, title_justify="left")
     for column in ("stage", "one by one", "shared", "in store", "to make", "about"):
         table.add_column(column, justify="left" if column == "stage" else "right")
-    to_make = [stage for stage in stages.values() if anew or not store.has(stage)]
+    to_make = [stage for stage in stages.values() if stage.key in anew or not store.has(stage)]
     known = timings(store, {stage.name for stage in to_make})
     every = _tally(stage.name for stage in stages.values())
     for name in every:
@@ -77,7 +77,7 @@ Timings = Mapping[tuple[str, str, str], list[float]]
 def timings(store: Store, names: set[str]) -> Timings:
     """Seconds that results of the named stages took, by step: (stage, maker, parameters)."""
     found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for folder in (folder for name in names for folder in (store.root / name).glob("*")):
+    for folder in (folder for name in names for folder in store.entries(name)):
         with suppress(DamagedError):
             content = read_recipe(folder)
             found[_step(content["recipe"])].append(content["made"]["seconds"])

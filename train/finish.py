@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock
-
 from analysis.columns import texts
+from analysis.made import mixed, write_made
 from train.join import extended, join_tables
+from train.store.lock import locked
+from train.store.made import makers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,13 +40,19 @@ def finish(
     ``extend`` keeps the points that the results folder holds already (see ``extended``). Sweeps
     that end in the same folder at the same time wait for one another.
     """
-    from analysis.results import write_tables
+    from analysis.results import shareable, write_tables
 
     tables = join_tables(plans, store, results, outcomes)
-    with FileLock(results / "points" / ".lock"):
+    with locked(results / "points" / ".lock", f"the tables in {_near(results)}"):
         tables = extended(tables, results) if extend else tables
-        written = write_tables(results, tables)
-        written += study.conclude(tables, results, console)
+        shared = shareable(tables)
+        written = write_tables(results, shared)
+        made = makers(store, {key for table in tables[:2] for key in _keys(table)})
+        written.append(write_made(results, made))
+        written += study.conclude(shared, results, console)
+    if differing := mixed(made):
+        told = f"made by mixed versions: {differing}; python -m train.store explain KEY tells more"
+        console.print(told, soft_wrap=True, highlight=False, markup=False)
     for path in written:
         if path.parent == results or path.suffix != ".csv":
             console.print(_near(path), soft_wrap=True, highlight=False)
@@ -54,6 +61,11 @@ def finish(
         told = f"{len(damaged)} damaged results were set aside in {where}"
         console.print(told, soft_wrap=True, highlight=False)
     return _report_failures(tables.points, console)
+
+
+def _keys(table: pd.DataFrame) -> set[str]:
+    """The keys of results that a table names."""
+    return {key for name in table if str(name).endswith("_key") for key in texts(table, str(name))}
 
 
 def _report_failures(points: pd.DataFrame, console: Console) -> int:

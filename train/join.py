@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from train.point import Plan
     from train.store import Store
 
-DATA = ("experiment", "task", "source", "corpus")  # what two sweeps of one study share
+DATA = ("experiment", "task", "source", "challenge", "corpus")  # what two sweeps of one study share
 
 
 def join_tables(
@@ -48,7 +48,8 @@ def join_tables(
         else:
             noted = (outcomes or {}).get(plan.key) or read_outcome(results, plan.key)
             failed = noted is not None and noted.status == "failed"
-            outcome = noted if noted and failed else Outcome(plan.key, "failed", "did not run")
+            why = "its results are no longer in the store" if noted else "did not run"
+            outcome = noted if noted and failed else Outcome(plan.key, "failed", why)
         points.append({"point": plan.key, **plan.point.facts(), **outcome.told(), **plan.keys()})
     return Tables(
         pd.DataFrame(points), _stack(intrinsic, ["point"]), _stack(extrinsic, ["point", "task"])

@@ -7,12 +7,18 @@ from __future__ import annotations
 import json
 import time
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from files import InputError, atomic_path
+from files.atomic import clear_leftovers
 from train.store import Store, StoreError
+from train.store.lock import HeldError, NoLockError, locked
+from train.store.source import remember
 
 if TYPE_CHECKING:
     from train.point import Plan
@@ -37,7 +43,6 @@ class Outcome:
         return {
             "status": self.status,
             "error": self.error,
-            "traceback": self.traceback,
             "refused": self.refused,
         }
 
@@ -50,10 +55,35 @@ class Outcome:
 def results_folder(path: str) -> Path:
     """The results folder, proven to be writable before anything runs. Raises ``InputError``."""
     folder = Path(path).resolve()
-    with atomic_path(folder / "points" / ".probe") as probe:
-        probe.touch()
-    (folder / "points" / ".probe").unlink(missing_ok=True)
-    return folder
+    try:
+        (folder / "points").mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder / "points"):
+            return folder
+    except OSError as error:
+        raise InputError(
+            f"cannot write {folder}: {error.strerror}; choose another folder with results.dir=PATH"
+        ) from error
+
+
+@contextmanager
+def sharing(results: Path) -> Iterator[None]:
+    """One of the sweeps that write in the folder now; the first to come and the last to go clear
+    what killed ones left half-written.
+    """
+    (results / "points").mkdir(parents=True, exist_ok=True)
+    sweeps = results / "points" / ".sweeps"
+    try:
+        _clear(results, sweeps)
+        with locked(sweeps, shared=True):
+            yield
+    except NoLockError as error:
+        raise InputError(f"results.dir={results}: {error}; choose another folder") from error
+    _clear(results, sweeps)
+
+
+def _clear(results: Path, sweeps: Path) -> None:
+    with suppress(HeldError), locked(sweeps, wait=False):
+        clear_leftovers(results)
 
 
 def outcome_path(results: Path, point: str) -> Path:
@@ -86,6 +116,7 @@ def run_point(plan: Plan, store: Store, results: Path) -> Outcome:
     start = time.perf_counter()
     problem: BaseException | None = None
     try:
+        remember(stage.made_of for stage in plan.stages().values())
         for stage in plan.ends:
             store.make(stage)
     except (Exception, SystemExit) as error:

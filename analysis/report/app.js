@@ -28,8 +28,10 @@ const rows = expand(D.rows).map((row) => {
 }).filter((row) => row.x !== null && row.y !== null);
 
 // Tables: sortable by their headings, savable as CSV.
+// Text that a spreadsheet would take for a formula gets an apostrophe, as in files/tables.py.
+const inert = (cell) => typeof cell === "string" && /^[=+\-@]/.test(cell) && Number.isNaN(Number(cell)) ? `'${cell}` : cell;
 const csv = (records, names) => [names, ...records.map((record) => names.map((name) => record[name]))]
-  .map((cells) => cells.map((cell) => (cell === null || cell === undefined ? "" : /[",\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(",")).join("\n") + "\n";
+  .map((cells) => cells.map(inert).map((cell) => (cell === null || cell === undefined ? "" : /[",\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(",")).join("\n") + "\n";
 function table(records, names, caption, { save = "", scroll = false } = {}) {
   const head = element("tr"), body = element("tbody");
   let order = { name: null, up: true };
@@ -97,7 +99,7 @@ function select(brush) {
     ? shown().filter((row) => row.x >= brush.x[0] && row.x <= brush.x[1] && row.y >= brush.y[0] && row.y <= brush.y[1]) : [];
   const count = shown().length;
   document.getElementById("selected").textContent = inside.length ? `${inside.length} of ${count} rows selected` : `${count} rows shown, none selected`;
-  const names = ["embedding", "method", "direction", "dose", "wordset", "seed", "query", "x", "x_low", "x_high", "gap", "y", "y_low", "y_high"];
+  const names = ["embedding", "method", "direction", "dose", "wordset", "seed", "query", "x", "x_low", "x_high", "gap", "y", "y_low", "y_high", "support"];
   document.getElementById("selection").replaceChildren(...(inside.length ? [table(inside, names, "Selected rows", { save: "selected.csv", scroll: true })] : []));
 }
 
@@ -113,7 +115,7 @@ async function draw(id, data = {}) {
 // The answer first.
 const verdicts = D.correlations.filter((row) => row.role === "primary");
 const brief = ["query", "gap", "verdict", "r within bases, 95% interval", "embedding runs", "bases", "p, adjusted", "r of all, 95% interval", "right picks, 95% interval", "why"];
-const estimate = (value, low, high) => (value === null ? "" : `${value.toFixed(2)} ${low === null ? "" : `[${low.toFixed(2)}, ${high.toFixed(2)}]`}`);
+const estimate = (value, low, high) => (value === null ? "" : `${value.toFixed(2)} ${low === null ? "" : `[${low.toFixed(2)},\u00a0${high.toFixed(2)}]`}`);
 for (const row of verdicts) Object.assign(row, {
   "r within bases, 95% interval": estimate(row.within, row.within_low, row.within_high), "embedding runs": row.n_units, bases: row.n_bases,
   "p, adjusted": row.p_adjusted, "r of all, 95% interval": estimate(row.pearson, row.r_low, row.r_high),

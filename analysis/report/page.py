@@ -6,6 +6,7 @@ import html
 import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -16,9 +17,11 @@ import vl_convert
 
 from analysis.columns import texts
 from analysis.figures import STAMP
-from analysis.naming import PRIMARY, UNMODIFIED, UTILITY
+from analysis.made import read_made, spell_made
+from analysis.naming import PRIMARY, UNMODIFIED, UTILITY, taggers
 from analysis.report.page_data import Json, page_data
 from analysis.report.tex import correlations_tex
+from analysis.saturation import saturation
 from analysis.verdict import CANNOT_TELL, CONTRADICTS, NEGLIGIBLE, ROLE_PRIMARY, RULES, SUPPORTS
 from files import InputError, atomic_path
 
@@ -31,16 +34,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 MOST_BYTES = 5_000_000
 TOLD_TO_THE_POINTER = ("by_group", "groups", "n_found", "n_lost", "support", "reason")
-LIBRARIES = (
-    "numpy",
-    "scipy",
-    "pandas",
-    "statsmodels",
-    "scikit-learn",
-    "gensim",
-    "torch",
-    "vl-convert-python",
-)
+LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
 
 
 def build_report(
@@ -65,8 +59,10 @@ def build_report(
         "title": html.escape(_title(tables, folder)),
         "banner": _banner() if data["generated"] else "",
         "headline": html.escape(headline(found)),
+        "groups": html.escape("; ".join(taggers(texts(tables.extrinsic, "group_by")))),
+        "saturation": html.escape(saturation(tables)),
         "rules": html.escape(RULES),
-        "method": _method(tables, _cost(folder)),
+        "method": _method(tables, _cost(folder), spell_made(read_made(folder))),
     }
     page = _render(data, words)
     if len(page.encode()) > MOST_BYTES and isinstance(rows := data["rows"], Mapping):
@@ -137,11 +133,10 @@ def _title(tables: Tables, folder: Path) -> str:
 
 def _cost(folder: Path) -> str:
     """The computing time that the points' records in the folder add up to."""
-    records = [
-        json.loads(path.read_text(encoding="utf-8"))
-        for path in sorted((folder / "points").glob("*.json"))
-    ]
-    took = [float(record.get("seconds", 0)) for record in records if isinstance(record, dict)]
+    took = []
+    for path in sorted((folder / "points").glob("*.json")):
+        with suppress(OSError, ValueError, TypeError, AttributeError):  # damaged: none is known
+            took.append(float(json.loads(path.read_text(encoding="utf-8")).get("seconds", 0)))
     return (
         f"{sum(took) / 60:.1f} minutes of computing in the last attempts at {len(took)} points"
         if took
@@ -149,7 +144,7 @@ def _cost(folder: Path) -> str:
     )
 
 
-def _method(tables: Tables, cost: str) -> str:
+def _method(tables: Tables, cost: str, made: str) -> str:
     """What was run on what, with which versions, and what it does not say."""
     points = tables.points
     done = points[points["status"] == "done"]
@@ -169,7 +164,8 @@ def _method(tables: Tables, cost: str) -> str:
         "conventions": _told(tables.intrinsic, "convention"),
         "seeds": _told(points, "seed"),
         "cost": cost,
-        "versions": ", ".join([f"Python {platform.python_version()}", *versions]),
+        "results made with": made,
+        "analysed with": ", ".join([f"Python {platform.python_version()}", *versions]),
     }
     listed = "".join(
         f"<tr><th scope='row' class='text'>{html.escape(name)}</th><td class='text"

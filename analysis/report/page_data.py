@@ -15,7 +15,7 @@ from analysis.grid import BLACK, PALETTE, SHAPES
 from analysis.naming import (
     ALL,
     DOSE_SIGN,
-    GAP,
+    GROUPS,
     KINDS,
     SCORE,
     SLICE_COLUMNS,
@@ -127,11 +127,10 @@ def by_group(joined: pd.DataFrame, extrinsic: pd.DataFrame) -> list[str]:
     .61 [.50,.70]``.
     """
     values = extrinsic[extrinsic["kind"] == "value"]
-    keys = text_rows(values, ("point", "task", "measure", "group"))
+    measured = ("point", "task", "measure", "subset")
+    keys = text_rows(values, (*measured, "group"))
     told = {key: f"{key[-1]} {of}" for key, of in zip(keys, estimates(values), strict=True)}
-    gaps = zip(
-        text_rows(joined, ("point", "task", "measure")), text_rows(joined, GAP[1:]), strict=True
-    )
+    gaps = zip(text_rows(joined, measured), text_rows(joined, GROUPS), strict=True)
     return [
         "; ".join(told[*gap, group] for group in groups if (*gap, group) in told)
         for gap, groups in gaps

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.naming import ALL, SCORE, SLICE_COLUMNS, gap_titles, row_names
+from analysis.naming import ALL, SCORE, SLICE_COLUMNS, gap_titles, row_names, taggers
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
@@ -40,6 +40,7 @@ def correlations_tex(found: Iterable[Finding]) -> str:
         "% Generated data: no evidence about the world."
         if generated
         else "% r within bases, 95% interval; p adjusted over its family; (exploratory verdicts).",
+        *(f"% {note}" for note in taggers(each.marks.group_by for each in whole)),
         HEAD,
     ]
     for gap, rows in blocks.items():

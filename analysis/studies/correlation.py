@@ -66,6 +66,7 @@ class Correlation(Fileless):
         from analysis.findings import CORRELATION_COLUMNS, correlation_table
         from analysis.joined import has_gaps, join_points
         from analysis.show import print_correlations, print_points
+        from files.tables import write_csv
 
         print_points(tables, console, primary=self.primary, utility=self.utility)
         found: list[Finding] = []
@@ -78,7 +79,7 @@ class Correlation(Fileless):
             path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
         written = [folder / "correlations.csv"]
         with atomic_path(written[0]) as path:
-            correlation_table(found, CORRELATION_COLUMNS).to_csv(path, index=False)
+            write_csv(correlation_table(found, CORRELATION_COLUMNS), path)
         if joined is None or len(tables.points) < FEWEST:
             return written
         print_correlations(found, console)

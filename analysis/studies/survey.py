@@ -65,13 +65,15 @@ class Survey(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
+        from files.tables import write_csv
+
         if tables.intrinsic.empty:
             return []
         scores = survey_scores(tables)
         table = survey_table(scores)
         print_survey(table, console)
         with atomic_path(folder / "survey.csv") as path:
-            table.to_csv(path, index=False)
+            write_csv(table, path)
         return [folder / "survey.csv", *draw_survey(scores, folder / "figures")]
 
 
@@ -124,6 +126,7 @@ def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
     """``figure2_*`` for each metric in every format, with a CSV of its numbers; the paths."""
     from analysis.grid import ChartText, scatter_grid
     from files.charts import save_charts
+    from files.tables import write_csv
 
     written = []
     for name, part in scores.dropna(subset="y").groupby("metric", sort=False):
@@ -148,7 +151,7 @@ def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
         table = stem.with_suffix(".csv")
         written += [*save_charts(chart, stem, (".svg", ".png", ".pdf")), table]
         with atomic_path(table) as path:
-            part[[name for name in NUMBERS if name in part]].to_csv(path, index=False)
+            write_csv(part[[name for name in NUMBERS if name in part]], path)
     return written
 
 

@@ -1,5 +1,6 @@
 """Documents with coreference: their type, and the files they are read from and written to."""
 
+from files.documents.case import Case, Question, read_cases, write_cases
 from files.documents.conll import read_conll, write_conll
 from files.documents.document import Cluster, Document, Span
 from files.documents.jsonl import write_documents
@@ -7,12 +8,16 @@ from files.documents.read import read_documents
 from files.documents.sentences import cut_sentences
 
 __all__ = [
+    "Case",
     "Cluster",
     "Document",
+    "Question",
     "Span",
     "cut_sentences",
+    "read_cases",
     "read_conll",
     "read_documents",
+    "write_cases",
     "write_conll",
     "write_documents",
 ]

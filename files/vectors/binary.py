@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from files.errors import InputError
-from files.text import DAMAGE, open_binary
+from files.text import open_binary
 
 if TYPE_CHECKING:
     from files.vectors.blocks import Block
@@ -29,12 +29,9 @@ def binary_blocks(
     UTF-8.
     """
     kept = None if wanted is None else {word.encode() for word in wanted}
-    try:
-        with open_binary(path) as raw:
-            raw.readline()
-            yield from _blocks(path, raw, layout, kept)
-    except DAMAGE as error:
-        raise InputError(f"{path}: damaged archive ({error}); copy the file again") from error
+    with open_binary(path) as raw:
+        raw.readline()
+        yield from _blocks(path, raw, layout, kept)
 
 
 def _blocks(

@@ -30,10 +30,10 @@ def open_vectors(
 ) -> KeyedVectors:
     """As ``read_vectors``, memory-mapped: the first call converts it into a folder under ``cache``.
 
-    The folder's name is a hash of the file's resolved path, size and time and of the options, so
-    that a changed file is converted again. Two processes may convert at once: the first to finish
-    wins. A fastText .bin gives its vocabulary's vectors, without n-grams. A mapped folder and a
-    gensim pickle are opened where they are.
+    The folder's name is a hash of the file's resolved path, size, inode and times and of the
+    options, so that a changed file is converted again. Two processes may convert at once: the first
+    to finish wins. A fastText .bin gives its vocabulary's vectors, without n-grams. A mapped folder
+    and a gensim pickle are opened where they are.
     """
     path = Path(path)
     layout = detect_layout(path)
@@ -66,6 +66,6 @@ def _key(path: Path, vocab: Collection[str] | None, duplicates: str) -> str:
     """The cache folder's name; it changes with the file and with what is read of it."""
     stat = path.stat()
     words = None if vocab is None else sorted(set(vocab))
-    file = (str(path.resolve()), stat.st_size, stat.st_mtime_ns)
+    file = (str(path.resolve()), stat.st_size, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns)
     parts = json.dumps([CACHE_LAYOUT, *file, words, duplicates])
     return hashlib.sha256(parts.encode()).hexdigest()

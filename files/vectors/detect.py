@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from files.errors import InputError
-from files.text import DAMAGE, open_binary
+from files.text import open_binary
 
 FORMATS = ("word2vec_text", "glove", "word2vec_binary", "mapped", "fasttext_binary", "gensim")
 FASTTEXT_MAGIC = b"\xba\x16\x4f\x2f"  # int32 793712314, little-endian
 SAMPLE = 1 << 20
 MAX_DIM = 50_000
 HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,15})[ \t]+(\d{1,15})[ \t\r]*")
-NUMBER = re.compile(rb"(?i)[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity)")
+NUMBER = re.compile(rb"(?i)[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity)")
 NUMBERISH = re.compile(rb"[0-9.,eE+-]+")
 FOREIGN = {
     b"\x1f\x8b": "is gzip-compressed: give it the suffix .gz",
@@ -72,11 +72,8 @@ def is_number(token: bytes) -> bool:
 
 
 def _sample(path: Path) -> bytes:
-    try:
-        with open_binary(path) as raw:
-            return raw.read(SAMPLE)
-    except DAMAGE as error:
-        raise InputError(f"{path}: damaged archive ({error}); copy the file again") from error
+    with open_binary(path) as raw:
+        return raw.read(SAMPLE)
 
 
 def _with_header(path: Path, count: int, dim: int, rest: bytes) -> Layout:

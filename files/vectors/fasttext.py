@@ -12,7 +12,7 @@ import numpy as np
 from gensim.models.fasttext import FastTextKeyedVectors
 
 from files.errors import InputError
-from files.text import DAMAGE, OPENERS, open_binary
+from files.text import OPENERS, open_binary, open_plain
 
 if TYPE_CHECKING:
     from files.vectors.blocks import Counts, Floats
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 HEADER = struct.Struct("<14id3i2q")  # magic, version, 12 arguments, t, then the dictionary's sizes
 ENTRY = struct.Struct("<qb")  # count and type, after each word and its zero byte
 MATRIX = struct.Struct("<?2q")  # quantised, rows, columns
+# A word has up to max_n n-grams for each of its characters; fastText's default is 6.
+LONGEST_NGRAM = 50
+LONGEST_WORD = 10_000
 
 
 def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastTextKeyedVectors:
@@ -40,6 +43,9 @@ def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastT
             )
         if dim < 1 or min(bucket, min_n, max_n) < 0 or n_words < 1 or entries != n_words:
             raise ValueError("no model has these sizes")
+        if max_n > LONGEST_NGRAM:
+            long = f"n-grams of up to {max_n} characters (maxn), allowed are {LONGEST_NGRAM}"
+            raise InputError(f"{path} has {long}; train it again with fewer")
         words, counts, position = _words(buffer, entries)
         shape: tuple[bool, int, int] = MATRIX.unpack_from(buffer, position)
         quantised, rows, columns = shape
@@ -52,7 +58,7 @@ def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastT
         ).reshape(rows, columns)
         if not np.isfinite([matrix.min(), matrix.max()]).all():
             raise ValueError("it holds NaN or infinite values")
-    except (struct.error, ValueError, OverflowError, *DAMAGE) as error:
+    except (struct.error, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
         damage = f"the fastText model is cut or damaged ({error})"
@@ -63,9 +69,10 @@ def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastT
 
 def _bytes(path: Path) -> bytes | mmap.mmap:
     """The file's bytes: mapped, or unpacked in memory when it is compressed."""
-    with open_binary(path) as raw:
-        if path.suffix in OPENERS:
-            return raw.read()
+    if path.suffix in OPENERS:
+        with open_binary(path) as unpacked:
+            return unpacked.read()
+    with open_plain(path) as raw:
         return mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
 
 
@@ -75,9 +82,9 @@ def _words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str], Counts, 
     counts: list[int] = []
     position = HEADER.size
     for _ in range(entries):
-        end = buffer.find(b"\0", position)
+        end = buffer.find(b"\0", position, position + LONGEST_WORD)
         if end < 0:
-            raise ValueError("no end of word")
+            raise ValueError(f"a word without an end within {LONGEST_WORD:,} bytes")
         words.append(buffer[position:end].decode("utf-8", "backslashreplace"))
         counts.append(ENTRY.unpack_from(buffer, end + 1)[0])
         position = end + 1 + ENTRY.size

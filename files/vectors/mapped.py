@@ -42,18 +42,23 @@ def open_mapped(folder: str | Path) -> KeyedVectors:
     """The vectors of a mapped folder; the matrix is read-only and stays on disk until used.
 
     Raises ``InputError`` when a file is missing or damaged or when words and rows do not match.
+    The values are not looked at, for what this project wrote is finite; ``read_vectors`` does.
     """
     folder = Path(folder)
     try:
         words = (folder / "words.txt").read_bytes().decode("utf-8").split("\n")
         matrix = _map(folder / "vectors.npy")
         counts = _map(folder / "counts.npy") if (folder / "counts.npy").exists() else None
-    except (OSError, ValueError, EOFError) as error:
-        damage = f"{folder} is no mapped folder of vectors or is damaged ({error})"
+    except Exception as error:  # numpy evaluates the header as Python, which may raise anything
+        reason = f"{type(error).__name__}: {error}"
+        damage = f"{folder} is no mapped folder of vectors or is damaged ({reason})"
         raise InputError(f"{damage}; {AGAIN}") from error
     if words.pop() != "" or not words:
         raise InputError(f"{folder}: words.txt is cut, its last line has no end; {AGAIN}")
-    if matrix.ndim != 2 or matrix.dtype != np.float32 or not matrix.flags.c_contiguous:
+    if counts is not None and counts.dtype.kind not in "iu":
+        raise InputError(f"{folder}: counts.npy is {counts.dtype}; allowed are whole numbers")
+    whole = matrix.ndim == 2 and matrix.shape[1] > 0 and matrix.flags.c_contiguous
+    if not whole or matrix.dtype != np.float32:
         kind = f"vectors.npy is {matrix.dtype} of shape {matrix.shape}"
         raise InputError(f"{folder}: {kind}; allowed is a float32 matrix in C order")
     if len(words) != len(matrix) or (counts is not None and counts.shape != (len(words),)):

@@ -54,8 +54,7 @@ def read_vectors(
         vectors = read_fasttext(path, wanted=None if vocab is None else frozenset(vocab))
     if vocab is not None:
         vectors = select(vectors, vocab, path)
-    if layout.format != "mapped":
-        refuse_nonfinite(vectors.index_to_key, vectors.vectors, path)
+    refuse_nonfinite(vectors.index_to_key, vectors.vectors, path)
     return vectors
 
 

@@ -17,13 +17,14 @@ import pyarrow as pa
 from pyarrow import compute, csv
 
 from files.errors import InputError
-from files.text import DAMAGE, open_binary
+from files.text import open_binary
 from files.vectors.detect import Layout, is_number
 
 if TYPE_CHECKING:
     from files.vectors.blocks import Block, Floats
 
 CHUNK = 32 << 20
+LONGEST_ROW = 2 << 20  # MAX_DIM numbers of 40 characters
 BOM = b"\xef\xbb\xbf"
 SPACE = re.compile("[ \t\r\x0b\x0c]")
 Line = tuple[int, bytes]
@@ -49,28 +50,24 @@ def text_blocks(
     heads = None if wanted is None else {_head(word.encode("utf-8", "replace")) for word in wanted}
     options: Options | None = None
     number, rows = 1, 0
-    try:
-        with open_binary(path) as raw:
-            if layout.count is not None:
-                raw.readline()
-                number = 2
-            for chunk in _chunks(raw):
-                options = options or _csv_options(layout, chunk)
-                block = _read_plain(chunk, options) if heads is None else None
-                if block is None:
-                    numbered = enumerate(chunk.split(b"\n"), number)
-                    lines = [(i, line) for i, line in numbered if line.strip()]
-                    rows += len(lines)
-                    if heads is not None:
-                        lines = [(i, line) for i, line in lines if _head(line) in heads]
-                    block = _read_lines(path, layout, lines)
-                else:
-                    rows += len(block[0])
-                number += chunk.count(b"\n")
-                yield block
-    except DAMAGE as error:
-        damage = f"damaged archive after line {number - 1} ({error})"
-        raise InputError(f"{path}: {damage}; copy the file again") from error
+    with open_binary(path, longest_line=LONGEST_ROW) as raw:
+        if layout.count is not None:
+            raw.readline()
+            number = 2
+        for chunk in _chunks(raw):
+            options = options or _csv_options(layout, chunk)
+            block = _read_plain(chunk, options) if heads is None else None
+            if block is None:
+                numbered = enumerate(chunk.split(b"\n"), number)
+                lines = [(i, line) for i, line in numbered if line.strip()]
+                rows += len(lines)
+                if heads is not None:
+                    lines = [(i, line) for i, line in lines if _head(line) in heads]
+                block = _read_lines(path, layout, lines)
+            else:
+                rows += len(block[0])
+            number += chunk.count(b"\n")
+            yield block
     _check_count(path, layout, rows)
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from files import InputError, nearest, read_lines
+from files.nested import LARGEST, read_nested
+from files.printable import CONTROL
 from intrinsic.wordsets.wordset import ROLES, Query, WordSet, width_of
 
 FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
 SET_KEYS = ("words", "values", "file", "union", "deleted", "language", "source")
 QUERY_FACTS = ("title", "language", "source")
-Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+MOST_WORDS = 500_000
 MORE = "(and X3, A3, ... for more groups)"
 ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(QUERY_FACTS)}"
 EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'
@@ -38,31 +38,46 @@ def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
     Raises ``InputError`` naming the file and the entry for anything that is not a word set or
     query.
     """
-    content = _mapping(_decode(path), str(path))
+    content = _mapping(read_nested(path), str(path))
     if not content.keys() & {"sets", "queries"}:
         content = {"queries": content}
     _check_keys(content, FILE_KEYS, str(path))
     defaults = {
-        "language": str(content.get("language", "und")),
-        "source": str(content.get("source", Path(path).name)),
+        "language": _fact(content.get("language", "und"), str(path)),
+        "source": _fact(content.get("source", Path(path).name), str(path)),
     }
     content, files = _with_lists(content, Path(path).parent)
     sets: dict[str, WordSet] = {}
+    there = {**known}
+    queries: dict[str, Query] = {}
+    count = 0
     for name, entry in _named(content, "sets", path):
         where = f"set {name!r} in {path}"
-        sets[name] = _wordset(name, entry, {**known, **sets}, defaults, where)
-    queries = {
-        name: _query(name, entry, {**known, **sets}, defaults, f"query {name!r} in {path}")
-        for name, entry in _named(content, "queries", path)
-    }
+        there[name] = sets[name] = _wordset(name, entry, there, defaults, where)
+        count = _counted(count, [sets[name]], path)
+    for name, entry in _named(content, "queries", path):
+        where = f"query {name!r} in {path}"
+        queries[name] = _query(name, entry, there, defaults, where)
+        own = [each for each in queries[name].sets.values() if each is not there.get(each.name)]
+        count = _counted(count, own, path)
     return WordFile(sets, queries, files)
 
 
 def _named(
     content: Mapping[object, object], key: str, path: str | Path
 ) -> list[tuple[str, object]]:
-    entries = _mapping(content.get(key, {}), f"{key!r} in {path}")
-    return [(str(name), entry) for name, entry in entries.items()]
+    where = f"{key!r} in {path}"
+    entries = _mapping(content.get(key, {}), where)
+    return [(_shown(str(name), where), entry) for name, entry in entries.items()]
+
+
+def _counted(count: int, added: Iterable[WordSet], path: str | Path) -> int:
+    """The words counted so far. Unions and lists can make a small file a large one."""
+    count += sum(len(wordset.words) for wordset in added)
+    if count > MOST_WORDS:
+        many = f"its word sets and queries hold more than {MOST_WORDS:,} words in all"
+        raise InputError(f"{path}: {many}; give several files, or fewer unions")
+    return count
 
 
 def _with_lists(
@@ -71,33 +86,33 @@ def _with_lists(
     """The content with ``{"file": "words.txt"}`` replaced by that file's words, and the files read.
 
     A list has one word a line; empty lines and lines that start with ``;`` or ``#`` are left out.
-    Paths are relative to the word file.
+    Paths are relative to the folder of the word file, and stay in it.
     """
-    files: list[Path] = []
+    lists: dict[Path, list[str]] = {}
 
     def read(entry: object) -> object:
         return read_mapping(entry) if isinstance(entry, dict) else entry
 
     def read_mapping(entry: Mapping[object, object]) -> Mapping[object, object]:
         if isinstance(name := entry.get("file"), str) and "words" not in entry:
-            files.append(folder / name)
-            lines = (line.strip() for line in read_lines(files[-1]))
+            if (path := folder / name) not in lists:
+                lists[path] = _list(folder, name)
             return {key: value for key, value in entry.items() if key != "file"} | {
-                "words": [line for line in lines if line and line[0] not in ";#"]
+                "words": lists[path]
             }
         return {key: read(value) for key, value in entry.items()}
 
-    return read_mapping(content), tuple(files)
+    return read_mapping(content), tuple(lists)
 
 
-def _decode(path: str | Path) -> object:
-    """The file as plain Python values; JSON by its suffix, else YAML."""
-    text = "\n".join(read_lines(path))
-    try:
-        return json.loads(text) if Path(path).suffix == ".json" else yaml.load(text, Loader=Loader)
-    except (json.JSONDecodeError, yaml.YAMLError) as error:
-        kind = "JSON" if isinstance(error, json.JSONDecodeError) else "YAML"
-        raise InputError(f"{path} is not valid {kind}: {' '.join(str(error).split())}") from None
+def _list(folder: Path, name: str) -> list[str]:
+    """The words of a list."""
+    path = folder / name
+    if "\0" in name or not path.resolve().is_relative_to(folder.resolve()):
+        outside = f"file: {name!r} is not in the folder of the word file, {folder}"
+        raise InputError(f"{outside}; copy it there, and name it by its path from there")
+    lines = (line.strip() for line in read_lines(path, largest=LARGEST))
+    return [line for line in lines if line and line[0] not in ";#"]
 
 
 def _wordset(
@@ -120,8 +135,8 @@ def _wordset(
     return WordSet(
         name=name,
         words=tuple(word for item in items for word in item),
-        language=str(fields.get("language", defaults["language"])),
-        source=str(fields.get("source", defaults["source"])),
+        language=_fact(fields.get("language", defaults["language"]), where),
+        source=_fact(fields.get("source", defaults["source"]), where),
         deleted=_words(fields.get("deleted", []), where),
         width=len(items[0]),
         values=tuple(_number(value, str(word), where) for word, value in numbered.items()),
@@ -132,7 +147,9 @@ def _union(
     fields: Mapping[object, object], known: Mapping[str, WordSet], where: str
 ) -> Mapping[object, object]:
     """The fields with ``words`` for ``union``: the items of its word sets in order, each once."""
-    members = [_look_up(name, known, where) for name in _words(fields["union"], where)]
+    members = [
+        _look_up(name, known, where) for name in dict.fromkeys(_words(fields["union"], where))
+    ]
     for member in members:
         if member.values:
             raise InputError(f"{where}: {member.name!r} has values, which a union cannot keep")
@@ -156,7 +173,7 @@ def _query(
 ) -> Query:
     """A query whose roles are each the name of a word set or a list of words."""
     fields = _mapping(entry, where)
-    defaults = {key: str(fields.get(key, default)) for key, default in defaults.items()}
+    defaults = {key: _fact(fields.get(key, default), where) for key, default in defaults.items()}
     sets: dict[str, WordSet] = {}
     for role, value in fields.items():
         if role in QUERY_FACTS:
@@ -167,7 +184,7 @@ def _query(
         sets[role] = _role(name, role, value, known, defaults, f"{role} of {where}")
     if not sets:
         raise InputError(f"{where} names no words; {ROLE_KEYS}")
-    return Query(name, sets, defaults["language"], title=str(fields.get("title", "")))
+    return Query(name, sets, defaults["language"], title=_fact(fields.get("title", ""), where))
 
 
 def _role(
@@ -202,13 +219,21 @@ def _items(entry: object, where: str) -> list[tuple[str, ...]]:
 
 
 def _number(value: object, word: str, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InputError(f"{where}: the value of {word!r} is {value!r}; give a finite number")
-    return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number):
+            return number
+    raise InputError(f"{where}: the value of {word!r} is {value!r}; give a finite number")
 
 
 def _words(entry: object, where: str) -> tuple[str, ...]:
-    """A list of words. YAML reads an unquoted ``no`` as a truth value: it is refused, not lost."""
+    """A list of words, accents composed (NFC), as texts are tokenised.
+
+    YAML reads an unquoted ``no`` as a truth value: it is refused, not lost.
+    """
     if not isinstance(entry, list):
         raise InputError(f"{where}: expected a list of words, not {entry!r}")
     for word in entry:
@@ -217,7 +242,20 @@ def _words(entry: object, where: str) -> tuple[str, ...]:
             raise InputError(f"{where}: {found}; put the word in quotation marks")
         if not word.strip():
             raise InputError(f"{where} holds an empty word; remove it")
-    return tuple(entry)
+        _shown(word, where)
+    return tuple(unicodedata.normalize("NFC", word) for word in entry)
+
+
+def _fact(value: object, where: str) -> str:
+    """A language, source or title, on one line."""
+    return _shown(" ".join(str(value).split()), where)
+
+
+def _shown(text: str, where: str) -> str:
+    """The text, which goes into tables and on terminals."""
+    if CONTROL.search(text):
+        raise InputError(f"{where}: {text!r} holds a control character; remove it")
+    return text
 
 
 def _mapping(entry: object, where: str) -> Mapping[object, object]:

@@ -79,6 +79,14 @@ class Query:
     def __getitem__(self, role: str) -> WordSet:
         return self.sets[role]
 
+    def decisive(self) -> dict[str, object]:
+        """What can change a result, as JSON: all but titles and sources."""
+        words = {
+            role: [each.name, each.language, each.words, each.width, each.values]
+            for role, each in self.sets.items()
+        }
+        return {"name": self.name, "language": self.language, "sets": words}
+
     def lowered(self) -> Query:
         """The query in lower case; itself where that changes nothing."""
         sets = {role: wordset.lowered() for role, wordset in self.sets.items()}

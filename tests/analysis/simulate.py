@@ -116,7 +116,10 @@ def draw_errors(table: pd.DataFrame) -> Spec:
     null = null.assign(what=null["variable"].map(SHOWN))
     scale = {"domain": list(SHOWN.values()), "range": ["#999999", *PALETTE[:3]]}
     colour = _nominal("what", None) | {"scale": scale, "legend": {"orient": "top"}}
-    share = _share("share", "share of studies")
+    share = _share("share", "share of studies (root scale)") | {
+        "scale": {"type": "sqrt"},  # what matters is small
+        "axis": {"format": "%", "values": [0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6]},
+    }
     return _facets(null, share, colour, 0.05, "Claims where nothing is: 5% is what may be")
 
 
@@ -125,7 +128,7 @@ def draw_coverage(table: pd.DataFrame) -> Spec:
     told = table[table["free"] >= FEWEST_FREE]
     scale = {"range": list(PALETTE[:3])}
     colour = _nominal("r", "r within bases") | {"scale": scale, "legend": {"orient": "top"}}
-    share = _share("coverage", "hold r") | {"scale": {"zero": False}}
+    share = _share("coverage", "hold r") | {"scale": {"zero": False, "padding": 4}}
     return _facets(told, share, colour, 0.95, "95% intervals of r within bases")
 
 

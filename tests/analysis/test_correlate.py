@@ -72,6 +72,24 @@ def test_the_papers_rank_correlations(realdata: Path) -> None:
 
 
 @pytest.mark.realdata
+@pytest.mark.parametrize("name", ["coref_results_orig", "hsd_en"])
+@pytest.mark.parametrize("by", [[], ["Metric"], ["Embedding"], ["Metric", "Test"]], ids="-".join)
+def test_the_papers_tables_equal_scipy(name: str, by: list[str], realdata: Path) -> None:
+    if not (path := realdata / "results" / f"{name}.csv").is_file():
+        pytest.skip(f"no results/{name}.csv among the real data")
+    table = read_table(path)
+    for each in correlate(table, x="WEAT", y="Performance Gap", by=by):
+        same = [table[key].astype(str) == value for key, value in each.names.items()]
+        part = table[np.logical_and.reduce(same)] if same else table
+        x, y = numbers(part, "WEAT"), numbers(part, "Performance Gap")
+        expected = [
+            of(x, y).statistic for of in (stats.pearsonr, stats.spearmanr, stats.kendalltau)
+        ]
+        row = each.statistics
+        assert [row.pearson, row.spearman, row.kendall] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.realdata
 def test_a_column_of_whole_numbers_and_an_almost_empty_one(realdata: Path) -> None:
     table = read_table(realdata / "results" / "coref_results_orig.csv")
     for by, sizes in (

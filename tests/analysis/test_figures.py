@@ -146,6 +146,17 @@ def test_a_panel_shows_the_slice_of_the_same_name(
         assert note in texts(tmp_path / f"{stem}.svg")
 
 
+def test_tagged_groups_are_told_above_the_panels(
+    tables: Tables, tmp_path: Path, texts: Texts
+) -> None:
+    tagged = tables.extrinsic.assign(group_by="tagger: words of men and women")
+    draw_figures(join_points(tables._replace(extrinsic=tagged)), tmp_path, suffixes=[".svg"])
+    for stem in STEMS:
+        assert "groups by tagger: words of men and women" in " ".join(
+            texts(tmp_path / f"{stem}.svg")
+        )
+
+
 def test_real_data_carry_no_stamp(tables: Tables, tmp_path: Path, texts: Texts) -> None:
     points = tables.points[tables.points["method"] == "none"].assign(generated=False)
     joined = join_points(tables._replace(points=points))

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from analysis.joined import join_points, join_scores
-from analysis.naming import GAP, SCORE
+from analysis.naming import GAP, SCORE, gap_titles
 from analysis.results import Tables
 from files import InputError
 
@@ -74,18 +74,19 @@ def test_nan_is_kept_with_its_reasons(tables: Tables) -> None:
     assert joined.loc["weat7", "reason"] == "2 of 8 words found; female: no item predicted positive"
 
 
-def test_conventions_parts_and_pairs_of_groups_are_columns(tables: Tables) -> None:
+def test_conventions_parts_subsets_and_pairs_of_groups_are_columns(tables: Tables) -> None:
     other = tables.intrinsic.assign(convention="caliskan")
     parts = [
         tables.intrinsic.assign(metric="sembias", part=part) for part in ("definition", "none")
     ]
     recall = tables.extrinsic.query("kind == 'gap' and measure == 'recall'")
     more = recall.assign(unprivileged="non-binary")
+    type1 = recall.assign(subset="type1")
     joined = join_points(
         Tables(
             tables.points,
             pd.concat([tables.intrinsic, other, *parts]),
-            pd.concat([tables.extrinsic, more]),
+            pd.concat([tables.extrinsic, more, type1]),
         )
     )
     scores = set(zip(joined["metric"], joined["convention"], joined["part"], strict=True))
@@ -97,11 +98,17 @@ def test_conventions_parts_and_pairs_of_groups_are_columns(tables: Tables) -> No
     }
     gaps = set(zip(*(joined[name] for name in GAP), strict=True))
     assert gaps == {
-        ("precision", "male", "female"),
-        ("recall", "male", "female"),
-        ("recall", "male", "non-binary"),
+        ("precision", "", "male", "female"),
+        ("recall", "", "male", "female"),
+        ("recall", "", "male", "non-binary"),
+        ("recall", "type1", "male", "female"),
     }
-    assert len(joined) == 10 * 8 * 3
+    assert len(joined) == 10 * 8 * 4
+    assert {*gap_titles(joined)} == {
+        "precision gap",
+        *("recall gap, male - female", "recall gap, male - non-binary"),
+        "recall gap, type1, male - female",
+    }
 
 
 def test_parquet_and_back_joins_the_same(tables: Tables, tmp_path: object) -> None:

@@ -240,6 +240,19 @@ def test_a_gap_tells_the_values_of_its_groups_whatever_they_are_called(
     }
 
 
+def test_tagged_groups_and_saturated_methods_are_told(tables: Tables, tmp_path: Path) -> None:
+    told = "groups by tagger: &lt;words&gt;"
+    scores = tables.intrinsic.assign(least=-2.0, most=2.0, unbiased=0.0)
+    scores.loc[scores["point"].str.contains("attract_repel overbias"), "value"] = -1.9
+    tables = Tables(tables.points, scores, tables.extrinsic.assign(group_by="tagger: <words>"))
+    joined = join_points(tables)
+    page, tex = build_report(tmp_path, tables, joined, correlate_slices(joined))
+    text = page.read_text(encoding="utf-8")
+    assert told in text
+    assert "shows nothing: 4 of 4 scores of weat after attract_repel, overbias, dose 1." in text
+    assert "% groups by tagger: <words>" in tex.read_text(encoding="utf-8")
+
+
 def test_the_answer_counts_what_was_declared(module_tables: Tables) -> None:
     joined = join_points(module_tables)
     # Two queries, over all embeddings and methods

@@ -96,7 +96,7 @@ def test_the_answer_stands_first(browser: Any, findings: list[Finding]) -> None:
         told = dict(zip(heads, row, strict=True))
         assert told["verdict"] == each.judgement.verdict
         within = (each.evidence.within, each.evidence.within_low, each.evidence.within_high)
-        expected = "" if math.isnan(within[0]) else "{:.2f} [{:.2f}, {:.2f}]".format(*within)
+        expected = "" if math.isnan(within[0]) else "{:.2f} [{:.2f},\u00a0{:.2f}]".format(*within)
         assert told["r within bases, 95% interval"] == expected
 
 
@@ -196,6 +196,42 @@ def test_it_fits_a_phone(browser: Any) -> None:
     )
     browser.set_window_size(1200, 1000)
     assert wide == []
+
+
+def test_the_answer_needs_no_scrolling(
+    browser: Any, tmp_path: Path, module_tables: Tables, findings: list[Finding]
+) -> None:
+    why = "such a study finds |r| from 0.38 on; |r| = 0.3 takes about 139 embeddings"
+    widest = [
+        each._replace(
+            statistics=each.statistics._replace(pearson=-0.88),
+            evidence=each.evidence._replace(
+                within=-0.88,
+                within_low=-0.88,
+                within_high=-0.88,
+                r_low=-0.88,
+                r_high=-0.88,
+                accuracy=0.88,
+                accuracy_low=0.88,
+                accuracy_high=0.88,
+            ),
+            judgement=each.judgement._replace(p_adjusted=0.888, why=why),
+        )
+        for each in findings
+    ]
+    build_report(tmp_path, module_tables, join_points(module_tables), widest)
+    there = browser.current_url
+    browser.get((tmp_path / "report.html").as_uri())
+    wait(lambda: browser.execute_script(DONE))
+    table = "document.querySelector('#verdicts .wide')"
+    seen, whole, cell = browser.execute_script(
+        f"return [{table}.clientWidth, {table}.scrollWidth,"
+        f" {table}.querySelector('tbody tr').children[3].textContent]"
+    )
+    browser.get(there)
+    wait(lambda: browser.execute_script(DONE))
+    assert cell == "-0.88 [-0.88,\u00a0-0.88]", "an interval is not broken"
+    assert whole <= seen
 
 
 def test_nothing_complains_and_nothing_leaves_the_page(browser: Any) -> None:

@@ -5,7 +5,11 @@ of it.
 from __future__ import annotations
 
 import io
+import itertools
+import multiprocessing
+import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,10 +21,11 @@ from rich.console import Console
 
 from analysis import results
 from analysis.coefficients import Coefficients
-from analysis.correlate import correlate
+from analysis.correlate import correlate, correlate_slices
 from analysis.evidence import Evidence
 from analysis.findings import Marks
-from analysis.results import FILES, Tables, read_tables, write_tables
+from analysis.joined import join_points
+from analysis.results import FILES, Tables, read_tables, shareable, write_tables
 from analysis.show import (
     estimate,
     p_value,
@@ -30,6 +35,7 @@ from analysis.show import (
     short,
 )
 from analysis.verdict import Judgement
+from tests.events import count
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
@@ -51,6 +57,27 @@ def test_written_and_read_back(tables: Tables, tmp_path: Path) -> None:
     for stored, table in zip(read_tables(folder), tables, strict=True):
         pd.testing.assert_frame_equal(stored, table)
     assert names(folder) == {"points.parquet", "intrinsic.parquet", "extrinsic.parquet"}
+
+
+def test_what_is_shared_tells_nothing_of_the_machine(tables: Tables) -> None:
+    home = str(Path.home())
+    errors = {
+        f"no such file: {home}/secret name/posts.csv": "no such file: .../secret name/posts.csv",
+        f"{Path.cwd()}/v.txt: line 3 is bad": ".../v.txt: line 3 is bad",
+        "[Errno 2] No such file: '/srv/my data/x.npy'": "[Errno 2] No such file: '.../x.npy'",
+        "file:///srv/me/x.csv, /srv/me/y.csv": ".../x.csv, .../y.csv",
+        "see https://example.org/a/b and 1/2 or a/b/c": "",
+    }
+    points = tables.points.assign(
+        error=[*errors, *[""] * (len(tables.points) - len(errors))], traceback=f"File {home}/x.py"
+    )
+    intrinsic = tables.intrinsic.assign(query="weat\x1b[2J")
+    shared = shareable(Tables(points, intrinsic, tables.extrinsic))
+    assert "traceback" not in shared.points
+    told = [hidden or error for error, hidden in errors.items()]
+    assert shared.points["error"].tolist()[: len(errors)] == told
+    assert set(shared.intrinsic["query"]) == {r"weat\x1b[2J"}
+    pd.testing.assert_frame_equal(shared.extrinsic, tables.extrinsic)
 
 
 def test_the_same_points_take_the_place_of_the_earlier(tables: Tables, tmp_path: Path) -> None:
@@ -80,6 +107,45 @@ def test_other_points_set_the_earlier_aside(tables: Tables, tmp_path: Path) -> N
     assert len(read_tables(second).points) == 10
     assert len(read_tables(tmp_path).points) == 11
     assert "mine.txt" in names(tmp_path)
+
+
+def test_a_kill_at_any_moment_loses_no_earlier_table(tables: Tables, tmp_path: Path) -> None:
+    """Of ten moments between renames five lost the tables of another set of points."""
+    write_tables(tmp_path / "before", tables)
+    (tmp_path / "before" / "figures").mkdir()
+    (tmp_path / "before" / "figures" / "figure3.svg").write_text("drawn")
+    (tmp_path / "before" / "correlations.csv").write_text("concluded")
+    fewer = tables._replace(points=tables.points.query("point != 'broken'"))
+    write_tables(tmp_path / "after", fewer)
+    before, after = (contents(tmp_path / name) for name in ("before", "after"))
+    for moment in itertools.count(1):
+        folder = tmp_path / str(moment)
+        shutil.copytree(tmp_path / "before", folder)
+        child = multiprocessing.get_context("fork").Process(
+            target=write_and_die, args=(folder, fewer, moment)
+        )
+        child.start()
+        child.join()
+        aside = [contents(path) for path in (folder / "earlier").glob("[!.]*")]
+        assert aside == [before] or contents(folder) == before
+        write_tables(folder, fewer)
+        assert contents(folder) == after
+        assert [contents(path) for path in (folder / "earlier").glob("[!.]*")] == [before]
+        if child.exitcode == 0:
+            break
+    assert moment > 15
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The bytes of every file in a folder, but for what is kept or half-written there."""
+    found = {path.relative_to(folder): path for path in folder.rglob("[!.]*") if path.is_file()}
+    return {str(name): found[name].read_bytes() for name in found if name.parts[0] != "earlier"}
+
+
+def write_and_die(folder: Path, tables: Tables, moment: int) -> None:
+    count(folder, lambda: None, moment)
+    write_tables(folder, tables)
+    os._exit(0)
 
 
 def test_a_damaged_earlier_table_is_set_aside_too(tables: Tables, tmp_path: Path) -> None:
@@ -146,8 +212,10 @@ def test_points_on_the_terminal(tables: Tables) -> None:
         "-.50",
         ".05",
         "[.02,.09]",
+        "40",
         ".02",
         "[-.01,.06]",
+        "40",
         ".70",
         "[.67,.74]",
     ]
@@ -159,9 +227,11 @@ def test_points_on_the_terminal(tables: Tables) -> None:
         "weat7",
         "weat8",
         "recall",
-        "gap",
+        "gap,",
+        "n",
         "precision",
-        "gap",
+        "gap,",
+        "n",
         "F1",
     ]
     undefined = next(
@@ -169,7 +239,7 @@ def test_points_on_the_terminal(tables: Tables) -> None:
         for line in lines[lines.index("fasttext: 5 points, generated data") :]
         if line.startswith("balance")
     )
-    assert undefined[6:9] == [".10", "[.07,.14]", "-"]
+    assert undefined[6:10] == [".10", "[.07,.14]", "40", "-"]
     assert "10 of 11 points done" in lines
     assert lines[-1].split() == ["word2vec", "balance", "debias", "0.5", "0", "failed"]
 
@@ -201,8 +271,19 @@ def test_points_whose_measures_and_groups_are_others(tables: Tables) -> None:
     more = pd.concat([odds, odds.assign(unprivileged="non-binary")])
     lines = shown(print_points, tables._replace(extrinsic=more))
     heads = " ".join(lines[1].split())
-    assert "equal odds gap, male - female equal odds gap, male - non-binary" in heads
+    assert "equal odds gap, male - female, n equal odds gap, male - non-binary, n" in heads
     assert "F1" not in heads
+
+
+def test_groups_that_nobody_annotated_are_told_beside_their_numbers(tables: Tables) -> None:
+    assert not any("groups by" in line for line in shown(print_points, tables))
+    tagged = tables._replace(extrinsic=tables.extrinsic.assign(group_by="tagger: by words"))
+    assert "groups by tagger: by words" in shown(print_points, tagged)
+    found = correlate_slices(join_points(tagged))
+    assert {each.marks.group_by for each in found} == {"tagger: by words"}
+    assert shown(print_correlations, found).count("groups by tagger: by words") == 1
+    annotated = tables._replace(extrinsic=tables.extrinsic.assign(group_by="annotation"))
+    assert not any("groups by" in line for line in shown(print_points, annotated))
 
 
 def test_points_of_no_task(tables: Tables) -> None:

@@ -108,7 +108,7 @@ def test_the_primary_measures_and_the_utility_are_chosen(tables: Tables, tmp_pat
     study = Correlation(primary=("precision",), utility="accuracy")
     _, printed = concluded(study, tmp_path, tables)
     heads = " ".join(printed.splitlines()[1].split())
-    assert "precision gap accuracy" in heads
+    assert "precision gap, n accuracy" in heads
     assert "recall" not in heads
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "0 of 2 primary slices support" in page

@@ -9,13 +9,19 @@ from pathlib import Path
 import pytest
 
 from corpora.corpus import DatasetCorpus, TextCorpus
+from corpora.gap import Gap
+from corpora.generated_documents import GeneratedChallenge, GeneratedOccupations
 from corpora.hatespeech import Davidson, HatEval
-from corpora.kinds import Corpus, Source
+from corpora.kinds import Challenge, Corpus, Source
 from corpora.labelled import DatasetSource, TableSource
+from corpora.winobias import WinoBias
+from corpora.winogender import Winogender
 from corpora.world import GeneratedCorpus, GeneratedPosts
 from files.choice import lacks
+from files.language import language_of
 
-CORPORA = [TextCorpus("t.txt"), DatasetCorpus("d"), GeneratedCorpus()]
+CHALLENGES = [WinoBias("w"), Winogender("w"), Gap("g.tsv"), GeneratedChallenge()]
+CORPORA = [TextCorpus("t.txt"), DatasetCorpus("d"), GeneratedCorpus(), GeneratedOccupations()]
 SOURCES = {
     TableSource("t.csv"): False,
     TableSource("t.csv", group="who"): True,
@@ -23,8 +29,8 @@ SOURCES = {
     DatasetSource("d", group="who"): True,
     Davidson("d.csv"): False,
     HatEval("h", language="es"): False,
-    HatEval("h", language="es", targets=True): True,
     GeneratedPosts(): True,
+    GeneratedPosts(world="es_migrants"): True,
 }
 
 
@@ -39,6 +45,13 @@ def test_sources_say_before_loading_whether_they_have_groups(source: Source) -> 
     assert lacks(source, Source) == []
     assert source.grouped == SOURCES[source]
     assert source.generated == bool(source.planted())
+
+
+@pytest.mark.parametrize("challenge", CHALLENGES, ids=lambda choice: type(choice).__name__)
+def test_challenges_are_in_a_language_and_the_same_for_every_seed(challenge: Challenge) -> None:
+    assert lacks(challenge, Challenge) == []
+    assert language_of(challenge) == "en"
+    assert getattr(challenge, "seeded", True) is False
 
 
 def test_the_planted_biases_go_by_their_columns() -> None:
@@ -58,7 +71,8 @@ def test_a_source_that_does_not_say_what_it_reads_is_no_source() -> None:
 def test_importing_the_choices_loads_no_heavy_library() -> None:
     heavy = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch"}
     modules = "corpora.corpus, corpora.documents, corpora.hatespeech, corpora.hub_documents"
-    modules += ", corpora.labelled, corpora.world"
+    modules += ", corpora.labelled, corpora.world, corpora.generated_documents, corpora.winobias"
+    modules += ", corpora.winogender, corpora.gap"
     code = f"import sys, {modules}; print(*sys.modules)"
     loaded = subprocess.check_output(
         [sys.executable, "-c", code], cwd=Path(__file__).parents[2], text=True

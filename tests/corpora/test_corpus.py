@@ -57,6 +57,28 @@ def test_sentences_limit_and_several_files(tmp_path: Path) -> None:
     assert corpus.name == "a+b"
 
 
+def test_each_file_may_have_its_own_tokeniser(tmp_path: Path) -> None:
+    tweets = write(tmp_path / "tweets.txt", ["Hola #uno. Y dos :D"])
+    films = write(tmp_path / "films.txt", ["Hola . Adiós ."])
+    corpus = TextCorpus(
+        (str(tweets), str(films)),
+        tokeniser=("tweets", "sentences"),
+        min_count=1,
+        lowercase=True,
+    )
+    corpus.write(tmp_path / "out", seed=0)
+    assert (tmp_path / "out").read_text() == "hola <HASH> . y dos :D\nhola .\nadiós .\n"
+    with pytest.raises(InputError, match="2 for 1 files; give one, or one for each"):
+        TextCorpus("a.txt", tokeniser=("tweets", "sentences"))
+
+
+def test_treebank_parts_clitics_as_documents_with_coreference_do(tmp_path: Path) -> None:
+    line = "The clerk's dog didn't bark. Why not?"
+    corpus = TextCorpus(str(write(tmp_path / "t", [line])), tokeniser="treebank", min_count=1)
+    corpus.write(tmp_path / "out", seed=0)
+    assert (tmp_path / "out").read_text() == "The clerk 's dog did n't bark .\nWhy not ?\n"
+
+
 def test_whitespace_keeps_tokens_as_they_are(tmp_path: Path) -> None:
     corpus = TextCorpus(
         str(write(tmp_path / "t", ["A  b\tC"])), tokeniser="whitespace", min_count=1

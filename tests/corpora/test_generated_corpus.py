@@ -5,6 +5,8 @@ embedding.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora import grammar
 from corpora.draws import evenly_spaced, pick, quota, share
+from corpora.grammar import Agreeing
 from corpora.world import BLOCK, GeneratedCorpus
+from corpora.world_words import SETTINGS, Setting
 from files import InputError
+from intrinsic.wordsets import load_wordset
 from tests.corpora.weat_words import (
     ARTS,
     ARTS_2,
@@ -120,24 +124,29 @@ def test_counts_and_a_last_block_of_any_size(tmp_path: Path) -> None:
     }
     assert len(lines) == BLOCK + 1
     assert "" not in words
-    assert (corpus.generated, corpus.name, corpus.files()) == (True, "generated", [])
+    assert (corpus.generated, corpus.name, corpus.files()) == (True, "generated_en_gender", [])
 
 
-def test_the_grammar_holds_no_word_whose_company_is_planted() -> None:
-    texts = [
-        text
-        for value in vars(grammar).values()
-        if isinstance(value, tuple)
-        for text in value
-        if isinstance(text, str)
-    ]
-    texts += [
-        word
-        for table in (grammar.FILLERS, grammar.SCENES)
-        for words in table.values()
-        for word in words
-    ]
-    assert not {word for text in texts for word in text.split()} & (TOPICS | MALE | FEMALE)
+def texts(value: object) -> list[str]:
+    """Every text in a grammar, forms included; not the phrases, which hold planted words."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Agreeing):
+        return [value.masculine, value.feminine]
+    if isinstance(value, Mapping):
+        return [text for each in value.values() for text in texts(each)]
+    return [text for each in value for text in texts(each)] if isinstance(value, tuple) else []
+
+
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
+def test_the_grammar_holds_no_word_whose_company_is_planted(setting: Setting) -> None:
+    grammar = replace(setting.grammar, phrases={})
+    found = [text for each in fields(grammar) for text in texts(getattr(grammar, each.name))]
+    found += [text for topic in setting.topics.values() for text in topic.scene]
+    words = {word for text in found for word in text.split()}
+    lists = [name for topic in setting.topics.values() for name in topic.lists]
+    lists += [name for terms in setting.terms for name in terms]
+    assert not words & {word.lower() for name in lists for word in load_wordset(name).words}
 
 
 @pytest.mark.parametrize(

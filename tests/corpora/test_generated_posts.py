@@ -48,7 +48,7 @@ def test_the_contract_of_a_labelled_source() -> None:
     loaded = source.load(seed=0)
     assert list(loaded.columns) == ["id", "text", "label", "group", "split"]
     assert len(set(loaded["id"])) == 4_000
-    assert (source.generated, source.grouped, source.name) == (True, True, "generated")
+    assert (source.generated, source.grouped, source.name) == (True, True, "generated_en_gender")
     assert posts()["split"].value_counts().to_dict() == {"train": 2_400, "dev": 400, "test": 1_200}
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
-from typing import Literal
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from corpora.hatespeech import Davidson, HatEval, keyword_targets
+from corpora.hatespeech import Davidson, HatEval
 from corpora.labelled import DatasetSource, TableSource, labelled
 from files import InputError
 
@@ -160,12 +159,7 @@ def write_hateval(folder: Path) -> HatEval:
     (folder / "dev_en.tsv").write_text(header + "18201\tno keyword\t0\t0\t0\n", encoding="utf-8")
     (folder / "test_text.txt").write_text("kitchen refugee\n\nkitchen alone\n", encoding="utf-8")
     (folder / "test_labels.txt").write_text("1\n0\n0\n", encoding="utf-8")
-    keywords = (
-        "## 1. English language against immigrants\n---\n- refugee\n\n## 2. English language"
-        " against women\n---\n- queen kitchen\n"
-    )
-    (folder / "keyword_set.md").write_text(keywords, encoding="utf-8")
-    return HatEval(str(folder), test_folder=str(folder), targets=True)
+    return HatEval(str(folder), test_folder=str(folder))
 
 
 def test_hateval_reads_lone_quotes_and_pairs_lines(tmp_path: Path) -> None:
@@ -174,11 +168,21 @@ def test_hateval_reads_lone_quotes_and_pairs_lines(tmp_path: Path) -> None:
         '" lone quote refugee': 1, "kitchen queen": 0, "no keyword": 0, "kitchen refugee": 1,
         "kitchen alone": 0,
     }  # fmt: skip
-    assert posts["group"].to_dict() == {
-        '" lone quote refugee': "immigrants", "kitchen queen": "women", "no keyword": "neither",
-        "kitchen refugee": "immigrants", "kitchen alone": "neither",
-    }  # fmt: skip
     assert posts["split"].value_counts().to_dict() == {"train": 2, "dev": 1, "test": 2}
+    assert posts["raw"]['" lone quote refugee'] == '"lone quote refugee'
+
+
+def test_hateval_in_spanish_is_train_and_dev_in_one(tmp_path: Path) -> None:
+    header = "id\ttext\tHS\tTR\tAG\n"
+    for name, rows in (
+        ("train", '20001\t"una comilla\t1\t0\t0\n20002\tdos #tres\t0\t0\t0\n'),
+        ("dev", "20003\tniñ@s\t0\t0\t0\n"),
+    ):
+        (tmp_path / f"{name}_es.tsv").write_text(header + rows, encoding="utf-8")
+    posts = HatEval(str(tmp_path), language="es").load(seed=0).set_index("raw")
+    assert posts["label"].to_dict() == {'"una comilla': 1, "dos #tres": 0, "niñ@s": 0}
+    assert set(posts["split"]) == {"all"}
+    assert posts["text"]["dos #tres"] == "dos <HASH>"
 
 
 def test_a_collections_file_without_its_columns_is_refused(tmp_path: Path) -> None:
@@ -209,34 +213,21 @@ def test_davidson(realdata: Path) -> None:
 
 
 @pytest.mark.realdata
-@pytest.mark.parametrize(
-    ("language", "sizes"), [("en", (9_000, 1_000, 2_970)), ("es", (4_050, 450, 500))]
-)
-def test_hateval(
-    language: Literal["en", "es"], sizes: tuple[int, int, int], realdata: Path
-) -> None:
+def test_hateval(realdata: Path) -> None:
     folder = realdata / "hatespeech"
-    posts = HatEval(
-        str(folder / "hateval2019"),
-        language=language,
-        test_folder=str(folder / "tweeteval_hate"),
-    ).load(seed=0)
-    assert tuple(posts["split"].value_counts()[["train", "dev", "test"]]) == sizes
-    if language == "en":
-        assert posts.loc[posts["split"] == "train", "label"].sum() == 3_783
+    source = HatEval(str(folder / "hateval2019"), test_folder=str(folder / "tweeteval_hate"))
+    posts = source.load(seed=0)
+    assert posts["split"].value_counts().to_dict() == {"train": 9_000, "dev": 1_000, "test": 2_970}
+    assert posts.loc[posts["split"] == "train", "label"].sum() == 3_783
 
 
 @pytest.mark.realdata
-def test_hateval_targets_are_those_the_file_order_gives_away(realdata: Path) -> None:
-    folder = realdata / "hatespeech"
-    source = HatEval(
-        str(folder / "hateval2019"), test_folder=str(folder / "tweeteval_hate"), targets=True
-    )
-    table = pd.read_csv(folder / "hateval2019" / "train_en.tsv", sep="\t", quoting=csv.QUOTE_NONE)
-    wanted = (table["id"] < 4_700).map({True: "immigrants", False: "women"})
-    found = pd.Series(keyword_targets(table["text"], source.files()[-1], "en"))
-    decided = found.isin(["women", "immigrants"])
-    assert (found == wanted)[decided].mean() > 0.99
-    assert decided.mean() > 0.6
-    test = source.load(seed=0).query("split == 'test'")
-    assert test["group"].isin(["women", "immigrants"]).mean() > 0.95
+def test_hateval_in_spanish(realdata: Path) -> None:
+    """4,500 train posts, 1,857 of them hateful, and 500 of dev, 222: Basile et al. (2019)."""
+    folder = realdata / "hatespeech" / "hateval2019"
+    posts = HatEval(str(folder), language="es").load(seed=0)
+    assert len(posts) == 5_000
+    assert posts["label"].sum() == 1_857 + 222
+    assert set(posts["split"]) == {"all"}
+    ids = pd.to_numeric(posts["id"])
+    assert abs(np.corrcoef(ids, posts["label"])[0, 1]) < 0.05

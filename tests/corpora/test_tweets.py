@@ -34,6 +34,10 @@ from files import InputError
         ("call 1 (800) 555-1234", ["call", "1", "(800)", "555-1234"]),
         ("", []),
         (" \t ", []),
+        ("¿Él? ¡AQUÍ está, niñas!", ["¿", "él", "?", "¡", "aquí", "está", ",", "niñas", "!"]),
+        ("Cancio\u0301n, nin\u0303o", ["canción", ",", "niño"]),
+        ("Tod@s l@s amig@s, niñ@", ["tod@s", "l@s", "amig@s", ",", "niñ@"]),
+        ("hola@pepe a@b.com @tod@s", ["hola", "<MENTION>", "a@b.com", "<MENTION>"]),
     ],
 )
 def test_tokens(text: str, tokens: list[str]) -> None:
@@ -45,8 +49,13 @@ def test_a_text_that_nltk_gives_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
         raise TimeoutError
 
     monkeypatch.setattr("nltk.tokenize.TweetTokenizer.tokenize", give_up)
-    with pytest.raises(InputError, match="a text of 50000 characters is no tweet"):
+    with pytest.raises(InputError, match="a text of 50,000 characters is no tweet"):
         tokenise_tweet("9" * 50_000)
+
+
+def test_a_text_that_is_far_too_long() -> None:
+    with pytest.raises(InputError, match="a text of 50,001 characters is no tweet"):
+        tokenise_tweet("9" * 50_001)
 
 
 @given(st.text(max_size=60))
@@ -71,6 +80,10 @@ def test_sentences() -> None:
         "¿Y qué? no capital.",
         "(Yes.)",
     ]
+
+
+def test_accents_are_composed_in_sentences_too() -> None:
+    assert tokenise_sentence("Cancio\u0301n") == ["Canción"]
 
 
 def test_words() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,11 @@ from intrinsic.wordsets import load_query, load_wordset, read_query
 from tests.debias.make_query import make_query
 
 CONF = Path(__file__).resolve().parents[2] / "conf" / "words"
-GENDERS = ({"he", "him", "his"}, {"she", "her", "hers"})
+GROUPS = {
+    "en": ({"he", "him", "his"}, {"she", "her", "hers"}),
+    "es": ({"él", "hombre"}, {"ella", "mujer"}),
+    "migrant": ({"sofía", "alonso"}, {"shirley", "byron"}),
+}
 MINE = {
     "mine": {"X": ["He"], "Y": ["She"], "A": ["Office"], "B": ["Home"]},
     "other": {"X": ["a"], "Y": ["b"], "A": ["c"], "B": ["d"]},
@@ -89,16 +94,17 @@ def test_the_words_of_the_configurations(name: str, sets: list[list[str]]) -> No
         assert words == tuple(dict.fromkeys(listed))
 
 
-def test_every_configuration_has_a_name_of_its_own_and_genders_in_order() -> None:
+def test_every_configuration_has_a_name_of_its_own_and_groups_in_order() -> None:
     choices = {path.stem: chosen(path.stem) for path in CONF.glob("*.yaml") if path.stem != "file"}
     expanded = choices.pop("gender_expanded")
     assert expanded.name == "gender_union+100"
     for name, each in choices.items():
         assert each.name == name
         query = each.seed_words()
-        roles = "XY" if "he" in query["X"].words else "AB"
-        for role, words in zip(roles, GENDERS, strict=True):
-            assert words <= set(query[role].words)
+        first, second = GROUPS["migrant" if "migrant" in name else query.language]
+        roles = "XY" if first <= {*query["X"].words} else "AB"
+        assert first <= {*query[roles[0]].words}, name
+        assert second <= {*query[roles[1]].words}, name
 
 
 def test_the_union_takes_in_the_three_tests() -> None:
@@ -130,7 +136,8 @@ def test_a_query_of_a_file(own: str, tmp_path: Path) -> None:
     choice = WordChoice(None, str(single), stop="stop.txt")
     assert choice.name == "single"
     assert choice.words()["A"] == load_wordset("career")
-    assert choice.files() == [single, tmp_path / "home.txt", Path("stop.txt")]
+    assert choice.files() == [single, tmp_path / "home.txt"]
+    assert replace(choice, expand=1).files()[2:] == [Path("stop.txt")]
 
 
 def test_swap_exchanges_targets_and_attributes(own: str) -> None:

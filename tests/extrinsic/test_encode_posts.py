@@ -64,7 +64,7 @@ def test_padded_is_cut_and_filled() -> None:
 
 def test_words_without_any_vector_are_refused() -> None:
     with pytest.raises(
-        InputError, match=r"none of the 2 distinct words of the posts \(A, B\) has a vector"
+        InputError, match=r"none of the 2 distinct words of the texts \(A, B\) has a vector"
     ):
         encode(["A B A"], keyed(WORDS))
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import extrinsic.gaps
 from extrinsic.__main__ import main
-from extrinsic.gaps import Gaps, gap_table
+from extrinsic.gaps import Gaps, Row, gap_table
 from files import InputError
+
+if TYPE_CHECKING:
+    from extrinsic.measures import Counts
 
 COLUMNS = ["--gold", "y", "--pred", "yhat", "--group", "who", "--privileged", "m"]
 
@@ -80,6 +85,29 @@ def test_every_other_group_in_turn(
     assert "m - NA" in printed
     rates = [line for line in printed.splitlines() if "fpr gap" in line]
     assert ["NA - m" in line for line in rates] == [True, False]
+
+
+def test_each_of_many_groups_is_valued_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Comparing each of 1,500 groups by itself took over 200 seconds."""
+    valued: list[str] = []
+
+    def counted(measure: str, group: str, cells: Counts, gaps: Gaps) -> Row:
+        valued.append(group)
+        return value(measure, group, cells, gaps)
+
+    value = extrinsic.gaps._value  # noqa: SLF001
+    monkeypatch.setattr("extrinsic.gaps._value", counted)
+    labels, predictions = np.random.default_rng(0).integers(0, 2, (2, 30_000))
+    who = np.arange(30_000) % 1500
+    table = pd.DataFrame({"y": labels, "yhat": predictions, "who": who})
+    table.to_csv(tmp_path / "p.csv", index=False)
+    command = [str(tmp_path / "p.csv"), *COLUMNS[:-1], "7", "--csv", str(tmp_path / "g.csv")]
+    main(command)
+    assert len(valued) == 4 * 1501
+    assert len(written(tmp_path / "g.csv")) == 4 * (1501 + 1499)
+    assert "and 11,600 more rows; --csv OUT writes all" in capsys.readouterr().out
 
 
 def test_groups_with_hyphens_are_told_apart(data: pd.DataFrame, tmp_path: Path) -> None:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from nltk.tokenize import TweetTokenizer
 
-from extrinsic.tagger import FEMALE, MALE, PAIRS, GenderTagger
+from extrinsic.tagger import MentionTagger
 from files import InputError
-from intrinsic.wordsets import load_wordset
+from intrinsic.wordsets import load_query, load_wordset
 
 
 def posts(*texts: str) -> pd.DataFrame:
     return pd.DataFrame({"text": texts})
 
 
-def tagger(male: list[str], female: list[str]) -> GenderTagger:
-    """Of these words alone, in lists, as YAML gives them."""
-    return GenderTagger(male_sets=(), female_sets=(), male_words=male, female_words=female)  # type: ignore[arg-type]
+def tagger(folder: Path, **words: list[str]) -> MentionTagger:
+    """Of these words alone, in a file of one's own."""
+    (folder / "mine.json").write_text(json.dumps({"q": words}), encoding="utf-8")
+    return MentionTagger(None, str(folder / "mine.json"))
 
 
 @pytest.mark.parametrize(
@@ -41,12 +43,28 @@ def tagger(male: list[str], female: list[str]) -> GenderTagger:
     ],
 )
 def test_groups_by_whole_words(text: str, group: str) -> None:
-    assert list(GenderTagger().tag(posts(text))["group"]) == [group]
+    assert list(MentionTagger().tag(posts(text))["group"]) == [group]
 
 
-def test_other_columns_stay_and_an_old_group_goes() -> None:
+@pytest.mark.parametrize(
+    ("text", "group"),
+    [
+        ("él se fue", "male"),
+        ("el coche de ELLA", "female"),
+        ("la mujer y su hermano", "both"),
+        ("los padres y los niños", "neither"),
+        ("unas mujeres , dos niñas", "female"),
+        ("la señorita y su novia", "female"),
+        ("ellas", "neither"),
+    ],
+)
+def test_spanish_groups(text: str, group: str) -> None:
+    assert list(MentionTagger("gender_mentions_es").tag(posts(text))["group"]) == [group]
+
+
+def test_other_columns_stay_and_an_old_group_goes(tmp_path: Path) -> None:
     before = posts("a b", "c").assign(label=[0, 1], group=["x", "y"])
-    tagged = tagger(["A"], ["c"]).tag(before)
+    tagged = tagger(tmp_path, X=["A"], Y=["c"]).tag(before)
     assert tagged.to_dict("list") == {
         "text": ["a b", "c"],
         "label": [0, 1],
@@ -55,50 +73,61 @@ def test_other_columns_stay_and_an_old_group_goes() -> None:
     assert list(before["group"]) == ["x", "y"]
 
 
-def test_the_defaults_hold_weats_terms_and_do_not_overlap() -> None:
-    gender = GenderTagger()
-    for name in ("male_terms", "male_terms_2"):
-        assert {word.lower() for word in load_wordset(name).words} <= gender.male
-    for name in ("female_terms", "female_terms_2"):
-        assert {word.lower() for word in load_wordset(name).words} <= gender.female
-    assert {"father", "gentleman", "himself", "husband"} <= gender.male
-    assert {"mother", "lady", "herself", "wife", "mum"} <= gender.female
-    assert not gender.male & gender.female
+def test_the_built_in_words_hold_weats_terms() -> None:
+    x, y = (load_query("gender_mentions")[role].words for role in "XY")
+    for first, second in (("male_terms", "female_terms"), ("male_terms_2", "female_terms_2")):
+        assert {*load_wordset(first).words} <= {*x}
+        assert {*load_wordset(second).words} <= {*y}
+    assert {"father", "gentleman", "himself", "husband"} <= {*x}
+    assert {"mother", "lady", "herself", "wife", "mum"} <= {*y}
 
 
-def test_every_listed_word_occurs_once_and_has_its_counterpart() -> None:
-    assert len(set(MALE)) == len(MALE) == len(PAIRS)
-    assert len(set(FEMALE)) == len(FEMALE)
-    assert set(MALE + FEMALE) == {word.lower() for word in MALE + FEMALE}
+@pytest.mark.parametrize("query", ["gender_mentions", "gender_mentions_es"])
+def test_the_built_in_words_are_lower_case_and_fall_to_one_group(query: str) -> None:
+    x, y = (load_query(query)[role].words for role in "XY")
+    assert not {*x} & {*y}
+    assert all(word == word.lower() for word in (*x, *y))
 
 
-def test_the_description_counts_the_words() -> None:
-    made = tagger(["he", "him"], ["she"])
-    assert "2 male, 1 female" in made.description
+def test_the_description_counts_the_words(tmp_path: Path) -> None:
+    made = tagger(tmp_path, X=["he", "him"], Y=["she"])
+    assert "mine.q: 2 male, 1 female words" in made.description
     assert "whomever they are about; not annotated" in made.description
-    assert hash(made) == hash(GenderTagger((), (), ("he", "him"), ("she",)))
+    assert made.files() == [tmp_path / "mine.json"]
+    assert made.language == "und"
+    assert MentionTagger("gender_mentions_es").language == "es"
+
+
+def test_the_groups_may_have_other_names() -> None:
+    tagged = MentionTagger("migrant_es", groups=("local", "migrant")).tag(posts("Sofía", "yeison"))
+    assert list(tagged["group"]) == ["local", "migrant"]
 
 
 @pytest.mark.parametrize(
-    ("male", "female", "message"),
+    ("words", "message"),
     [
-        (["he"], [], "1 male and 0 female"),
-        (["he", "they"], ["she", "They"], "stand in both the male and the female set: they"),
+        ({"X": ["he"]}, "query 'q' has no Y; X are the words for the first group"),
+        (
+            {"X": ["he", "they"], "Y": ["she", "They"]},
+            "stand for both male and female: they; leave each in one",
+        ),
     ],
 )
-def test_unusable_word_sets_are_refused(male: list[str], female: list[str], message: str) -> None:
+def test_unusable_word_sets_are_refused(
+    words: dict[str, list[str]], message: str, tmp_path: Path
+) -> None:
     with pytest.raises(InputError, match=message):
-        tagger(male, female)
+        tagger(tmp_path, **words)
+
+
+def test_no_words_are_refused() -> None:
+    with pytest.raises(InputError, match="query=null without a file"):
+        MentionTagger(None)
 
 
 def test_posts_without_text_are_refused() -> None:
     with pytest.raises(InputError, match=r"no column 'text'; did you mean 'texts'\?"):
-        GenderTagger().tag(pd.DataFrame({"texts": ["a"]}))
-
-
-def test_one_string_is_no_list_of_words() -> None:
-    with pytest.raises(InputError, match="male_words='he': give a list, each item a text"):
-        GenderTagger(male_words="he")  # type: ignore[arg-type]
+        MentionTagger().tag(pd.DataFrame({"texts": ["a"]}))
 
 
 @pytest.mark.realdata
@@ -109,7 +138,7 @@ def test_counts_on_published_tweets_are_near_those_of_another_tagger(realdata: P
     tweets = pd.read_csv(realdata / "hatespeech" / "davidson2017.csv")
     tokenise = TweetTokenizer(preserve_case=False).tokenize
     groups = list(
-        GenderTagger().tag(posts(*(" ".join(tokenise(tweet)) for tweet in tweets["tweet"])))[
+        MentionTagger().tag(posts(*(" ".join(tokenise(tweet)) for tweet in tweets["tweet"])))[
             "group"
         ]
     )

@@ -41,6 +41,13 @@ def test_run_cli_prints_an_input_error_in_one_line(capsys: pytest.CaptureFixture
     assert (stop.value.code, out, err) == (2, "", "error: dose is 2; allowed is 0 to 1\n")
 
 
+def test_run_cli_ends_an_interrupt_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        run_cli(lambda: _raise(KeyboardInterrupt()))
+    assert stop.value.code == 130
+    assert capsys.readouterr() == ("", "interrupted\n")
+
+
 def test_run_cli_is_silent_when_the_reader_of_a_pipe_has_gone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

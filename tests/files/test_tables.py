@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from files import InputError
-from files.tables import read_table
+from files.tables import csv_text, read_table, write_csv
 
 HEADER = ["Test", "d", "note"]
 ROWS = [["6", "1.5", "a, b"], ["01", "", "NA"], ["6.0", "-2", 'say "x"'], ["a", "b\tc", "d\ne"]]
@@ -143,3 +144,36 @@ def test_missing_file_names_the_nearest(name: str, tmp_path: Path) -> None:
     (tmp_path / name).mkdir()
     with pytest.raises(InputError, match="is a folder; give a file"):
         read_table(tmp_path / name)
+
+
+def test_parquet_whose_metadata_is_broken(tmp_path: Path) -> None:
+    table = pd.DataFrame({"x": [1.0, 2.0], "name": ["a", "b"]})
+    table.to_parquet(tmp_path / "t.parquet")
+    content = (tmp_path / "t.parquet").read_bytes()
+    for place in range(content.index(b'{"index_columns"'), len(content), 7):
+        (tmp_path / "t.parquet").write_bytes(content[:place] + b"\xff[" + content[place + 2 :])
+        with suppress(InputError):  # nothing else
+            read_table(tmp_path / "t.parquet")
+
+
+def test_csv_that_a_spreadsheet_takes_for_text(tmp_path: Path) -> None:
+    table = pd.DataFrame(
+        {
+            "=1+1": ["=cmd|' /C calc'!A0", "+1+1", "-a", "@sum(1)", "male - female", None],
+            "text": ["-0.5", "+3e-2", "-inf", "a\x1b[2Jb\nc", "\t=1", "\u202egpj"],
+            "n": [-1.5, 2.0, float("nan"), float("-inf"), 0.1, 1e-9],
+            "whole": range(-3, 3),
+        }
+    )
+    write_csv(table, tmp_path / "t.csv")
+    back = read_table(tmp_path / "t.csv")
+    assert back.columns.tolist() == ["'=1+1", "text", "n", "whole"]
+    assert back["'=1+1"].tolist() == [
+        *("'=cmd|' /C calc'!A0", "'+1+1", "'-a", "'@sum(1)", "male - female", "")
+    ]
+    assert back["text"].tolist() == [
+        *("-0.5", "+3e-2", "-inf", r"a\x1b[2Jb\nc", r"\t=1", r"\u202egpj")
+    ]
+    assert back["n"].tolist() == ["-1.5", "2.0", "", "-inf", "0.1", "1e-09"]
+    plain = table[["n", "whole"]]
+    assert csv_text(plain) == plain.to_csv(index=False, lineterminator="\n")

@@ -48,6 +48,13 @@ def path(tmp_path: Path, data: bytes) -> Path:
     return tmp_path / "model.bin"
 
 
+def test_n_grams_that_are_too_long_are_refused(path: Path, data: bytes) -> None:
+    at = struct.calcsize("<12i")  # of maxn in the header
+    path.write_bytes(data[:at] + struct.pack("<i", 12_000) + data[at + 4 :])
+    with pytest.raises(InputError, match=r"up to 12000 characters \(maxn\), allowed are 50"):
+        read_vectors(path)
+
+
 @pytest.mark.parametrize(
     "options", [{}, {"bucket": 0, "max_n": 0}, {"min_n": 2, "max_n": 2}], ids=str
 )

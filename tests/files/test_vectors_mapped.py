@@ -165,6 +165,40 @@ def test_matrix_of_another_type_is_refused(tmp_path: Path, matrix: np.ndarray) -
         open_mapped(tmp_path / "v")
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_value_that_is_not_finite_is_refused(tmp_path: Path, value: float) -> None:
+    vectors = example()
+    save_mapped(vectors, tmp_path / "v")
+    matrix = vectors.vectors.copy()
+    matrix[4, 1] = value
+    np.save(tmp_path / "v" / "vectors.npy", matrix)
+    message = "the vector of 'two words' holds a NaN or infinite value"
+    with pytest.raises(InputError, match=message):
+        read_vectors(tmp_path / "v")
+    with pytest.raises(InputError, match=message):
+        open_vectors(tmp_path / "v", cache=tmp_path / "cache")
+    assert read_vectors(tmp_path / "v", vocab=["the"]).index_to_key == ["the"]
+
+
+@pytest.mark.parametrize(
+    "shape", ["(3,(4", "(-1,4)", "(10**99,)", "(2**62,4)", "(" * 4000, "-" * 9000 + "1", "(0,4)"]
+)
+def test_a_damaged_header_is_refused(tmp_path: Path, shape: str) -> None:
+    save_mapped(example(), tmp_path / "v")
+    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}\n".encode()
+    start = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little")
+    (tmp_path / "v" / "vectors.npy").write_bytes(start + head + bytes(400))
+    with pytest.raises(InputError, match=r"write it again with save_mapped|allowed is a float32"):
+        open_mapped(tmp_path / "v")
+
+
+def test_counts_that_are_no_whole_numbers_are_refused(tmp_path: Path) -> None:
+    save_mapped(example(counts=True), tmp_path / "v")
+    np.save(tmp_path / "v" / "counts.npy", np.ones(7))
+    with pytest.raises(InputError, match=r"counts\.npy is float64; allowed are whole numbers"):
+        open_mapped(tmp_path / "v")
+
+
 def test_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is no mapped folder"):
         open_mapped(tmp_path / "absent")

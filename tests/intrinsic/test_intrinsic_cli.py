@@ -312,6 +312,8 @@ def test_every_metric_has_a_configuration_that_makes_it(tmp_path: Path) -> None:
     assert {path.stem for path in (ROOT / CONF).glob("*.yaml")} == {
         *METRICS,
         "survey",
+        "weat_gender_es",
+        "weat_migrants_es",
         "weat_sanity",
     }
     for name, kind in METRICS.items():

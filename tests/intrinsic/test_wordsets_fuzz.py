@@ -155,6 +155,50 @@ def test_a_list_of_words_in_a_file_of_its_own(tmp_path: Path) -> None:
     file = read_wordsets(path)
     assert file.queries["mine"]["A"].words == ("good", "fine")
     assert METRICS["rnsb"](words=str(path)).files() == [path, tmp_path / "positive.txt"]
+    for outside in ("../secret.txt", str(tmp_path / "secret.txt"), "link.txt", "a\0b"):
+        (tmp_path / "secret.txt").write_text("secret", encoding="utf-8")
+        (tmp_path / "words").mkdir(exist_ok=True)
+        path = tmp_path / "words" / "mine.json"
+        path.write_text(json.dumps({"sets": {"mine": {"file": outside}}}), encoding="utf-8")
+        (tmp_path / "words" / "link.txt").unlink(missing_ok=True)
+        (tmp_path / "words" / "link.txt").symlink_to(tmp_path / "secret.txt")
+        with pytest.raises(InputError, match=r"is not in the folder of the word file.*copy it"):
+            read_wordsets(path)
     path.write_text(json.dumps({"sets": {"mine": {"file": "nowhere.txt"}}}), encoding="utf-8")
     with pytest.raises(InputError, match=r"no such file: .*nowhere\.txt"):
         read_wordsets(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"mi\x1b[2Jne": {"X": ["a"]}}, "holds a control character"),
+        ({"mine": {"X": ["a\nb"]}}, "holds a control character"),
+        ({"mine": {"X": ["\ud800"]}}, "holds a control character"),
+        ({"mine": {"title": "\u202e", "X": ["a"]}}, "holds a control character"),
+        ({"mine": {"words": {"values": {"a": 10**400}}}}, "give a finite number"),
+    ],
+)
+def test_what_is_not_shown_as_it_is(
+    content: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.json").write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        read_wordsets(tmp_path / "mine.json")
+
+
+def test_unions_of_unions_have_a_bound(tmp_path: Path) -> None:
+    sets: dict[str, object] = {"s0": [f"w{i}" for i in range(1000)]}
+    sets |= {f"s{i}": {"union": [f"s{i - 1}"]} for i in range(1, 600)}
+    (tmp_path / "mine.json").write_text(json.dumps({"sets": sets}), encoding="utf-8")
+    with pytest.raises(InputError, match="hold more than 500,000 words in all"):
+        read_wordsets(tmp_path / "mine.json")
+
+
+def test_a_large_list_that_queries_share_counts_once(tmp_path: Path) -> None:
+    content = {
+        "sets": {"many": [f"w{i}" for i in range(60_000)]},
+        "queries": {f"q{i}": {"X": ["a"], "excluded": "many"} for i in range(10)},
+    }
+    (tmp_path / "mine.json").write_text(json.dumps(content), encoding="utf-8")
+    assert len(read_wordsets(tmp_path / "mine.json").queries) == 10

@@ -8,91 +8,23 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
-from train.store.entry import check
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-# Four points a seed; conftest.py has the same.
-SWEEP = [
-    "+experiment=hatespeech_en",
-    "corpus.sentences=3000",
-    "size.dim=16",
-    "size.epochs=2",
-    "size.bucket=1000",
-    "source.posts=1200",
-]
-SWEEP += ["classifier=linear", "debias.dose=1", "embedding=word2vec"]
-TABLES = ("points.parquet", "intrinsic.parquet", "extrinsic.parquet", "correlations.csv")
-
-Entries = dict[str, tuple[int, str]]
-
-
-def start(folder: Path, *more: str) -> subprocess.Popen[str]:
-    """The sweep in a process group of its own, as a terminal would start it."""
-    folder.mkdir(exist_ok=True)
-    # Tests in the background of a shell ignore interrupts, and so would what they start
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    command = [sys.executable, str(ROOT / "train.py"), *SWEEP, *more]
-    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"}
-    return subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def finish(process: subprocess.Popen[str]) -> str:
-    """What a sweep that must succeed printed."""
-    out, err = process.communicate(timeout=900)
-    assert process.returncode == 0, out + err
-    return out
-
-
-def entries(store: Path) -> Entries:
-    """Every finished result: which folder on the disk it is, and the bytes that tell how it was
-    made.
-    """
-    found = {}
-    for recipe in store.glob("*/*/recipe.json"):
-        if recipe.parent.parent.name not in ("work", "damaged"):
-            found[str(recipe.parent.relative_to(store))] = (
-                recipe.stat().st_ino,
-                recipe.read_text(encoding="utf-8"),
-            )
-    return found
-
-
-def tables(results: Path) -> dict[str, pd.DataFrame]:
-    read: dict[str, Callable[[Path], pd.DataFrame]]
-    read = {".parquet": pd.read_parquet, ".csv": pd.read_csv}
-    return {name: read[Path(name).suffix](results / name) for name in TABLES}
-
-
-def assert_same_tables(first: Path, second: Path) -> None:
-    ours, theirs = tables(first), tables(second)
-    for name in TABLES:
-        pd.testing.assert_frame_equal(ours[name], theirs[name], check_exact=True)
-
-
-def assert_whole(store: Path) -> None:
-    """No entry fails its checksums, and nobody's half-built work is left."""
-    for entry in entries(store):
-        check(store / entry)
-    assert not [path for path in (store / "work").iterdir() if not path.name.startswith(".")]
-    assert not (store / "damaged").exists()
+from tests.reliability.sweeps import (
+    Entries,
+    assert_same_tables,
+    assert_whole,
+    entries,
+    finish,
+    start,
+    undisturbed,
+    wait_for_work,
+)
 
 
 def gone(group: int, within: float = 10) -> bool:
@@ -105,18 +37,6 @@ def gone(group: int, within: float = 10) -> bool:
             return True
         time.sleep(0.1)
     return False
-
-
-def wait_for_work(process: subprocess.Popen[str], store: Path, entries_before: int) -> None:
-    """Return when the sweep has begun a result, finished one, or ended."""
-    while process.poll() is None:
-        if (store / "work").is_dir() and any(
-            not path.name.startswith(".") for path in (store / "work").iterdir()
-        ):
-            return
-        if len(list(store.glob("*/*/recipe.json"))) > entries_before:
-            return
-        time.sleep(0.01)
 
 
 def crash(folder: Path, kills: int, rng: random.Random, *more: str) -> tuple[int, Entries]:
@@ -141,11 +61,6 @@ def crash(folder: Path, kills: int, rng: random.Random, *more: str) -> tuple[int
         )
         seen = now
     return hits, seen
-
-
-def undisturbed(folder: Path, *more: str) -> Path:
-    finish(start(folder, *more))
-    return folder / "results" / "hatespeech_en"
 
 
 def crash_test(folder: Path, expected: Path, kills: int, *more: str) -> None:

@@ -10,6 +10,7 @@ import logging
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from files import InputError, atomic_path
-from train.outcome import Outcome, stamp
+from train.estimate import timings
+from train.outcome import Outcome, sharing, stamp
 from train.store import DamagedError, Stage, Store, StoreError
+from train.store.__main__ import main
 from train.store.entry import check, read_recipe, seal
 
 
@@ -263,3 +266,92 @@ def test_outcome_is_new_even_if_its_time_is_older(tmp_path: Path) -> None:
     Outcome("a", "failed").write(tmp_path)
     os.utime(tmp_path / "points" / "a.json", (0, 0))
     assert stamp(tmp_path, "a") != before
+
+
+@pytest.fixture
+def strewn(store: Store) -> Store:
+    """A store with what desktops and users leave in folders."""
+    entry = store.make(VECTORS)
+    for folder in (store.root, entry.parent, entry, *map(store.root.joinpath, ("work", "locks"))):
+        (folder / ".DS_Store").write_text("a desktop was here")
+    for folder in (store.root, entry.parent, store.root / "digests", store.root / "damaged"):
+        folder.mkdir(exist_ok=True)
+        (folder / "dangling").symlink_to("nowhere")
+        (folder / "notes.txt").write_text("mine")
+    (entry.parent / "notes").mkdir()
+    Store.checked.clear()
+    return store
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["ls", "ls vectors", f"explain {VECTORS.key}", "verify", "gc", "gc --older-than 9w --dry-run"],
+)
+def test_stray_files_are_nobodys_results(
+    command: str, strewn: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command.split(), "--store", str(strewn.root)]) == 0
+    told = capsys.readouterr().out
+    assert "notes" not in told
+    assert "dangling" not in told
+    assert strewn.intact(VECTORS)
+    assert timings(strewn, {"corpus", "vectors"}).keys() == {
+        (stage.name, stage.made_by, '{"0": {}}') for stage in (CORPUS, VECTORS)
+    }
+    assert strewn.make(replace(VECTORS, seed=9)).is_dir()
+    assert strewn.built == ["corpus", "vectors", "vectors"]
+
+
+def test_what_is_in_the_way_is_named(store: Store) -> None:
+    store.prove_writable()
+    (store.root / "corpus").symlink_to("nowhere")
+    with pytest.raises(StoreError, match=r"corpus is in the way \(File exists\)"):
+        store.make(CORPUS)
+
+
+def test_a_stage_may_lie_on_another_file_system(small_disk: Path, tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    store.root.mkdir()
+    (small_disk / "vectors").mkdir()
+    (store.root / "vectors").symlink_to(small_disk / "vectors")
+    entry = store.make(VECTORS)
+    assert (small_disk / "vectors" / VECTORS.key).is_dir()
+    assert not list((small_disk / "vectors" / ".work").iterdir())
+    assert store.entries("vectors") == [entry]
+    left = small_disk / "vectors" / ".work" / VECTORS.key
+    left.mkdir()
+    assert store.orphans(remove=True) == [store.root / "vectors" / ".work" / VECTORS.key]
+    assert not left.exists()
+    flip(entry / "text")
+    Store.checked.clear()
+    assert not store.intact(VECTORS)
+    assert len(list((store.root / "damaged").iterdir())) == 1
+    store.make(VECTORS)
+    store.discard(VECTORS)
+    assert not list(small_disk.glob("vectors/[!.]*"))
+    assert not list(small_disk.glob("vectors/.work/*"))
+
+
+def test_what_a_kill_left_is_cleared_by_the_next_sweep(store: Store, tmp_path: Path) -> None:
+    store.make(CORPUS)
+    work = store.root / "work"
+    (work / f".removed-{CORPUS.key}").mkdir()
+    (work / f".removed-{CORPUS.key}" / "text").write_text("half gone")
+    (work / ".probe-17").touch()
+    assert len(store.orphans(remove=True)) == 2
+    assert not list(work.iterdir())
+    results = tmp_path / "results"
+    (results / "points").mkdir(parents=True)
+    names = ("results/.points-0123456789ab.parquet", "results/points/.ab12-0123456789ab.json")
+    for name in names:
+        (tmp_path / name).write_text("half written")
+    (results / ".figures-0123456789ab").mkdir()
+    (results / ".mine").write_text("no work of ours")
+    with sharing(results), sharing(results):
+        assert sorted(path.name for path in results.iterdir()) == [".mine", "points"]
+        assert [path.name for path in (results / "points").iterdir()] == [".sweeps"]
+        (tmp_path / names[0]).write_text("of a sweep at work")
+        with sharing(results):
+            pass
+        assert (tmp_path / names[0]).exists()
+    assert not (tmp_path / names[0]).exists()

@@ -124,13 +124,13 @@ def test_every_fault_costs_its_point_only(tmp_path: Path) -> None:
     assert run.returncode == 1, run.stdout + run.stderr
     told = points(tmp_path)
     assert list(told["status"]) == ["failed"] * 4 + ["done"]
-    errors, traces = texts(told, "error"), texts(told, "traceback")
+    errors = texts(told, "error")
     for error, fault in zip(errors, FAULTS, strict=True):
         assert error.startswith(EXPECTED[fault])
-    assert "in predict" in traces[0]
     noted = read_outcome(tmp_path / "results" / "hatespeech_en", texts(told, "point")[0])
     assert noted is not None
-    assert (noted.error, noted.traceback) == (errors[0], traces[0])
+    assert noted.error == errors[0]
+    assert "in predict" in noted.traceback
     last = [line for line in run.stdout.splitlines() if line.strip()][-4:]
     assert all(line.startswith("failed ") for line in last)
 

@@ -75,6 +75,7 @@ def test_nodes_within_nodes_are_built_and_lists_are_tuples() -> None:
         ({"_target_": "nowhere.Nothing"}, "cannot be imported"),
         ({"_target_": "Nothing"}, "cannot be imported"),
         ({"_target_": "os.system"}, "is no choice"),
+        ({"_target_": "antigravity.fly"}, "is no choice"),  # to import it opens a browser
         ({"_target_": "sample_choices.Plain"}, "is no choice"),
         ({"_target_": "sample_choices.Rootless"}, "has no files, which every choice needs"),
         (outer(inner=3), "part.inner=int: it is no Choice, for it has no version, name, files"),

@@ -14,7 +14,7 @@ from corpora.kinds import Collected
 from corpora.world import GeneratedPosts
 from debias.balance import Balance
 from debias.kinds import Method, Place
-from extrinsic.tagger import GenderTagger
+from extrinsic.tagger import MentionTagger
 from files import InputError, choice
 from intrinsic.metrics.set_distances import EmbeddingCoherence
 from tests.points import SUBJECT, TASK, WEAT, plan
@@ -45,7 +45,7 @@ def test_a_further_metric_measures_none_again_and_their_order_changes_nothing(
 def test_a_tagger_that_is_not_used_decides_nothing_and_one_that_is_decides(
     tmp_path: Path,
 ) -> None:
-    other = GenderTagger(male_words=("sir",))
+    other = MentionTagger(groups=("men", "women"))
     assert named(tmp_path, TASK) == named(tmp_path, replace(TASK, groups=other))
     ungrouped = replace(TASK, source=Ungrouped())
     assert named(tmp_path, ungrouped) != named(tmp_path, replace(ungrouped, groups=other))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shlex
 import subprocess
 import sys
@@ -12,11 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 from files import InputError
 from train.store import Stage, Store
 from train.store.__main__ import main
+from train.store.lock import locked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DAY = 86400
@@ -94,7 +95,7 @@ def test_explain_tells_recipe_inputs_and_command(
         "lines=3",
         "seed 5",
         "tweets.txt",
-        "gensim",
+        f"Python {platform.python_version()}",
         "\n  python train.py seed=4\n",
     ):
         assert part in told
@@ -114,10 +115,16 @@ def test_explain_names_an_input_that_is_gone(
 def test_explain_says_that_a_result_is_damaged(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (store.path(VECTORS) / "recipe.json").write_text("{")
-    status, told = run(store, capsys, "explain", VECTORS.key)
-    assert status == 0
-    assert "(damaged: recipe.json is not JSON)" in told
+    recipe = store.path(VECTORS) / "recipe.json"
+    for content, why in (("{", "is not JSON"), ("", "is not JSON"), ("{}", "has no checksums")):
+        recipe.write_text(content)
+        for more in ([], ["--json"]):
+            status, told = run(store, capsys, "explain", VECTORS.key, *more)
+            assert status == 0
+            assert f"damaged: recipe.json {why}" in told
+    recipe.unlink()
+    recipe.mkdir()
+    assert "(damaged: recipe.json is not JSON)" in run(store, capsys, "explain", VECTORS.key)[1]
 
 
 def test_bad_input_names_the_remedy(
@@ -157,7 +164,7 @@ def test_gc_removes_orphans_and_damage_but_not_what_is_being_built(
     busy.mkdir()
     (store.root / "damaged" / "corpus-x-1").mkdir(parents=True)
     before = everything(store)
-    with FileLock(store.root / "locks" / f"{busy.name}.lock"):
+    with locked(store.root / "locks" / f"{busy.name}.lock"):
         run(store, capsys, "gc", "--dry-run")
         assert [path for path in everything(store) if not path.startswith("locks")] == [
             p for p in before if not p.startswith("locks")

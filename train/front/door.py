@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
@@ -16,11 +15,13 @@ from hydra.types import RunMode
 from files import InputError
 from train.device import pick_device
 from train.front.compose import CONF, hydra_node, read_point, read_study, refuse_unknown_keys
-from train.front.refuse import OF_INPUT, refuse
+from train.front.refuse import refuse
 from train.front.settings import Settings, read_settings
-from train.outcome import Outcome, note, results_folder, run_point
+from train.interrupt import GO_ON, Interrupted, interruptible
+from train.outcome import Outcome, note, results_folder, run_point, sharing
 from train.point import Plan, plan_point
 from train.store import Store
+from train.store.lease import end_with_the_sweep, lease
 from train.worker import Worker, WorkerDiedError, keep_to_one_thread, silence_libraries
 
 if TYPE_CHECKING:
@@ -38,10 +39,6 @@ class Door:
     worker = Worker()
 
 
-class Interrupted(KeyboardInterrupt):
-    """The system asked the process to end (SIGTERM)."""
-
-
 def main() -> NoReturn:
     """Run what the command line asks for and exit."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")
@@ -49,22 +46,17 @@ def main() -> NoReturn:
     os.environ["PYTHONPATH"] = os.pathsep.join(
         filter(None, (str(CONF.parent), os.environ.get("PYTHONPATH")))
     )
-    before = signal.signal(signal.SIGTERM, _interrupt)
     Door.status, Door.worker = 0, Worker()
     try:
-        hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
-    except OF_INPUT as error:
+        with interruptible():
+            hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
+    except Exception as error:
         refuse(error)
-    except KeyboardInterrupt as stop:
-        print(
-            "interrupted; what is finished stays in the store, and the same command goes on from"
-            " there",
-            file=sys.stderr,
-        )
-        sys.exit(128 + (signal.SIGTERM if isinstance(stop, Interrupted) else signal.SIGINT))
+    except Interrupted as stop:
+        print(GO_ON, file=sys.stderr)
+        sys.exit(stop.status)
     finally:
         Door.worker.stop()
-        signal.signal(signal.SIGTERM, before)
     sys.exit(Door.status)
 
 
@@ -73,13 +65,14 @@ def job(config: DictConfig) -> Outcome | None:
     are written and printed.
     """
     if HydraConfig.get().mode == RunMode.MULTIRUN:
+        end_with_the_sweep()
         os.chdir(HydraConfig.get().runtime.cwd)  # an engine may start its workers elsewhere
         settings = read_settings(config)
         plan, store = _prepare(config, settings)
         return run_apart(plan, store, results_folder(settings.results), Door.worker)
     try:
         Door.status = run_alone(config)
-    except OF_INPUT as error:  # refused here, for Hydra would print more about it than users need
+    except Exception as error:  # refused here, for Hydra would print more about it than users need
         refuse(error)
     return None
 
@@ -98,31 +91,30 @@ def run_alone(config: DictConfig) -> int:
     """
     from rich.console import Console
 
-    from train.estimate import print_plan
     from train.finish import finish
+    from train.front.again import plan_remakes, remove
 
     console = Console()
     refuse_unknown_keys(config, hydra_node())
     settings = read_settings(config)
     plan, store = _prepare(config, settings)
-    anew = settings.overwrite == "always"
-    print_plan([plan], [plan], store, console, anew=anew)
+    again = plan_remakes([plan], [plan], store, settings, console)
     if settings.plan:
         return 0
     study = read_study(config)
     results = results_folder(settings.results) / plan.key
     keep_to_one_thread()
     silence_libraries()
-    if anew:
-        for stage in plan.stages().values():
-            store.discard(stage)
-    outcomes: dict[str, Outcome] = {}
-    if settings.overwrite != "only-cache" and not all(map(store.intact, plan.ends)):
-        store.prove_writable()
-        outcomes[plan.key] = run_point(plan, store, results)
-        if outcomes[plan.key].refused:
-            raise InputError(outcomes[plan.key].error)
-    return finish([plan], outcomes, study, store, results, console)
+    with lease(store.root, plan.stages()), sharing(results):
+        remove(again, store)
+        outcomes: dict[str, Outcome] = {}
+        if settings.overwrite != "only-cache" and not all(map(store.intact, plan.ends)):
+            store.prove_writable()
+            store.orphans(remove=True)
+            outcomes[plan.key] = run_point(plan, store, results)
+            if outcomes[plan.key].refused:
+                raise InputError(outcomes[plan.key].error)
+        return finish([plan], outcomes, study, store, results, console)
 
 
 def _prepare(config: DictConfig, settings: Settings) -> tuple[Plan, Store]:
@@ -142,7 +134,3 @@ def open_store(
     config.device = device
     words = ["python", "train.py", "hydra.mode=RUN", *overrides]
     return Store(settings.store, {"command": shlex.join(words), "device": device})
-
-
-def _interrupt(number: int, frame: object) -> NoReturn:
-    raise Interrupted

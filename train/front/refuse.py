@@ -10,18 +10,25 @@ from typing import NoReturn
 from hydra.errors import HydraException
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from files import InputError, nearest
+from train.store import StoreError
 
-OF_INPUT = (InputError, HydraException, OmegaConfBaseException)
+OF_INPUT = (InputError, HydraException, OmegaConfBaseException, YAMLError)
+# Modules that read a configuration, and let errors of Python's own through.
+READERS = ("hydra._internal", "hydra.core", "omegaconf", "yaml")
 EXTRAS = ("joblib", "ray", "submitit")  # of pyproject.toml, each a launcher
 
 
 def refuse(error: BaseException) -> NoReturn:
-    """Print what was wrong with the input and exit with status 2; anything else is a bug, keeps its
-    traceback and exits with 1.
+    """Print what was wrong with the input and exit with status 2, also where a reader of the
+    configuration says so by an error of Python's own; anything else is a bug, keeps its traceback
+    and exits with 1.
     """
-    if not isinstance(error, OF_INPUT):
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    module = str(frames[-1].f_globals.get("__name__")) if frames else ""
+    if not (isinstance(error, (*OF_INPUT, StoreError)) or module.startswith(READERS)):
         traceback.print_exception(error)
         raise SystemExit(1)
     print(f"error: {one_line(error)}", file=sys.stderr)
@@ -36,7 +43,7 @@ def one_line(error: BaseException) -> str:
     while cause := chain[-1].__cause__ or chain[-1].__context__:
         chain.append(cause)
     for link in chain:
-        if isinstance(link, InputError):
+        if isinstance(link, InputError | StoreError):
             return str(link)
     text = " ".join(str(error).partition("Config search path")[0].split())
     parent = next(filter(None, (getattr(link, "parent_node", None) for link in chain)), None)
@@ -54,7 +61,10 @@ def one_line(error: BaseException) -> str:
         if option[1].startswith("hydra/launcher/") and (extra := name.partition("_")[0]) in EXTRAS:
             return f"hydra/launcher={name} is not installed: pip install '.[{extra}]'"
         return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))
-    return text
+    if isinstance(error, HydraException | OmegaConfBaseException) and text:
+        return text
+    why = " ".join(next(filter(None, map(str, chain)), type(error).__name__).split())
+    return f"the configuration cannot be read ({why}); correct it"
 
 
 def refuse_engine(error: Exception, engine: str) -> InputError:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from files import choice
+from files import InputError, choice
+from train.store.stale import Policy
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -15,14 +16,22 @@ Overwrite = Literal["only-missing", "always", "never", "only-cache"]
 @choice
 class Settings:
     """The folders ``store`` and ``results``; ``extend`` keeps the points of an earlier sweep in
-    the latter; ``plan``: say what would run, and stop.
+    the latter; ``stale`` says what becomes of results that other code made; ``plan``: say what
+    would run, and stop.
     """
 
     store: str
     results: str
     extend: bool
     overwrite: Overwrite
+    stale: Policy
     plan: bool
+
+    def __post_init__(self) -> None:
+        if self.stale == "rebuild" and self.overwrite == "only-cache":
+            raise InputError(
+                "stale=rebuild makes results again and overwrite=only-cache makes none; choose one"
+            )
 
 
 def read_settings(config: DictConfig) -> Settings:
@@ -32,5 +41,6 @@ def read_settings(config: DictConfig) -> Settings:
         results=str(config.results.dir),
         extend=bool(config.results.extend),
         overwrite=config.overwrite,
+        stale=config.stale,
         plan=config.plan,
     )

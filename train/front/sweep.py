@@ -5,7 +5,7 @@ engine lost, join the tables.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,18 +13,20 @@ from hydra.core.utils import JobReturn, JobStatus
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
-from train.estimate import print_plan
+from train.front.again import plan_remakes, remove
 from train.front.compose import Composer, cells, read_point, read_study
+from train.front.guard import guarded
 from train.front.settings import Overwrite, read_settings
-from train.outcome import Outcome, note, read_outcome, results_folder
+from train.outcome import Outcome, note, read_outcome, results_folder, sharing
 from train.point import Plan, plan_point
 from train.progress import SweepProgress
-from train.store import Store
+from train.store import Stage, Store
+from train.store.lease import lease
 
 if TYPE_CHECKING:
     from hydra.plugins.launcher import Launcher
 
-TRIES = 3  # launches in a row that finish no point, before the engine is given up
+TRIES = 3  # launches that finish no point, or rounds of what others undid, before it is given up
 
 log = logging.getLogger(__name__)
 
@@ -45,39 +47,102 @@ def sweep(
     from train.finish import finish
 
     console, settings = Console(), read_settings(config)
-    store, anew = Store(settings.store), settings.overwrite == "always"
+    store = Store(settings.store)
     every = plan_jobs(config, arguments, store)
-    jobs = list({job.plan.key: job for job in every}.values())
-    plans = [job.plan for job in jobs]
-    print_plan(plans, [job.plan for job in every], store, console, anew=anew)
+    plans = [job.plan for job in distinct(every)]
+    again = plan_remakes(plans, [job.plan for job in every], store, settings, console)
     if settings.plan:
         return 0
     study = read_study(config)
     results = results_folder(settings.results)
-    left = to_run(jobs, store, results, settings.overwrite)
     outcomes: dict[str, Outcome] = {}
-    if left:
-        store.prove_writable()
+    with lease(store.root, stages(every)) as held, guarded(held.mark), sharing(results):
+        remove(again, store)
+        left = to_run(distinct(every), store, results, settings.overwrite)
+        for _ in range(TRIES):
+            if left:
+                outcomes |= run(left, store, results, make_launcher, config, console)
+            if settings.overwrite == "only-cache" or all(whole(job, store) for job in every):
+                break
+            before, every = every, plan_jobs(config, arguments, store)
+            held.add(stages(every))
+            if not (left := to_make_again(before, every, store, results, outcomes)):
+                break
+        plans = [job.plan for job in distinct(every)]
+        return finish(plans, outcomes, study, store, results, console, extend=settings.extend)
+
+
+def run(
+    jobs: Sequence[Job],
+    store: Store,
+    results: Path,
+    make_launcher: Callable[[], Launcher],
+    config: DictConfig,
+    console: Console,
+) -> dict[str, Outcome]:
+    """Have the engine run the jobs, and show how far they are; the outcome of each by point."""
+    store.prove_writable()
+    store.orphans(remove=True)
+    progress = SweepProgress([job.plan for job in jobs], store, results, console)
+    progress.start()
+    try:
+        size = config.hydra.sweeper.max_batch_size
+        return launch(spread(jobs), make_launcher(), progress, results, size)
+    finally:
+        progress.stop()
         store.orphans(remove=True)
-        if anew:
-            for stage in {
-                key: stage for job in left for key, stage in job.plan.stages().items()
-            }.values():
-                store.discard(stage)
-        progress = SweepProgress([job.plan for job in left], store, results, console)
-        progress.start()
-        try:
-            outcomes = launch(
-                spread(left),
-                make_launcher(),
-                progress,
-                results,
-                config.hydra.sweeper.max_batch_size,
-            )
-        finally:
-            progress.stop()
-            store.orphans(remove=True)
-    return finish(plans, outcomes, study, store, results, console, extend=settings.extend)
+
+
+def to_make_again(
+    before: Sequence[Job],
+    now: Sequence[Job],
+    store: Store,
+    results: Path,
+    outcomes: Mapping[str, Outcome],
+) -> list[Job]:
+    """The jobs that did not fail, and yet are not done: a file that they rest on changed since it
+    was planned ``before``, or somebody removed their results. Both are said.
+    """
+    for name in sorted({name for name, _ in _digests(now) - _digests(before)}):
+        log.warning(
+            "%s changed while the sweep ran; the points that rest on it are made again", name
+        )
+    again, removed = [], []
+    planned = {job.plan.key for job in before}
+    for job in distinct(now):
+        key = job.plan.key
+        noted = outcomes.get(key) or read_outcome(results, key)
+        if whole(job, store) or (key in planned and noted and noted.status == "failed"):
+            continue
+        again.append(job)
+        removed += [key] if key in planned else []
+    if removed:
+        told = f"{len(removed)} points, such as {removed[0]}"
+        log.warning("results of %s were removed while the sweep ran and are made again", told)
+    return again
+
+
+def _digests(jobs: Sequence[Job]) -> set[tuple[str, str]]:
+    return {
+        (name.partition(" ")[2], digest)
+        for stage in stages(jobs).values()
+        for name, digest in stage.files.items()
+    }
+
+
+def distinct(jobs: Sequence[Job]) -> list[Job]:
+    """One job a point."""
+    return list({job.plan.key: job for job in jobs}.values())
+
+
+def stages(jobs: Sequence[Job]) -> dict[str, Stage]:
+    """All stages of the jobs, by key."""
+    return {key: stage for job in distinct(jobs) for key, stage in job.plan.stages().items()}
+
+
+def whole(job: Job, store: Store) -> bool:
+    """Whether what the point ends in lies in the store, whole."""
+    return all(map(store.intact, job.plan.ends))
 
 
 def plan_jobs(config: DictConfig, arguments: Sequence[str], store: Store) -> list[Job]:
@@ -97,7 +162,7 @@ def to_run(jobs: Sequence[Job], store: Store, results: Path, overwrite: Overwrit
         return list(jobs)
     if overwrite == "only-cache":
         return []
-    left = [job for job in jobs if not all(store.intact(stage) for stage in job.plan.ends)]
+    left = [job for job in jobs if not whole(job, store)]
     if overwrite == "never":
         noted = {job.plan.key: read_outcome(results, job.plan.key) for job in left}
         left = [

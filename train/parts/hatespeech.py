@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,6 +14,7 @@ from extrinsic.kinds import Classifier, Tagger
 from files import choice
 from files.choice import Fileless, Whole
 from files.language import language_of, require_one_language
+from train.device import one_thread
 
 if TYPE_CHECKING:
     from train.parts.part import Facts, Inputs, Stages
@@ -103,7 +103,7 @@ def predict(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> Non
     from files.vectors import open_mapped
 
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
-    with _one_thread():
+    with one_thread():
         predicted = classifier.predict(posts, open_mapped(inputs["vectors"] / "vectors"), seed=seed)
     predicted.assign(group_by=posts["group_by"].iloc[0]).to_parquet(out / "predictions.parquet")
 
@@ -118,18 +118,3 @@ def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     known = predicted.assign(id=predicted["id"].map(posts.set_index("id")["text"]))
     table = gap_table(known, gaps)
     table.assign(group_by=predicted["group_by"].iloc[0]).to_parquet(out / "scores.parquet")
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """One thread for torch: a small network gains little from more, and sums in another order
-    change the last digits of a result.
-    """
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -14,6 +14,8 @@ from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 from files import Choice
 from train.seeds import derive_seed
 from train.store import Stage, Store
+from train.store.source import Name
+from train.store.stage import Decided
 
 Facts = dict[str, str | int | float | bool]
 Inputs = Mapping[str, Path]
@@ -79,18 +81,18 @@ class Stages:
         """
         seeded = getattr(choice, "seeded", True)
         seed = derive_seed(self.run_seed, drawn or name) if seeded else None
+        params, files = decide(choice, self.store.digest)
         return Stage(
             name=name,
             made_by=type(choice).__qualname__,
             version=choice.version,
-            params=keyed_params(choice),
+            params=params,
             build=partial(_build, choice, carry_out, seed or 0),
             inputs=dict(inputs),
-            files={
-                f"{number} {path.name}": self.store.digest(path)
-                for number, path in enumerate(choice.files())
-            },
+            files=files,
             seed=seed,
+            decide=partial(decide, choice),
+            made_of=(*map(defined, classes(choice)), defined(carry_out)),
         )
 
 
@@ -104,6 +106,14 @@ def _build(
     carry_out(choice, out, inputs, seed)
 
 
+def decide(choice: Choice, digest: Callable[[Path], str]) -> Decided:
+    """What decides the result of a choice: its files from outside, by ``digest``, and its
+    parameters.
+    """
+    files = {f"{number} {path.name}": digest(path) for number, path in enumerate(choice.files())}
+    return Decided(keyed_params(choice), files)
+
+
 def keyed_params(choice: Choice) -> dict[str, object]:
     """The parameters of a choice that decide its result; those named in ``unkeyed`` (where a file
     lies, how many workers) do not. A choice within it counts by its class, version and parameters.
@@ -111,8 +121,24 @@ def keyed_params(choice: Choice) -> dict[str, object]:
     unkeyed: tuple[str, ...] = getattr(choice, "unkeyed", ())
     fields = dataclasses.fields(choice)  # type: ignore[arg-type]
     kept = {each.name: getattr(choice, each.name) for each in fields if each.name not in unkeyed}
-    params: dict[str, object] = json.loads(json.dumps(kept, default=_nested))
+    further: Callable[[], Mapping[str, object]] = getattr(choice, "keyed", dict)
+    told = {**kept, **further()}
+    params: dict[str, object] = json.loads(json.dumps(told, default=_nested))
     return params
+
+
+def defined(what: type | Callable[..., None]) -> Name:
+    """Where a class or function is defined."""
+    return Name(what.__module__, what.__qualname__.partition(".")[0])
+
+
+def classes(choice: Choice) -> list[type]:
+    """That of a choice, and those of the choices that it holds, at any depth."""
+    fields = dataclasses.fields(choice)  # type: ignore[arg-type]
+    values = [getattr(choice, each.name) for each in fields]
+    flat = [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
+    held = [each for item in flat if isinstance(item, Choice) for each in classes(item)]
+    return [type(choice), *held]
 
 
 def _nested(choice: Choice) -> dict[str, object]:

@@ -7,10 +7,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
+from files.digest import digest_of, sha256
 from train.store.stage import Recipe, recipe_key
+
+if TYPE_CHECKING:
+    from train.store.source import Source
 
 RECIPE = "recipe.json"
 
@@ -22,14 +27,31 @@ class Request(TypedDict, total=False):
     device: str
 
 
+class Lineage(TypedDict):
+    """Hashes of the code of ours, and of the versions of libraries, that made a result and all it
+    rests on.
+    """
+
+    code: str
+    libraries: str
+
+
 class Made(Request):
-    """How a result was made."""
+    """How a result was made.
+
+    ``modules``: a hash of the code in each module of ours that made it. ``libraries``: versions of
+    Python and of what that code imports. ``project``, ``commit``: the project's own version, and
+    its commit in Git where there is one.
+    """
 
     seconds: float
     time: str
     host: str
-    python: str
+    project: str
+    commit: str
+    modules: dict[str, str]
     libraries: dict[str, str]
+    lineage: Lineage
 
 
 class Checksum(TypedDict):
@@ -46,6 +68,16 @@ class Content(TypedDict):
     made: Made
     files: dict[str, Checksum]
     sha256: NotRequired[str]
+
+
+def lineage(source: Source, inputs: Mapping[str, Lineage]) -> Lineage:
+    """The lineage of what this code makes of results with these."""
+    return {
+        "code": digest_of([source.modules, {n: each["code"] for n, each in inputs.items()}]),
+        "libraries": digest_of(
+            [source.libraries, {n: each["libraries"] for n, each in inputs.items()}]
+        ),
+    }
 
 
 class DamagedError(Exception):
@@ -79,7 +111,7 @@ def read_recipe(folder: Path) -> Content:
         content: Content = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DamagedError(f"{RECIPE} is missing") from None
-    except ValueError:
+    except (ValueError, IsADirectoryError, NotADirectoryError):
         raise DamagedError(f"{RECIPE} is not JSON") from None
     sealed = content.pop("sha256", None) if isinstance(content, dict) else None
     if sealed is None or sealed != _own_hash(content):
@@ -88,6 +120,8 @@ def read_recipe(folder: Path) -> Content:
             if sealed
             else f"{RECIPE} has no checksums (written by an early version)"
         )
+    if content.keys() != Content.__annotations__.keys() - {"sha256"}:
+        raise DamagedError(f"{RECIPE} is no recipe")
     if recipe_key(content["recipe"]) != folder.name:
         raise DamagedError(f"{RECIPE} belongs to another key, {recipe_key(content['recipe'])}")
     return content
@@ -112,12 +146,6 @@ def check(folder: Path) -> Content:
     return content
 
 
-def sha256(path: Path) -> str:
-    """64 hexadecimal digits."""
-    with open(path, "rb") as raw:
-        return hashlib.file_digest(raw, "sha256").hexdigest()
-
-
 def flush(path: Path) -> None:
     """Have the system write a file or folder to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -128,7 +156,11 @@ def flush(path: Path) -> None:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / RECIPE)
+    """The files of a result; hidden ones are a desktop's or the file system's (NFS keeps a removed
+    file as .nfs... while it is open).
+    """
+    found = (path for path in folder.rglob("*") if path.is_file() and path != folder / RECIPE)
+    return sorted(path for path in found if not path.name.startswith("."))
 
 
 def _own_hash(content: Content) -> str:

@@ -12,6 +12,7 @@ from rich.tree import Tree
 
 from files import InputError
 from train.store.entry import DamagedError, Made, read_recipe
+from train.store.made import spell_versions
 from train.store.stage import Step
 from train.store.tools import entries, size, spell_bytes
 
@@ -53,15 +54,13 @@ def explain(store: Store, prefix: str, console: Console, *, as_json: bool) -> No
     if "lost" in told:
         return
     made = told["made"]
-    console.print(
-        f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, Python"
-        f" {made['python']}, with",
-        highlight=False,
-    )
-    console.print(
-        "  " + ", ".join(f"{name} {version}" for name, version in made["libraries"].items()),
-        highlight=False,
-    )
+    lines = [
+        f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
+        f"  biasbridge {made['project'] or 'of no version'}, commit {made['commit'] or 'unknown'}",
+        f"  {spell_versions(made['libraries'])}",
+        f"  code {spell_versions({name: each[:8] for name, each in made['modules'].items()})}",
+    ]
+    console.print("\n".join(lines), highlight=False, soft_wrap=True, markup=False)
     console.print("again, in any store:", highlight=False)
     console.print(
         f"  {made.get('command', 'not noted: it was not made by train.py')}",

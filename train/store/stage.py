@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
+
+from files.digest import digest_of
+
+if TYPE_CHECKING:
+    from train.store.source import Name
 
 # What a key is made of. A change of it, or of a function that carries out a stage, makes every key
 # another one.
-SCHEME = 2
+SCHEME = 3
 
 
 class Step(TypedDict):
@@ -33,13 +36,22 @@ class Recipe(Step):
     inputs: dict[str, str]
 
 
+class Decided(NamedTuple):
+    """What a choice and the files that it reads come to: its parameters, digests by file name."""
+
+    params: Mapping[str, object]
+    files: Mapping[str, str]
+
+
 @dataclass(frozen=True)
 class Stage:
     """One step of a run: what it does, to which inputs, with which seed.
 
     ``build(out, inputs)`` writes the result into the new folder ``out``; ``inputs`` maps names to
-    the folders of the input stages. ``files`` maps names to digests of files from outside. ``key``
-    hashes everything but ``build``, through all ancestors.
+    the folders of the input stages. ``files`` maps names to digests of files from outside.
+    ``decide(digest)`` tells ``params`` and ``files`` as they are now. ``made_of`` is the code that
+    makes the result. ``key`` hashes everything but ``build``, ``decide`` and ``made_of``, through
+    all ancestors.
     """
 
     name: str
@@ -50,6 +62,8 @@ class Stage:
     inputs: Mapping[str, Stage] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     seed: int | None = None
+    decide: Callable[[Callable[[Path], str]], Decided] | None = field(default=None, repr=False)
+    made_of: tuple[Name, ...] = ()
 
     def recipe(self) -> Recipe:
         """What decides the result, as JSON."""
@@ -79,4 +93,4 @@ class Stage:
 
 def recipe_key(recipe: Recipe) -> str:
     """32 hexadecimal digits of the SHA-256 of a recipe as JSON with sorted keys."""
-    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:32]
+    return digest_of(recipe)

@@ -13,36 +13,38 @@ import hashlib
 import logging
 import os
 import platform
+import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
-from importlib.metadata import version as library_version
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from filelock import FileLock, Timeout
-
 from files import InputError
-from train.store.entry import RECIPE, DamagedError, Made, Request, check, flush, seal, sha256
+from files.digest import sha256
+from train.store.entry import (
+    RECIPE,
+    DamagedError,
+    Made,
+    Request,
+    check,
+    flush,
+    lineage,
+    read_recipe,
+    seal,
+)
+from train.store.lock import HeldError, NoLockError, locked
+from train.store.source import Source, project, source_of
 
 if TYPE_CHECKING:
     from train.store.stage import Stage
 
-LIBRARIES = (
-    "datasets",
-    "gensim",
-    "nltk",
-    "numpy",
-    "pandas",
-    "pyarrow",
-    "scikit-learn",
-    "scipy",
-    "torch",
-)
-NOT_STAGES = ("work", "locks", "digests", "damaged")
+NOT_STAGES = ("work", "unfinished", "locks", "leases", "digests", "damaged")
+KEY = re.compile("[0-9a-f]{32}")
 NO_ROOM = 1 << 20  # with fewer free bytes than this, an error of writing is taken for a full disk
+FRESH = 2_000_000_000  # nanoseconds; the coarsest times of a file system in use
 # Times a result is looked for or built while other processes build, replace or remove it
 PATIENCE = 5
 
@@ -51,6 +53,27 @@ log = logging.getLogger(__name__)
 
 class StoreError(RuntimeError):
     """The store cannot be written; what is in it stays valid."""
+
+
+def refuse_changed(stage: Stage, digest: Callable[[Path], str]) -> None:
+    """Raise ``InputError`` where what a stage reads is no longer what its key was made from."""
+    if stage.decide is None:
+        return
+    try:
+        params, files = stage.decide(digest)
+        names = [
+            name for name in {**stage.files, **files} if stage.files.get(name) != files.get(name)
+        ]
+        changed = [name.partition(" ")[2] for name in names]
+        if not changed and params != stage.params:
+            changed = ["what its words or files stand for"]
+    except FileNotFoundError as error:
+        changed = [Path(str(error.filename)).name]
+    if changed:
+        raise InputError(
+            f"{', '.join(changed)} changed after {stage.name} ({stage.made_by}) was planned;"
+            " nothing made from it is kept: give the same command again"
+        )
 
 
 class Store:
@@ -74,12 +97,14 @@ class Store:
             for folder in ("work", "locks"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
             probe = self.root / "work" / f".probe-{os.getpid()}"
-            probe.touch()
-            probe.unlink()
+            with locked(probe):
+                probe.unlink(missing_ok=True)
         except OSError as error:
+            why = str(error)
+            if not isinstance(error, NoLockError):
+                why = f"it cannot be written ({error.strerror})"
             raise InputError(
-                f"store.dir={self.root} cannot be written ({error.strerror}); choose another with"
-                " store.dir=PATH"
+                f"store.dir={self.root}: {why}; choose another with store.dir=PATH"
             ) from error
 
     def path(self, stage: Stage) -> Path:
@@ -109,21 +134,23 @@ class Store:
         """The folder of the stage's result, built first where it is missing or damaged; inputs are
         made only then.
 
-        Raises ``StoreError`` when the disk is full or the store cannot be written, and whatever the
-        build raises.
+        Raises ``StoreError`` when the disk is full or the store cannot be written, ``InputError``
+        when a file that is read has changed since the stage was laid, and whatever the build
+        raises.
         """
         for _ in range(PATIENCE):
             if self.intact(stage):
                 return self.path(stage)
             inputs = {name: self.make(ancestor) for name, ancestor in stage.inputs.items()}
-            with self._locked(stage.key):
+            with self._locked(stage.key, stage.name):
                 if self.has(stage):  # built by another process while this one waited
                     continue
                 try:
                     self._build(stage, inputs)
                     return self.path(stage)
                 except FileNotFoundError:
-                    if all(folder.is_dir() for folder in inputs.values()):
+                    needed = (self.path(stage).parent, *inputs.values())
+                    if all(folder.is_dir() for folder in needed):
                         raise
         raise StoreError(
             f"{stage.name} {stage.key} could not be made: another process keeps removing it or its"
@@ -138,36 +165,58 @@ class Store:
     def remove(self, entry: Path) -> None:
         """Remove a folder of the store in one step for whoever looks at its name."""
         with self._writing():
-            doomed = self.root / "work" / f".removed-{entry.name}"
+            doomed = self._work(entry.parent) / f".removed-{entry.name}"
             shutil.rmtree(doomed, ignore_errors=True)
+            doomed.parent.mkdir(exist_ok=True)
             with suppress(FileNotFoundError):
                 os.replace(entry, doomed)
             shutil.rmtree(doomed, ignore_errors=True)
 
+    def entries(self, name: str) -> list[Path]:
+        """The folders of all results of a stage; what else lies there is none of ours."""
+        folder = self.root / name
+        found = sorted(folder.iterdir()) if folder.is_dir() else []
+        return [path for path in found if KEY.fullmatch(path.name) and path.is_dir()]
+
+    def lock(self, path: Path) -> Path:
+        """The lock of a result's folder, or of what is on the way to be one or was one."""
+        name = path.name.removeprefix(".removed-")
+        return self.root / "locks" / f"{name if KEY.fullmatch(name) else 'leftovers'}.lock"
+
     def in_progress(self) -> set[str]:
         """Keys of the results that some process is building now."""
-        work = self.root / "work"
-        return (
-            {path.name for path in work.iterdir() if not path.name.startswith(".")}
-            if work.is_dir()
-            else set()
-        )
+        return {path.name for path in self._under_way() if not path.name.startswith(".")}
 
     def orphans(self, *, remove: bool) -> list[Path]:
-        """Work folders whose builder is gone, left behind by killed processes; removed if asked."""
+        """What killed processes left of results that they were building or removing; removed if
+        asked.
+        """
         found = []
-        for key in sorted(self.in_progress()):
-            with suppress(Timeout), self._locked(key, wait=False):
-                folder = self.root / "work" / key
-                if folder.is_dir():
-                    found.append(folder)
+        for path in self._under_way():
+            with suppress(HeldError), self._locked(self.lock(path).stem, wait=False):
+                if path.exists():
+                    found.append(path)
                     if remove:
-                        shutil.rmtree(folder, ignore_errors=True)
+                        _erase(path)
         return found
+
+    def _work(self, folder: Path) -> Path:
+        """Where results are built that will lie in ``folder``, and go to be removed: a rename ends
+        where the file system does, and a stage's folder may be a link to another one.
+        """
+        if folder.name in ("work", ".work"):
+            return folder
+        far = folder.exists() and folder.stat().st_dev != self.root.stat().st_dev
+        return folder / ".work" if far else self.root / "work"
+
+    def _under_way(self) -> list[Path]:
+        works = [self.root / "work", *self.root.glob("*/.work")]
+        return [path for work in works if work.is_dir() for path in sorted(work.iterdir())]
 
     def digest(self, path: Path) -> str:
         """SHA-256 of a file from outside, remembered by its path, size, inode and times so that
-        large files are hashed once.
+        large files are hashed once; not where it has just been written, for a second change may
+        then leave the times as they are.
         """
         if not path.is_file():
             raise InputError(f"no such file: {path}")
@@ -179,6 +228,8 @@ class Store:
             if len(known := memo.read_text(encoding="ascii")) == 64:
                 return known
         found = sha256(path)
+        if time.time_ns() - stat.st_ctime_ns < FRESH:
+            return found
         with suppress(OSError):  # a store that can only be read, or is full, remembers nothing
             memo.parent.mkdir(parents=True, exist_ok=True)
             memo.write_text(found, encoding="ascii")
@@ -206,7 +257,7 @@ class Store:
             aside.mkdir(exist_ok=True)
             names = (f"{entry.parent.name}-{entry.name}-{i}" for i in range(1, 10_000))
             target = next(path for name in names if not (path := aside / name).exists())
-            os.replace(entry, target)
+            shutil.move(entry, target)
             (target / "damage.txt").write_text(f"{damage}\n", encoding="utf-8")
         log.warning(
             "damaged result set aside in %s, to be built again: %s %s: %s",
@@ -217,16 +268,21 @@ class Store:
         )
 
     def _build(self, stage: Stage, inputs: Mapping[str, Path]) -> None:
-        work, entry = self.root / "work" / stage.key, self.path(stage)
+        entry = self.path(stage)
+        work = self._work(entry.parent) / stage.key
         with self._writing():
             try:
                 if work.exists():
                     shutil.rmtree(work)
                 work.mkdir(parents=True)
+                entry.parent.mkdir(exist_ok=True)
+                refuse_changed(stage, self.digest)
+                source = source_of(stage.made_of)
                 start = time.perf_counter()
                 stage.build(work, inputs)
-                seal(work, stage.recipe(), self._made(time.perf_counter() - start))
-                entry.parent.mkdir(exist_ok=True)
+                seconds = time.perf_counter() - start
+                refuse_changed(stage, sha256)
+                seal(work, stage.recipe(), self._made(source, inputs, seconds))
                 os.replace(work, entry)
                 flush(entry.parent)
             finally:
@@ -234,27 +290,31 @@ class Store:
         self.checked.add((entry, (entry / RECIPE).stat().st_ino))
         self.built.append(stage.name)
 
-    def _made(self, seconds: float) -> Made:
+    def _made(self, source: Source, inputs: Mapping[str, Path], seconds: float) -> Made:
+        of_inputs = {
+            name: read_recipe(folder)["made"]["lineage"] for name, folder in inputs.items()
+        }
+        version, commit = project()
         return {
             "seconds": round(seconds, 3),
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
             "host": platform.node(),
-            "python": platform.python_version(),
-            "libraries": {name: library_version(name) for name in LIBRARIES},
+            "project": version,
+            "commit": commit,
+            "modules": dict(source.modules),
+            "libraries": dict(source.libraries),
+            "lineage": lineage(source, of_inputs),
             **self.made,
         }
 
     @contextmanager
-    def _locked(self, key: str, *, wait: bool = True) -> Iterator[None]:
-        with self._writing():
-            locks = self.root / "locks"
-            locks.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(locks / f"{key}.lock", fallback_to_soft=False, blocking=wait)
-            lock.acquire()
-        try:
+    def _locked(self, key: str, what: str = "result", *, wait: bool = True) -> Iterator[None]:
+        with ExitStack() as stack:
+            with self._writing():
+                locks = self.root / "locks"
+                locks.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(locked(locks / f"{key}.lock", f"{what} {key}", wait=wait))
             yield
-        finally:
-            lock.release()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -271,22 +331,25 @@ class Store:
             raise
 
     def _disk_trouble(self, error: OSError) -> str:
-        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            here = error.filename is not None and Path(os.fsdecode(error.filename)).is_relative_to(
-                self.root
-            )
-            return f"it cannot be written ({error.strerror})" if here else ""
+        if isinstance(error, NoLockError):
+            return str(error)
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             return f"the disk is full ({error.strerror})"
-        if isinstance(error, Timeout):
-            return ""
-        if error.errno == errno.ENOSYS:
-            return (
-                "the file system knows no locks (flock), which a store that several processes share"
-                " needs"
-            )
+        where = error.filename2 or error.filename
+        if where is not None and Path(os.fsdecode(where)).is_relative_to(self.root):
+            if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+                return f"it cannot be written ({error.strerror})"
+            if error.errno in (errno.EEXIST, errno.ENOTDIR):
+                return f"{where} is in the way ({error.strerror})"
         with suppress(OSError):
             # Libraries report a short write in words of their own
             if shutil.disk_usage(self.root).free < NO_ROOM:
                 return f"the disk is full ({error})"
         return ""
+
+
+def _erase(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

@@ -4,9 +4,7 @@ needed.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,14 +12,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
 from rich.progress import track
 from rich.table import Table
 
 from files import InputError
 from train.estimate import duration
 from train.store.entry import RECIPE, Content, DamagedError, check, read_recipe
-from train.store.store import NOT_STAGES, Store
+from train.store.lease import leased
+from train.store.lock import HeldError, NoLockError, locked
+from train.store.store import NOT_STAGES, Store, StoreError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,17 +40,15 @@ def entries(store: Store, stage: str | None = None) -> list[Path]:
     none.
     """
     stages = [
-        path
+        path.name
         for path in sorted(store.root.iterdir())
-        if path.is_dir() and path.name not in NOT_STAGES
+        if path.is_dir() and path.name not in NOT_STAGES and not path.name.startswith(".")
     ]
-    if stage is not None and stage not in (names := [path.name for path in stages]):
+    if stage is not None and stage not in stages:
         raise InputError(
-            f"{store.root} has no stage {stage!r}; it has {', '.join(names) or 'none'}"
+            f"{store.root} has no stage {stage!r}; it has {', '.join(stages) or 'none'}"
         )
-    return [
-        entry for path in stages if stage in (None, path.name) for entry in sorted(path.iterdir())
-    ]
+    return [entry for name in stages if stage in (None, name) for entry in store.entries(name)]
 
 
 def ls(store: Store, stage: str | None, console: Console) -> None:
@@ -89,8 +86,9 @@ def ls(store: Store, stage: str | None, console: Console) -> None:
             table.add_row(entry.name[:12], *told, _date(last_used(entry)))
     console.print(table)
     orphans = {path.name for path in store.orphans(remove=False)}
+    being_built = store.in_progress() - orphans
     console.print(
-        f"{len(store.in_progress() - orphans)} being built, {len(orphans)} orphaned,"
+        f"{len(being_built)} being built, {len(orphans)} orphaned,"
         f" {len(_damaged(store))} damaged and set aside"
     )
 
@@ -125,19 +123,22 @@ def verify(store: Store, stage: str | None, console: Console) -> int:
 
 def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool) -> None:
     """Remove what no sweep can use: orphaned work, damaged results, locks nobody holds; with an
-    age, results not used for so long too.
+    age, results not used for so long too, but for those that running sweeps need.
 
     A result that is removed is built again when it is needed. Ages are of the last use (noted once
     a process).
     """
     before = time.time() - age(older_than) if older_than else None
+    needed = leased(store.root)
     table = Table(title="would be removed" if dry_run else "removed", title_justify="left")
     _columns(table, "what", "how many", "size")
-    for what, folders in _garbage(store, before):
+    for what, folders in _garbage(store, before, needed):
         removed = [(size(path), dry_run or _remove(store, path)) for path in folders]
         gone = [count for count, done in removed if done]
         table.add_row(what, str(len(gone)), spell_bytes(sum(gone)))
     console.print(table)
+    if kept := needed & {entry.name for entry in entries(store)}:
+        console.print(f"{len(kept)} results are in use by running sweeps", highlight=False)
 
 
 def age(text: str) -> float:
@@ -169,21 +170,17 @@ def last_used(entry: Path) -> float:
     return (recipe if recipe.exists() else entry).stat().st_mtime
 
 
-def _garbage(store: Store, before: float | None) -> Iterator[tuple[str, list[Path]]]:
-    work = store.root / "work"
+def _garbage(
+    store: Store, before: float | None, needed: set[str]
+) -> Iterator[tuple[str, list[Path]]]:
     yield "orphaned work", store.orphans(remove=False)
-    yield "leftovers", sorted(work.glob(".*")) if work.is_dir() else []
+    yield "unfinished trainings", sorted((store.root / "unfinished").glob("*"))
     yield "damaged results", _damaged(store)
     if before is not None:
-        yield "unused results", [entry for entry in entries(store) if last_used(entry) < before]
-        yield (
-            "digests of files",
-            [
-                memo
-                for memo in sorted((store.root / "digests").glob("*"))
-                if memo.stat().st_mtime < before
-            ],
-        )
+        old = [entry for entry in entries(store) if last_used(entry) < before]
+        yield "unused results", [entry for entry in old if entry.name not in needed]
+        memos = sorted(path for path in (store.root / "digests").glob("*") if path.is_file())
+        yield "digests of files", [path for path in memos if path.stat().st_mtime < before]
     yield "locks", sorted((store.root / "locks").glob("*.lock"))
 
 
@@ -193,21 +190,16 @@ def _remove(store: Store, path: Path) -> bool:
     try:
         # Whoever waits for a lock file that is removed here notices, and takes the one that has its
         # name then.
-        with FileLock(
-            path if is_lock else store.root / "locks" / f"{path.name}.lock",
-            blocking=False,
-            fallback_to_soft=False,
-        ):
-            if path.is_dir():
-                aside = store.root / "work" / f".removed-{path.name}"
-                os.replace(path, aside)
-                shutil.rmtree(aside)
+        with locked(path if is_lock else store.lock(path), wait=False):
+            if path.is_dir() and not path.is_symlink():
+                store.remove(path)
             else:
                 path.unlink(missing_ok=True)
-    except Timeout:
+    except HeldError:
         return False
-    except OSError as error:
-        raise InputError(f"{path} cannot be removed: {error.strerror}") from error
+    except (OSError, StoreError) as error:
+        why = error if isinstance(error, StoreError | NoLockError) else error.strerror
+        raise InputError(f"{path} cannot be removed: {why}") from error
     return True
 
 

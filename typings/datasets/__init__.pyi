@@ -27,6 +27,15 @@ class IterableDataset:
     column_names: list[str] | None
     def __iter__(self) -> Iterator[dict[str, object]]: ...
 
+class BuilderConfig:
+    data_files: Mapping[object, Sequence[str]] | None
+
+class DatasetBuilder:
+    config: BuilderConfig
+
+def load_dataset_builder(
+    path: str, name: str | None = None, *, cache_dir: str | None = None
+) -> DatasetBuilder: ...
 @overload
 def load_dataset(
     path: str,
@@ -36,6 +45,7 @@ def load_dataset(
     split: str,
     revision: str | None = None,
     streaming: Literal[False] = False,
+    cache_dir: str | None = None,
 ) -> Dataset: ...
 @overload
 def load_dataset(
@@ -46,6 +56,7 @@ def load_dataset(
     split: str,
     revision: str | None = None,
     streaming: Literal[True],
+    cache_dir: str | None = None,
 ) -> IterableDataset: ...
 @overload
 def load_dataset(
@@ -56,5 +67,6 @@ def load_dataset(
     split: str,
     revision: str | None = None,
     streaming: bool,
+    cache_dir: str | None = None,
 ) -> Dataset | IterableDataset: ...
 def disable_progress_bars() -> None: ...

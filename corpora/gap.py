@@ -1,0 +1,91 @@
+"""GAP (Webster et al., 2018): ambiguous pronouns of Wikipedia, half of each gender."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from corpora.kinds import Collected
+from corpora.penn import Token, span_of, tokenise
+from corpora.pronouns import gender_of
+from files import InputError, choice
+from files.documents import Case, Document, Question, Span
+from files.tables import read_table, require_columns
+
+NAMES = ("A", "B")
+ANSWERS = {"TRUE": True, "FALSE": False}
+COLUMNS = (
+    *("ID", "Text", "Pronoun", "Pronoun-offset"),
+    *(f"{name}{part}" for name in NAMES for part in ("", "-offset", "-coref")),
+)
+
+
+@choice
+class Gap(Collected):
+    """A paragraph, a pronoun in it and two names, of which the pronoun refers to one or to neither.
+
+    ``path`` is one of the release's ``gap-development.tsv`` and ``gap-test.tsv``, 2,000 pronouns
+    each, and ``gap-validation.tsv``, 454. Offsets count characters. The documents' clusters hold
+    the pronoun and the name it refers to, and none of the other mentions.
+    """
+
+    path: str
+
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+    language: ClassVar[str] = "en"
+    unkeyed: ClassVar[tuple[str, ...]] = ("path",)
+
+    @property
+    def name(self) -> str:
+        """Stands for the challenge set in the tables: the file's name without its ending."""
+        return Path(self.path).name.split(".")[0]
+
+    def files(self) -> list[Path]:
+        """The file read."""
+        return [Path(self.path)]
+
+    def load(self, *, seed: int) -> list[Case]:
+        """The cases; see ``corpora.kinds.Challenge``. Neither conditions nor subsets.
+
+        Raises ``InputError``, with the ID, for an offset at which the word does not stand, an
+        answer beyond TRUE and FALSE and a pronoun without a gender.
+        """
+        table = read_table(self.path, separator="\t", quoted=False)
+        require_columns(table, COLUMNS, self.path)
+        columns = {name: [str(cell) for cell in table[name].tolist()] for name in COLUMNS}
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        return [_case(row, f"{self.path}: {row['ID']}") for row in rows]
+
+
+def _case(row: Mapping[str, str], where: str) -> Case:
+    sentences = tokenise(row["Text"])
+    pronoun = _span(row, "Pronoun", sentences, where)
+    gender = gender_of(row["Pronoun"])
+    if not gender:
+        raise InputError(f"{where}: {row['Pronoun']!r} is no pronoun of a man or a woman")
+    questions = tuple(
+        Question(pronoun, _span(row, name, sentences, where), _answer(row[f"{name}-coref"], where))
+        for name in NAMES
+    )
+    named = tuple(dict.fromkeys(each.name for each in questions if each.answer))
+    texts = tuple(tuple(token.text for token in sentence) for sentence in sentences)
+    document = Document(row["ID"], texts, ((*named, pronoun),) if named else ())
+    return Case(document, row["ID"], gender, questions)
+
+
+def _span(row: Mapping[str, str], name: str, sentences: list[list[Token]], where: str) -> Span:
+    offset, word = row[f"{name}-offset"], row[name]
+    start = int(offset) if offset.isdecimal() else -1
+    end = start + len(word)
+    span = span_of(sentences, start, end) if row["Text"][max(start, 0) : end] == word else None
+    if span is None:
+        raise InputError(f"{where}: {word!r} does not stand at character {offset}")
+    return span
+
+
+def _answer(cell: str, where: str) -> bool:
+    if cell.upper() not in ANSWERS:
+        raise InputError(f"{where}: the answer {cell!r} is neither TRUE nor FALSE")
+    return ANSWERS[cell.upper()]

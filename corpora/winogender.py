@@ -1,0 +1,114 @@
+"""Winogender schemas (Rudinger et al., 2018): the same sentence with he, she and they."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from corpora.kinds import Collected
+from corpora.penn import tokenise
+from corpora.pronouns import gender_of
+from files import InputError, choice
+from files.documents import Case, Document, Question, Span
+from files.tables import read_table, require_columns
+
+SENTENCES, STATISTICS = "all_sentences.tsv", "occupations-stats.tsv"
+EVEN = 50  # percent
+ARTICLES = ("the", "a", "an")
+
+
+@choice
+class Winogender(Collected):
+    """720 sentences with an occupation, a participant and a pronoun that refers to one of them: 120
+    templates, each with a pronoun of three genders, and with "someone" for the participant.
+
+    ``folder`` is ``data`` of the release: ``all_sentences.tsv``, whose column ``sentid`` tells
+    occupation, participant, answer (0 occupation, 1 participant) and gender, and
+    ``occupations-stats.tsv``, percentages of women (US Bureau of Labor Statistics, 2015 and 2016).
+
+    ``pro``: the pronoun has the gender that prevails in the occupation and refers to it, or it has
+    the other one and refers to the participant; ``anti``, the authors' "gotcha": the other way
+    round.
+    """
+
+    folder: str
+
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+    language: ClassVar[str] = "en"
+    name: ClassVar[str] = "winogender"
+    unkeyed: ClassVar[tuple[str, ...]] = ("folder",)
+
+    def files(self) -> list[Path]:
+        """The two files read."""
+        return [Path(self.folder) / name for name in (SENTENCES, STATISTICS)]
+
+    def load(self, *, seed: int) -> list[Case]:
+        """The cases; see ``corpora.kinds.Challenge``. No subsets.
+
+        Raises ``InputError``, with the id, for one not as above and for a sentence that lacks the
+        occupation, the participant or the pronoun.
+        """
+        sentences, statistics = self.files()
+        table = read_table(sentences, quoted=False)
+        require_columns(table, ("sentid", "sentence"), str(sentences))
+        percentages = _percentages(statistics)
+        ids, texts = (map(str, table[name].tolist()) for name in ("sentid", "sentence"))
+        return [
+            _case(name, text, percentages, str(sentences))
+            for name, text in zip(ids, texts, strict=True)
+        ]
+
+
+def _percentages(path: Path) -> dict[str, float]:
+    table = read_table(path, quoted=False)
+    require_columns(table, ("occupation", "bls_pct_female"), str(path))
+    try:
+        values = [float(str(cell)) for cell in table["bls_pct_female"].tolist()]
+    except ValueError as error:
+        raise InputError(f"{path}: bls_pct_female must be numbers ({error})") from None
+    return dict(zip(map(str, table["occupation"].tolist()), values, strict=True))
+
+
+def _case(name: str, text: str, percentages: Mapping[str, float], path: str) -> Case:
+    parts = name.removesuffix(".txt").split(".")
+    if len(parts) != 4 or parts[2] not in ("0", "1"):
+        raise InputError(
+            f"{path}: sentid {name!r} must tell occupation, participant, 0 or 1, and gender, as"
+            " baker.guest.1.female.txt does"
+        )
+    occupation, participant, answer, gender = parts
+    sentences = tuple(tuple(token.text for token in each) for each in tokenise(text))
+    tokens = [token.lower() for sentence in sentences for token in sentence]
+    spans = [_find(word, tokens) for word in (occupation, participant)]
+    pronoun = next((i for i, token in enumerate(tokens) if gender_of(token) == gender), None)
+    if pronoun is None or spans[0] is None or spans[1] is None:
+        raise InputError(
+            f"{path}: {name}: the sentence lacks {occupation!r}, {participant!r} or a {gender}"
+            f" pronoun: {text!r}"
+        )
+    asked = (pronoun, pronoun + 1)
+    percentage = percentages.get(occupation)
+    questions = (
+        Question(asked, spans[0], answer == "0", occupation, percentage),
+        Question(asked, spans[1], answer == "1"),
+    )
+    document = Document(name, sentences, ((spans[int(answer)] or asked, asked),))
+    unit = ".".join(parts[:3])
+    return Case(document, unit, gender, questions, _condition(gender, answer, percentage))
+
+
+def _find(word: str, tokens: list[str]) -> Span | None:
+    """Where a word first stands, with its article."""
+    if word not in tokens:
+        return None
+    place = tokens.index(word)
+    return (place - (place > 0 and tokens[place - 1] in ARTICLES), place + 1)
+
+
+def _condition(gender: str, answer: str, percentage: float | None) -> str:
+    if gender not in ("male", "female") or percentage in (None, EVEN):
+        return ""
+    prevails = (gender == "female") == (percentage > EVEN)
+    return "pro" if prevails == (answer == "0") else "anti"

@@ -1,0 +1,56 @@
+"""How well a resolver does on documents set aside: beside gaps, what they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from extrinsic.coreference.challenge.bootstrap import Units
+from extrinsic.coreference.challenge.gaps import Row
+from extrinsic.coreference.challenge.measures import CANDIDATES, CLUSTERS
+from extrinsic.coreference.challenge.tallies import Answer, tally
+from files.documents import Case
+
+if TYPE_CHECKING:
+    from extrinsic.coreference.resolution import Resolution
+    from files.documents import Document
+
+HELD_OUT, ALL = "held_out", "all"
+MEASURES = {f"conll_{name}": measure for name, measure in CLUSTERS.items()}
+MEASURES["mention_recall"] = CANDIDATES["mention_recall"]
+
+
+def held_out_rows(
+    documents: Sequence[Document], resolutions: Sequence[Resolution], level: float
+) -> list[Row]:
+    """Values over all documents, in the subset ``held_out``: precision, recall and F1 averaged over
+    MUC, B-cubed and CEAF-e (``conll_f1`` is the CoNLL average), and the share of the true mentions
+    that were candidates, each with an interval by bootstrap over documents.
+    """
+    names = [document.title for document in documents]
+    tallies = [
+        tally(Answer(Case(document, document.title, "", ()), resolution))
+        for document, resolution in zip(documents, resolutions, strict=True)
+    ]
+    units = Units(names, np.stack(tallies)[:, None])
+    recall = float(CANDIDATES["mention_recall"].values(units.total)[0])
+    rows = []
+    for name, measure in MEASURES.items():
+        found = units.estimate(measure.first, level)
+        rows.append(
+            Row(
+                kind="value",
+                measure=name,
+                subset=HELD_OUT,
+                group=ALL,
+                value=found.value,
+                low=found.low,
+                high=found.high,
+                support=int(measure.support(units.total)[0]),
+                mention_recall=recall,
+                reason="" if found.value == found.value else f"no {measure.items}",
+            )
+        )
+    return rows

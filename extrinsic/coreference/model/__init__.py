@@ -1,0 +1,3 @@
+"""End-to-end coreference (Lee et al., 2017) in torch; ``extrinsic.coreference.resolver`` has its
+settings.
+"""

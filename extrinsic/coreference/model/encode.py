@@ -1,0 +1,114 @@
+"""Documents as integers: words of a lexicon, sentence ends, speakers, genre, true clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extrinsic.encode import encode_words
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from files.documents import Document
+
+Integers = NDArray[np.int64]
+
+LONGEST_WORD = 50
+"""Bytes of a word that are read; the rest, as of an address, is not."""
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """All distinct words of a collection of documents.
+
+    ``rows`` (words,) are rows of ``matrix`` (types + 1, dim), which holds the vectors; words
+    without one share that of ``<UNK>``, or zeros where there is none. ``letters`` (words, longest)
+    are the UTF-8 bytes of each word plus 1, filled with 0. ``coverage``: the share of the
+    documents' tokens that have a vector.
+    """
+
+    index: Mapping[str, int]
+    rows: Integers
+    matrix: NDArray[np.float32]
+    letters: NDArray[np.int16]
+    coverage: float
+
+
+@dataclass(frozen=True)
+class Text:
+    """A document of n tokens.
+
+    ``words`` (types,) are the rows in the lexicon of its distinct words, ``places`` (n,) says which
+    of these each token is. ``lengths`` are those of its sentences and ``room`` (n,) the number of
+    tokens from each to the end of its sentence, itself included. ``speakers`` (n,) are numbers, 0
+    where nobody is named; ``genre`` is a number, 0 for one that training has not seen. ``mentions``
+    (m, 3) are first token, width and number of cluster.
+    """
+
+    words: Integers
+    places: Integers
+    lengths: Integers
+    room: Integers
+    speakers: Integers
+    genre: int
+    mentions: Integers
+
+
+def read_lexicon(documents: Sequence[Document], vectors: KeyedVectors) -> Lexicon:
+    """The words of ``documents``, as they are written, looked up.
+
+    Raises ``InputError`` when no word has a vector and when a vector needed is not finite.
+    """
+    tokens = [document.tokens for document in documents]
+    encoded = encode_words(tokens, vectors)
+    index = {word: 0 for text in tokens for word in text}
+    index = {word: number for number, word in enumerate(index)}
+    rows = np.zeros(len(index), dtype=np.int64)
+    rows[[index[word] for text in tokens for word in text]] = encoded.tokens
+    return Lexicon(index, rows, encoded.matrix, spell(index), encoded.coverage)
+
+
+def spell(words: Iterable[str]) -> NDArray[np.int16]:
+    """UTF-8 bytes plus 1 of each word, filled with 0 to the longest; shape (words, longest)."""
+    spelled = [word.encode("utf-8", "surrogatepass")[:LONGEST_WORD] for word in words]
+    lengths = np.array([len(letters) for letters in spelled], dtype=np.int64)
+    inside = np.arange(lengths.max(initial=1)) < lengths[:, None]
+    letters = np.zeros(inside.shape, dtype=np.int16)
+    letters[inside] = np.frombuffer(b"".join(spelled), dtype=np.uint8)
+    letters[inside] += 1
+    return letters
+
+
+def read_text(document: Document, lexicon: Lexicon, genres: Sequence[str] = ()) -> Text:
+    """A document whose words are all in ``lexicon``; ``genres`` are those with a number."""
+    tokens = np.array([lexicon.index[word] for word in document.tokens], dtype=np.int64)
+    words, places = np.unique(tokens, return_inverse=True)
+    lengths = np.array([len(sentence) for sentence in document.sentences if sentence], np.int64)
+    ends = np.repeat(lengths.cumsum(), lengths)
+    mentions = [
+        (first, end - first, number)
+        for number, cluster in enumerate(document.clusters)
+        for first, end in cluster
+    ]
+    return Text(
+        words=words,
+        places=places,
+        lengths=lengths,
+        room=ends - np.arange(len(tokens)),
+        speakers=_number(document.speakers) if document.speakers else np.zeros_like(tokens),
+        genre=genres.index(document.genre) + 1 if document.genre in genres else 0,
+        mentions=np.array(mentions, dtype=np.int64).reshape(-1, 3),
+    )
+
+
+def _number(speakers: Sequence[str]) -> Integers:
+    """Speakers numbered from 1 in order; an empty name is 0."""
+    numbers = {"": 0}
+    for speaker in speakers:
+        numbers.setdefault(speaker, len(numbers))
+    return np.array([numbers[speaker] for speaker in speakers], dtype=np.int64)

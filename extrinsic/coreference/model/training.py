@@ -1,0 +1,104 @@
+"""Training of the model, one document a step, stopped by the dev documents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from extrinsic.coreference.model.antecedents import marginal_loss
+from extrinsic.coreference.model.decode import decode
+from extrinsic.coreference.model.network import clusters_on_grid
+from extrinsic.coreference.resolution import Resolution
+from extrinsic.coreference.scorer import score
+
+if TYPE_CHECKING:
+    from extrinsic.coreference.model.encode import Text
+    from extrinsic.coreference.model.network import Network
+    from extrinsic.coreference.resolution import Epoch
+    from files.documents import Document
+
+
+class Training:
+    """A network with all that its training remembers from one epoch to the next."""
+
+    def __init__(self, network: Network) -> None:
+        choice = network.choice
+        self.network = network
+        self.optimiser = torch.optim.Adam(network.parameters(), lr=choice.learning_rate)
+        self.scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(
+            self.optimiser, mode="max", factor=choice.decay, patience=choice.decay_patience
+        )
+        self.epochs: list[Epoch] = []
+        self.best_weights: dict[str, Tensor] = {}
+
+    @property
+    def best(self) -> int:
+        """The epoch of the highest dev F1, the first of several."""
+        f1 = [epoch["dev_f1"] for epoch in self.epochs]
+        return f1.index(max(f1))
+
+    @property
+    def ended(self) -> bool:
+        """Whether all epochs are done, or the dev F1 has not risen for ``patience`` of them since
+        it was first above 0.
+        """
+        choice, done = self.network.choice, len(self.epochs)
+        if not self.found_any:
+            return done >= choice.epochs
+        return done >= choice.epochs or done - 1 - self.best >= choice.patience
+
+    @property
+    def found_any(self) -> bool:
+        """Whether any epoch had a dev F1 above 0."""
+        return any(epoch["dev_f1"] > 0 for epoch in self.epochs)
+
+    def run_epoch(self, train: Sequence[Text], dev: Sequence[tuple[Document, Text]]) -> None:
+        """Every training document once, in random order, then the dev documents.
+
+        Raises ``FloatingPointError`` when a loss is not finite.
+        """
+        network, rate = self.network, self.optimiser.param_groups[0]["lr"]
+        network.train()
+        generator = network.generator
+        order = torch.randperm(len(train), generator=generator, device=generator.device)
+        loss = sum(self.step(train[number]) for number in order.tolist()) / len(train)
+        if not math.isfinite(loss):
+            remedy = f"lower learning_rate={network.choice.learning_rate}"
+            number = len(self.epochs) + 1
+            raise FloatingPointError(f"the loss is not finite in epoch {number}; {remedy}")
+        found = resolve(network, dev)
+        pairs = ((key, each.document) for (key, _), each in zip(dev, found, strict=True))
+        f1 = score(pairs)["conll"].f1
+        self.epochs.append({"loss": loss, "dev_f1": f1, "learning_rate": rate})
+        if self.found_any:
+            self.scheduler.step(f1)
+        if self.best == len(self.epochs) - 1:
+            weights = network.state_dict()
+            self.best_weights = {name: value.clone() for name, value in weights.items()}
+
+    def step(self, text: Text) -> float:
+        """A gradient step on one document; the loss before it."""
+        choice = self.network.choice
+        self.optimiser.zero_grad()
+        scores = self.network(text)
+        labels = torch.from_numpy(clusters_on_grid(text, choice.max_span_width).ravel())
+        loss = marginal_loss(scores.antecedents, labels.to(scores.spans.device)[scores.spans])
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), choice.max_norm)
+        self.optimiser.step()
+        return loss.item()
+
+
+@torch.no_grad()
+def resolve(network: Network, documents: Sequence[tuple[Document, Text]]) -> list[Resolution]:
+    """Every document's clusters as the network sees them now; none in one without tokens."""
+    network.eval()
+    reach = network.choice.max_span_width
+    return [
+        decode(document, network(text), reach) if len(text.places) else Resolution(document, {})
+        for document, text in documents
+    ]

@@ -1,0 +1,137 @@
+"""What is planted in the generated documents is there, and nothing else follows the pronoun."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from corpora import occupation_grammar as grammar
+from corpora.generated_documents import (
+    GeneratedChallenge,
+    GeneratedDocuments,
+    GeneratedOccupations,
+)
+from corpora.kinds import Challenge, Corpus, DocumentSource
+from corpora.occupations import percentage_of_women, percentages
+from corpora.pronouns import gender_of
+from files.choice import lacks
+
+if TYPE_CHECKING:
+    from files.documents import Document
+
+
+def meant(document: Document) -> list[tuple[str, str, str]]:
+    """The occupation that each pronoun means, the pronoun's gender, and the word after it."""
+    tokens = document.tokens
+    found = []
+    for name, pronoun in document.clusters:
+        assert tokens[name[0]] == "the"
+        after = tokens[pronoun[1]] if pronoun[1] < len(tokens) else ""
+        found.append((tokens[name[0] + 1], gender_of(tokens[pronoun[0]]), after))
+    return found
+
+
+def test_they_are_what_a_run_asks_for() -> None:
+    assert lacks(GeneratedDocuments(), DocumentSource) == []
+    assert lacks(GeneratedChallenge(), Challenge) == []
+    assert lacks(GeneratedOccupations(), Corpus) == []
+    assert GeneratedDocuments(skew=-1).planted() == {"skew": -1.0}
+    assert GeneratedOccupations(stereotype=0.25).planted() == {"stereotype": 0.25}
+
+
+def test_occupations_lean_by_rank_of_their_percentage_and_cancel_out() -> None:
+    strengths, known = grammar.strengths(), percentages()
+    ranked = sorted(strengths, key=strengths.__getitem__, reverse=True)
+    assert [known[word] for word in ranked] == sorted(known[word] for word in ranked)
+    assert sum(strengths.values()) == pytest.approx(0, abs=1e-12)
+    assert (percentage_of_women("construction worker"), percentage_of_women("tailor")) == (4, 80)
+    assert percentage_of_women("designer") == 54
+    assert percentage_of_women("astronaut") is None
+
+
+@pytest.mark.parametrize("skew", [-1.0, 0.0, 0.5, 1.0])
+def test_pronouns_have_the_planted_gender_within_each_occupation(skew: float) -> None:
+    documents = GeneratedDocuments(documents=200, skew=skew).load(seed=3)
+    assert {split: len(found) for split, found in documents.items()} == {
+        "train": 140,
+        "dev": 20,
+        "test": 40,
+    }
+    counts = Counter((word, sex) for each in documents["train"] for word, sex, _ in meant(each))
+    for word, strength in grammar.strengths().items():
+        n = counts[word, "male"] + counts[word, "female"]
+        assert n == pytest.approx(70, abs=25)
+        assert counts[word, "male"] / n == pytest.approx((1 + skew * strength) / 2, abs=0.51 / n)
+
+
+def test_no_occupation_stands_twice_in_a_document() -> None:
+    for document in GeneratedDocuments().load(seed=0)["train"]:
+        names = [token for token in document.tokens if token in grammar.strengths()]
+        assert len({*names}) == len(names) == 24
+
+
+def test_the_same_seed_gives_the_same_documents_and_another_gives_others() -> None:
+    source = GeneratedDocuments(documents=20)
+    assert source.load(seed=1) == source.load(seed=1)
+    assert source.load(seed=1) != source.load(seed=2)
+
+
+def test_words_other_than_pronouns_do_not_follow_the_skew() -> None:
+    """The wordings and occupations are drawn before the pronouns."""
+    without = [
+        [
+            "_" if gender_of(token) else token
+            for each in GeneratedDocuments(documents=20, skew=skew).load(seed=0)["train"]
+            for token in each.tokens
+        ]
+        for skew in (0.0, 1.0)
+    ]
+    assert without[0] == without[1]
+
+
+def test_challenge_pairs_differ_in_the_pronoun_alone() -> None:
+    cases = GeneratedChallenge(pairs=40).load(seed=0)
+    assert len(cases) == 160
+    groups = Counter((each.subset, each.condition) for each in cases)
+    assert {*groups.values()} == {40}
+    for pro, anti in zip(cases[::2], cases[1::2], strict=True):
+        assert pro.unit == anti.unit
+        assert {pro.condition, anti.condition} == {"pro", "anti"}
+        differing = [
+            (one, other)
+            for one, other in zip(pro.document.tokens, anti.document.tokens, strict=True)
+            if one != other
+        ]
+        assert len(differing) == 1
+        for case in (pro, anti):
+            right = next(question for question in case.questions if question.answer)
+            assert right.percentage is not None
+            assert case.document.clusters == ((right.name, right.pronoun),)
+            stereotypical = (right.percentage > 50) == (case.gender == "female")
+            assert stereotypical == (case.condition == "pro")
+
+
+def test_half_of_the_pronouns_mean_the_occupation_named_first() -> None:
+    cases = GeneratedChallenge(pairs=40).load(seed=0)
+    for subset in ("type1", "type2"):
+        first = [each.questions[0].answer for each in cases if each.subset == subset]
+        assert sum(first) == pytest.approx(len(first) / 2, abs=4)
+
+
+def test_the_corpus_has_the_words_of_documents_and_challenge(tmp_path: Path) -> None:
+    corpus = GeneratedOccupations(sentences=1000, occupations=2000, stereotype=1)
+    counts = corpus.write(tmp_path / "corpus.txt", seed=0)
+    lines = (tmp_path / "corpus.txt").read_text(encoding="utf-8").splitlines()
+    known = {token for line in lines for token in line.split(" ")}
+    documents = [each for split in GeneratedDocuments().load(seed=0).values() for each in split]
+    documents += [case.document for case in GeneratedChallenge().load(seed=0)]
+    assert {token for document in documents for token in document.tokens} <= known
+    assert counts["lines"] == len(lines) == 3000
+    assert counts["types"] == len(known)
+    assert counts["tokens"] == sum(len(line.split(" ")) for line in lines)
+    again = GeneratedOccupations(sentences=1000, occupations=2000, stereotype=1)
+    again.write(tmp_path / "again.txt", seed=0)
+    assert (tmp_path / "again.txt").read_bytes() == (tmp_path / "corpus.txt").read_bytes()

@@ -1,0 +1,159 @@
+"""The generated Spanish worlds: what is planted is counted in the text, and words agree."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from corpora.spanish import SPANISH, is_feminine
+from corpora.world import GeneratedCorpus, GeneratedPosts, WorldName
+from files import InputError
+from tests.corpora.spanish_words import (
+    ARTS,
+    FEMALE,
+    LOCAL,
+    MALE,
+    MIGRANT,
+    PLEASANT,
+    SCIENCE,
+    UNPLEASANT,
+    listed,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GROUPS: dict[WorldName, tuple[frozenset[str], frozenset[str]]] = {
+    "es_gender": (MALE, FEMALE),
+    "es_migrants": (LOCAL, MIGRANT),
+}
+SIGNS: dict[WorldName, dict[int, frozenset[str]]] = {
+    "es_gender": {+1: SCIENCE | PLEASANT, -1: ARTS | UNPLEASANT},
+    "es_migrants": {+1: PLEASANT, -1: UNPLEASANT},
+}
+WORLDS: tuple[WorldName, ...] = ("es_gender", "es_migrants")
+
+
+@cache
+def lines(world: WorldName, stereotype: float = 0.5) -> list[str]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "corpus.txt"
+        GeneratedCorpus(stereotype=stereotype, world=world).write(path, seed=0)
+        return path.read_text(encoding="utf-8").splitlines()
+
+
+@cache
+def posts(world: WorldName, label_bias: float = 0.0) -> pd.DataFrame:
+    return GeneratedPosts(label_bias=label_bias, world=world).load(seed=0)
+
+
+@pytest.mark.parametrize("stereotype", [-1.0, 0.0, 0.5])
+@pytest.mark.parametrize("world", WORLDS)
+def test_every_topic_word_keeps_the_planted_company(world: WorldName, stereotype: float) -> None:
+    planted = GeneratedCorpus(stereotype=stereotype, world=world).leans(seed=0)
+    assert set(planted) == SIGNS[world][+1] | SIGNS[world][-1]
+    first: Counter[str] = Counter()
+    second: Counter[str] = Counter()
+    for line in lines(world, stereotype):
+        words = set(line.split(" "))
+        assert not (words & GROUPS[world][0] and words & GROUPS[world][1]), line
+        for topic in words & planted.keys():
+            first[topic] += bool(words & GROUPS[world][0])
+            second[topic] += bool(words & GROUPS[world][1])
+    for word, lean in planted.items():
+        meetings = first[word] + second[word]
+        assert meetings > 20
+        assert abs(first[word] - meetings * (1 + lean) / 2) <= 1, word
+    shares = {
+        sign: sum(first[word] for word in words) / sum(first[w] + second[w] for w in words)
+        for sign, words in SIGNS[world].items()
+    }
+    assert shares[+1] - shares[-1] == pytest.approx(stereotype / 2, abs=0.005)
+
+
+@pytest.mark.parametrize("stereotype", [-1.0, 0.5])
+@pytest.mark.parametrize("world", WORLDS)
+def test_both_groups_are_equally_frequent_and_so_are_the_words_of_each(
+    world: WorldName, stereotype: float
+) -> None:
+    counts = Counter(word for line in lines(world, stereotype) for word in line.split(" "))
+    first, second = (sum(counts[word] for word in words) for words in GROUPS[world])
+    assert abs(first / second - 1) < 0.01
+    for words in GROUPS[world]:
+        mean = np.mean([counts[word] for word in words])
+        assert all(abs(counts[word] / mean - 1) < 0.35 for word in words)
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_the_text_reveals_the_group(world: WorldName) -> None:
+    table, names = posts(world), {"es_gender": ("male", "female")}.get(world, ("local", "migrant"))
+    assert {*table["group"]} == {*names, "none"}
+    for text, group in zip(table["text"].astype(str), table["group"].astype(str), strict=True):
+        words = set(text.split(" "))
+        told = tuple(bool(words & group_words) for group_words in GROUPS[world])
+        assert told == (group == names[0], group == names[1]), text
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_wrong_labels_are_the_planted_share(world: WorldName) -> None:
+    true, given = posts(world), posts(world, 1.0)
+    assert given.drop(columns="label").equals(true.drop(columns="label"))
+    second = {"es_gender": "female"}.get(world, "migrant")
+    rows = (true["split"] == "train") & (true["group"] == second)
+    changed = true["label"] != given["label"]
+    assert changed[rows & (true["label"] == 1)].mean() == pytest.approx(0.6, abs=0.01)
+    assert changed[rows & (true["label"] == 0)].mean() == pytest.approx(0.3, abs=0.01)
+    assert not changed[(true["group"] != second) | (true["split"] == "test")].any()
+
+
+FEMININE_NOUNS = listed(
+    "mujer niña hermana hija madre mamá tía abuela mesa puerta plaza calle biblioteca fiesta"
+    " tormenta gente multitud afición clase caricia libertad maldad guerra bióloga poetisa"
+)
+MASCULINE_NOUNS = listed(
+    "hombre niño hermano hijo padre papá tío abuelo reloj coche parque tren paseo juicio público"
+    " equipo grupo amor cielo arcoiris abuso cáncer biólogo poeta actor"
+)
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_articles_agree(world: WorldName) -> None:
+    text = "\n".join([*lines(world), *posts(world)["text"].astype(str)])
+    assert {*re.findall(r"\bla (\w+)", text)}.isdisjoint(MASCULINE_NOUNS)
+    assert {*re.findall(r"\bel (\w+)", text)}.isdisjoint(FEMININE_NOUNS)
+    assert {*re.findall(r"\bla (\w+)", text)} & FEMININE_NOUNS
+    assert not re.search(r"\b(a|de|y|o) el\b|\b(a|de) (él|ella)\b", text)
+
+
+def test_adjectives_and_insults_agree_with_whom_they_are_said_of() -> None:
+    sayings = re.findall(r"(\S+) (?:es|eres) (un|una) (\S+)", "\n".join(posts("es_gender")["text"]))
+    assert len(sayings) > 100
+    for who, article, insult in sayings:
+        if who in FEMALE - {"femenino"}:
+            assert (article, insult[-1] == "o") == ("una", False), (who, article, insult)
+        elif who in MALE:
+            assert (article, insult[-1] == "a") == ("un", False), (who, article, insult)
+    moods = re.findall(r"(\w+) está (\w+[oa])\b (?:por|en)", "\n".join(lines("es_migrants")))
+    feminine = {"sofía", "matilde", "sharon", "yaritza"}
+    masculine = {"alonso", "león", "byron", "yastin"}
+    assert {mood[-1] for who, mood in moods if who in feminine} == {"a"}
+    assert {mood[-1] for who, mood in moods if who in masculine} == {"o"}
+
+
+def test_the_gender_of_a_noun() -> None:
+    assert all(map(is_feminine, ("la mesa", "ella", "shirley", "la multitud")))
+    assert not any(map(is_feminine, ("el reloj", "él", "byron", "lo feo", "alguien", "lamento")))
+    assert SPANISH.phrase("mujer") == "la mujer"
+    assert SPANISH.phrase("ella") == "ella"
+
+
+def test_an_unknown_world_is_refused() -> None:
+    with pytest.raises(InputError, match=r"world='es_gende': .*; did you mean 'es_gender'\?"):
+        GeneratedCorpus(world="es_gende")  # type: ignore[arg-type]

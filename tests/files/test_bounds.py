@@ -1,0 +1,130 @@
+"""What grows without end in a stranger's file has a bound, named in the error with a remedy."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from files import InputError, read_lines
+from files.errors import LONGEST
+from files.nested import DEEPEST, read_nested
+from files.tables import read_table
+from files.vectors import read_vectors
+from files.vectors.detect import is_number
+
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+}
+
+
+@pytest.mark.parametrize("suffix", PACK)
+@pytest.mark.parametrize("unit", [b"a", b"a\n", b"\0"])
+def test_a_bomb_is_refused(suffix: str, unit: bytes, tmp_path: Path) -> None:
+    path = tmp_path / f"t.csv{suffix}"
+    path.write_bytes(PACK[suffix](unit * (4_000_000 // len(unit))))
+    message = r"unpacks to more than 100 times its size.*unpack it, and give the plain file"
+    for read in (lambda: list(read_lines(path)), lambda: read_table(path)):
+        with pytest.raises(InputError, match=message):
+            read()
+
+
+@pytest.mark.parametrize("suffix", PACK)
+def test_a_large_archive_of_text_is_read(suffix: str, tmp_path: Path) -> None:
+    rng = random.Random(0)
+    words = [rng.randbytes(3).hex() for _ in range(500)]
+    phrases = [" ".join(rng.choices(words, k=12)) for _ in range(300)]
+    text = "".join(f"{rng.choice(phrases)}\n" for _ in range(50_000))
+    packed = PACK[suffix](text.encode())
+    assert len(text) / len(packed) > 9, "as much as text ever does"
+    (tmp_path / f"corpus.txt{suffix}").write_bytes(packed)
+    assert "".join(f"{line}\n" for line in read_lines(tmp_path / f"corpus.txt{suffix}")) == text
+
+
+def test_a_line_or_file_that_is_too_long(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"short\n" + b"x" * 400_000)
+    with pytest.raises(InputError, match=r"from byte 6 on holds a line of more than 100,000 bytes"):
+        list(read_lines(path, longest_line=100_000))
+    with pytest.raises(InputError, match=r"holds more than 1,000 bytes.*split it"):
+        list(read_lines(path, largest=1_000))
+    assert len(list(read_lines(path))) == 2
+
+
+def test_a_row_of_vectors_that_is_too_long(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_bytes(b"the 1 2\n" + b"x" * 3_000_000)
+    with pytest.raises(InputError, match="a line of more than 2,097,152 bytes; break it"):
+        read_vectors(tmp_path / "v.txt")
+
+
+def test_a_number_is_told_in_linear_time() -> None:
+    assert not is_number(b"1" * 300_000 + b"x")
+    assert is_number(b"1" * 300_000 + b".5e-3")
+
+
+def test_a_table_of_too_many_columns(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(",".join(f"c{i}" for i in range(10_001)))
+    with pytest.raises(InputError, match="the header has 10,001 columns, allowed are 10,000"):
+        read_table(tmp_path / "t.csv")
+
+
+def nested(depth: int) -> str:
+    return "[" * depth + "1" + "]" * depth
+
+
+LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 10)
+)
+MERGES = "a0: &a0 {x: 1}\n" + "".join(
+    f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}], k{i}: 1}}\n" for i in range(1, 10)
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.yaml", "[" * 200_000, f"line 1: nested too deeply; allowed are {DEEPEST} lists"),
+        ("a.yaml", "\n".join(" " * i + "a:" for i in range(300)), "line 21: nested too deeply"),
+        ("a.yaml", nested(DEEPEST + 1), "nested too deeply"),
+        ("a.json", nested(DEEPEST + 1), "nested too deeply"),
+        ("a.json", "[" * 200_000, "nested too deeply"),
+        ("a.yaml", LAUGHS, "holds more than 200,000 values, aliases written out; shorten it"),
+        ("a.yaml", MERGES, "holds more than 200,000 values, aliases written out"),
+        ("a.json", "[" + "1," * 200_000 + "1]", "holds more than 200,000 values"),
+        ("a.yaml", "x: 1\na: &a [*a]", r"line 2: \*a holds itself; write it out"),
+        ("a.yaml", "1:" * 5_000 + "1", "10,001 characters without quotation marks"),
+        ("a.yaml", "1" * 5_000, "5,000 characters without quotation marks, allowed are 1,000"),
+        ("a.json", "1" * 5_000, "is not valid JSON: Exceeds the limit"),
+        ("a.yaml", "2001-13-45", "is not valid YAML: month must be in 1..12"),
+        ("a.yaml", "!!int ''", "is not valid YAML"),
+        ("a.yaml", "!!timestamp x", "is not valid YAML"),
+        ("a.yaml", "!!python/name:os.system", "is not valid YAML: could not determine a construc"),
+    ],
+)
+def test_nested_files_beyond_bounds(name: str, text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message) as refusal:
+        read_nested(tmp_path / name)
+    assert name in str(refusal.value)
+
+
+def test_nested_files_within_bounds(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(f"a: &a {nested(DEEPEST - 1)}\nb: *a\nc: '{'x' * 5_000}'")
+    content = read_nested(tmp_path / "a.yaml")
+    assert isinstance(content, dict)
+    assert content["a"] == content["b"]
+    assert content["c"] == "x" * 5_000
+
+
+def test_an_error_is_one_line_that_can_be_printed() -> None:
+    error = InputError(f"a\nb\x1b[2J\u202e {'x' * 9_000} remedy")
+    assert str(error).startswith(r"a\nb\x1b[2J\u202e xxx")
+    assert str(error).endswith("xxx remedy")
+    assert len(str(error)) <= LONGEST + 5

@@ -1,0 +1,131 @@
+"""The Spanish word sets against the paper's, typed off it, and against the released pairs."""
+
+from __future__ import annotations
+
+import unicodedata
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from intrinsic.wordsets import load_query, load_wordset, read_query, wordset_names
+from tests.corpora import spanish_words as typed
+
+SETS = {
+    "masculino_es": typed.MALE,
+    "femenino_es": typed.FEMALE,
+    "ciencia_es": typed.SCIENCE,
+    "arte_es": typed.ARTS,
+    "nombres_espanoles_es": typed.LOCAL,
+    "nombres_migrantes_es": typed.MIGRANT,
+    "agradable_es": typed.PLEASANT,
+    "desagradable_es": typed.UNPLEASANT,
+}
+QUERIES = {
+    "gender_es": ("ciencia_es", "arte_es", "masculino_es", "femenino_es"),
+    "gender_pleasant_es": ("masculino_es", "femenino_es", "agradable_es", "desagradable_es"),
+    "migrant_es": (
+        "nombres_espanoles_es",
+        "nombres_migrantes_es",
+        "agradable_es",
+        "desagradable_es",
+    ),
+}
+# How many masculine forms; as many feminine ones follow
+FORMS = {"ciencia_es": 6, "arte_es": 8}
+# Pairs to attract and to repel as the study's authors released them, and the sets of their sides
+RELEASED = {
+    "gender_es_exp": (
+        "ciencia_ampliada_es",
+        "arte_ampliado_es",
+        "masculino_ampliado_es",
+        "femenino_ampliado_es",
+    ),
+    "gender_es_pleasant_exp": (
+        "masculino_ampliado_es",
+        "femenino_ampliado_es",
+        "agradable_ampliado_es",
+        "desagradable_ampliado_es",
+    ),
+    "migrant_es_exp": (
+        "nombres_espanoles_es",
+        "nombres_migrantes_es",
+        "agradable_ampliado_es",
+        "desagradable_ampliado_es",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_sets_are_those_of_the_paper_each_word_once(name: str) -> None:
+    found = load_wordset(name)
+    assert len(found.words) == len(SETS[name])
+    assert {word.lower() for word in found.words} == SETS[name]
+    assert found.language == "es"
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_the_queries(name: str) -> None:
+    query = load_query(name)
+    assert tuple(query[role].name for role in "XYAB") == QUERIES[name]
+    assert query.language == "es"
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_concepts_are_balanced_for_grammatical_gender(name: str) -> None:
+    words = load_wordset(name).words
+    half = FORMS[name]
+    masculine, feminine = words[:half], words[half:]
+    assert len(masculine) == len(feminine)
+    for one, other in zip(masculine, feminine, strict=True):
+        plain = unicodedata.normalize("NFD", one)[:4]
+        assert unicodedata.normalize("NFD", other)[:4] == plain, "counterparts in the same order"
+
+
+def test_accents_are_composed_and_on_a_dotted_i() -> None:
+    for name in wordset_names():
+        wordset = load_wordset(name)
+        words = (*wordset.words, *wordset.deleted)
+        assert all(unicodedata.is_normalized("NFC", word) for word in words), name
+        if wordset.language == "es":
+            assert not any("\u0131" in word for word in words), name
+
+
+def test_words_of_ones_own_are_composed_too(tmp_path: Path) -> None:
+    decomposed = unicodedata.normalize("NFD", "niño")
+    (tmp_path / "mine.json").write_text(
+        f'{{"q": {{"X": ["{decomposed}"], "Y": ["niña"]}}}}', encoding="utf-8"
+    )
+    assert read_query(tmp_path / "mine.json")["X"].words == ("niño",)
+
+
+def test_the_unions_hold_each_test() -> None:
+    union = load_query("gender_union_es")
+    assert {*union["A"].words} == {
+        *load_wordset("ciencia_es").words,
+        *load_wordset("agradable_es").words,
+    }
+    expanded = load_query("gender_authors_es")
+    for role in "XYAB":
+        assert {*union[role].words} <= {*expanded[role].words}
+        assert len(expanded[role].words) > 4 * len(union[role].words)
+    assert not {*expanded["A"].words} & {*expanded["B"].words}
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", RELEASED)
+def test_the_expanded_sets_are_the_sides_of_the_released_pairs(name: str, realdata: Path) -> None:
+    """But for four vulgar words, which are all in one of the sets."""
+    folder = realdata / "words" / "goldfarb"
+    x, y, a, b = ({*load_wordset(each).words} for each in RELEASED[name])
+    released = {}
+    for kind in ("ant", "syn"):
+        text = (folder / f"{name}_{kind}.txt").read_text(encoding="utf-8")
+        lines = unicodedata.normalize("NFC", text).splitlines()
+        released[kind] = {(line.split()[0], line.split()[1]) for line in lines}
+    stereotype = {*product(x, a), *product(y, b)}
+    opposite = {*product(x, b), *product(y, a)}
+    for kind, ours in (("ant", stereotype), ("syn", opposite)):
+        assert ours <= released[kind]
+        beyond = {word for pair in released[kind] - ours for word in pair} - x - y - a - b
+        assert len(beyond) == (0 if name == "gender_es_exp" else 4)

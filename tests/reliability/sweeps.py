@@ -1,0 +1,168 @@
+"""A small sweep in processes of its own, what it leaves, and what it is compared with."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from train.store.entry import check
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+# Four points a seed
+SWEEP = [
+    "+experiment=hatespeech_en",
+    "corpus.sentences=3000",
+    "size.dim=16",
+    "size.epochs=2",
+    "size.bucket=1000",
+    "source.posts=1200",
+]
+SWEEP += ["classifier=linear", "debias.dose=1", "embedding=word2vec"]
+ENGINES = {
+    "local": ["hydra.launcher.n_jobs=3"],
+    "joblib": ["hydra/launcher=joblib", "hydra.launcher.n_jobs=3"],
+    "submitit_local": ["hydra/launcher=submitit_local"],
+    "ray": ["engine=ray", "hydra.launcher.ray.init.address=null"],
+}
+TABLES = ("points.parquet", "intrinsic.parquet", "extrinsic.parquet", "correlations.csv")
+MARK = "BIASBRIDGE_TEST"  # names the sweep in the environment of all its processes
+
+Entries = dict[str, tuple[int, str]]
+
+
+def start(folder: Path, *more: str, sweep: Sequence[str] = SWEEP) -> subprocess.Popen[str]:
+    """The sweep in a process group of its own, as a terminal would start it."""
+    folder.mkdir(exist_ok=True)
+    # Tests in the background of a shell ignore interrupts, and so would what they start
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"}
+    return subprocess.Popen(
+        [sys.executable, str(ROOT / "train.py"), *sweep, *more],
+        cwd=folder,
+        env=environment | {MARK: str(folder)},
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def need(engine: str) -> None:
+    """Skip the test where the launcher is not installed."""
+    if engine != "local":
+        pytest.importorskip(f"hydra_plugins.hydra_{engine.partition('_')[0]}_launcher")
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    """What a sweep that must succeed printed."""
+    out, err = process.communicate(timeout=900)
+    assert process.returncode == 0, out + err
+    return out
+
+
+def undisturbed(folder: Path, *more: str) -> Path:
+    finish(start(folder, *more))
+    return folder / "results" / "hatespeech_en"
+
+
+def entries(store: Path) -> Entries:
+    """Every finished result: which folder on the disk it is, and the bytes that tell how it was
+    made.
+    """
+    found = {}
+    for recipe in store.glob("*/*/recipe.json"):
+        if recipe.parent.parent.name not in ("work", "damaged"):
+            found[str(recipe.parent.relative_to(store))] = (
+                recipe.stat().st_ino,
+                recipe.read_text(encoding="utf-8"),
+            )
+    return found
+
+
+def tables(results: Path) -> dict[str, pd.DataFrame]:
+    read: dict[str, Callable[[Path], pd.DataFrame]]
+    read = {".parquet": pd.read_parquet, ".csv": pd.read_csv}
+    return {name: read[Path(name).suffix](results / name) for name in TABLES}
+
+
+def assert_same_tables(first: Path, second: Path) -> None:
+    ours, theirs = tables(first), tables(second)
+    for name in TABLES:
+        pd.testing.assert_frame_equal(ours[name], theirs[name], check_exact=True)
+
+
+def assert_same_scores(folder: Path, quiet: Path) -> None:
+    """The rows of this sweep's points are those of the undisturbed serial one, to the last
+    digit.
+    """
+    results = folder / "results" / "hatespeech_en"
+    points = set(pd.read_parquet(results / "points.parquet")["point"])
+    for name in ("points", "intrinsic", "extrinsic"):
+        expected = pd.read_parquet(quiet / f"{name}.parquet")
+        expected = expected[expected["point"].isin(points)].reset_index(drop=True)
+        pd.testing.assert_frame_equal(
+            pd.read_parquet(results / f"{name}.parquet"), expected, check_exact=True
+        )
+        assert len(expected)
+
+
+def assert_whole(store: Path) -> None:
+    """No entry fails its checksums, and nothing half-built, half-removed or leased is left."""
+    for entry in entries(store):
+        check(store / entry)
+    assert not list((store / "work").iterdir())
+    assert not list((store / "leases").iterdir())
+    assert not (store / "damaged").exists()
+
+
+def processes(folder: Path) -> dict[int, str]:
+    """The command lines of the processes that belong to the sweep in a folder, by number."""
+    if not Path("/proc/self/environ").exists():
+        pytest.skip("needs /proc to find the processes of a sweep")
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={folder}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                found[int(process.name)] = line
+        except OSError:
+            continue
+    return found
+
+
+def children(folder: Path) -> list[int]:
+    """The processes of a sweep that run its points."""
+    found = processes(folder).items()
+    return [number for number, line in found if "from train.worker import serve" in line]
+
+
+def parent(process: int) -> int:
+    """The number of a process's parent."""
+    stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    return int(stat.rpartition(")")[2].split()[1])
+
+
+def left(folder: Path, within: float = 5) -> dict[int, str]:
+    """The processes of a sweep that live on after so many seconds."""
+    end = time.monotonic() + within
+    while (found := processes(folder)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return found
+
+
+def wait_for_work(process: subprocess.Popen[str], store: Path, entries_before: int = 0) -> None:
+    """Return when the sweep has begun a result, finished one, or ended."""
+    while process.poll() is None:
+        if (store / "work").is_dir() and any((store / "work").glob("[!.]*")):
+            return
+        if len(list(store.glob("*/*/recipe.json"))) > entries_before:
+            return
+        time.sleep(0.01)

@@ -1,0 +1,223 @@
+"""The stages of the coreference task, end to end at tiny sizes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from corpora.generated_documents import (
+    GeneratedChallenge,
+    GeneratedDocuments,
+    GeneratedOccupations,
+)
+from debias.unmodified import Unmodified
+from debias.word_choice import WordChoice
+from extrinsic.coreference.challenge.gaps import ChallengeGaps
+from extrinsic.coreference.resolution import Resolution, Resolved
+from extrinsic.coreference.resolver import EndToEnd
+from extrinsic.kinds import Resolver
+from files import choice
+from files.choice import Fileless, lacks
+from files.documents import Document, read_cases, read_documents
+from intrinsic.metrics.weat import Weat
+from train.embed import Word2Vec
+from train.parts.coreference import Coreference
+from train.parts.static import StaticVectors
+from train.point import Plan, Point, plan_point
+from train.store import Store
+from train.store.lock import locked
+from train.store.tools import gc
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+SUBJECT = StaticVectors(
+    corpus=GeneratedOccupations(sentences=1000, occupations=1000),
+    embedding=Word2Vec(dim=8, epochs=1, min_count=1),
+    debias=Unmodified(),
+    words=WordChoice(lowercase=True),
+)
+TINY = EndToEnd(
+    letter_dim=2,
+    letter_filters=2,
+    lstm=4,
+    hidden=4,
+    feature_size=2,
+    max_span_width=3,
+    spans_per_word=0.4,
+    least_spans=4,
+    max_antecedents=4,
+    epochs=1,
+    label="end_to_end_tiny",
+)
+
+
+def task(resolver: Resolver = TINY) -> Coreference:
+    return Coreference(
+        documents=GeneratedDocuments(documents=20),
+        challenge=GeneratedChallenge(pairs=20),
+        resolver=resolver,
+        gaps=ChallengeGaps(least_support=0),
+    )
+
+
+def plan(folder: Path, coreference: Coreference, seed: int = 0) -> Plan:
+    metric = Weat(queries=("weat6b",), case="lower")
+    point = Point(experiment="e", seed=seed, subject=SUBJECT, metrics=(metric,), task=coreference)
+    return plan_point(point, Store(folder))
+
+
+@choice
+class Chain(Fileless):
+    """All candidates are the first two tokens and single pronouns; all are one entity."""
+
+    fails: bool = False
+
+    name: ClassVar[str] = "chain"
+    version: ClassVar[int] = 1
+    unkeyed: ClassVar[tuple[str, ...]] = ("fails",)
+
+    def resolve(
+        self,
+        documents: Mapping[str, Sequence[Document]],
+        vectors: KeyedVectors,
+        *,
+        seed: int,
+        folder: Path,
+    ) -> Resolved:
+        (folder / "steps").open("a").write("step\n")
+        if self.fails:
+            raise RuntimeError("interrupted")
+        steps = (folder / "steps").read_text(encoding="utf-8").count("step")
+        splits = {
+            split: [_chained(each) for each in inside]
+            for split, inside in documents.items()
+            if split not in ("train", "dev")
+        }
+        return Resolved(
+            splits, {"epochs": [], "best": steps, "coverage": 1.0, "parameters": len(documents)}
+        )
+
+
+def _chained(document: Document) -> Resolution:
+    spans = [mention for mention in document.mentions if mention[1] <= len(document.sentences[0])]
+    return Resolution(replace(document, clusters=(tuple(spans),)), dict.fromkeys(spans, 0.5))
+
+
+def test_a_point_ends_in_rows_of_gaps_and_of_held_out_documents(tmp_path: Path) -> None:
+    planned = plan(tmp_path, task())
+    assert planned.task is not None
+    scores = pd.read_parquet(Store(tmp_path).make(planned.task) / "scores.parquet")
+    gaps = scores[scores["kind"] == "gap"]
+    pairs = {*zip(gaps["subset"], gaps["privileged"], gaps["unprivileged"], strict=True)}
+    assert pairs == {
+        (subset, *pair)
+        for subset in ("type1", "type2")
+        for pair in (("pro", "anti"), ("male", "female"))
+    }
+    assert {*scores["kind"]} == {"value", "gap", "ratio", "correlation"}
+    held_out = scores[scores["subset"] == "held_out"].set_index("measure")
+    assert held_out.loc["conll_f1", "group"] == "all"
+    assert held_out.loc["conll_f1", "support"] == 4
+    assert gaps.groupby(["measure", "subset", "privileged"]).size().eq(1).all()
+    stage = planned.task.inputs["predictions"]
+    training = json.loads((Store(tmp_path).path(stage) / "training.json").read_text())
+    assert len(training["epochs"]) == 1
+    assert not list((tmp_path / "unfinished").iterdir())
+
+
+def test_predictions_are_of_the_documents_and_cases_given(tmp_path: Path) -> None:
+    planned = plan(tmp_path, task(Chain()))
+    assert planned.task is not None
+    scores = pd.read_parquet(Store(tmp_path).make(planned.task) / "scores.parquet")
+    folders = {name: Store(tmp_path).path(stage) for name, stage in planned.task.inputs.items()}
+    cases = list(read_cases(folders["challenge"] / "cases.jsonl"))
+    found = list(read_documents(folders["predictions"] / "challenge.jsonl"))
+    assert [each.document.tokens for each in cases] == [each.tokens for each in found]
+    # The chain of a case is its only cluster: all are right
+    values = scores[(scores["kind"] == "value") & (scores["subset"] != "held_out")]
+    assert (values[values["measure"].isin(["recall", "accuracy"])]["value"] == 1.0).all()
+    assert (scores["mention_recall"].dropna()[scores["subset"] != "held_out"] == 1.0).all()
+    held_out = scores[scores["subset"] == "held_out"].set_index("measure")["value"]
+    assert held_out["mention_recall"] == pytest.approx(1 / 12)
+
+
+def test_an_interrupted_training_finds_what_it_left(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    stages = [plan(tmp_path, task(Chain(fails=fails))).task for fails in (True, True, False)]
+    for stage in stages[:2]:
+        assert stage is not None
+        with pytest.raises(RuntimeError, match="interrupted"):
+            store.make(stage)
+    assert stages[2] is not None
+    store.orphans(remove=True)
+    store.make(stages[2])
+    training = store.path(stages[2].inputs["predictions"]) / "training.json"
+    assert json.loads(training.read_text(encoding="utf-8"))["best"] == 3
+    assert not list((tmp_path / "unfinished").iterdir())
+
+
+def test_the_columns_tell_what_it_was_made_of(tmp_path: Path) -> None:
+    planned = plan(tmp_path, task())
+    facts = planned.point.facts()
+    told = {
+        "task": "coreference_en",
+        "source": "generated",
+        "scheme": "generated",
+        "singletons": "drop",
+        "challenge": "generated",
+        "classifier": "end_to_end_tiny",
+        "skew": 0.5,
+        "stereotype": 0.5,
+        "replicate": 0,
+        "generated": True,
+    }
+    assert {name: facts[name] for name in told} == told
+    assert lacks(TINY, Resolver) == []
+
+
+def test_seeds_share_the_challenge_and_replicates_the_documents(tmp_path: Path) -> None:
+    one, other = (plan(tmp_path, task(), seed=seed) for seed in (0, 1))
+    again = plan(tmp_path, replace(task(), replicate=1))
+    assert one.task is not None
+    assert other.task is not None
+    assert again.task is not None
+    assert one.task.inputs["challenge"].key == other.task.inputs["challenge"].key
+    assert one.task.inputs["documents"].key != other.task.inputs["documents"].key
+    assert one.task.inputs["documents"].key == again.task.inputs["documents"].key
+    assert one.task.inputs["predictions"].key != again.task.inputs["predictions"].key
+    # Another label or device is the same model
+    labelled = plan(tmp_path, task(replace(TINY, label="small", device="cuda")))
+    assert labelled.key == one.key
+
+
+def test_the_garbage_collector_spares_a_training_under_way(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    stage = plan(tmp_path, task(Chain(fails=True))).task
+    assert stage is not None
+    with pytest.raises(RuntimeError, match="interrupted"):
+        store.make(stage)
+    [unfinished] = (tmp_path / "unfinished").iterdir()
+    with locked(store.lock(unfinished)):
+        gc(store, None, Console(quiet=True), dry_run=False)
+        assert unfinished.is_dir()
+    gc(store, None, Console(quiet=True), dry_run=False)
+    assert not unfinished.exists()
+
+
+def test_importing_the_part_loads_no_heavy_library() -> None:
+    heavy = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch"}
+    code = "import sys, train.parts.coreference; print(*sys.modules)"
+    loaded = subprocess.check_output(
+        [sys.executable, "-c", code], cwd=Path(__file__).parents[2], text=True
+    )
+    assert not heavy & {*loaded.split()}

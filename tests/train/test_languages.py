@@ -1,0 +1,81 @@
+"""Texts, words and groups that are known to be in different languages are refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from corpora.corpus import TextCorpus
+from corpora.hatespeech import HatEval
+from corpora.labelled import TableSource
+from corpora.world import GeneratedCorpus, GeneratedPosts
+from debias.balance import Balance
+from debias.word_choice import WordChoice
+from extrinsic.keywords import KeywordTagger
+from extrinsic.tagger import MentionTagger
+from files import InputError
+from files.language import language_of
+from intrinsic.metrics.weat import Weat
+from tests.points import SUBJECT, TASK, WEAT
+from train.embed import Pretrained
+from train.point import Point
+
+SPANISH = replace(SUBJECT, corpus=GeneratedCorpus(world="es_gender"))
+POSTS = replace(TASK, source=GeneratedPosts(world="es_gender"))
+QUERY = Weat(queries=("gender_es",), case="lower")
+
+
+def test_who_tells_a_language() -> None:
+    told = {
+        language_of(each)
+        for each in (
+            SPANISH,
+            POSTS,
+            HatEval("folder", "es"),
+            TextCorpus("a.txt", language="es"),
+            TableSource("a.csv", language="es"),
+            WordChoice("migrant_es"),
+            MentionTagger("gender_mentions_es"),
+            KeywordTagger("migrants", keywords=("inmigra",), language="es"),
+        )
+    }
+    assert told == {"es"}
+    unknown = (
+        TextCorpus("a.txt"),
+        TableSource("a.csv"),
+        replace(SUBJECT, embedding=Pretrained("a")),
+    )
+    assert {language_of(each) for each in (*unknown, None)} == {"und"}
+
+
+def test_one_language_is_fine_and_so_is_an_unknown_one() -> None:
+    Point(experiment="e", seed=0, subject=SPANISH, metrics=(QUERY,), task=POSTS)
+    unknown = replace(SUBJECT, corpus=TextCorpus("a.txt"))
+    for metric in (QUERY, WEAT):
+        Point(experiment="e", seed=0, subject=unknown, metrics=(metric,))
+
+
+def test_queries_posts_and_vectors_in_two_languages_are_refused() -> None:
+    with pytest.raises(InputError, match=r"the subject is in 'es' and query 'weat6b' is in 'en'"):
+        Point(experiment="e", seed=0, subject=SPANISH, metrics=(WEAT,))
+    with pytest.raises(
+        InputError, match=r"subject is in 'en' and the task is in 'es'; choose data"
+    ):
+        Point(experiment="e", seed=0, subject=SUBJECT, metrics=(), task=POSTS)
+
+
+def test_words_for_another_language_are_refused_where_a_method_uses_them() -> None:
+    with pytest.raises(
+        InputError, match=r"=generated_es_gender is in 'es' and words=gender_union is in"
+    ):
+        replace(SPANISH, debias=Balance("debias"))
+    replace(SPANISH, debias=Balance("debias"), words=WordChoice("gender_union_es"))
+    replace(SPANISH, debias=Balance("debias", 0))
+
+
+def test_a_tagger_for_another_language_is_refused_where_it_is_used() -> None:
+    with pytest.raises(InputError, match=r"hateval_es is in 'es' and groups=gender_mentions is in"):
+        replace(TASK, source=HatEval("folder", "es"))
+    replace(TASK, source=HatEval("folder", "es"), groups=MentionTagger("gender_mentions_es"))
+    assert POSTS.groups.name == "gender_mentions", "not used: the posts come with their groups"
