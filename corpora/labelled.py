@@ -90,7 +90,7 @@ class DatasetSource(HubData):
     language: str = UNDETERMINED
 
     version: ClassVar[int] = 2
-    unkeyed: ClassVar[tuple[str, ...]] = ("language",)
+    unkeyed: ClassVar[tuple[str, ...]] = (*HubData.unkeyed, "language")
 
     @property
     def name(self) -> str:

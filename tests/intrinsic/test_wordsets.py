@@ -108,7 +108,7 @@ def test_every_set_is_listed_here() -> None:
         each.name
         for each in asked
         if all("Caliskan" in wordset.source for wordset in each.sets.values())
-    } == {*QUERIES, UNION}
+    } == {*QUERIES, UNION, "planted", "control_things", "control_people"}
 
 
 @pytest.mark.parametrize("name", SIZES)
