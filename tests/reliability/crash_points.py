@@ -53,12 +53,13 @@ def run(folder: Path, words: Sequence[str], crash_at: int = 0) -> tuple[int, int
 
 def state(folder: Path) -> dict[str, object]:
     """What lies in a folder: names of files and folders, and the tables; neither the files of locks
-    nor what is remembered of files from outside.
+    nor what is remembered of files from outside, nor how attempts at points ended: of a point whose
+    results were there before its sweep was killed nothing is attempted again.
     """
     found: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
         name = re.sub(r"earlier/[^/]+", "earlier/TIME", str(path.relative_to(folder)))
-        if name.startswith(("store/locks/", "store/digests/")):
+        if re.match("store/(locks|digests)/|results/.*/points/.*json", name):
             continue
         table = path.suffix == ".parquet" and name.startswith("results")
         found[name] = pd.read_parquet(path).to_csv() if table else path.is_dir()
