@@ -14,6 +14,7 @@ MINUTES = (
     "test_readme",
     "test_front",
     "test_world",
+    "test_coreference_world",
 )
 
 

@@ -25,6 +25,7 @@ from extrinsic.coreference.challenge.tallies import Answer
 from extrinsic.coreference.resolver import EndToEnd
 from extrinsic.coreference.scorer import score
 from train.configure import Reader
+from train.device import one_thread
 from train.front import CONF
 
 
@@ -55,7 +56,8 @@ def gaps(skew: float, seed: int, folder: Path) -> tuple[dict[str, Row], float]:
     documents = GeneratedDocuments(skew=skew).load(seed=seed)
     cases = GeneratedChallenge().load(seed=0)
     splits = {**documents, "challenge": [case.document for case in cases]}
-    resolved = tiny().resolve(splits, vectors(seed), seed=seed, folder=folder).splits
+    with one_thread():
+        resolved = tiny().resolve(splits, vectors(seed), seed=seed, folder=folder).splits
     answers = [Answer(*each) for each in zip(cases, resolved["challenge"], strict=True)]
     chosen = {
         row.measure: row
