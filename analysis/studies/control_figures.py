@@ -26,13 +26,14 @@ SHARES = ("supports", "contradicts", "negligible", "wrong")
 
 def print_controls(whole: Sequence[Row], drawn: Sequence[Row], console: Console) -> None:
     """r and verdict of the whole study, then how often smaller ones reach a right or wrong one, on
-    average over the queries of the link and over the controls.
+    average over the queries of the link and over the controls; a block for each design.
     """
-    names = ("varied", "transmission", "posts", "measure", "query", "embeddings", "r", "verdict")
-    _print("Whole study: r within bases [95%], generated data", names, whole, console)
+    console.print("Whole study: r within bases [95%], generated data", style="bold")
+    _print(("query", "embeddings", "r", "verdict"), whole, console)
     if drawn:
         title = "Smaller studies drawn from it: share with each verdict, mean over queries"
-        _print(title, (*SHARED, *SHARES), _pooled(drawn), console)
+        console.print(title, style="bold", soft_wrap=True)
+        _print(("queries", "seeds", "embeddings", *SHARES), _pooled(drawn), console)
 
 
 def _pooled(drawn: Sequence[Row]) -> list[Row]:
@@ -51,21 +52,26 @@ def _told(row: Row) -> Row:
     return {**row, "queries": "controls" if row["control"] else "of the link"}
 
 
-def _print(title: str, names: Sequence[str], rows: Sequence[Row], console: Console) -> None:
-    console.print(title, style="bold")
-    table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False)
-    for name in names:
-        numeric = name not in ("varied", "measure", "query", "queries", "verdict")
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=True)
+def _print(names: Sequence[str], rows: Sequence[Row], console: Console) -> None:
+    designs: dict[str, list[Row]] = {}
     for row in rows:
-        table.add_row(*(_cell(row, name) for name in names))
-    console.print(table)
+        told = f"{row['varied']}, transmission {row['transmission']}, {row['posts']} posts"
+        designs.setdefault(f"{told}, {row['measure']} gap", []).append(row)
+    for design, part in designs.items():
+        console.print(design, soft_wrap=True, highlight=False)
+        table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False)
+        for name in names:
+            is_text = name in ("query", "queries", "verdict")
+            table.add_column(name, justify="left" if is_text else "right", no_wrap=True)
+        for row in part:
+            table.add_row(*(_cell(row, name) for name in names))
+        console.print(table)
 
 
 def _cell(row: Row, name: str) -> str:
     value = row[name]
     low, high = (row.get(f"{name}_{end}" if name != "r" else end) for end in ("low", "high"))
-    if not isinstance(value, float) or name == "transmission":
+    if not isinstance(value, float):
         return str(value)
     if not isfinite(value):
         return "-"
