@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -98,6 +99,33 @@ def test_guard_ends_who_has_the_mark_and_nobody_else(tmp_path: Path) -> None:
         marked.kill()
         other.kill()
         other.wait()
+
+
+def test_guard_ends_what_the_marked_started_without_the_mark(tmp_path: Path) -> None:
+    processes(tmp_path)
+    sleep = f"{sys.executable!r}, '-c', 'import time; time.sleep(60)'"
+    code = (
+        "import subprocess, sys\n"
+        f"print(subprocess.Popen([{sleep}], env={{}}).pid, flush=True); sys.stdin.read()"
+    )
+    marked = subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=os.environ | {"MARK": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert marked.stdout
+    started = os.pidfd_open(int(marked.stdout.readline()))
+    code = (
+        "import os; from train.front.guard import guarded\n"
+        f"with guarded('MARK={tmp_path}'): os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
+    with marked:
+        assert marked.wait(timeout=5) == -signal.SIGKILL
+    assert select.select([started], [], [], 5)[0]  # readable once it has ended
+    os.close(started)
 
 
 @pytest.mark.slow

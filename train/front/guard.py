@@ -47,24 +47,45 @@ def guarded(mark: str) -> Iterator[None]:
 
 
 def end_marked(mark: bytes) -> None:
-    """End processes with the mark until several looks in a row find none."""
+    """End processes with the mark, and what they started, until several looks in a row find
+    none.
+    """
     end, quiet = time.monotonic() + LONGEST, 0
     while quiet < LOOKS and time.monotonic() < end:
-        ended = [_end(int(each.name), mark) for each in PROC.iterdir() if each.name.isdigit()]
+        ended = [_end(descriptor) for descriptor in _found(mark)]
         quiet = 0 if any(ended) else quiet + 1
         time.sleep(BETWEEN)
 
 
-def _end(process: int, mark: bytes) -> bool:
-    """Whether the process had the mark, and was there to be ended."""
-    with suppress(OSError):
-        descriptor = os.pidfd_open(process)  # so that no other process of this number is ended
-        try:
+def _found(mark: bytes) -> list[int]:
+    """Processes with the mark and their descendants, whose environment a changed title may have
+    overwritten: a descriptor each, so that no later process of the same number is ended.
+    """
+    found, parents, opened = set(), {}, {}
+    for process in (int(each.name) for each in PROC.iterdir() if each.name.isdigit()):
+        with suppress(OSError):
+            opened[process] = os.pidfd_open(process)
+            stat = (PROC / str(process) / "stat").read_bytes()
+            state, parent = stat.rpartition(b")")[2].split()[:2]
+            if state != b"Z":
+                parents[process] = int(parent)
             if mark in (PROC / str(process) / "environ").read_bytes().split(b"\0"):
-                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-                return True
-        finally:
-            os.close(descriptor)
+                found.add(process)
+    while started := {each for each, parent in parents.items() if parent in found} - found:
+        found |= started
+    for process in opened.keys() - (found - {os.getpid()}):
+        os.close(opened.pop(process))
+    return list(opened.values())
+
+
+def _end(descriptor: int) -> bool:
+    """Whether the process was there to be ended."""
+    try:
+        with suppress(OSError):
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+            return True
+    finally:
+        os.close(descriptor)
     return False
 
 
