@@ -8,14 +8,13 @@ import shutil
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import pandas as pd
 
 from analysis.columns import texts
 from files import InputError, atomic_path
 from files.tables import read_table, without_control
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CONCLUSIONS = (
     *("correlation.json", "correlations.csv", "correlations.tex", "made.csv", "survey.csv"),
@@ -28,21 +27,26 @@ FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;
 
 
 class Tables(NamedTuple):
-    """What a results folder holds: one row per point, per intrinsic score and per extrinsic
-    measure.
+    """What a results folder holds: one row per point, per intrinsic score, per extrinsic measure,
+    and, where the vectors or metrics themselves were examined, what a probe found.
     """
 
     points: pd.DataFrame
     intrinsic: pd.DataFrame
     extrinsic: pd.DataFrame
+    probes: pd.DataFrame = pd.DataFrame(columns=["point", "probe"])
 
 
 FILES = tuple(f"{name}.parquet" for name in Tables._fields)
 
 
 def read_tables(results_dir: str | Path) -> Tables:
-    """The three tables of a results folder; ``InputError`` when one is absent or damaged."""
-    return Tables(*(read_table(Path(results_dir) / name) for name in FILES))
+    """The tables of a results folder; ``InputError`` when one is damaged, or absent (but for that
+    of a probe).
+    """
+    *always, probes = (Path(results_dir) / name for name in FILES)
+    further = [read_table(probes)] if probes.exists() else []
+    return Tables(*map(read_table, always), *further)
 
 
 def shareable(tables: Tables) -> Tables:
@@ -52,7 +56,8 @@ def shareable(tables: Tables) -> Tables:
     points = tables.points.drop(columns="traceback", errors="ignore")
     if "error" in points:
         points = points.assign(error=[without_folders(each) for each in texts(points, "error")])
-    return Tables(*map(without_control, (points, tables.intrinsic, tables.extrinsic)))
+    _, *further = tables
+    return Tables(*map(without_control, (points, *further)))
 
 
 def without_folders(text: str) -> str:
@@ -63,21 +68,22 @@ def without_folders(text: str) -> str:
 
 
 def write_tables(results_dir: str | Path, tables: Tables) -> list[Path]:
-    """Write the three tables as Parquet; their paths.
+    """Write the tables as Parquet; their paths.
 
     Tables of other points that lie in the folder are kept first, with what was concluded from
     them, in ``earlier/<UTC time>/``. Whenever the process is killed, they lie in the folder or
     there, whole.
     """
-    paths = [Path(results_dir) / name for name in FILES]
+    named = zip((Path(results_dir) / name for name in FILES), tables, strict=True)
+    written = {path: table for path, table in named if path.stem != "probes" or len(table)}
     with ExitStack() as stack:
         # Names are taken as the stack unwinds: that of points.parquet last, for where it is the
         # others belong to it
-        for path, table in zip(paths, tables, strict=True):
+        for path, table in written.items():
             table.to_parquet(stack.enter_context(atomic_path(path)), index=False)
         # Only now are the new tables known to be writable
         _set_earlier_aside(Path(results_dir), set(texts(tables.points, "point")))
-    return paths
+    return list(written)
 
 
 def _set_earlier_aside(folder: Path, keys: set[str]) -> None:

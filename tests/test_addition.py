@@ -1,5 +1,5 @@
-"""A subject, a task and a study, each a file of its own and one YAML, run end to end and are
-reported: nothing else of the project is touched.
+"""A subject, a probe, a task and a study, each a file of its own and one YAML, run end to end and
+are reported: nothing else of the project is touched.
 """
 
 from __future__ import annotations
@@ -90,6 +90,31 @@ def measure(task, out: Path, inputs, seed: int) -> None:
     row |= {"unprivileged": "non-binary arts", "value": gap, "low": gap - 1, "high": gap + 1}
     pd.DataFrame([row | {"support": 1, "reason": ""}]).to_parquet(out / "scores.parquet")
 """,
+    "toy_probe.py": """
+from __future__ import annotations
+
+from typing import ClassVar
+
+import pandas as pd
+
+from files import choice
+
+
+@choice
+class Halves:
+    words: int = 10
+    name: ClassVar[str] = "halves"
+    version: ClassVar[int] = 1
+    needs: ClassVar[str] = "vectors"
+    of_metrics: ClassVar[bool] = True
+
+    def files(self):
+        return []
+
+    def rows(self, vectors, metric, *, seed):
+        told = {"metric": metric.name, "words": self.words, "known": len(vectors)}
+        return pd.DataFrame([told])
+""",
     "toy_study.py": """
 from __future__ import annotations
 
@@ -111,11 +136,14 @@ class Largest:
         gaps = tables.extrinsic[tables.extrinsic["measure"] == self.measure]
         largest = gaps.nlargest(1, "value").merge(tables.points, on="point")
         largest.to_csv(folder / "largest.csv")
+        for name, rows in tables.probes.groupby(["probe", "metric"]):
+            console.print(f"{name}: {len(rows)} rows, {set(rows['words'])} words")
         console.print(f"largest {self.measure} of {len(gaps)}: tilt {largest['tilt'].iloc[0]}")
         return [folder / "largest.csv"]
 """,
     "conf/subject/tilted.yaml": "_target_: toy_subject.Tilted\ntilt: 0.5\n",
     "conf/task/distance.yaml": "_target_: toy_task.Distance\n",
+    "conf/probe/halves.yaml": "_target_: toy_probe.Halves\nwords: 12\n",
     "conf/study/largest.yaml": "_target_: toy_study.Largest\nmeasure: reach\n",
 }
 SWEEP = [
@@ -135,7 +163,7 @@ def train(folder: Path, *more: str) -> str:
 
 
 @pytest.mark.slow
-def test_a_toy_subject_task_and_study_run_and_are_reported(tmp_path: Path) -> None:
+def test_a_toy_subject_probe_task_and_study_run_and_are_reported(tmp_path: Path) -> None:
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -151,6 +179,9 @@ def test_a_toy_subject_task_and_study_run_and_are_reported(tmp_path: Path) -> No
     assert primary[["embedding", "query"]].to_numpy().tolist() == [["all", "weat8"]]
     assert "of 1 primary slices" in (results / "report.html").read_text(encoding="utf-8")
 
-    printed = train(tmp_path, "study=largest")
+    assert not (results / "probes.parquet").exists()
+    printed = train(tmp_path, "study=largest", "probe=halves")
+    assert "('halves', 'weat'): 10 rows, {12} words" in printed
+    assert len(pd.read_parquet(results / "probes.parquet")) == 10
     assert "largest reach of 10: tilt 1.0" in printed
     assert "results/toy/largest.csv" in printed

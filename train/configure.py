@@ -14,6 +14,7 @@ from files import Choice, InputError, nearest
 from files.choice import FieldError, lacks
 from files.printable import CONTROL
 from intrinsic.metric import Metric
+from intrinsic.probe import Probe
 from train.parts.part import Subject, Task
 from train.point import Point
 
@@ -39,6 +40,7 @@ def to_point(tree: Tree, written: Tree) -> Point:
         raise InputError(f"intrinsic={chosen!r}: give a mapping of names to metrics")
     metrics = [read(node, f"intrinsic.{name}") for name, node in chosen.items()]
     task = read(tree["task"], "task") if tree["task"] is not None else None
+    probe = read(tree["probe"], "probe") if tree.get("probe") is not None else None
     if CONTROL.search(str(tree["name"])):
         raise InputError(f"name={tree['name']!r} holds a control character; choose another")
     try:
@@ -50,6 +52,7 @@ def to_point(tree: Tree, written: Tree) -> Point:
                 cast("Metric", of_kind(metric, Metric, "intrinsic")) for metric in metrics
             ),
             task=cast("Task", of_kind(task, Task, "task")) if task is not None else None,
+            probe=cast("Probe", of_kind(probe, Probe, "probe")) if probe is not None else None,
         )
     except FieldError as error:
         raise InputError(str(error).replace("experiment=", "name=")) from error

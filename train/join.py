@@ -1,4 +1,4 @@
-"""The points, intrinsic and extrinsic tables of a sweep, joined from what lies in the store."""
+"""The tables of a sweep, joined from what lies in the store."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def join_tables(
     The tables hold nothing that differs between two runs of the same sweep: no times, no paths of
     the store.
     """
-    points, intrinsic, extrinsic = [], [], []
+    points, intrinsic, extrinsic, probes = [], [], [], []
     for plan in plans:
         outcome = Outcome(plan.key)
         if all(store.intact(stage) for stage in plan.ends):
@@ -42,6 +42,7 @@ def join_tables(
                 scores = _scores(store.path(stage), point=plan.key)
                 key = pa.repeat(stage.key, scores.num_rows)
                 intrinsic.append(scores.add_column(scores.num_columns, "intrinsic_key", key))
+            probes += [_scores(store.path(stage), point=plan.key) for stage in plan.probes]
             if plan.task:
                 task = str(plan.point.facts()["task"])
                 extrinsic.append(_scores(store.path(plan.task), task=task, point=plan.key))
@@ -52,7 +53,10 @@ def join_tables(
             outcome = noted if noted and failed else Outcome(plan.key, "failed", why)
         points.append({"point": plan.key, **plan.point.facts(), **outcome.told(), **plan.keys()})
     return Tables(
-        pd.DataFrame(points), _stack(intrinsic, ["point"]), _stack(extrinsic, ["point", "task"])
+        pd.DataFrame(points),
+        _stack(intrinsic, ["point"]),
+        _stack(extrinsic, ["point", "task"]),
+        _stack(probes, ["point", "probe"]),
     )
 
 

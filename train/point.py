@@ -1,4 +1,6 @@
-"""One point of a study: a subject, metrics of it, a task, a seed, and the stages they come to."""
+"""One point of a study: a subject, metrics and a probe of it, a task, a seed, and the stages they
+come to.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,9 @@ from typing import TYPE_CHECKING
 from files import InputError, choice
 from files.language import require_one_language
 from intrinsic.metric import Metric
+from intrinsic.probe import Probe
 from train.parts.part import Facts, Stages, Subject, Task
-from train.parts.scores import lay_metric
+from train.parts.scores import lay_metric, lay_probe
 
 if TYPE_CHECKING:
     from train.store import Stage, Store
@@ -29,9 +32,12 @@ class Point:
     subject: Subject
     metrics: tuple[Metric, ...]
     task: Task | None = None
+    probe: Probe | None = None
 
     def __post_init__(self) -> None:
         needs: dict[str, tuple[str, ...]] = {each.name: (each.needs,) for each in self.metrics}
+        if self.probe:
+            needs[self.probe.name] = (self.probe.needs,)
         if self.task:
             needs[self.task.name] = self.task.needs
         for name, wanted in needs.items():
@@ -58,17 +64,20 @@ class Point:
 
 @dataclass(frozen=True)
 class Plan:
-    """The stages of one point: the subject's by name, one a metric, and the task's last one."""
+    """The stages of one point: the subject's by name, one a metric, the probe's, and the last one
+    of the task.
+    """
 
     point: Point
     subject: Mapping[str, Stage]
     metrics: tuple[Stage, ...]
+    probes: tuple[Stage, ...]
     task: Stage | None
 
     @property
     def ends(self) -> list[Stage]:
         """The stages whose results are the point's scores."""
-        return [*self.metrics, *([self.task] if self.task else [])]
+        return [*self.metrics, *self.probes, *([self.task] if self.task else [])]
 
     @property
     def origin(self) -> Stage:
@@ -108,5 +117,7 @@ def plan_point(point: Point, store: Store) -> Plan:
     subject = point.subject.lay(stages)
     laid = [lay_metric(stages, metric, subject) for metric in point.metrics]
     metrics = {stage.key: stage for stage in laid}
+    probe = point.probe
+    probes = lay_probe(stages, probe, point.metrics, subject) if probe else []
     task = point.task.lay(stages, subject) if point.task else None
-    return Plan(point, subject, tuple(metrics.values()), task)
+    return Plan(point, subject, tuple(metrics.values()), tuple(probes), task)

@@ -53,7 +53,7 @@ def names(folder: Path) -> set[str]:
 
 def test_written_and_read_back(tables: Tables, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "folder"
-    assert write_tables(folder, tables) == [folder / name for name in FILES]
+    assert write_tables(folder, tables) == [folder / name for name in FILES[:3]]
     for stored, table in zip(read_tables(folder), tables, strict=True):
         pd.testing.assert_frame_equal(stored, table)
     assert names(folder) == {"points.parquet", "intrinsic.parquet", "extrinsic.parquet"}

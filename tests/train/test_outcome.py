@@ -26,14 +26,14 @@ def test_error_is_noted_with_its_traceback(tmp_path: Path) -> None:
     assert "lower embedding.min_count" in outcome.error
     assert "Traceback" in outcome.traceback
     assert read_outcome(tmp_path, bad.key) == outcome
-    points, intrinsic, extrinsic = join_tables([bad], store, tmp_path)
+    points, intrinsic, extrinsic, _ = join_tables([bad], store, tmp_path)
     assert points.loc[0, "error"] == outcome.error
     assert len(intrinsic) == len(extrinsic) == 0
 
 
 def test_point_that_never_ran_counts_as_failed(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    points, _, _ = join_tables([plan(store.root)], store, tmp_path)
+    points = join_tables([plan(store.root)], store, tmp_path).points
     assert points[["status", "error"]].to_numpy().tolist() == [["failed", "did not run"]]
 
 
@@ -41,7 +41,7 @@ def test_scores_and_record_of_a_point(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     good = plan(store.root)
     run_point(good, store, tmp_path)
-    points, intrinsic, _ = join_tables([good], store, tmp_path)
+    points, intrinsic, *_ = join_tables([good], store, tmp_path)
     noted = read_outcome(tmp_path, good.key)
     assert noted is not None
     assert noted.built == ("corpus", "vectors", "intrinsic")
@@ -69,10 +69,10 @@ def test_tables_are_extended_by_points_of_the_same_data_only(tmp_path: Path) -> 
     new = tables("b", "davidson")
     assert extended(new, tmp_path) == new
     write_tables(tmp_path, tables("a", "davidson", "failed"))
-    assert [list(table["point"]) for table in extended(new, tmp_path)] == [["a", "b"]] * 3
-    assert [list(table["point"]) for table in extended(tables("a", "davidson"), tmp_path)] == [
+    assert [list(table["point"]) for table in extended(new, tmp_path)[:3]] == [["a", "b"]] * 3
+    assert [list(table["point"]) for table in extended(tables("a", "davidson"), tmp_path)[:3]] == [
         ["a"]
     ] * 3
-    assert [list(table["point"]) for table in extended(tables("b", "generated"), tmp_path)] == [
+    assert [list(table["point"]) for table in extended(tables("b", "generated"), tmp_path)[:3]] == [
         ["b"]
     ] * 3
