@@ -150,7 +150,7 @@ def test_what_lies_elsewhere_is_keyed_by_its_name(tmp_path: Path) -> None:
 
 def test_a_hub_data_set_needs_a_revision(tmp_path: Path) -> None:
     """Else what changes under its name would be served from the store."""
-    with pytest.raises(InputError, match="'someone/posts' is no local folder.* give revision"):
+    with pytest.raises(InputError, match=r"'someone/posts' is no local folder.* give revision"):
         key(DatasetSource("someone/posts"), tmp_path)
 
 
