@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found,
             primary=study.primary,
             utility=study.utility,
+            smallest=study.smallest,
             out=given.out,
         ),
         *draw_figures(joined, folder / "figures", primary=study.primary),

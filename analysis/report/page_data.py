@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.columns import numbers, text_rows, texts, values_of
 from analysis.evidence import Evidence
 from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
-from analysis.grid import BLACK, PALETTE, SHAPES
+from analysis.grid import BLACK, SHAPES, palette_of
 from analysis.naming import (
     ALL,
     DOSE_SIGN,
@@ -75,6 +75,7 @@ def page_data(
     *,
     primary: Sequence[str],
     utility: str,
+    smallest: float,
 ) -> dict[str, Json]:
     """Points, rows, curves, correlations and pooled estimates; NaN is None. Every value is one of
     the tables' to the last digit.
@@ -93,6 +94,7 @@ def page_data(
         for measure in primary_of(texts(joined, "measure"), primary)
     ]
     correlations = correlation_table(found, CORRELATION_COLUMNS)
+    methods = [name for name in dict.fromkeys(texts(points, "method")) if name != UNMODIFIED]
     return {
         "points": _records(columns(points, POINT_COLUMNS)),
         "rows": rows | columns(joined, ROW_COLUMNS),
@@ -105,8 +107,13 @@ def page_data(
         "primary": [title for part in main for title in dict.fromkeys(gap_titles(part))],
         "pooled": pooled(found),
         "rules": RULES,
+        "smallest": smallest,
         "generated": "True" in texts(points, "generated"),
-        "look": {"black": BLACK, "palette": PALETTE, "shapes": SHAPES},
+        "look": {
+            "black": BLACK,
+            "methods": dict(zip(methods, palette_of(methods), strict=True)),
+            "shapes": SHAPES,
+        },
     }
 
 

@@ -101,7 +101,13 @@ class Correlation(Fileless):
             written += draw_figures(joined, folder / "figures", primary=self.primary)
         with _said("not drawn", console):
             written += build_report(
-                folder, tables, joined, found, primary=self.primary, utility=self.utility
+                folder,
+                tables,
+                joined,
+                found,
+                primary=self.primary,
+                utility=self.utility,
+                smallest=self.smallest,
             )
         return written
 
