@@ -66,8 +66,8 @@ def draw_figures(
     * ``figure5``: one panel per gap with every point of the task. All queries pooled.
 
     x is the intrinsic score and y the gap (the paper's figure 3 has them the other way round); bars
-    are the gap's interval; colour: method, unmodified embeddings black; shape: embedding. ``joined`` comes from
-    ``join_points``.
+    are the gap's interval. Colour: method, unmodified embeddings black; shape: embedding.
+    ``joined`` comes from ``join_points``.
     """
     written = []
     named = joined.assign(
