@@ -72,6 +72,20 @@ function figures({ black, palette, shapes }, unmodified, rows, doses) {
       },
     ],
   };
+  // Every specification in order of r, over the band of no association.
+  const rank = quantitative("rank", "specifications in order of r");
+  const specifications = {
+    data: { name: "specifications" }, facet: { row: { field: "task", type: "nominal", title: null } },
+    spec: {
+      width: 640, height: 220,
+      layer: [
+        { mark: { type: "area", color: "#999", opacity: 0.3 }, encoding: { x: rank, y: { ...r, field: "null_low" }, y2: { field: "null_high" } } },
+        { mark: { type: "rule", color: "#888" }, encoding: { y: { datum: 0 } } },
+        { mark: { type: "rule", opacity: 0.3, color: palette[0] }, encoding: { x: rank, y: { ...r, field: "low" }, y2: { field: "high" } } },
+        { mark: { type: "point", filled: true, size: 25, opacity: 1, color: palette[0] }, encoding: { x: rank, y: r, tooltip: [{ field: "levels" }, ...numbers, { field: "n_units", title: "units" }] } },
+      ],
+    },
+  };
   // What the dose does: the mean over embeddings and seeds, and the range.
   const dose = quantitative("dose", "dose"), method = nominal("method", "method", { scale: { domain: others, range: cycle(palette, others.length) } });
   const value = (aggregate, more = {}) => quantitative("value", null, { aggregate, ...more });
@@ -85,7 +99,7 @@ function figures({ black, palette, shapes }, unmodified, rows, doses) {
       ],
     },
   };
-  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "method_name"), by_embedding: panels("gap", "embedding"), forest, curves };
+  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "method_name"), by_embedding: panels("gap", "embedding"), forest, specifications, curves };
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { $schema: "https://vega.github.io/schema/vega-lite/v6.json", config: CONFIG, ...spec }]));
 }
 

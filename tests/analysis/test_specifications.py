@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from math import sqrt
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from analysis.joined import join_points
 from analysis.results import Tables
 from analysis.specification_curve import level_table, specification_table, write_curves
 from analysis.specifications import CHOICES, Curve, specification_curves
+from analysis.studies.correlation import Correlation
+from files.tables import read_table
 from tests.analysis.designs import Kind, Studies, studies
 
 stress = pytest.mark.stress
@@ -52,6 +56,7 @@ def tables_of(of: Studies, study: int, metrics: int = 1, turned: bool = False) -
             intrinsic.append(pd.DataFrame(row | ends))
     for measure, y in zip(MEASURES, of.y[study], strict=True):
         row = {"point": names, "task": "t", "kind": "gap", "measure": measure, "value": y}
+        row |= {"group": "", "group_by": "annotation"}
         extrinsic.append(pd.DataFrame(row))
     return Tables(points, pd.concat(intrinsic), pd.concat(extrinsic))
 
@@ -183,6 +188,21 @@ def test_tables_and_figure(tmp_path: Path) -> None:
     assert numbers(levels, "specifications")[0] == len(table)
     assert set(texts(levels, "choice")) == {"all", "embedding", "query", "measure"}
     assert write_curves([], tmp_path, console) == []
+
+
+def test_the_study_writes_the_curve_and_the_report_shows_it(tmp_path: Path) -> None:
+    tables = tables_of(studies("normal", 4, 9, 0.5, 1), 0)
+    written = Correlation().conclude(tables, tmp_path, Console(quiet=True))
+    assert {"specifications.csv", "specification_levels.csv"} <= {path.name for path in written}
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Every defensible choice" in page
+    found = re.search('<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    data = json.loads(found[1])
+    (told,) = data["specifications_told"]
+    assert told.startswith(f"t: {len(data['specifications'])} specifications")
+    r = numbers(read_table(tmp_path / "specifications.csv"), "r")
+    assert [row["r"] for row in data["specifications"]] == pytest.approx(r.tolist())
 
 
 def test_no_curve_is_claimed_where_nothing_is() -> None:
