@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, cast
 
+from analysis.planner import Planner
 from analysis.studies.study import Study
 from files import Choice, InputError, nearest
 from files.choice import FieldError, lacks
@@ -61,6 +62,11 @@ def to_point(tree: Tree, written: Tree) -> Point:
 def to_study(node: Tree) -> Study:
     """The study that a configuration's node ``study`` describes."""
     return cast("Study", of_kind(Reader({"study": node})(node, "study"), Study, "study"))
+
+
+def to_planner(node: Tree) -> Planner:
+    """What a configuration's node ``planner`` asks for."""
+    return cast("Planner", of_kind(Reader({"planner": node})(node, "planner"), Planner, "planner"))
 
 
 def of_kind(found: object, kind: type, where: str) -> object:

@@ -1,7 +1,7 @@
 // The page: menus, figures, tables. All data stand in the page; nothing is asked of a network.
 const D = JSON.parse(document.getElementById("data").textContent);
 const ALL = "all", UNMODIFIED = "unmodified";
-const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "status", "error", "verdict", "why", "reversal", "reason", "point"]);
+const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "convention", "part", "measure", "subset", "privileged", "unprivileged", "status", "error", "verdict", "why", "reversal", "reason", "point"]);
 const LONG = new Set(["why", "reversal", "reason", "error"]);
 const element = (tag, attributes = {}, ...children) => {
   const made = document.createElement(tag);
@@ -148,6 +148,13 @@ const forest = [
 await draw("forest", { forest });
 if (together.length) document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "reason"],
   "m embeddings pooled by random effects (r, 95% interval, tau2 on the scale of z, i2: share of heterogeneity), from 4 on"));
+if (D.specifications.length) {
+  const choices = Object.keys(D.specifications[0]).filter((name) => !["task", "rank", "n_units", "r", "low", "high", "null_low", "null_high"].includes(name));
+  const specifications = D.specifications.map((row) => ({ ...row, levels: choices.map((name) => row[name]).filter(Boolean).join(", ") }));
+  document.getElementById("specifications-told").append(...D.specifications_told.map((text) => element("p", {}, text)));
+  await draw("specifications", { specifications });
+  document.getElementById("t-specifications").append(table(D.specifications, Object.keys(D.specifications[0]), "Specifications", { save: "specifications.csv", scroll: true }));
+}
 await draw("curves", { curves });
 document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict", "why"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
 document.getElementById("t-points").append(table(D.points, Object.keys(D.points[0] ?? {}), "Points", { save: "points.csv", scroll: true }));

@@ -75,6 +75,20 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
       },
     ],
   });
+  // Every specification in order of r, over the band of no association.
+  const rank = quantitative("rank", "specifications in order of r");
+  const specifications = {
+    data: { name: "specifications" }, facet: { row: { field: "task", type: "nominal", title: null } },
+    spec: {
+      width: 640, height: 220,
+      layer: [
+        { mark: { type: "area", color: "#999", opacity: 0.3 }, encoding: { x: rank, y: { ...r, field: "null_low" }, y2: { field: "null_high" } } },
+        { mark: { type: "rule", color: "#888" }, encoding: { y: { datum: 0 } } },
+        { mark: { type: "rule", opacity: 0.3, color: KINDS.slice[0] }, encoding: { x: rank, y: { ...r, field: "low" }, y2: { field: "high" } } },
+        { mark: { type: "point", filled: true, size: 25, opacity: 1, color: KINDS.slice[0] }, encoding: { x: rank, y: r, tooltip: [{ field: "levels" }, ...numbers, { field: "n_units", title: "units" }] } },
+      ],
+    },
+  };
   // What the dose does: the mean over embeddings and seeds, and the range.
   const dose = quantitative("dose", "dose"), method = nominal("method", "method", { scale: { domain: others, range: others.map((name) => colours[name]) } });
   const value = (aggregate, more = {}) => quantitative("value", null, { aggregate, ...more });
@@ -88,7 +102,7 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
       ],
     },
   };
-  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "method_name"), by_embedding: panels("gap", "embedding"), primary: forest("primary", kinds.primary, [-smallest, smallest]), forest: forest("forest", kinds.forest), curves };
+  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "method_name"), by_embedding: panels("gap", "embedding"), primary: forest("primary", kinds.primary, [-smallest, smallest]), forest: forest("forest", kinds.forest), specifications, curves };
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { $schema: "https://vega.github.io/schema/vega-lite/v6.json", config: CONFIG, ...spec }]));
 }
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from analysis.findings import Finding
     from analysis.results import Tables
+    from analysis.specifications import Curve
 
 HERE = Path(__file__).parent
 MOST_BYTES = 5_000_000
@@ -47,16 +48,25 @@ def build_report(
     primary: Sequence[str] = PRIMARY,
     utility: str = UTILITY,
     smallest: float = SMALLEST,
+    curves: Sequence[Curve] = (),
     out: Path | None = None,
 ) -> list[Path]:
     """Write the page, ``report.html`` of the folder or ``out``, and ``correlations.tex`` beside it;
     the paths.
 
     ``joined`` comes from ``join_points``, ``found`` from ``correlate_slices``; the answer on top
-    is about the primary slices. What the computing cost is read from the records
-    in the folder. Raises ``InputError`` for a page larger than 5 MB.
+    is about the primary slices; ``curves`` are its specification curves. What the computing cost is
+    read from the records in the folder. Raises ``InputError`` for a page larger than 5 MB.
     """
-    data = page_data(tables, joined, found, primary=primary, utility=utility, smallest=smallest)
+    data = page_data(
+        tables,
+        joined,
+        found,
+        primary=primary,
+        utility=utility,
+        smallest=smallest,
+        curves=curves,
+    )
     first, *further = answer(found)
     words = {
         "title": html.escape(_title(tables, folder)),
@@ -65,6 +75,7 @@ def build_report(
         "further": html.escape(" ".join(further)),
         "groups": html.escape("; ".join(taggers(texts(tables.extrinsic, "group_by")))),
         "saturation": html.escape(saturation(tables)),
+        "curves": _part("specifications.html") if curves else "",
         "rules": html.escape(RULES),
         "method": _method(tables, _cost(folder), spell_made(read_made(folder))),
     }

@@ -19,7 +19,7 @@ Overwrite = Literal["only-missing", "always", "never", "only-cache"]
 class Settings:
     """The folders ``store`` and ``results``; ``extend`` keeps the points of an earlier sweep in
     the latter; ``stale`` says what becomes of results that other code made; ``plan``: say what
-    would run, and stop.
+    would run, and stop; ``power``, with it: how many embeddings and test items a study takes.
     """
 
     store: str
@@ -28,8 +28,11 @@ class Settings:
     overwrite: Overwrite
     stale: Policy
     plan: bool
+    power: bool
 
     def __post_init__(self) -> None:
+        if self.power and not self.plan:
+            raise InputError("power=true plans and runs nothing; give plan=true with it")
         if self.stale == "rebuild" and self.overwrite == "only-cache":
             raise InputError(
                 "stale=rebuild makes results again and overwrite=only-cache makes none; choose one"
@@ -46,6 +49,7 @@ def read_settings(config: DictConfig) -> Settings:
             overwrite=config.overwrite,
             stale=config.stale,
             plan=config.plan,
+            power=config.power,
         )
     except FieldError as error:
         raise InputError(str(error).replace("extend=", "results.extend=", 1)) from error
