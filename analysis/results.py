@@ -21,6 +21,7 @@ CONCLUSIONS = (
     *("calibration.csv", "calibration_curves.csv", "calibration_dependence.csv"),
     *("control.csv", "control_studies.csv"),
     *("specifications.csv", "specification_levels.csv", "alignment.csv"),
+    *(f"silhouettes{name}.csv" for name in ("", "_means", "_curves", "_runs")),
     *("figures", "report.html"),
 )
 # Of a path in quotation marks, which may hold spaces, and of any other.
