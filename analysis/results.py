@@ -19,7 +19,7 @@ from files.tables import read_table, without_control
 CONCLUSIONS = (
     *("correlation.json", "correlations.csv", "correlations.tex", "made.csv", "survey.csv"),
     *("calibration.csv", "calibration_curves.csv", "calibration_dependence.csv"),
-    *("control.csv", "control_studies.csv"),
+    *("control.csv", "control_studies.csv", "base_pairs.csv"),
     *("figures", "report.html"),
 )
 # Of a path in quotation marks, which may hold spaces, and of any other.

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
-from corpora.draws import quota
 from corpora.english import FILLERS
 from corpora.world import GeneratedCorpus
-from corpora.world_words import SETTINGS, make_world
+from corpora.world_words import SETTINGS
 from files import choice
 from files.choice import Share
-from intrinsic.word_forms import english_plural, word_form
-
-if TYPE_CHECKING:
-    from collections.abc import Set
+from intrinsic.word_forms import Form, word_form
+from intrinsic.wordsets import load_wordset
 
 
 @choice
 class GeneratedForms(GeneratedCorpus):
-    """``GeneratedCorpus`` with a share ``changed`` of its lines written in another form: a third of
-    these with a capital to every word, a third in capitals, a third with topic words and nouns in
-    the plural.
+    """``GeneratedCorpus`` in which a share ``changed`` of the words of groups and topics, and of
+    nouns, stands in another form: a third of these with a capital, a third in capitals, a third in
+    the plural (words of groups: a half each with a capital and in capitals).
 
-    Which lines is drawn at random, so that a word and its forms keep the same company: where a
-    metric gives them different directions, that is noise.
+    Which ones is drawn for each occurrence alone, so that a word and its forms keep the same
+    company: where a metric gives them different directions, that is noise.
     """
 
     changed: Share = 0.6
@@ -42,23 +39,37 @@ class GeneratedForms(GeneratedCorpus):
         return {**super().planted(), "changed": self.changed}
 
     def _blocks(self, seed: int) -> Iterator[list[str]]:
-        topics = make_world(SETTINGS[self.world], seed).topics.values()
-        listed = {word for words in (*topics, FILLERS["noun"]) for word in words}
-        nouns = {word for word in listed if not word.endswith("s") and word != "children"}
+        forms = _forms()
         for number, block in enumerate(super()._blocks(seed)):
             rng = np.random.default_rng([seed, number, 1])
-            shares = [1 - self.changed, *[self.changed / 3] * 3]
-            forms = quota(shares, len(block), rng).tolist()
-            yield [_changed(line, form, nouns) for line, form in zip(block, forms, strict=True)]
+            yield [_changed(line, forms, self.changed, rng) for line in block]
 
 
-def _changed(line: str, form: int, nouns: Set[str]) -> str:
-    """The line as it is, with capitals, in capitals, or with its nouns in the plural."""
+def _forms() -> dict[str, list[str]]:
+    """The other forms of every word that has any."""
+    setting = SETTINGS["en_gender"]
+    lists = [name for topic in setting.topics.values() for name in topic.lists]
+    listed = {word.lower() for name in lists for word in load_wordset(name).words}
+    plural_already = {word for word in listed if word.endswith("s") or word == "children"}
+    nouns = (listed | {str(word) for word in FILLERS["noun"]}) - plural_already
+    groups = {
+        word for names in setting.terms for name in names for word in load_wordset(name).words
+    }
+    kinds: dict[str, tuple[Form, ...]] = dict.fromkeys(groups | listed, ("capital", "upper"))
+    kinds |= dict.fromkeys(nouns, ("capital", "upper", "plural"))
+    return {
+        word: [form for kind in kinds[word] if (form := word_form(word, kind))] for word in kinds
+    }
+
+
+def _changed(
+    line: str, forms: Mapping[str, Sequence[str]], share: float, rng: np.random.Generator
+) -> str:
+    """The line with each of its words that have forms in another one, at that rate."""
     words = line.split(" ")
-    if form == 1:
-        words = [word_form(word, "capital") or word for word in words]
-    elif form == 2:
-        words = [word_form(word, "upper") or word for word in words]
-    elif form == 3:
-        words = [english_plural(word) if word in nouns else word for word in words]
+    places = [i for i, word in enumerate(words) if word in forms]
+    for place, draw in zip(places, rng.random(len(places)).tolist(), strict=True):
+        if draw < share:
+            others = forms[words[place]]
+            words[place] = others[int(draw / share * len(others))]
     return " ".join(words)

@@ -80,8 +80,8 @@ def most_frequent(vectors: KeyedVectors, size: int) -> list[str]:
         for word in vectors.index_to_key[:size]
         if len(word) < LONGEST and LETTERS.fullmatch(word)
     ]
-    rows = np.asarray(vectors.vectors[[vectors.key_to_index[word] for word in words]])
-    return [word for word, row in zip(words, rows.any(axis=1).tolist(), strict=True) if row]
+    rows = vectors.vectors[[vectors.key_to_index[word] for word in words]]
+    return [words[i] for i in np.flatnonzero(np.any(rows != 0, axis=1)).tolist()]
 
 
 def _gather(vectors: KeyedVectors, size: int, left_out: Collection[str]) -> FrequentWords:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -42,6 +42,13 @@ class Scored:
     def among(self, items: Mapping[str, int]) -> NDArray[np.intp]:
         """The places in ``items`` of those of this table."""
         return np.array([items[item] for item in self.items], dtype=np.intp)
+
+
+def joined(tables: Sequence[Scored]) -> Scored:
+    """Tables of the same base pairs as one."""
+    items = tuple(item for each in tables for item in each.items)
+    scores = np.concatenate([each.scores for each in tables])
+    return Scored(items, tables[0].pairs, scores, np.concatenate([each.truth for each in tables]))
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,25 @@
 
 ``low`` and ``high`` answer for the choice of words: percentiles of a bootstrap over them, the same
 resamples for all measures. ``pairs_low`` and ``pairs_high`` answer for the choice of base pairs:
-jackknife over pairs, Student's t. (Over pairs a bootstrap would draw copies, which always agree.)
+jackknife over pairs, Student's t, of r as Fisher's z. (A bootstrap would draw copies of pairs,
+which always agree.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
-from math import isfinite, nan, sqrt
+from math import atanh, isfinite, nan, sqrt, tanh
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.special import stdtrit
 
 from analysis.agreement import Floats, cohen_kappa, fleiss_kappa
-from analysis.studies.base_pairs_readings import WORDS, Readings, Scored
+from analysis.naming import ALL
+from analysis.studies.base_pairs_readings import WORDS, Readings, Scored, joined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 TAILS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+CORRELATION = "cosine_r"
+SHARES = ("magnitude", "solved")
 ONE_DIRECTION = "all words have one direction, so that kappa is 0 / 0"
 
 
@@ -58,6 +64,48 @@ class Estimate(NamedTuple):
     reason: str = ""
 
 
+def estimate_all(
+    every: Sequence[tuple[str, str, Mapping[str, Readings]]], bootstrap: Bootstrap
+) -> pd.DataFrame:
+    """The rows of ``base_pairs.csv``: every estimate of every point and query, and of the analogies
+    of all queries of a point together.
+    """
+    rows = [
+        {"point": point, "query": query, **each._asdict()}
+        for point, query, found in [*every, *_together(every)]
+        for each in estimates(found, bootstrap)
+    ]
+    return pd.DataFrame(rows, columns=["point", "query", *Estimate._fields])
+
+
+def _together(
+    every: Sequence[tuple[str, str, Mapping[str, Readings]]],
+) -> Iterator[tuple[str, str, Mapping[str, Readings]]]:
+    """The analogies of several queries with the same base pairs as those of one, ``all``."""
+    parts: dict[tuple[str, str, tuple[str, ...]], list[Readings]] = {}
+    for point, _, found in every:
+        for name, reading in found.items():
+            if WORDS not in reading.tables:
+                parts.setdefault((point, name, reading.pairs), []).append(reading)
+    for (point, name, _), readings in parts.items():
+        if len(readings) > 1:
+            tables = {
+                key: joined([each.tables[key] for each in readings])
+                for key in readings[0].tables
+                if all(key in each.tables for each in readings)
+            }
+            likeness = {**readings[0].likeness, "partners": _pooled(readings)}
+            yield point, ALL, {name: replace(readings[0], tables=tables, likeness=likeness)}
+
+
+def _pooled(readings: Sequence[Readings]) -> tuple[float, float, int]:
+    """Mean, standard deviation and number of the partners' cosines of several readings."""
+    means, spreads, sizes = np.array([each.likeness["partners"] for each in readings]).T
+    mean = float(np.average(means, weights=sizes))
+    square = float(np.average(spreads**2 + means**2, weights=sizes))
+    return mean, sqrt(max(square - mean**2, 0)), int(sizes.sum())
+
+
 def estimates(found: Mapping[str, Readings], bootstrap: Bootstrap) -> Iterator[Estimate]:
     """Every estimate of the readings of one point and query."""
     for name, reading in found.items():
@@ -89,19 +137,18 @@ def _vocabulary(name: str, reading: Readings) -> Iterator[Estimate]:
     def spread(kept: Sequence[int]) -> float:
         return sqrt(float(squares[kept].mean()) - mean(kept) ** 2)
 
-    size = {"words": reading.size, "pairs": len(reading.pairs)}
     for statistic, value, each in (("mean", mean, means), ("sd", spread, reading.spreads)):
         low, high = jackknife(value, len(means))
-        whole = value(range(len(means)))
-        yield Estimate(statistic, name, "", "", whole, pairs_low=low, pairs_high=high, **size)
+        told = _of(statistic, name, "", (reading.size, len(means)))
+        yield told._replace(value=value(range(len(means))), pairs_low=low, pairs_high=high)
         for pair, one in zip(reading.pairs, each.tolist(), strict=True):
-            yield Estimate(statistic, name, "", pair, one, words=reading.size, pairs=1)
+            yield _of(statistic, name, "", (reading.size, 1), pair)._replace(value=one)
 
 
 def _across_pairs(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterator[Estimate]:
     """Agreement of the pairs on the words' directions, and on magnitudes (table 2, figure 2)."""
     table = reading.tables[WORDS]
-    size = {"words": len(table.items), "pairs": len(table.pairs)}
+    size = len(table.items), len(table.pairs)
     weights = bootstrap.weights(len(table.items))
     directions, scores = table.directions, table.scores
     moved = np.abs(scores[:, :, None] - scores[:, None, :]) >= reading.spread
@@ -109,22 +156,22 @@ def _across_pairs(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterato
     def fleiss(kept: Sequence[int], times: Floats) -> Floats:
         return fleiss_kappa(directions[:, kept], times)
 
-    def unanimous(kept: Sequence[int], times: Floats) -> Floats:
-        alike = (directions[:, kept] == directions[:, [kept[0]]]).all(axis=1)
-        return _weighted(times, alike)
-
     def magnitude(kept: Sequence[int], times: Floats) -> Floats:
         return _weighted(times, _off_diagonal(moved[:, kept][:, :, kept]))
 
-    statistics = {"fleiss": fleiss, "unanimous": unanimous}
+    statistics = {"fleiss": fleiss}
     if isfinite(reading.spread):
         statistics["magnitude"] = magnitude
     for statistic, compute in statistics.items():
-        told = Estimate(statistic, name, "", "", nan, **size)
+        told = _of(statistic, name, "", size)
         yield _over_both(told, compute, weights, bootstrap, len(table.pairs))
+    # No interval over pairs: it is about all of these, and falls with their number
+    told = _of("unanimous", name, "", size)
+    alike = (directions == directions[:, :1]).all(axis=1)
+    yield _over_words(told, _weighted(weights, alike), bootstrap)
     kappas = _between_pairs(directions, weights)
     for i, j in combinations(range(len(table.pairs)), 2):
-        told = Estimate("two_pairs", name, table.pairs[j], table.pairs[i], nan, **size)
+        told = _of("two_pairs", name, table.pairs[j], (size[0], 2), table.pairs[i])
         yield _over_words(told, kappas[:, i, j], bootstrap)
     yield from _follows_cosine(name, table, reading.differences, kappas, bootstrap)
 
@@ -135,20 +182,20 @@ def _follows_cosine(
     """Pearson's r of the cosine of two pairs' differences and their kappa: of each pair with all
     others, and over all.
     """
-    size = {"words": len(table.items), "pairs": len(table.pairs)}
+    size = len(table.items), len(table.pairs)
     if len(table.pairs) < 4:
         return
     every = list(range(len(table.pairs)))
     for i, pair in enumerate(table.pairs):
         others = [j for j in every if j != i]
         r = _correlations(cosines[i, others], kappas[:, i, others])
-        yield _over_words(Estimate("cosine_r", name, "", pair, nan, **size), r, bootstrap)
+        yield _over_words(_of(CORRELATION, name, "", size, pair), r, bootstrap)
 
     def overall(kept: Sequence[int], times: Floats) -> Floats:
         places = tuple(np.array(list(combinations(kept, 2))).T)
         return _correlations(cosines[places], kappas[: len(times), *places])
 
-    told = Estimate("cosine_r", name, "", "", nan, **size)
+    told = _of(CORRELATION, name, "", size)
     yield _over_both(told, overall, np.ones((len(kappas), 1)), bootstrap, len(every))
 
 
@@ -180,15 +227,15 @@ def _solved(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterator[Esti
     for (role, _, pair_form), table in reading.tables.items():
         which = role if pair_form == "base" else pair_form
         weights = bootstrap.weights(len(table.items))
-        size = {"words": len(table.items), "pairs": len(table.pairs)}
+        size = len(table.items), len(table.pairs)
 
         def share(kept: Sequence[int], times: Floats, solved: Floats = table.scores) -> Floats:
             return _weighted(times, solved[:, kept].mean(axis=1))
 
-        told = Estimate("solved", name, which, "", nan, **size)
+        told = _of("solved", name, which, size)
         yield _over_both(told, share, weights, bootstrap, len(table.pairs))
         for i, pair in enumerate(table.pairs):
-            told = Estimate("solved", name, which, pair, nan, words=size["words"], pairs=1)
+            told = _of("solved", name, which, (size[0], 1), pair)
             yield _over_words(told, share([i], weights), bootstrap)
 
 
@@ -199,8 +246,8 @@ def _likeness(name: str, reading: Readings) -> Iterator[Estimate]:
     told["differences of pairs"] = (float(upper.mean()), float(upper.std()), len(upper))
     told |= {f"random {what}": each for what, each in reading.random.items()}
     for what, (mean, sd, size) in told.items():
-        yield Estimate("cosine", name, what, "", mean, words=size)
-        yield Estimate("cosine_sd", name, what, "", sd, words=size)
+        yield _of("cosine", name, what, (size, 0))._replace(value=mean)
+        yield _of("cosine_sd", name, what, (size, 0))._replace(value=sd)
 
 
 def _kappas(
@@ -220,14 +267,19 @@ def _kappas(
         kappas = each[kept][:, : len(times)]
         defined = np.isfinite(kappas)
         with np.errstate(invalid="ignore"):
-            return np.where(defined, kappas, 0).sum(axis=0) / defined.sum(axis=0)
+            means: Floats = np.where(defined, kappas, 0).sum(axis=0) / defined.sum(axis=0)
+        return means
 
-    size = {"words": len(first), "pairs": int(np.isfinite(each[:, 0]).sum())}
-    told = Estimate(statistic, metric, other, "", nan, **size)
+    told = _of(statistic, metric, other, (len(first), int(np.isfinite(each[:, 0]).sum())))
     yield _over_both(told, mean, weights, bootstrap, len(pairs))
     for pair, kappas in zip(pairs, each, strict=True):
-        told = Estimate(statistic, metric, other, pair, nan, words=len(first), pairs=1)
+        told = _of(statistic, metric, other, (len(first), 1), pair)
         yield _over_words(told, kappas, bootstrap)
+
+
+def _of(statistic: str, metric: str, other: str, size: tuple[int, int], pair: str = "") -> Estimate:
+    """A row without a value, of so many words and pairs."""
+    return Estimate(statistic, metric, other, pair, nan, words=size[0], pairs=size[1])
 
 
 def _over_both(
@@ -241,8 +293,16 @@ def _over_both(
     told = _over_words(told, compute(range(pairs), weights), bootstrap)
     if not isfinite(told.value):
         return told
-    low, high = jackknife(lambda kept: float(compute(kept, weights[:1])[0]), pairs)
-    return told._replace(pairs_low=low, pairs_high=high)
+
+    def one(kept: Sequence[int]) -> float:
+        found = float(compute(kept, weights[:1])[0])
+        return atanh(found) if told.statistic == CORRELATION else found
+
+    low, high = jackknife(one, pairs)
+    if told.statistic == CORRELATION:
+        return told._replace(pairs_low=tanh(low), pairs_high=tanh(high))
+    least = 0 if told.statistic in SHARES else -1
+    return told._replace(pairs_low=max(low, least), pairs_high=min(high, 1))
 
 
 def _over_words(told: Estimate, values: Floats, bootstrap: Bootstrap) -> Estimate:
@@ -290,7 +350,8 @@ def _correlations(x: Floats, y: Floats) -> Floats:
     first, second = x - x.mean(), y - y.mean(axis=1, keepdims=True)
     lengths = np.sqrt((first**2).sum() * (second**2).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(second @ first / lengths)
+        r: Floats = second @ first / lengths
+    return r
 
 
 def _weighted(times: Floats, values: Floats | NDArray[np.bool_]) -> Floats:

@@ -99,4 +99,5 @@ def _solved(
         cosines[np.arange(len(cosines)), x[rows]] = -np.inf
         cosines[:, [place[word] for word in base]] = -np.inf
         found[rows] = cosines.argmax(axis=1)
-    return np.equal(found, y)
+    solved: NDArray[np.bool_] = found == y
+    return solved
