@@ -52,7 +52,7 @@ class BasePairs(Fileless):
         from analysis.studies.base_pairs_figures import draw_base_pairs
         from analysis.studies.base_pairs_readings import read_probes
         from analysis.studies.base_pairs_show import point_names, print_base_pairs, wide_tables
-        from analysis.studies.base_pairs_table import Bootstrap, estimate_all
+        from analysis.studies.base_pairs_table import Bootstrap, estimate_all, unaided
         from files.tables import write_csv
 
         try:
@@ -62,6 +62,7 @@ class BasePairs(Fileless):
             return []
         names = point_names(tables.points)
         found = estimate_all(every, Bootstrap(self.resamples, self.least_words))
+        found = unaided(found, tables.intrinsic)
         if self.published:
             found = beside_published(found)
         found.insert(0, "vectors", [names[point] for point in found["point"]])

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from analysis.columns import labels, numbers, text_rows, texts
 from analysis.show import estimate, short
+from analysis.studies.base_pairs_table import UNAIDED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,6 @@ TITLES = {
     "word_form": "words in {}",
     "truth": "known: {}",
     "measures": "with {}",
-    "solved": "analogies, {}",
 }
 PAGES = {
     "pair_form": "Pairs against their other forms, Cohen's kappa (table 3)",
@@ -58,25 +58,58 @@ def print_base_pairs(
 ) -> None:
     """A block a point and query: a line an estimate over all pairs, a column a metric."""
     lost = {(point, query): _lost(readings) for point, query, readings in every}
-    overall = found[found["pair"].eq("") & found["statistic"].isin(list(TITLES))]
-    for (vectors, point, query), part in overall.groupby(["vectors", "point", "query"], sort=False):
-        metrics = list(dict.fromkeys(texts(part, "metric")))
-        drawn = Table(box=box.SIMPLE, show_edge=False, pad_edge=False)
-        drawn.add_column(f"{query}")
-        for metric in metrics:
-            drawn.add_column(metric, justify="right", no_wrap=True)
-        for name, row in _lines(part).items():
-            drawn.add_row(name, *(row.get(metric, "") for metric in metrics))
-        console.print(f"{vectors}: {_sizes(part)}", style="bold", highlight=False, soft_wrap=True)
-        console.print(drawn)
-        if lost[str(point), str(query)]:
-            console.print(lost[str(point), str(query)], highlight=False, markup=False)
+    overall = found[found["pair"].eq("") & found["statistic"].isin([*TITLES, "solved"])]
+    for (vectors, point), of_point in overall.groupby(["vectors", "point"], sort=False):
+        solved = of_point["statistic"].eq("solved")
+        for query, part in of_point[~solved].groupby("query", sort=False):
+            metrics = list(dict.fromkeys(texts(part, "metric")))
+            drawn = _table(str(query), metrics)
+            for name, row in _lines(part).items():
+                drawn.add_row(name, *(row.get(metric, "") for metric in metrics))
+            console.print(f"{vectors}: {_sizes(part)}", style="bold", highlight=False)
+            console.print(drawn)
+            if told := lost[str(point), str(query)]:
+                console.print(told, highlight=False, markup=False)
+        if solved.any():
+            console.print(f"{vectors}: analogies solved", style="bold", highlight=False)
+            console.print(_analogies(of_point[solved]))
     console.print(
         "value [95% over words] (95% over base pairs); - : too few words, or all in one direction;"
-        " kappas are Cohen's, averaged over pairs, but for the first",
+        " Cohen's kappas are means over the pairs",
         highlight=False,
         markup=False,
     )
+
+
+def _table(first: str, columns: Sequence[str]) -> Table:
+    drawn = Table(box=box.SIMPLE, show_edge=False, pad_edge=False)
+    drawn.add_column(first)
+    for name in columns:
+        drawn.add_column(name, justify="right", no_wrap=True)
+    return drawn
+
+
+def _analogies(solved: pd.DataFrame) -> Table:
+    """A line a query of unrelated analogies: the share solved by base pairs, and by none."""
+    drawn = _table("unrelated pairs of words", ("number", "by base pairs", "by x alone"))
+    for query, part in solved.groupby("query", sort=False):
+        rows = {
+            other: [words, _cell(*cells)]
+            for other, words, *cells in zip(
+                texts(part, "other"),
+                texts(part, "words"),
+                *(numbers(part, name).tolist() for name in INTERVALS),
+                strict=True,
+            )
+        }
+        by_pairs, alone = (rows.get(name, ["", "-"]) for name in ("partners", UNAIDED))
+        drawn.add_row(str(query).removeprefix("unrelated_"), *by_pairs, alone[1])
+    return drawn
+
+
+def _cell(value: float, low: float, high: float, pairs_low: float, pairs_high: float) -> str:
+    over_pairs = f"\n({short(pairs_low)},{short(pairs_high)})" if pairs_low == pairs_low else ""
+    return estimate(value, low, high) + over_pairs
 
 
 def _sizes(part: pd.DataFrame) -> str:
@@ -91,9 +124,7 @@ def _lines(part: pd.DataFrame) -> dict[str, dict[str, str]]:
     told = text_rows(part, ("statistic", "other", "metric", "words"))
     for (statistic, other, metric, words), *cells in zip(told, *columns, strict=True):
         name = f"{TITLES[statistic].format(other.replace('_', ' '))}\n  {words} words"
-        value, low, high, pairs_low, pairs_high = cells
-        over_pairs = f"\n({short(pairs_low)},{short(pairs_high)})" if pairs_low == pairs_low else ""
-        lines.setdefault(name, {})[metric] = estimate(value, low, high) + over_pairs
+        lines.setdefault(name, {})[metric] = _cell(*cells)
     return lines
 
 

@@ -19,6 +19,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from analysis.agreement import Floats, cohen_kappa, fleiss_kappa
+from analysis.columns import numbers, texts
 from analysis.naming import ALL
 from analysis.studies.base_pairs_readings import WORDS, Readings, Scored, joined
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 TAILS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+UNAIDED = "no base pair"
 CORRELATION = "cosine_r"
 SHARES = ("magnitude", "solved")
 ONE_DIRECTION = "all words have one direction, so that kappa is 0 / 0"
@@ -76,6 +78,27 @@ def estimate_all(
         for each in estimates(found, bootstrap)
     ]
     return pd.DataFrame(rows, columns=["point", "query", *Estimate._fields])
+
+
+def unaided(found: pd.DataFrame, intrinsic: pd.DataFrame) -> pd.DataFrame:
+    """The estimates with the share of unrelated analogies that are solved without a base pair,
+    which their metric tells as its ``statistic``.
+    """
+    solved = found[found["statistic"].eq("solved") & found["other"].eq("partners")]
+    rows = solved[solved["pair"].eq("")].copy()
+    if not len(rows):
+        return found
+    told = intrinsic.set_index(["point", "query", "metric"])["statistic"].to_dict()
+    keys = zip(*(texts(rows, name) for name in ("point", "query", "metric")), strict=True)
+    values = [float(told.get(key, nan)) for key in keys]
+    none = dict.fromkeys(("low", "high", "pairs_low", "pairs_high"), nan)
+    rows = rows.assign(other=UNAIDED, value=values, pairs=0, **none)
+    every = rows["query"].eq(ALL)
+    for point in rows.loc[every, "point"]:
+        parts = rows[~every & rows["point"].eq(point)]
+        mean = np.average(numbers(parts, "value"), weights=numbers(parts, "words"))
+        rows.loc[every & rows["point"].eq(point), "value"] = float(mean)
+    return pd.concat([found, rows], ignore_index=True)
 
 
 def _together(
