@@ -7,35 +7,31 @@ from typing import Literal
 
 Form = Literal["base", "plural", "capital", "upper"]
 
-# Of the last part of a compound; what follows no rule below
+# What follows no rule below, and is no ending of other nouns
 IRREGULAR = {
-    "child": "children",
+    "calf": "calves",
     "foot": "feet",
     "goose": "geese",
+    "half": "halves",
+    "hero": "heroes",
+    "leaf": "leaves",
+    "life": "lives",
     "mouse": "mice",
     "ox": "oxen",
-    "person": "people",
-    "tooth": "teeth",
-    "wife": "wives",
-    "life": "lives",
-    "knife": "knives",
-    "leaf": "leaves",
-    "calf": "calves",
-    "half": "halves",
-    "wolf": "wolves",
-    "thief": "thieves",
-    "protege": "proteges",
-    "hero": "heroes",
     "potato": "potatoes",
+    "thief": "thieves",
     "tomato": "tomatoes",
-    "human": "humans",
-    "german": "germans",
-    "roman": "romans",
+    "tooth": "teeth",
+    "wolf": "wolves",
+    **{noun: f"{noun}s" for noun in ("caiman", "german", "human", "roman", "shaman", "talisman")},
 }
 # The head of a compound that does not stand last
-HEADED = re.compile(r"^([^\W_]+)_(emeritus|general|in_chief|in_law|of_.+)$")
+HEADED = re.compile(r"^([^\W_]+)_(emeritus|general|(?:at|in|of|to)_.+)$")
 RULES = (
     (re.compile(r"man$"), "men"),
+    (re.compile(r"child$"), "children"),
+    (re.compile(r"person$"), "people"),
+    (re.compile(r"(?<=[wn]i)fe$"), "ves"),
     (re.compile(r"(s|x|z|ch|sh)$"), r"\1es"),
     (re.compile(r"(?<=[^aeiou])y$"), "ies"),
 )

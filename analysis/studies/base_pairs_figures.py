@@ -100,10 +100,11 @@ def word_chart(rows: Rows, readings: Mapping[str, Readings], title: str) -> Spec
             levels += [{"metric": metric, "level": height} for height in heights]
     y: Spec = {"type": "quantitative", "title": "score (> 0: first word)"}
     lines: Spec = {
+        "transform": [{"filter": "isValid(datum.score)"}],
         "mark": {"type": "line", "point": {"size": 30}},
         "encoding": {
             "x": {"field": "pair", "type": "nominal", "sort": pairs, "title": None}
-            | {"axis": {"labelAngle": -45}},
+            | {"axis": {"labelAngle": -45, "labelOverlap": False}, "scale": {"domain": pairs}},
             "y": y | {"field": "score"},
             "color": _colour(
                 "form", [form for form in FORMS if any(r["form"] == form for r in rows)]
@@ -111,6 +112,7 @@ def word_chart(rows: Rows, readings: Mapping[str, Readings], title: str) -> Spec
         },
     }
     dashed: Spec = {
+        "transform": [{"filter": "isValid(datum.level)"}],
         "mark": {"type": "rule", "strokeDash": [4, 3], "color": "#888888"},
         "encoding": {"y": y | {"field": "level"}},
     }
