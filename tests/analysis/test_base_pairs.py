@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 from math import isnan, nan
 from pathlib import Path
@@ -66,11 +68,11 @@ def probe_rows() -> pd.DataFrame:
             own += score_rows(KNOWN[name].loc[[word]], set="known", truth=truth)
         rng = np.random.default_rng(7)
         for one, other in combinations(PAIRS, 2):
-            told = {"kind": "difference", "pair": one, "other": other}
-            own.append(told | {"score": rng.uniform(0.2, 0.9)})
+            cosine = rng.uniform(0.2, 0.9)
+            own.append({"kind": "difference", "pair": one, "other": other, "score": cosine})
         for pair in PAIRS:
-            told = {"kind": "vocabulary", "pair": pair, "score": MEAN, "sd": SPREAD, "n": 500}
-            own.append(told)
+            of_pair: dict[str, object] = {"kind": "vocabulary", "pair": pair, "n": 500}
+            own.append(of_pair | {"score": MEAN, "sd": SPREAD})
         own.append({"kind": "lost", "set": "pairs", "word": "mary:john"})
         rows += [{"metric": name, "query": "mine"} | row for row in own]
     for query, table in SOLVED.items():
@@ -256,6 +258,10 @@ def test_without_the_probe_it_says_so(tmp_path: Path) -> None:
     assert "add probe=base_pairs" in out.getvalue()
 
 
+def kappa_of(directions: Floats, kept: Sequence[int]) -> float:
+    return float(fleiss_kappa(directions[:, kept])[0])
+
+
 def test_the_interval_over_pairs_holds_the_kappa_of_their_population() -> None:
     """Ten pairs drawn from many: each has the words' leans and noise of its own, more or less."""
     rng = np.random.default_rng(0)
@@ -269,7 +275,7 @@ def test_the_interval_over_pairs_holds_the_kappa_of_their_population() -> None:
     held = 0
     for _ in range(300):
         drawn = pairs(10)
-        low, high = jackknife(lambda kept, drawn=drawn: float(fleiss_kappa(drawn[:, kept])[0]), 10)
+        low, high = jackknife(partial(kappa_of, drawn), 10)
         held += low <= truth <= high
     assert 0.92 <= held / 300 <= 0.985
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
+from analysis.columns import numbers, texts
 from files import InputError
 from intrinsic import METRICS, find
 from intrinsic.metrics.weat import associations
@@ -29,8 +30,13 @@ FORMS = ["bakers", "Baker", "JUDGE", "nurses", "Nurse", "NURSE"]
 PAIRS = [["she", "he"], ["woman", "man"], ["girl", "boy"]]
 KNOWN = ["kind", "warm", "bold", "loud"]
 EVERY = [*WORDS, *FORMS, *(w for pair in PAIRS for w in pair), "She", "He", "Woman", *KNOWN]
-QUERIES = {
-    "mine": {"words": [*WORDS, "unheard"], "pairs": [*PAIRS, ["mary", "john"]], "language": "en"},
+ASKED: dict[str, object] = {
+    "words": [*WORDS, "unheard"],
+    "pairs": [*PAIRS, ["mary", "john"]],
+    "language": "en",
+}
+QUERIES: dict[str, object] = {
+    "mine": ASKED,
     "known": {"X": ["kind", "warm", "gone"], "Y": ["bold", "loud"]},
     "half": {"X": ["kind"]},
     "alike": {"partners": [["kind", "warm"], ["bold", "loud"]], "pairs": PAIRS},
@@ -51,7 +57,7 @@ def vectors(**change: list[float]) -> KeyedVectors:
 def metric(folder: Path, name: str, query: str = "mine", **changed: Any) -> Metric:
     path = folder / "words.json"
     path.write_text(json.dumps({"queries": {**QUERIES, **changed}}), encoding="utf-8")
-    own = {"neighbours": 7} if name == "nbm" else {}
+    own: dict[str, Any] = {"neighbours": 7} if name == "nbm" else {}
     return METRICS[name].by(queries=(query,), words=str(path), min_found=0.0, **own)
 
 
@@ -69,22 +75,16 @@ def test_every_score_is_that_of_the_metric_with_one_word_and_one_pair(
     scores = rows[rows["kind"].eq("score")]
     own = scores[scores["set"].eq("words")]
     assert set(own["form"]) == {"base", "plural", "capital", "upper"}
-    as_written = {("baker", "plural"): "bakers", ("judge", "upper"): "JUDGE"}
-    for row in own.sample(25, random_state=1).itertuples():
-        word = as_written.get((str(row.word), str(row.form)))
-        word = word or {"base": row.word, "plural": f"{row.word}s"}.get(str(row.form))
-        word = word or (
-            str(row.word).capitalize() if row.form == "capital" else str(row.word).upper()
-        )
-        pair = str(row.pair).split(":")
-        if row.pair_form == "capital":
-            pair = [each.capitalize() for each in pair]
+    some = own.sample(25, random_state=1)
+    columns = (texts(some, each) for each in ("word", "form", "pair", "pair_form"))
+    for word, form, pair, pair_form, score in zip(*columns, numbers(some, "score"), strict=True):
+        named = {"base": word, "plural": f"{word}s", "capital": word.title(), "upper": word.upper()}
+        asked = [each.title() if pair_form == "capital" else each for each in pair.split(":")]
         # The words left out of neighbours are those of the query's own pairs
-        left = [w for each in QUERIES["mine"]["pairs"] for w in each]
-        alone = {"words": [word], "pairs": [pair], "excluded": left}
-        found = metric(tmp_path, name, "alone", alone=alone)
-        value = found.score(vectors(), seed=0)[0].value
-        expected = abs(row.score) if name == "direct_bias" else row.score
+        left = [each for two in (*PAIRS, ["mary", "john"]) for each in two]
+        alone = {"words": [named[form]], "pairs": [asked], "excluded": left}
+        value = metric(tmp_path, name, "alone", alone=alone).score(vectors(), seed=0)[0].value
+        expected = abs(score) if name == "direct_bias" else score
         assert value == pytest.approx(expected, abs=1e-6)
 
 
@@ -114,23 +114,26 @@ def test_the_vocabulary_and_the_cosines_by_literal_loops(tmp_path: Path) -> None
     rows = probed(tmp_path, "ripa")
     v = vectors()
     frequent = [word for word in v.index_to_key if word.isalpha()]
-    for row in rows[rows["kind"].eq("vocabulary")].itertuples():
-        a, b = (v[word].astype(float) for word in str(row.pair).split(":"))
+    part = rows[rows["kind"].eq("vocabulary")]
+    told = zip(*(numbers(part, each) for each in ("score", "sd", "n")), strict=True)
+    for pair, (mean, sd, n) in zip(texts(part, "pair"), told, strict=True):
+        a, b = (v[word].astype(float) for word in pair.split(":"))
         scores = [v[word].astype(float) @ (a - b) / np.linalg.norm(a - b) for word in frequent]
-        assert row.n == len(frequent)
-        assert row.score == pytest.approx(np.mean(scores), abs=1e-6)
-        assert row.sd == pytest.approx(np.std(scores), abs=1e-6)
+        assert n == len(frequent)
+        assert (mean, sd) == pytest.approx((np.mean(scores), np.std(scores)), abs=1e-6)
     found = rows[rows["kind"].eq("difference")]
     expected = []
-    for (a, b), (c, d) in combinations(PAIRS, 2):
-        one, other = v[a] - v[b], v[c] - v[d]
+    for first, second in combinations(PAIRS, 2):
+        one, other = v[first[0]] - v[first[1]], v[second[0]] - v[second[1]]
         expected.append(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
     assert found["score"].tolist() == pytest.approx(expected, abs=1e-6)
     likeness = rows[rows["kind"].eq("likeness")]
     assert likeness["word"].tolist() == [":".join(pair) for pair in PAIRS]
     assert likeness["score"].tolist() == pytest.approx([v.similarity(*p) for p in PAIRS], abs=1e-6)
-    random = rows[rows["kind"].eq("random")].set_index("set")
-    assert abs(random.loc["words", "score"]) < 4 * random.loc["words", "sd"] / math.sqrt(300)
+    random = rows[rows["kind"].eq("random")]
+    assert texts(random, "set") == ["differences", "words"]
+    mean, sd = numbers(random, "score"), numbers(random, "sd")
+    assert (np.abs(mean) < 4 * sd / math.sqrt(300)).all(), "vectors drawn at random"
 
 
 def test_direct_bias_is_word_association_with_one_pair(tmp_path: Path) -> None:
@@ -194,7 +197,7 @@ def test_metrics_and_truths_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 
 
 def test_no_plural_in_a_language_without_rules(tmp_path: Path) -> None:
-    query = {**QUERIES["mine"], "language": "es"}
+    query = {**ASKED, "language": "es"}
     rows = probed(tmp_path, "ripa", "suyas", suyas=query)
     assert "plural" not in set(rows["form"])
 
