@@ -22,6 +22,7 @@ CONCLUSIONS = (
     *("control.csv", "control_studies.csv"),
     *("specifications.csv", "specification_levels.csv", "alignment.csv"),
     *(f"silhouettes{name}.csv" for name in ("", "_means", "_curves", "_runs")),
+    *("control.csv", "control_studies.csv", "base_pairs.csv"),
     *("figures", "report.html"),
 )
 # Of a path in quotation marks, which may hold spaces, and of any other.
