@@ -20,6 +20,7 @@ CONCLUSIONS = (
     *("correlation.json", "correlations.csv", "correlations.tex", "made.csv", "survey.csv"),
     *("calibration.csv", "calibration_curves.csv", "calibration_dependence.csv"),
     *("control.csv", "control_studies.csv"),
+    *("score_properties.csv", "attribute_differences.csv"),
     *("figures", "report.html"),
 )
 # Of a path in quotation marks, which may hold spaces, and of any other.
