@@ -30,6 +30,8 @@ CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / gro
 # method that goes with it.
 NEEDS = {
     ("embedding", "pretrained"): ["embedding.path=vectors.txt"],
+    ("embedding", "transformers"): ["embedding.model=bert", "embedding.revision=86b5e09"],
+    ("embedding", "transformers_in_corpus"): ["embedding.model=bert", "embedding.revision=86b5e09"],
     ("corpus", "text"): ["corpus.path=corpus.txt"],
     ("corpus", "datasets"): ["corpus.path=folder"],
     ("source", "csv"): ["source.path=posts.csv"],
