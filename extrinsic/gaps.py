@@ -21,7 +21,18 @@ from annotated_types import Gt, Lt
 from extrinsic.measures import MEASURES, UNDEFINED, Counts, Floats
 from extrinsic.ranking import RANKINGS
 from extrinsic.resampling import resampled_counts
-from extrinsic.sample import ALL, REST, Figure, Sample, Side, item_codes, larger_is_better
+from extrinsic.sample import (
+    ALL,
+    REST,
+    Figure,
+    Measured,
+    Sample,
+    Side,
+    Spreading,
+    both_reasons,
+    item_codes,
+    larger_is_better,
+)
 from extrinsic.spread import DIFFERENCE, RATIO, Block, Spread, estimate_spread
 from files import InputError, choice, nearest
 from files.choice import Fileless, Whole
@@ -178,7 +189,13 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
 def gap_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
     """The rows of ``gap_table``."""
     sample = read_sample(predictions, gaps)
-    return value_rows(sample, gaps) + compared_rows(sample, gaps)
+    return sample_rows(sample, gaps)
+
+
+def sample_rows(sample: Spreading, gaps: Gaps, measures: Sequence[str] | None = None) -> list[Row]:
+    """All rows of some predictions."""
+    rows = value_rows(sample, gaps, measures) + difference_rows(sample, gaps, measures)
+    return rows + spread_rows(sample, gaps, measures)
 
 
 def read_sample(predictions: pd.DataFrame, gaps: Gaps) -> Sample:
@@ -196,32 +213,38 @@ def read_sample(predictions: pd.DataFrame, gaps: Gaps) -> Sample:
     return Sample(groups, code, cell, score, unit, drawn, gaps.level, gaps.least_support)
 
 
-def value_rows(sample: Sample, gaps: Gaps) -> list[Row]:
-    """The measures of each group and of all items."""
+def value_rows(sample: Measured, gaps: Gaps, measures: Sequence[str] | None = None) -> list[Row]:
+    """The measures (by default all that are asked for) of each group and of all items."""
     return [
         _value(measure, group, sample.figure(measure, Side(group)))
         for group in (*sample.groups, ALL)
-        for measure in gaps.measures
+        for measure in (gaps.measures if measures is None else measures)
         if measure not in (*CRITERIA, *(BACKGROUND if group == ALL else ()))
     ]
 
 
-def compared_rows(sample: Sample, gaps: Gaps) -> list[Row]:
-    """The gaps, and what lies between the groups furthest apart."""
-    measures = [name for name in gaps.measures if name not in (*CRITERIA, *BACKGROUND)]
-    rows = [gap_row(sample, name, *sides) for sides in pairs(sample, gaps) for name in measures]
-    if "largest" not in gaps.compare:
-        return rows
-    names = [name for name in gaps.measures if name not in BACKGROUND]
-    spreads = [_spread_rows(sample, name, gaps) for name in names]
-    return rows + [row for kind in zip(*spreads, strict=True) for row in kind]
+def difference_rows(
+    sample: Measured, gaps: Gaps, measures: Sequence[str] | None = None
+) -> list[Row]:
+    """The gaps of each two sides, in the measures asked for (by default all)."""
+    asked = gaps.measures if measures is None else measures
+    kept = [name for name in asked if name not in (*CRITERIA, *BACKGROUND)]
+    return [gap_row(sample, name, *sides) for sides in pairs(sample, gaps) for name in kept]
+
+
+def spread_rows(sample: Spreading, gaps: Gaps, measures: Sequence[str] | None = None) -> list[Row]:
+    """The largest differences, then the ratios, where ``gaps`` asks for them."""
+    asked = gaps.measures if measures is None else measures
+    kept = [name for name in asked if name not in BACKGROUND] if "largest" in gaps.compare else []
+    spreads = [_spread_rows(sample, name, gaps) for name in kept]
+    return [row for kind in zip(*spreads, strict=True) for row in kind]
 
 
 # What compares a group with all others already
 BACKGROUND = [name for name, each in RANKINGS.items() if not all(each[:2])]
 
 
-def pairs(sample: Sample, gaps: Gaps) -> list[tuple[Side, Side]]:
+def pairs(sample: Measured, gaps: Gaps) -> list[tuple[Side, Side]]:
     """The sides of each gap, the privileged one first."""
     privileged = Side(gaps.privileged)
     found = [(privileged, Side(gaps.unprivileged))] if "pair" in gaps.compare else []
@@ -332,12 +355,12 @@ def _value(measure: str, group: str, found: Figure) -> Row:
     )
 
 
-def gap_row(sample: Sample, measure: str, privileged: Side, unprivileged: Side) -> Row:
+def gap_row(sample: Measured, measure: str, privileged: Side, unprivileged: Side) -> Row:
     """The gap of two sides in a measure."""
     a, b = (sample.figure(measure, side) for side in (privileged, unprivileged))
     sides = (privileged, unprivileged)
     one, other = sides if larger_is_better(measure) else sides[::-1]
-    reason = "; ".join(filter(None, (a.reason, b.reason)))
+    reason = both_reasons((a, b))
     return Row(
         "gap",
         measure,
@@ -353,7 +376,7 @@ def gap_row(sample: Sample, measure: str, privileged: Side, unprivileged: Side) 
     )
 
 
-def _spread_rows(sample: Sample, name: str, gaps: Gaps) -> list[Row]:
+def _spread_rows(sample: Spreading, name: str, gaps: Gaps) -> list[Row]:
     """The largest difference and the ratio among the groups that have a value."""
     among = gaps.groups or sample.groups
     measures = CRITERIA.get(name, (name,))
@@ -377,7 +400,7 @@ def _spread_rows(sample: Sample, name: str, gaps: Gaps) -> list[Row]:
 
 
 def _spread_row(
-    sample: Sample,
+    sample: Spreading,
     name: str,
     spread: Spread,
     blocks: Mapping[str, Block],

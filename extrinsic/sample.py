@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -49,6 +49,34 @@ class Figure(NamedTuple):
     estimate: Estimate
     support: int
     reason: str
+
+
+class Measured(Protocol):
+    """What gaps are made of: predictions whose measures are known for every side."""
+
+    @property
+    def groups(self) -> Sequence[str]:
+        """The names of all groups."""
+
+    @property
+    def level(self) -> float:
+        """Of the intervals."""
+
+    def figure(self, measure: str, side: Side) -> Figure:
+        """A measure of a side."""
+
+    def difference(self, measure: str, one: Side, other: Side) -> Estimate:
+        """The measure of one side minus that of the other; undefined where either is."""
+
+    def resampled_difference(self, measure: str, one: Side, other: Side) -> list[float]:
+        """The same over the resamples; empty for an AUC, and where there are none."""
+
+
+class Spreading(Measured, Protocol):
+    """What the largest difference between groups can be told of as well."""
+
+    def block(self, measure: str, groups: Sequence[str]) -> Block:
+        """What it is made of."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +188,7 @@ class Sample:
             found[of] += (placed - placed.mean()) / len(placed)
         return found
 
-    def _by_unit(self, measure: str, side: Side) -> Floats:
+    def by_unit(self, measure: str, side: Side) -> Floats:
         """The influences summed over units, (units,)."""
         moved: Floats = np.bincount(self.units, self.influences(measure, side)).astype(np.float64)
         return moved
@@ -175,14 +203,14 @@ class Sample:
         if self.unit is None:
             return 1.0
         alone = float((self.influences(measure, side) ** 2).sum())
-        together = float((self._by_unit(measure, side) ** 2).sum())
+        together = float((self.by_unit(measure, side) ** 2).sum())
         return max(1.0, together / alone) if alone > 0 else 1.0
 
     def correlation(self, measure: str, sides: Sequence[Side]) -> Floats:
         """How a measure of several sides goes together, as far as they share units, (n, n)."""
         if self.unit is None:
             return np.eye(len(sides))
-        return correlation_of([self._by_unit(measure, side) for side in sides])
+        return correlation_of([self.by_unit(measure, side) for side in sides])
 
     def difference(self, measure: str, one: Side, other: Side) -> Estimate:
         """The measure of one side minus that of the other; undefined where either is."""
@@ -210,6 +238,11 @@ class Sample:
             np.array([effective_size(each, self.level) for each in estimates]),
             None if self.unit is None else self.correlation(measure, list(map(Side, groups))),
         )
+
+
+def both_reasons(figures: Sequence[Figure]) -> str:
+    """Why something made of several figures is undefined; empty where it is defined."""
+    return "; ".join(dict.fromkeys(each.reason for each in figures if each.reason))
 
 
 def correlation_of(influences: Sequence[Floats]) -> Floats:

@@ -27,10 +27,10 @@ import numpy as np
 
 from extrinsic.measures import Estimate, Floats
 
-DRAWS = 1_000
+DRAWS = 2_000
 STEPS = 12
 GRID = 257
-TIED = 1.2
+TIED = 1.6
 SAME = 1e-9
 
 
@@ -141,7 +141,9 @@ def _moved(block: Block, spread: Spread, apart: float, *, stretch: bool) -> Floa
     error = TIED * np.sqrt(np.maximum(values * (1 - values), 0.25 / sizes) / sizes)
     down, up = values - bottom, top - values
     tied = np.where((up < error) & (up < down), top, nearest)
-    return np.where((down < error) & (down <= up), bottom, tied)
+    tied = np.where((down < error) & (down <= up), bottom, tied)
+    tied[values.argmin()], tied[values.argmax()] = bottom, top
+    return tied
 
 
 def _noise(number: int, block: Block) -> Callable[[Floats], Floats]:

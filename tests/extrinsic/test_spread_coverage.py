@@ -47,7 +47,7 @@ def coverage(rates: Floats, n: int, tables: int, spread: Spread = DIFFERENCE) ->
 
 @pytest.fixture(autouse=True)
 def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extrinsic.spread.DRAWS", 300)
+    monkeypatch.setattr("extrinsic.spread.DRAWS", 1000)
     monkeypatch.setattr("extrinsic.spread.STEPS", 8)
 
 
