@@ -27,7 +27,7 @@ import numpy as np
 
 from extrinsic.measures import Estimate, Floats
 
-DRAWS = 2_000
+DRAWS, MOST, FEWEST = 2_000, 100_000, 200
 STEPS = 12
 GRID = 257
 TIED = 1.6
@@ -39,7 +39,7 @@ class Block(NamedTuple):
     known as well, (k,), and how the values go together where groups share units, (k, k).
     """
 
-    values: Floats
+    seen: Floats
     sizes: Floats
     correlation: Floats | None = None
 
@@ -61,11 +61,11 @@ class Spread(NamedTuple):
 
     def order(self, block: Block) -> float:
         """Larger for values that lie further apart."""
-        return float(self.of(block.values)) * (1 if self.most > self.equal else -1)
+        return float(self.of(block.seen)) * (1 if self.most > self.equal else -1)
 
     def undefined(self, block: Block) -> bool:
         """Whether there is no such number: of a ratio where all values are 0."""
-        return bool(np.isnan(self.of(block.values)))
+        return bool(np.isnan(self.of(block.seen)))
 
 
 def _difference(values: Floats) -> Floats:
@@ -90,23 +90,36 @@ def estimate_spread(blocks: Sequence[Block], spread: Spread, level: float) -> Es
     [0, 1], 0 = equal; of a ratio in [0, 1], 1 = equal.
     """
     furthest = max if spread.most > spread.equal else min
-    value = float(furthest(float(spread.of(each.values)) for each in blocks))
-    noise = [_noise(number, each) for number, each in enumerate(blocks)]
+    own = furthest(blocks, key=lambda each: float(spread.of(each.seen)))
+    value = float(spread.of(own.seen))
+    noise = [noise_of(each, number) for number, each in enumerate(blocks)]
 
-    def surprise(apart: float) -> float:
-        """P(|R* - D| >= |R - D|) of groups that lie ``apart``."""
-        own = furthest(blocks, key=lambda each: float(spread.of(each.values)))
-        drawn = [
-            spread.of(draw(_moved(each, spread, apart, stretch=each is own)))
-            for each, draw in zip(blocks, noise, strict=True)
+    def drawn(apart: float) -> Floats:
+        """The largest spread in tables of groups that lie ``apart``."""
+        each = [
+            spread.of(draw(_moved(block, spread, apart, stretch=block is own)))
+            for block, draw in zip(blocks, noise, strict=True)
         ]
-        whole = np.nan_to_num(np.stack(drawn), nan=spread.equal)
-        found = whole.max(axis=0) if furthest is max else whole.min(axis=0)
-        off, seen = np.abs(found - apart), abs(value - apart)
+        whole = np.nan_to_num(np.stack(each), nan=spread.equal)
+        found: Floats = whole.max(axis=0) if furthest is max else whole.min(axis=0)
+        return found
+
+    return no_surprise(value, drawn, (spread.equal, spread.most), level)
+
+
+def no_surprise(
+    value: float, drawn: Callable[[float], Floats], ends: tuple[float, float], level: float
+) -> Estimate:
+    """The value with the interval of the truths from which it is no surprise, between ``ends``:
+    ``drawn(truth)`` are values of tables of which this is the truth.
+    """
+
+    def surprise(truth: float) -> float:
+        off, seen = np.abs(drawn(truth) - truth), abs(value - truth)
         return float(np.mean(off > seen + SAME) + np.mean(np.abs(off - seen) <= SAME) / 2)
 
-    ends = [_end(surprise, value, end, 1 - level) for end in (spread.equal, spread.most)]
-    return Estimate(value, min(ends), max(ends))
+    low, high = sorted(_end(surprise, value, end, 1 - level) for end in ends)
+    return Estimate(value, low, high)
 
 
 def _end(surprise: Callable[[float], float], inside: float, end: float, tail: float) -> float:
@@ -124,7 +137,7 @@ def _moved(block: Block, spread: Spread, apart: float, *, stretch: bool) -> Floa
     """The values ``apart``, nearest to those seen in squared standard errors; values that lie
     closer together stay where they are unless told to ``stretch``.
     """
-    values, sizes = block.values, block.sizes
+    values, sizes = block.seen, block.sizes
     furthest = float(spread.of(values))
     closer = furthest < apart if spread.most > spread.equal else furthest > apart
     if closer and not stretch:
@@ -146,9 +159,12 @@ def _moved(block: Block, spread: Spread, apart: float, *, stretch: bool) -> Floa
     return tied
 
 
-def _noise(number: int, block: Block) -> Callable[[Floats], Floats]:
-    """Draws tables from given values: (k,) to (DRAWS, k), alike whenever it is called."""
-    shape = DRAWS, len(block.values)
+def noise_of(block: Block, number: int = 0) -> Callable[[Floats], Floats]:
+    """Draws tables from given values: (k,) to (draws, k), alike whenever it is called; of many
+    groups fewer.
+    """
+    k = len(block.seen)
+    shape = max(min(DRAWS, MOST // k), min(DRAWS, FEWEST)), k
     if block.correlation is None:
         sizes = np.maximum(np.rint(block.sizes), 1).astype(np.int64)
 
