@@ -52,10 +52,15 @@ class LabelDose(Fileless):
     unprivileged: str = "female"
     blamed: str | None = None
 
-    name: ClassVar[str]
+    kind: ClassVar[str]
     version: ClassVar[int] = 1
     acts_on: ClassVar[Place] = "labels"
     roles: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def name(self) -> str:
+        """``resample``, ``relabel``; ``relabel_female`` where the one to blame is named."""
+        return f"{self.kind}_{self.blamed}" if self.blamed else self.kind
 
     def __post_init__(self) -> None:
         if self.blamed not in (None, self.privileged, self.unprivileged):
@@ -116,7 +121,7 @@ class Resample(LabelDose):
     but that no post is taken twice.
     """
 
-    name: ClassVar[str] = "resample"
+    kind: ClassVar[str] = "resample"
 
     def excess(self, counts: Mapping[Cell, int]) -> Mapping[Cell, float]:
         """See above; never negative."""
@@ -145,7 +150,7 @@ class Relabel(LabelDose):
     group that are labelled 0 and of the other that are labelled 1.
     """
 
-    name: ClassVar[str] = "relabel"
+    kind: ClassVar[str] = "relabel"
 
     def excess(self, counts: Mapping[Cell, int]) -> Mapping[Cell, float]:
         """See above; never negative."""
