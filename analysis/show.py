@@ -43,7 +43,16 @@ NOTHING = "-"
 SCORES_SHOWN = 4
 # Told only where they vary: names head a table of their own, numbers are a column.
 HEADINGS = ("task", "source", "challenge", "corpus", "wordset", "classifier")
-SETTINGS = ("stereotype", "label_bias", "skew", "replicate")
+SETTINGS = (
+    *("stereotype", "label_bias", "skew", "label_method", "label_direction", "label_dose"),
+    "replicate",
+)
+CROSSED = {
+    "embedding": "share_embedding",
+    "labels": "share_labels",
+    "r(score)": "partial_score",
+    "r(labels)": "partial_labels",
+}
 LEFT = {*SLICE_COLUMNS, "direction", "status", "verdict", "why", "note"}
 
 
@@ -144,6 +153,26 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
     for (verdict, why), times in Counter((each.verdict, each.why) for each in primary).items():
         told = f"{times} of {len(primary)} primary slices, {verdict}: {why}"
         console.print(told, soft_wrap=True, highlight=False, markup=False)
+
+
+def print_crossed(table: pd.DataFrame, console: Console) -> None:
+    """The rows of ``analysis.crossed``: shares of the gap's variance and partial correlations, each
+    with its interval.
+    """
+    columns = {
+        "labels by": texts(table, "label_method"),
+        "gap": gap_titles(table),
+        "score": row_names(table, SCORE),
+        "units": texts(table, "n_units"),
+    }
+    for title, name in CROSSED.items():
+        ends = (numbers(table, f"{name}{end}").tolist() for end in ("", "_low", "_high"))
+        columns[title] = list(map(estimate, *ends))
+    title = (
+        "embedding crossed with labels: shares of the gap's variance within bases; partial r of"
+        " score and of label dose with the gap"
+    )
+    _print_table(title, _as_rows(columns), console, left=("labels by", "gap", "score"))
 
 
 def _notes(found: Finding) -> tuple[str, str]:

@@ -262,7 +262,7 @@ class EmbeddingCoherence(Metric):
         rho, p = coherence(x, y, words["A"].matrix, p_value=not words.drawn)
         if words.drawn:
             return Measured(rho)
-        return Measured(rho, test=PValue.ofranks(p, len(words["A"].words), EXACT_RANKS))
+        return Measured(rho, test=PValue.of_ranks(p, len(words["A"].words), EXACT_RANKS))
 
 
 @choice

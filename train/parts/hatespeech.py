@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import pandas as pd
 
 from corpora.kinds import PostChallenge, Source
+from debias.kinds import LabelMethod, Method, direction_of, dose_of
+from debias.unmodified import Unmodified
 from extrinsic.counterfactual import term_rows
 from extrinsic.gaps import Gaps, Row, as_table, gap_rows, gap_table, read_sample, value_rows
 from extrinsic.kinds import Classifier, Tagger
-from files import choice
+from files import InputError, choice
 from files.choice import Fileless, Whole
 from files.language import language_of, require_one_language
 from train.device import one_thread
@@ -32,7 +34,8 @@ class HateSpeech(Fileless):
     the source, or on posts of its own by cross-validation. They come with their groups.
 
     ``name`` stands for the task in the tables. ``replicate``: further classifiers on the same
-    embedding and posts, which tell how far a gap is that of one training run.
+    embedding and posts, which tell how far a gap is that of one training run. ``labels``: a method
+    that changes the posts that are learned from (see ``debias.labels``); at dose 0 it is left out.
     """
 
     source: Source
@@ -42,19 +45,25 @@ class HateSpeech(Fileless):
     name: str = "hatespeech_en"
     replicate: Whole = 0
     challenge: PostChallenge | None = None
+    labels: Method = Unmodified()
 
     version: ClassVar[int] = 1
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
     challenges: ClassVar[type] = PostChallenge
 
     def __post_init__(self) -> None:
+        if self.labels.acts_on not in ("none", "labels"):
+            raise InputError(
+                f"labels={self.labels.name} acts on the {self.labels.acts_on}; choose a method on"
+                " labels, such as labels=resample"
+            )
         if self.challenge:
             posts = {
                 f"source={self.source.name}": self.source,
                 f"challenge={self.challenge.name}": self.challenge,
             }
             require_one_language(posts, "take a challenge set of the posts' language")
-        elif not self.source.grouped:
+        if self._tagged:
             remedy = "take groups of the posts' language, such as groups=gender_es"
             told = {
                 f"source={self.source.name}": self.source,
@@ -67,9 +76,14 @@ class HateSpeech(Fileless):
         """That of the posts."""
         return language_of(self.source)
 
+    @property
+    def relabelled(self) -> bool:
+        """Whether the posts to learn from are changed."""
+        return self.labels.acts_on != "none" and dose_of(self.labels) > 0
+
     def facts(self) -> Facts:
-        """The columns task, source, challenge where there is one, classifier, replicate, generated
-        and what is planted in the labels.
+        """The columns task, source, challenge where there is one, classifier, replicate,
+        label_method, label_direction, label_dose, generated and what is planted in the labels.
         """
         return {
             "task": self.name,
@@ -77,22 +91,30 @@ class HateSpeech(Fileless):
             "classifier": self.classifier.name,
             "replicate": self.replicate,
             **({"challenge": self.challenge.name} if self.challenge else {}),
+            "label_method": self.labels.name if self.relabelled else "none",
+            "label_direction": direction_of(self.labels) if self.relabelled else "",
+            "label_dose": dose_of(self.labels) if self.relabelled else 0.0,
             **self.source.planted(),
             "generated": self.source.generated or bool(self.challenge and self.challenge.generated),
         }
 
     def lay(self, stages: Stages, subject: Mapping[str, Stage]) -> Stage:
-        """Posts, groups where they must be tagged, predictions, and the gap table."""
+        """Posts, groups where they must be tagged, what is learned from them where that is changed,
+        predictions, and the gap table.
+        """
         posts = stages("posts", self.source, load_posts)
-        if self.challenge:
-            return self._lay_challenge(stages, self.challenge, posts, subject["vectors"])
-        if not self.source.grouped:
+        if self._tagged:
             posts = stages("tagged", self.groups, tag_posts, {"posts": posts})
+        learned = posts
+        if self.relabelled:
+            learned = stages("labels", cast("LabelMethod", self.labels), dose, {"posts": posts})
+        if self.challenge:
+            return self._lay_challenge(stages, self.challenge, learned, subject["vectors"])
         predictions = stages(
             "predictions",
             self.classifier,
             predict,
-            {"posts": posts, "vectors": subject["vectors"]},
+            {"posts": learned, "vectors": subject["vectors"]},
             drawn=self._drawn,
         )
         return stages(
@@ -111,6 +133,11 @@ class HateSpeech(Fileless):
         return stages("extrinsic", self.gaps, measure_challenge, tested)
 
     @property
+    def _tagged(self) -> bool:
+        """Whether the groups of the source's posts are asked for, and it does not have them."""
+        return not self.source.grouped and (self.relabelled or not self.challenge)
+
+    @property
     def _drawn(self) -> str:
         return f"predictions/{self.replicate}" if self.replicate else ""
 
@@ -127,6 +154,12 @@ def tag_posts(tagger: Tagger, out: Path, inputs: Inputs, seed: int) -> None:
     """``posts.parquet`` with a group for each post."""
     tagged = tagger.tag(pd.read_parquet(inputs["posts"] / "posts.parquet"))
     tagged.assign(group_by=f"tagger: {tagger.description}").to_parquet(out / "posts.parquet")
+
+
+def dose(method: LabelMethod, out: Path, inputs: Inputs, seed: int) -> None:
+    """``posts.parquet`` with columns that say how posts are learned from."""
+    posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
+    method.train_on(posts, seed=seed).to_parquet(out / "posts.parquet")
 
 
 def predict(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
@@ -166,8 +199,11 @@ def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: i
     own = pd.read_parquet(inputs["posts"] / "posts.parquet")
     own["split"] = own["split"].replace("all", "train")
     cases = pd.read_parquet(inputs["challenge"] / "posts.parquet").assign(split="test")
+    learned = {"train_label": own.get("train_label", own["label"])}
+    learned["in_training"] = own.get("in_training", True)
     columns = ["id", "text", "label", "split"]
-    posts = pd.concat([own[columns], cases[columns]], ignore_index=True)
+    tested = cases[columns].assign(train_label=cases["label"], in_training=False)
+    posts = pd.concat([own[columns].assign(**learned), tested], ignore_index=True)
     with one_thread():
         predicted = classifier.predict(posts, open_mapped(inputs["vectors"] / "vectors"), seed=seed)
     predicted.to_parquet(out / "predictions.parquet")
