@@ -199,11 +199,11 @@ def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: i
     own = pd.read_parquet(inputs["posts"] / "posts.parquet")
     own["split"] = own["split"].replace("all", "train")
     cases = pd.read_parquet(inputs["challenge"] / "posts.parquet").assign(split="test")
-    learned = {"train_label": own.get("train_label", own["label"])}
-    learned["in_training"] = own.get("in_training", True)
-    columns = ["id", "text", "label", "split"]
-    tested = cases[columns].assign(train_label=cases["label"], in_training=False)
-    posts = pd.concat([own[columns].assign(**learned), tested], ignore_index=True)
+    if "train_label" not in own:
+        own = own.assign(train_label=own["label"], in_training=True)
+    columns = ["id", "text", "label", "split", "train_label", "in_training"]
+    cases = cases.assign(train_label=cases["label"], in_training=False)
+    posts = pd.concat([own[columns], cases[columns]], ignore_index=True)
     with one_thread():
         predicted = classifier.predict(posts, open_mapped(inputs["vectors"] / "vectors"), seed=seed)
     predicted.to_parquet(out / "predictions.parquet")
