@@ -7,7 +7,6 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
 from rich import box
 from rich.table import Table
 
@@ -20,6 +19,7 @@ from files.charts import SCHEMA, Spec, save_charts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import pandas as pd
     from rich.console import Console
 
 FORMATS = (".svg", ".png", ".pdf")
@@ -104,8 +104,8 @@ def _short(value: object, digits: int = 2) -> str:
 
 
 def draw(table: pd.DataFrame, points: pd.DataFrame, probes: pd.DataFrame, out: Path) -> list[Path]:
-    """``table1``, ``figure1`` (figures 1 and 2 of the paper) for each query and ``figure3`` for each
-    embedding and query, in every format, with CSVs of their numbers; the paths.
+    """``table1``, ``figure1`` (figures 1 and 2 of the paper) for each query, and ``figure3`` for
+    each embedding and query, in every format; the paths.
     """
     charts: dict[str, Spec] = {}
     if len(table) and "comparable" in table:

@@ -33,10 +33,9 @@ Row = dict[str, str | int | float]
 NEEDED = ("X", "Y", "A", "B", "pairs")
 LEAST_PAIRS = 4  # two are left out, and two more make a direction
 PRINCIPAL = "first component"
-EMPTY: Row = {
-    **{"query": "", "kind": "", "panel": "", "first": "", "second": "", "n": 0, "reason": ""},
-    **{"value": math.nan, "low": math.nan, "high": math.nan, "p_value": math.nan},
-}
+EMPTY: Row = dict.fromkeys(("query", "kind", "panel", "first", "second", "reason"), "")
+EMPTY |= dict.fromkeys(("value", "low", "high", "p_value"), math.nan)
+EMPTY["n"] = 0
 
 
 @choice
@@ -153,5 +152,5 @@ def _correlations(found: FoundQuery) -> Iterator[Row]:
         cosines: list[list[float]] = (axes @ axes.T).tolist()
         for first, row in zip(labels, cosines, strict=True):
             for second, value in zip(labels, row, strict=True):
-                told: Row = {"first": first, "second": second, "value": value, "n": len(places)}
-                yield {"kind": "correlation", "panel": panel} | told
+                told: Row = {"kind": "correlation", "panel": panel, "n": len(places)}
+                yield told | {"first": first, "second": second, "value": value}

@@ -171,7 +171,7 @@ class MadeUp:
     def between(self, matrix: Floats) -> Floats:
         """The difference of the groups' mean attributes, at unit length each. Shape (dim,)."""
         first, second = means(unit(matrix[places]) for places in self.grouped)
-        return first - second
+        return np.asarray(first - second)
 
     def biases(self, matrix: Floats) -> Floats:
         """s(t, A) - s(t, B) of every neutral word. Shape (neutral,)."""
@@ -186,17 +186,19 @@ class MadeUp:
         axis = axis / length
         # A row along the axis has no direction left; any that is orthogonal does
         spare = np.eye(len(axis))[np.abs(axis).argmin()]
-        rows = matrix[self.free]
-        apart = rows - np.outer(rows @ axis, axis)
-        lost = np.linalg.norm(apart, axis=1) < NO_DIRECTION
-        apart[lost] = spare - (spare @ axis) * axis
+        rows = _across(matrix[self.free], axis)
+        rows[np.linalg.norm(rows, axis=1) < NO_DIRECTION] = spare
         turned = matrix.copy()
-        turned[self.free] = unit(apart)
+        turned[self.free] = unit(_across(_across(rows, axis), axis))  # again: rounding
         return turned
 
     def described(self, matrix: Floats) -> dict[str, list[list[float]]]:
         """The vectors by role, as JSON."""
         return {role: matrix[places].tolist() for role, places in self.places.items()}
+
+
+def _across(rows: Floats, axis: Floats) -> Floats:
+    return np.asarray(rows - np.outer(rows @ axis, axis))
 
 
 def unit(rows: Floats) -> Floats:

@@ -45,7 +45,7 @@ def lowest(
     found = sorted(((_finite(loss(m := repair(start))), i, m) for i, start in enumerate(starts)))
     count = len(starts)
     best_loss, _, best = found[0]
-    share = evaluations // BRANCHES
+    share = evaluations // min(BRANCHES, len(found))
     for value, _, start in found[:BRANCHES]:
         if best_loss <= enough:
             break
