@@ -74,12 +74,11 @@ class ScoreProperties(Fileless):
                 f"{metric.name} does not declare its range, so its extremes are not known; give"
                 " About.range, with infinity at an end that has no bound"
             )
-        return pd.DataFrame(
-            [row for items in self.items for row in self._rows(metric, items, seed)]
-        )
+        found = [row for items in self.items for row in self._rows(metric, items, seed)]
+        return pd.DataFrame(found, columns=list(COLUMNS))
 
     def _rows(self, metric: Metric, items: int, seed: int) -> Iterator[Row]:
-        told: Row = {"metric": metric.name, "convention": metric.label, "items": items}
+        told: Row = _NOTHING | {"metric": metric.name, "convention": metric.label, "items": items}
         least, most = metric.about.range
         told |= {"least": float(least), "most": float(most)}
         try:
@@ -90,18 +89,22 @@ class ScoreProperties(Fileless):
             sets = attribute_sets(made_up, self.sets, self.dim, rng)
             unbiased = _unbiased(made_up, sets, seed)
         except InputError as reason:
-            yield told | _NOTHING | {"reason": str(reason)}
+            yield told | {"reason": str(reason)}
             return
         told |= {"words": len(made_up.neutral), "dim": self.dim}
         for part, value in unbiased.items():
             searched = Searched(made_up, part, value, sets, self, seed, rng)
             for row in searched.rows():
-                yield told | {"part": part, "unbiased": value} | row | {"reason": ""}
+                yield told | {"part": part, "unbiased": value} | row
 
 
-_NOTHING: Row = dict.fromkeys(("part", "search", "attributes", "witness"), "")
-_NOTHING |= dict.fromkeys(("words", "dim", "evaluations"), 0)
-_NOTHING |= dict.fromkeys(("unbiased", "value", "bias"), math.nan)
+TEXTS = ("metric", "convention", "part", "search", "attributes", "witness", "reason")
+COUNTS = ("items", "words", "dim", "evaluations")
+VALUES = ("least", "most", "unbiased", "value", "bias")
+COLUMNS = (*TEXTS, *COUNTS, *VALUES)
+_NOTHING: Row = dict.fromkeys(TEXTS, "")
+_NOTHING |= dict.fromkeys(COUNTS, 0)
+_NOTHING |= dict.fromkeys(VALUES, math.nan)
 
 
 def _unbiased(made_up: MadeUp, sets: list[Floats], seed: int) -> dict[str, float]:

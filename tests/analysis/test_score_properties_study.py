@@ -6,6 +6,7 @@ import json
 import math
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,7 @@ WITNESS = json.dumps({"X": [[1.0, 0.0]], "A": [[0.6, -0.8]], "B": [[0.0, 1.0]]})
 Value = str | int | float
 
 
-def search(name: str, value: float, attributes: str = "", **change: Value) -> dict[str, Value]:
+def search(name: str, value: float, attributes: str = "", **change: Any) -> dict[str, Value]:
     row: dict[str, Value] = {
         "point": "p1",
         "probe": "score_properties",
@@ -54,7 +55,7 @@ def searched(
     low: tuple[float, float] = (-2.0, -2.0),
     unbiased: float = 0.3,
     fair: float = 0.0,
-    **change: Value,
+    **change: Any,
 ) -> pd.DataFrame:
     ends = [("most", most), ("least", low)]
     rows = [
@@ -93,13 +94,14 @@ def test_verdicts(probes: pd.DataFrame, expected: tuple[str, str, str]) -> None:
 
 
 def test_without_a_bound_the_scale_is_what_was_found_unless_that_is_boundless() -> None:
-    bounds = {"least": -math.inf, "most": math.inf}
-    [small] = score_table(searched((1.0, 0.5), (-1.0, -1.0), **bounds)).to_dict("records")
-    assert small["comparable"] == "no"
-    [same] = score_table(searched((1.0, 0.99), (-1.0, -1.0), **bounds)).to_dict("records")
-    assert same["comparable"] == "yes"
-    [large] = score_table(searched((1e4, 2e6), (-1.0, -1.0), **bounds)).to_dict("records")
-    assert large["comparable"] == "unbounded"
+
+    def verdict(*most: float) -> object:
+        rows = searched((most[0], most[1]), (-1.0, -1.0)).assign(least=-math.inf, most=math.inf)
+        return score_table(rows)["comparable"].tolist()[0]
+
+    assert verdict(1.0, 0.5) == "no"
+    assert verdict(1.0, 0.99) == "yes"
+    assert verdict(1e4, 2e6) == "unbounded"
 
 
 def test_a_witness_is_spelt_with_the_sets_that_differ() -> None:
@@ -137,26 +139,27 @@ def test_sets_that_cannot_be_told_apart_have_no_selection() -> None:
 
 
 def group_rows() -> pd.DataFrame:
-    base = {"probe": "attribute_groups", "query": "q", "reason": "", "second": "", "first": ""}
+    base: dict[str, Value] = dict.fromkeys(("reason", "second", "first"), "")
+    base |= {"probe": "attribute_groups", "query": "q"}
     rows: list[dict[str, Value]] = []
     rng = np.random.default_rng(0)
     for point, shift in (("p1", 0.2), ("p2", 0.9)):
-        told = {"point": point} | base
+        told = base | {"point": point}
         for panel, value in (("unit", shift), ("raw", 3 * shift), ("chance", 0.1)):
-            told_value = {"value": value, "low": value - 0.05, "high": value + 0.05, "n": 16}
-            rows.append(told | {"kind": "difference", "panel": panel} | told_value)
+            row = told | {"kind": "difference", "panel": panel, "n": 16, "value": value}
+            rows.append(row | {"low": value - 0.05, "high": value + 0.05})
         for role, sign in (("X", 1), ("Y", -1)):
             for i in range(8):
                 value = sign * shift + float(rng.normal())
-                word = {"first": f"{role}{i}", "value": value}
-                rows.append(told | {"kind": "association", "panel": role} | word)
+                row = told | {"kind": "association", "panel": role, "value": value}
+                rows.append(row | {"first": f"{role}{i}"})
         rows.append(told | {"kind": "effect", "value": 1.2, "p_value": 0.03, "n": 16, "panel": ""})
         names = ["man:woman", "he:she", "king:queen", "first component"]
         for panel in ("all", "less two"):
             for one in names:
                 for other in names:
-                    cell = {"first": one, "second": other, "value": float(one == other)}
-                    rows.append(told | {"kind": "correlation", "panel": panel, "n": 3} | cell)
+                    row = told | {"kind": "correlation", "panel": panel, "n": 3, "first": one}
+                    rows.append(row | {"second": other, "value": float(one == other)})
     return pd.DataFrame(rows)
 
 

@@ -55,9 +55,9 @@ def kind(rows: pd.DataFrame, name: str, panel: str = "") -> pd.DataFrame:
 
 def test_the_difference_is_that_of_the_means(vectors: KeyedVectors, rows: pd.DataFrame) -> None:
     query = load_query(QUERY)
-    for panel, scale in (("unit", unit), ("raw", np.asarray)):
+    for panel, scale in (("unit", unit), ("raw", np.array)):
         means = [
-            sum(scale(vector(vectors, word)) for word in query[role].words) / len(query[role].words)
+            np.mean([scale(vector(vectors, word)) for word in query[role].words], axis=0)
             for role in "AB"
         ]
         [found] = kind(rows, "difference", panel).to_dict("records")
@@ -118,7 +118,7 @@ def test_words_that_are_not_there_are_told(vectors: KeyedVectors) -> None:
     assert "has 0 of" in found["reason"][0]
     assert "needs at least 4" in found["reason"][0]
     same = vectors.vectors.copy()
-    same[vectors.get_index("he")] = same[vectors.get_index("she")]
+    same[vectors.key_to_index["he"]] = same[vectors.key_to_index["she"]]
     cancelled = keyed(vectors.index_to_key, same)
     found = AttributeGroups(queries=(QUERY,)).rows(cancelled, None, seed=0)
     assert "base pair have the same vector" in found["reason"][0]
