@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
@@ -15,8 +16,14 @@ from annotated_types import Ge
 
 from files import InputError, choice
 from files.choice import Count, Fileless, Positive
-from intrinsic.studies.made_up_words import KINDS, MadeUp, attribute_sets, target_starts
-from intrinsic.studies.search import Lowest, lowest
+from intrinsic.studies.made_up_words import (
+    KINDS,
+    MadeUp,
+    attribute_sets,
+    carried_over,
+    target_starts,
+)
+from intrinsic.studies.search import Lowest, lowest, unchanged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +34,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, str | int | float]
 EXACT = 1e-7
-AGAIN, FINISH = 5, 20  # times the evaluations: of an attribute set that falls short, of the nearest
+SHORT = 0.01  # of the best extreme: an attribute set with less falls short
+AGAIN, FINISH = 5, 40  # times the evaluations: of a set that falls short; to the unbiased value
 
 
 @choice
@@ -141,30 +149,33 @@ class Searched:
         return self.made_up.scores(matrix, self.seed).get(self.part, math.nan)
 
     def _extremes(self, sign: int, end: str) -> Iterator[Row]:
-        """For each attribute set; where one falls short of the others it is searched again, with
-        more evaluations.
+        """For each attribute set; one that falls short of the best is searched again with more
+        evaluations, also from where the others reach theirs.
         """
 
         def loss(matrix: Floats) -> float:
             return sign * self._score(matrix)
 
-        def search(matrix: Floats, evaluations: int) -> Lowest:
-            starts = target_starts(self.made_up, matrix)
-            free = self.made_up.free
-            return lowest(loss, starts, free, evaluations, rng=self.rng)
+        def search(starts: list[Floats], evaluations: int) -> Lowest:
+            return lowest(loss, starts, self.made_up.free, evaluations, rng=self.rng)
 
-        found = [search(each, self.probe.evaluations) for each in self.sets]
-        worst = max(range(len(found)), key=lambda number: found[number].loss)
-        again = search(self.sets[worst], AGAIN * self.probe.evaluations)
-        before = found[worst]
-        better = again if again.loss < before.loss else before
-        count = before.evaluations + again.evaluations
-        found[worst] = better._replace(evaluations=count)
-        for number, each in enumerate(found):
+        starts = [target_starts(self.made_up, each) for each in self.sets]
+        found = [search(each, self.probe.evaluations) for each in starts]
+        best = min(each.loss for each in found)
+        reached = [each.matrix for each in found]
+        for number, (each, before) in enumerate(zip(self.sets, found, strict=True)):
+            if before.loss > best + SHORT * abs(best):
+                others = carried_over(self.made_up, reached, each)
+                again = search([before.matrix, *others], AGAIN * self.probe.evaluations)
+                found[number] = again._replace(evaluations=before.evaluations + again.evaluations)
+        for number, result in enumerate(found):
             kind = KINDS[number % len(KINDS)]
-            yield self._row(end, f"{kind} {number // len(KINDS) + 1}", each)
+            yield self._row(end, f"{kind} {number // len(KINDS) + 1}", result)
 
     def _unbiased(self) -> Lowest:
+        """Over targets and attributes, from each attribute set; then with all targets alike, so
+        that there is little to vary; then on from the nearest.
+        """
         margin = self.probe.margin
 
         def loss(matrix: Floats) -> float:
@@ -172,18 +183,19 @@ class Searched:
             # By the bias, so that the search does not end at words that are hardly biased
             return abs(self._score(matrix) - self.unbiased) / bias if bias >= margin else np.inf
 
-        rows = np.arange(self.made_up.words)
-        found = []
-        for each in self.sets:
-            starts = target_starts(self.made_up, each)
-            evaluations = self.probe.evaluations
-            found.append(lowest(loss, starts, rows, evaluations, enough=EXACT, rng=self.rng))
+        rows, found = np.arange(self.made_up.words), []
+        for repair in (unchanged, self.made_up.alike):
+            for each in self.sets:
+                starts, evaluations = target_starts(self.made_up, each), self.probe.evaluations
+                near = partial(lowest, loss, free=rows, enough=EXACT, rng=self.rng, repair=repair)
+                found.append(near(starts, evaluations=evaluations))
+                if found[-1].loss > EXACT:
+                    further = FINISH * evaluations // len(self.sets)
+                    found.append(near([found[-1].matrix], evaluations=further))
+                if found[-1].loss <= EXACT:
+                    break
             if found[-1].loss <= EXACT:
                 break
-        best = min(found, key=lambda each: each.loss)
-        if best.loss > EXACT:
-            evaluations = FINISH * self.probe.evaluations
-            found.append(lowest(loss, [best.matrix], rows, evaluations, enough=EXACT, rng=self.rng))
         count = sum(each.evaluations for each in found)
         return min(found, key=lambda each: each.loss)._replace(evaluations=count)
 

@@ -25,6 +25,11 @@ class Lowest(NamedTuple):
     evaluations: int
 
 
+def unchanged(matrix: Floats) -> Floats:
+    """The matrix as it is."""
+    return matrix
+
+
 def lowest(
     loss: Loss,
     starts: Sequence[Floats],
@@ -33,7 +38,7 @@ def lowest(
     *,
     enough: float = -np.inf,
     rng: np.random.Generator,
-    repair: Callable[[Floats], Floats] = lambda matrix: matrix,
+    repair: Callable[[Floats], Floats] = unchanged,
 ) -> Lowest:
     """The lowest loss found: at all starts, then by an evolution strategy (1+1) from the best.
 
