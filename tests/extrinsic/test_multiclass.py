@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,7 +82,7 @@ def test_a_group_without_a_class_has_no_mean_and_says_so() -> None:
     ],
 )
 def test_what_cannot_be_measured_is_refused(
-    change: dict[str, str], options: dict[str, tuple[str, ...]], message: str
+    change: dict[str, str], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         class_table(posts().assign(**change), Gaps("m", "f", **options))
