@@ -13,7 +13,16 @@ from corpora.kinds import PostChallenge, Source
 from debias.kinds import LabelMethod, Method, direction_of, dose_of
 from debias.unmodified import Unmodified
 from extrinsic.counterfactual import term_rows
-from extrinsic.gaps import Gaps, Row, as_table, gap_rows, gap_table, read_sample, value_rows
+from extrinsic.gaps import (
+    CRITERIA,
+    Gaps,
+    Row,
+    as_table,
+    gap_rows,
+    gap_table,
+    read_sample,
+    value_rows,
+)
 from extrinsic.kinds import Classifier, Tagger
 from files import InputError, choice
 from files.choice import Fileless, Whole
@@ -237,5 +246,7 @@ def _held_out(predicted: pd.DataFrame, gaps: Gaps) -> list[Row]:
     if predicted.empty:
         return []
     nobody = predicted.assign(group=None)
-    rows = value_rows(read_sample(nobody, replace(gaps, compare=(), groups=())), gaps)
+    measures = tuple(name for name in gaps.measures if name not in CRITERIA)
+    values_only = replace(gaps, measures=measures, compare=(), groups=())
+    rows = value_rows(read_sample(nobody, values_only), values_only)
     return [row._replace(subset="held_out") for row in rows]
