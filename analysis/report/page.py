@@ -22,6 +22,7 @@ from analysis.naming import PRIMARY, UNMODIFIED, UTILITY, taggers
 from analysis.report.page_data import Json, page_data
 from analysis.report.tex import correlations_tex
 from analysis.saturation import saturation
+from analysis.show import word_lists
 from analysis.verdict import CANNOT_TELL, CONTRADICTS, NEGLIGIBLE, ROLE_PRIMARY, RULES, SUPPORTS
 from files import InputError, atomic_path
 
@@ -60,6 +61,7 @@ def build_report(
         "banner": _banner() if data["generated"] else "",
         "headline": html.escape(headline(found)),
         "groups": html.escape("; ".join(taggers(texts(tables.extrinsic, "group_by")))),
+        "words": _word_lists(tables),
         "saturation": html.escape(saturation(tables)),
         "rules": html.escape(RULES),
         "method": _method(tables, _cost(folder), spell_made(read_made(folder))),
@@ -120,6 +122,14 @@ def _bundle() -> str:
 
 def _part(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
+
+
+def _word_lists(tables: Tables) -> str:
+    """The words drawn from the task's posts, folded away; nothing where there are none."""
+    if not (lines := word_lists(tables.words)):
+        return ""
+    told = html.escape("\n".join(lines))
+    return f"<details><summary>The words drawn from the task</summary><pre>{told}</pre></details>"
 
 
 def _banner() -> str:

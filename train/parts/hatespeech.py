@@ -88,9 +88,7 @@ class HateSpeech(Fileless):
         """Posts, groups where they must be tagged, what is learned from them where that is changed,
         predictions, and the gap table.
         """
-        posts = stages("posts", self.source, load_posts)
-        if not self.source.grouped:
-            posts = stages("tagged", self.groups, tag_posts, {"posts": posts})
+        posts = lay_posts(stages, self.source, self.groups)
         learned = posts
         if self.relabelled:
             learned = stages("labels", cast("LabelMethod", self.labels), dose, {"posts": posts})
@@ -104,6 +102,12 @@ class HateSpeech(Fileless):
         return stages(
             "extrinsic", self.gaps, measure_gaps, {"predictions": predictions, "posts": posts}
         )
+
+
+def lay_posts(stages: Stages, source: Source, groups: Tagger) -> Stage:
+    """The posts with their groups."""
+    posts = stages("posts", source, load_posts)
+    return posts if source.grouped else stages("tagged", groups, tag_posts, {"posts": posts})
 
 
 def load_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
