@@ -123,9 +123,11 @@ def print_evidence(found: Sequence[Finding], console: Console) -> None:
 def print_correlations(found: Sequence[Finding], console: Console) -> None:
     """The slices of ``correlate_slices`` over all methods, one table per task, metric and
     convention, exploratory verdicts in brackets, and why the primary ones have theirs; slices of
-    single methods stay in the file.
+    single methods, and of measures of which none is primary, stay in the file.
     """
-    whole = [each for each in found if each.names["method"] == ALL]
+    declared = {each.names["measure"] for each in found if each.judgement.role == ROLE_PRIMARY}
+    all_methods = [each for each in found if each.names["method"] == ALL]
+    whole = [each for each in all_methods if each.names["measure"] in declared or not declared]
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
     columns = shown(names, (*SCORE[2:], *GAP))
     headings = row_names(names, FAMILY, ", ")
@@ -142,6 +144,9 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
             name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
             for note in filter(None, _notes(each)):
                 console.print(f"{name}: {note}", soft_wrap=True, highlight=False, markup=False)
+    if left_out := len(all_methods) - len(whole):
+        told = f"{left_out} slices of other measures, all exploratory, are in the file"
+        console.print(told, soft_wrap=True, highlight=False, markup=False)
     for note in taggers(each.marks.group_by for each in whole):
         console.print(note, soft_wrap=True, highlight=False, markup=False)
     primary = [each.judgement for each in found if each.judgement.role == ROLE_PRIMARY]

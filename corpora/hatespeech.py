@@ -19,10 +19,14 @@ class Davidson(MayLackSplit):
 
     ``positive`` names the classes that count as 1. All rows are cross-validated, for by gender
     words only some hundreds speak of men, unless a ``test_share`` of them is held out.
+
+    83% of the posts are positive. ``undersample`` draws as many posts of the larger class as the
+    smaller has, another draw for another seed.
     """
 
     path: str
     positive: tuple[Literal[0, 1, 2], ...] = (0, 1)
+    undersample: bool = False
     test_share: TestShare = 0.0
 
     version: ClassVar[int] = 2
@@ -37,9 +41,16 @@ class Davidson(MayLackSplit):
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
-        posts = pick_columns(read_table(self.path), {"text": "tweet", "label": "class"}, self.path)
+        table = pick_columns(read_table(self.path), {"text": "tweet", "label": "class"}, self.path)
         held = self.test_share
-        return labelled(posts, positive=self.positive, source=self.path, seed=seed, test_share=held)
+        posts = labelled(
+            table, positive=self.positive, source=self.path, seed=seed, test_share=held
+        )
+        if not self.undersample:
+            return posts
+        size = int(posts["label"].value_counts().min())
+        drawn = posts.groupby("label").sample(size, random_state=seed).sort_index()
+        return drawn.reset_index(drop=True)
 
 
 @choice

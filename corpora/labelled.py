@@ -198,8 +198,8 @@ def labelled(
     test_share: float = 0.0,
 ) -> pd.DataFrame:
     """Posts (see ``corpora.kinds.Source``) from a table with ``text``, ``label`` and maybe
-    ``group`` and ``split``: checked, tokenised as tweets are, and shuffled; ``raw`` is the text as
-    it was.
+    ``group``, ``split`` and what a ``PostChallenge`` has: checked, tokenised as tweets are, and
+    shuffled; ``raw`` is the text as it was.
 
     Posts without a group belong to the group ``none``; of those without a split ``test_share`` are
     held out, at 0 all are to be cross-validated. Raises ``InputError`` for labels that cannot
@@ -215,6 +215,9 @@ def labelled(
     posts["label"] = _labels(table["label"], positive, source)
     if "group" in table:
         posts["group"] = _groups(table["group"], source)
+    for name in ("term", "frame"):
+        if name in table:
+            posts[name] = _texts(table[name])
     if "split" in table:
         posts["split"] = _splits(table["split"], source)
     else:

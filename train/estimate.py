@@ -64,6 +64,16 @@ def print_plan(
     console.print(table)
 
 
+def cost_of(plans: Sequence[Plan], store: Store) -> tuple[float, int]:
+    """Seconds that all stages of the plans take one after another, as in ``expected_seconds``,
+    whether or not their results lie in the store; and how many are of a step that never ran.
+    """
+    stages = {key: stage for plan in plans for key, stage in plan.stages().items()}
+    known = timings(store, {stage.name for stage in stages.values()})
+    seconds = [expected_seconds(stage, known) for stage in stages.values()]
+    return sum(filter(None, seconds)), seconds.count(None)
+
+
 def _tally(names: Iterable[str]) -> dict[str, int]:
     counts: dict[str, int] = defaultdict(int)
     for name in names:

@@ -13,6 +13,8 @@ from analysis.figures import draw_figures
 from analysis.joined import join_points
 from analysis.report.page import build_report
 from analysis.results import read_tables
+from analysis.specification_curve import draw_curves
+from analysis.specifications import specification_curves
 from analysis.studies.correlation import Correlation
 from files import run_cli
 
@@ -32,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     joined = join_points(tables)
     study = Correlation.of(folder)
     found = correlate_slices(joined, study.declared)
+    curves = specification_curves(joined, tables.intrinsic)
     for path in [
         *build_report(
             folder,
@@ -40,9 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found,
             primary=study.primary,
             utility=study.utility,
+            smallest=study.smallest,
+            curves=curves,
             out=given.out,
         ),
         *draw_figures(joined, folder / "figures", primary=study.primary),
+        *draw_curves(curves, folder / "figures"),
     ]:
         print(path)
     return 0

@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.columns import numbers, text_rows, texts, values_of
 from analysis.evidence import Evidence
 from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
-from analysis.grid import BLACK, PALETTE, SHAPES
+from analysis.grid import BLACK, SHAPES, palette_of
 from analysis.naming import (
     ALL,
     DOSE_SIGN,
@@ -28,10 +28,12 @@ from analysis.naming import (
 )
 from analysis.pooling import meta_analysis
 from analysis.show import estimates
+from analysis.specification_curve import specification_table
 from analysis.verdict import RULES, Judgement
 
 if TYPE_CHECKING:
     from analysis.results import Tables
+    from analysis.specifications import Curve
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 
@@ -75,9 +77,11 @@ def page_data(
     *,
     primary: Sequence[str],
     utility: str,
+    smallest: float,
+    curves: Sequence[Curve] = (),
 ) -> dict[str, Json]:
-    """Points, rows, curves, correlations and pooled estimates; NaN is None. Every value is one of
-    the tables' to the last digit.
+    """Points, rows, curves, correlations, specifications and pooled estimates; NaN is None. Every
+    value is one of the tables' to the last digit.
     """
     points = tables.points
     place = {point: i for i, point in enumerate(texts(points, "point"))}
@@ -93,6 +97,8 @@ def page_data(
         for measure in primary_of(texts(joined, "measure"), primary)
     ]
     correlations = correlation_table(found, CORRELATION_COLUMNS)
+    methods = [name for name in dict.fromkeys(texts(points, "method")) if name != UNMODIFIED]
+    table = specification_table(curves)
     return {
         "points": _records(columns(points, POINT_COLUMNS)),
         "rows": rows | columns(joined, ROW_COLUMNS),
@@ -104,9 +110,16 @@ def page_data(
         ),
         "primary": [title for part in main for title in dict.fromkeys(gap_titles(part))],
         "pooled": pooled(found),
+        "specifications": _records(columns(table, table.columns)),
+        "specifications_told": [curve.told() for curve in curves],
         "rules": RULES,
+        "smallest": smallest,
         "generated": "True" in texts(points, "generated"),
-        "look": {"black": BLACK, "palette": PALETTE, "shapes": SHAPES},
+        "look": {
+            "black": BLACK,
+            "methods": dict(zip(methods, palette_of(methods), strict=True)),
+            "shapes": SHAPES,
+        },
     }
 
 

@@ -33,11 +33,13 @@ class Correlation(Fileless):
 
     Prints the points and, where there are gaps, the correlations; writes ``correlations.csv``,
     ``crossed.csv`` where doses of labels were crossed with embeddings (``analysis.crossed``), and,
-    of three points or more, the figures, ``report.html`` and ``correlations.tex``. The gaps in the
-    ``primary`` measures are printed, drawn in figure 3 and counted in the report's answer (all gaps
-    where there is none of these). The primary slices, over which verdicts are adjusted, are those
-    measures by each query (or the ``queries`` named) over ``embeddings`` and ``methods``;
-    ``smallest`` is the smallest correlation of interest. ``utility`` is the measure over all posts
+    of three points or more, the figures, ``report.html`` and ``correlations.tex``; where there are
+    two specifications or more their curve, ``specifications.csv`` and ``specification_levels.csv``.
+    The gaps in the ``primary`` measures are printed, drawn in figure 3 and counted in the report's
+    answer (all gaps where there is none of these). The primary slices, over which verdicts are
+    adjusted, are those measures by each query (or the ``queries`` named) over ``embeddings`` and
+    ``methods``; ``smallest`` is the smallest correlation of interest. ``utility`` is the measure
+    over all posts
     that tells how well the task is done.
     """
 
@@ -114,13 +116,24 @@ class Correlation(Fileless):
     ) -> list[Path]:
         from analysis.figures import draw_figures
         from analysis.report import build_report
+        from analysis.specification_curve import write_curves
+        from analysis.specifications import specification_curves
 
         written: list[Path] = []
+        curves = specification_curves(joined, tables.intrinsic)
+        written += write_curves(curves, folder, console)
         with _said("not drawn", console):
             written += draw_figures(joined, folder / "figures", primary=self.primary)
         with _said("not drawn", console):
             written += build_report(
-                folder, tables, joined, found, primary=self.primary, utility=self.utility
+                folder,
+                tables,
+                joined,
+                found,
+                primary=self.primary,
+                utility=self.utility,
+                smallest=self.smallest,
+                curves=curves,
             )
         return written
 

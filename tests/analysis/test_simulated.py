@@ -4,10 +4,12 @@ with ``-m stress``; docs/inference.md shows what ``python -m tests.analysis.simu
 
 from __future__ import annotations
 
-from math import sqrt
+from math import isfinite, isnan, sqrt
 
 import pytest
 
+from analysis.evidence import evidence, within_interval
+from analysis.joined import join_points, rows_of
 from analysis.within import FEWEST_FREE, detectable
 from tests.analysis.designs import (
     FAMILY,
@@ -16,6 +18,8 @@ from tests.analysis.designs import (
     Kind,
     corrections,
     disagreements,
+    generated_worlds,
+    of_generated_worlds,
     power,
     rates,
     total_coverage,
@@ -76,6 +80,35 @@ def test_the_detectable_correlation_is_found_in_four_of_five_studies(
 ) -> None:
     r = detectable(bases * units - bases - 1, FAMILY)
     assert power(bases, units, r, 300, alone=True) == pytest.approx(0.8, abs=0.05 + error(0.8, 300))
+
+
+@pytest.mark.parametrize("algorithms", [1, 2])
+def test_what_seeds_share_is_no_association(algorithms: int) -> None:
+    """Nine planted levels at four seeds: taken as independent, a third or more of such studies has
+    p < .05.
+    """
+    count = 150
+    found = of_generated_worlds(4, algorithms, 9, 0, count)
+    assert {each.n_clusters for each in found} == {4}
+    wrong = sum(each.within_p < 0.05 for each in found) / count
+    assert wrong <= 0.05 + error(0.05, count)
+    linked = of_generated_worlds(4, algorithms, 9, 1, 20)
+    assert sum(each.within_p < 0.05 and each.within_low > 0 for each in linked) >= 17
+
+
+def test_algorithms_that_share_corpora_are_no_witnesses_of_their_own() -> None:
+    """Ten seeds of both algorithms, one embedding each: 20 embeddings, 10 witnesses."""
+    (tables,) = generated_worlds(10, 2, 1, 0, 1)
+    joined = join_points(tables)
+    together = evidence(rows_of(joined))
+    assert (together.n_units, together.n_clusters) == (20, 10)
+    assert isnan(together.within)
+    assert together.caution.endswith("see each training algorithm by itself")
+    assert isfinite(together.r_low), "over seeds there is an interval"
+    assert isnan(within_interval(rows_of(joined)).value)
+    alone = evidence(rows_of(joined[joined["embedding"] == "word2vec"]))
+    assert (alone.n_units, alone.free) == (10, 8)
+    assert isfinite(alone.within_p)
 
 
 @pytest.mark.parametrize("clusters", [5, 10])

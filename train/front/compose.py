@@ -18,11 +18,12 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from files import InputError, nearest
-from train.configure import to_point, to_study
+from train.configure import to_planner, to_point, to_study
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
+    from analysis.planner import Planner
     from analysis.studies.study import Study
     from train.point import Point
 
@@ -52,6 +53,11 @@ def read_point(config: DictConfig) -> Point:
 def read_study(config: DictConfig) -> Study:
     """The study that concludes a configuration's sweep."""
     return to_study(_plain(config, resolve=True)["study"])
+
+
+def read_planner(config: DictConfig) -> Planner:
+    """What ``power=true`` asks of a configuration's sweep."""
+    return to_planner(_plain(config, resolve=True)["planner"])
 
 
 def hydra_node() -> DictConfig:

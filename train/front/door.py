@@ -99,9 +99,11 @@ def run_alone(config: DictConfig) -> int:
     settings = read_settings(config)
     plan, store = _prepare(config, settings)
     again = plan_remakes([plan], [plan], store, settings, console)
+    study = read_study(config)
+    if settings.power:
+        raise InputError("power=true plans a study; a single point is none, name a sweep")
     if settings.plan:
         return 0
-    study = read_study(config)
     results = results_folder(settings.results) / plan.key
     keep_to_one_thread()
     silence_libraries()

@@ -14,11 +14,12 @@ from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
 from train.front.again import plan_remakes, remove
-from train.front.compose import Composer, cells, read_point, read_study
+from train.front.compose import Composer, cells, read_planner, read_point, read_study
 from train.front.guard import guarded
 from train.front.settings import Overwrite, read_settings
 from train.outcome import Outcome, note, read_outcome, results_folder, sharing
 from train.point import Plan, plan_point
+from train.power import print_power
 from train.progress import SweepProgress
 from train.store import Stage, Store
 from train.store.lease import lease
@@ -51,9 +52,11 @@ def sweep(
     every = plan_jobs(config, arguments, store)
     plans = [job.plan for job in distinct(every)]
     again = plan_remakes(plans, [job.plan for job in every], store, settings, console)
+    study = read_study(config)
+    if settings.power:
+        print_power(read_planner(config), study, plans, store, Path(settings.results), console)
     if settings.plan:
         return 0
-    study = read_study(config)
     results = results_folder(settings.results)
     outcomes: dict[str, Outcome] = {}
     with lease(store.root, stages(every)) as held, guarded(held.mark), sharing(results):

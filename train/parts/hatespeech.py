@@ -1,17 +1,19 @@
-"""Hate speech: posts classified by a model on frozen vectors, and the gaps between two groups."""
+"""Hate speech: posts classified by a model on frozen vectors, and the gaps between groups."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 import pandas as pd
 
-from corpora.kinds import Source
+from corpora.kinds import PostChallenge, Source
 from debias.kinds import LabelMethod, Method, direction_of, dose_of
 from debias.unmodified import Unmodified
-from extrinsic.gaps import Gaps, gap_table
+from extrinsic.counterfactual import term_rows
+from extrinsic.gaps import Gaps, Row, as_table, gap_rows, gap_table, read_sample, value_rows
 from extrinsic.kinds import Classifier, Tagger
 from files import InputError, choice
 from files.choice import Fileless, Whole
@@ -28,6 +30,9 @@ class HateSpeech(Fileless):
     """Posts from ``source``, tagged by ``groups`` where the source does not say whom they are
     about, and a ``classifier`` on the subject's vectors.
 
+    ``challenge``: posts of another origin, on which it is tested instead of on the test posts of
+    the source, or on posts of its own by cross-validation. They come with their groups.
+
     ``name`` stands for the task in the tables. ``replicate``: further classifiers on the same
     embedding and posts, which tell how far a gap is that of one training run. ``labels``: a method
     that changes the posts that are learned from (see ``debias.labels``); at dose 0 it is left out.
@@ -39,10 +44,12 @@ class HateSpeech(Fileless):
     gaps: Gaps
     name: str = "hatespeech_en"
     replicate: Whole = 0
+    challenge: PostChallenge | None = None
     labels: Method = Unmodified()
 
     version: ClassVar[int] = 1
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
+    challenges: ClassVar[type] = PostChallenge
 
     def __post_init__(self) -> None:
         if self.labels.acts_on not in ("none", "labels"):
@@ -50,7 +57,13 @@ class HateSpeech(Fileless):
                 f"labels={self.labels.name} acts on the {self.labels.acts_on}; choose a method on"
                 " labels, such as labels=resample"
             )
-        if not self.source.grouped:
+        if self.challenge:
+            posts = {
+                f"source={self.source.name}": self.source,
+                f"challenge={self.challenge.name}": self.challenge,
+            }
+            require_one_language(posts, "take a challenge set of the posts' language")
+        if self._tagged:
             remedy = "take groups of the posts' language, such as groups=gender_es"
             told = {
                 f"source={self.source.name}": self.source,
@@ -69,45 +82,70 @@ class HateSpeech(Fileless):
         return self.labels.acts_on != "none" and dose_of(self.labels) > 0
 
     def facts(self) -> Facts:
-        """The columns task, source, classifier, replicate, label_method, label_direction,
-        label_dose, generated and what is planted in the labels.
+        """The columns task, source, challenge where there is one, classifier, replicate,
+        label_method, label_direction, label_dose, generated and what is planted in the labels.
         """
         return {
             "task": self.name,
             "source": self.source.name,
             "classifier": self.classifier.name,
             "replicate": self.replicate,
+            **({"challenge": self.challenge.name} if self.challenge else {}),
             "label_method": self.labels.name if self.relabelled else "none",
             "label_direction": direction_of(self.labels) if self.relabelled else "",
             "label_dose": dose_of(self.labels) if self.relabelled else 0.0,
             **self.source.planted(),
-            "generated": self.source.generated,
+            "generated": self.source.generated or bool(self.challenge and self.challenge.generated),
         }
 
     def lay(self, stages: Stages, subject: Mapping[str, Stage]) -> Stage:
         """Posts, groups where they must be tagged, what is learned from them where that is changed,
         predictions, and the gap table.
         """
-        posts = lay_posts(stages, self.source, self.groups)
+        posts = lay_posts(stages, self.source, self.groups if self._tagged else None)
         learned = posts
         if self.relabelled:
             learned = stages("labels", cast("LabelMethod", self.labels), dose, {"posts": posts})
+        if self.challenge:
+            return self._lay_challenge(stages, self.challenge, learned, subject["vectors"])
         predictions = stages(
             "predictions",
             self.classifier,
             predict,
             {"posts": learned, "vectors": subject["vectors"]},
-            drawn=f"predictions/{self.replicate}" if self.replicate else "",
+            drawn=self._drawn,
         )
         return stages(
             "extrinsic", self.gaps, measure_gaps, {"predictions": predictions, "posts": posts}
         )
 
+    def _lay_challenge(
+        self, stages: Stages, challenge: PostChallenge, posts: Stage, vectors: Stage
+    ) -> Stage:
+        cases = stages("challenge", challenge, load_challenge)
+        read = {"posts": posts, "challenge": cases, "vectors": vectors}
+        predictions = stages(
+            "predictions", self.classifier, predict_challenge, read, drawn=self._drawn
+        )
+        tested = {"predictions": predictions, "challenge": cases}
+        return stages("extrinsic", self.gaps, measure_challenge, tested)
 
-def lay_posts(stages: Stages, source: Source, groups: Tagger) -> Stage:
-    """The posts with their groups."""
+    @property
+    def _tagged(self) -> bool:
+        """Whether the groups of the source's posts are asked for, and it does not have them."""
+        return not self.source.grouped and (self.relabelled or not self.challenge)
+
+    @property
+    def _drawn(self) -> str:
+        return f"predictions/{self.replicate}" if self.replicate else ""
+
+
+def lay_posts(stages: Stages, source: Source, groups: Tagger | None) -> Stage:
+    """The posts, with their groups where the source has them or a tagger is given."""
     posts = stages("posts", source, load_posts)
-    return posts if source.grouped else stages("tagged", groups, tag_posts, {"posts": posts})
+    if source.grouped or groups is None:
+        return posts
+    return stages("tagged", groups, tag_posts, {"posts": posts})
 
 
 def load_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
@@ -150,3 +188,60 @@ def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     known = predicted.assign(id=predicted["id"].map(posts.set_index("id")["text"]))
     table = gap_table(known, gaps)
     table.assign(group_by=predicted["group_by"].iloc[0]).to_parquet(out / "scores.parquet")
+
+
+def load_challenge(challenge: PostChallenge, out: Path, inputs: Inputs, seed: int) -> None:
+    """``posts.parquet``; ids are those of no post of a source."""
+    posts = challenge.posts(seed=seed)
+    posts.assign(id="challenge " + posts["id"]).to_parquet(out / "posts.parquet")
+
+
+def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
+    """``predictions.parquet``, one row a post of the challenge set and of the source's own test
+    posts, where it has such; all its other posts are learned from.
+    """
+    from files.vectors import open_mapped
+
+    own = pd.read_parquet(inputs["posts"] / "posts.parquet")
+    own["split"] = own["split"].replace("all", "train")
+    cases = pd.read_parquet(inputs["challenge"] / "posts.parquet").assign(split="test")
+    if "train_label" not in own:
+        own = own.assign(train_label=own["label"], in_training=True)
+    columns = ["id", "text", "label", "split", "train_label", "in_training"]
+    cases = cases.assign(train_label=cases["label"], in_training=False)
+    posts = pd.concat([own[columns], cases[columns]], ignore_index=True)
+    with one_thread():
+        predicted = classifier.predict(posts, open_mapped(inputs["vectors"] / "vectors"), seed=seed)
+    predicted.to_parquet(out / "predictions.parquet")
+
+
+def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
+    """``scores.parquet``: as ``measure_gaps`` has it, of the challenge set; what changes with terms
+    alone, where it has such; and, of ``subset`` "held_out", how well the source's own test posts
+    are classified.
+    """
+    predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
+    cases = pd.read_parquet(inputs["challenge"] / "posts.parquet").set_index("id")
+    tested = predicted["id"].isin(cases.index)
+    rows = _held_out(predicted[~tested], gaps)
+    told = cases.loc[predicted.loc[tested, "id"]].reset_index()
+    known = predicted[tested].reset_index(drop=True).assign(group=told["group"], id=told["text"])
+    if "frame" in told:
+        # Posts of one frame are drawn together, and the same for every embedding
+        alone = told["frame"] == ""
+        known["id"] = told["text"].where(alone, "frame " + told["frame"])
+        known = known.assign(unit=known["id"], frame=told["frame"])
+    if "term" in told:
+        known["term"] = told["term"]
+    rows += gap_rows(known, gaps)
+    if "term" in told:
+        rows += term_rows(known, gaps)
+    as_table(rows).assign(group_by="annotation").to_parquet(out / "scores.parquet")
+
+
+def _held_out(predicted: pd.DataFrame, gaps: Gaps) -> list[Row]:
+    if predicted.empty:
+        return []
+    nobody = predicted.assign(group=None)
+    rows = value_rows(read_sample(nobody, replace(gaps, compare=(), groups=())), gaps)
+    return [row._replace(subset="held_out") for row in rows]

@@ -2,6 +2,7 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
+def cohen_kappa_score(y1: ArrayLike, y2: ArrayLike) -> float: ...
 def f1_score(
     y_true: ArrayLike, y_pred: ArrayLike, *, zero_division: float | Literal["warn"] = "warn"
 ) -> float: ...

@@ -1,0 +1,106 @@
+"""The planner beside a plan: where its numbers come from, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from analysis.planner import Pilot, Planner
+from analysis.results import Tables, write_tables
+from analysis.studies.correlation import Correlation
+from analysis.studies.survey import Survey
+from debias.attract_repel import AttractRepel
+from files import InputError
+from tests.points import SUBJECT, TASK, plan
+from train.power import design_of, print_power, read_pilot
+from train.store import Store
+
+if TYPE_CHECKING:
+    from train.point import Plan
+
+STATED = Planner(reliability_x=0.9, reliability_y=0.6, studies=40)
+
+
+@pytest.fixture
+def plans(tmp_path: Path) -> list[Plan]:
+    """Two seeds, each with an unmodified embedding and two doses."""
+    doses = [AttractRepel(direction="debias", dose=dose) for dose in (0.5, 1.0)]
+    return [
+        plan(tmp_path / "store", seed=seed, subject=replace(SUBJECT, debias=debias), task=TASK)
+        for seed in (0, 1)
+        for debias in (SUBJECT.debias, *doses)
+    ]
+
+
+def pilot_tables(units: int = 9, noise: float = 0.5) -> Tables:
+    """Two bases of embeddings whose gaps are measured with noise of half the true variance."""
+    rng = np.random.default_rng(0)
+    names = [f"p{i}" for i in range(2 * units)]
+    points = pd.DataFrame(
+        {
+            "point": names,
+            "embedding": "word2vec",
+            "method": "balance",
+            "status": "done",
+            "generated": False,
+            "vectors_key": names,
+            "base_key": np.repeat(["a", "b"], units),
+        }
+    )
+    true = rng.normal(size=len(names))
+    x, y = (
+        true + 0.1 * rng.normal(size=len(names)),
+        true + np.sqrt(noise) * rng.normal(size=len(names)),
+    )
+    tables = []
+    for value, spread, names_of in (
+        (x, 0.01, {"metric": "weat", "query": "weat7", "unbiased": 0.0}),
+        (y, noise, {"task": "t", "kind": "gap", "measure": "recall", "support": 120, "group": ""}),
+    ):
+        drawn = value[:, None] + np.sqrt(spread) * rng.normal(size=(len(names), 200))
+        row = {"point": names, "value": value, "resampled": list(drawn)}
+        tables.append(pd.DataFrame(row | names_of))
+    return Tables(points, *tables)
+
+
+def test_a_pilot_is_read_from_the_results_folder(tmp_path: Path) -> None:
+    assert read_pilot(tmp_path, Correlation()) == pytest.approx(Pilot(), nan_ok=True)
+    write_tables(tmp_path, pilot_tables())
+    pilot = read_pilot(tmp_path, Correlation())
+    assert pilot.embeddings == 18
+    assert (pilot.items, pilot.family) == (120, 1)
+    assert pilot.reliability_x > 0.97
+    assert pilot.reliability_y == pytest.approx(0.66, abs=0.2)
+
+
+def test_the_design_is_that_of_the_plan(plans: list[Plan]) -> None:
+    design = design_of(STATED, Correlation(smallest=0.2), plans, Pilot())
+    assert design.units == 3, "an unmodified embedding and two doses"
+    assert (design.reliability_x, design.reliability_y, design.smallest) == (0.9, 0.6, 0.2)
+    assert design.family == 3 * 2, "queries and primary measures"
+    at_hand = Pilot(0.7, 0.5, 100, 40, 4)
+    assert design_of(Planner(), Correlation(), plans, at_hand)[1:4] == (0.7, 0.5, 4)
+
+
+def test_what_is_printed(plans: list[Plan], tmp_path: Path) -> None:
+    console = Console(record=True, width=140)
+    print_power(STATED, Correlation(), plans, Store(tmp_path / "store"), tmp_path, console)
+    text = " ".join(console.export_text().split())
+    assert "|r| = 0.3 in 80% of studies; 6 primary slices, 3 embeddings a base" in text
+    assert "as stated" in text
+    assert "x 8" in text
+    assert "This plan, 6 embeddings of 2 bases: sees |r| = 0.3 in 0% of studies" in text
+
+
+def test_what_is_refused(plans: list[Plan], tmp_path: Path) -> None:
+    store, console = Store(tmp_path / "store"), Console(quiet=True)
+    with pytest.raises(InputError, match=r"state planner\.reliability_x=0\.8"):
+        print_power(Planner(), Correlation(), plans, store, tmp_path, console)
+    with pytest.raises(InputError, match="study=survey asks for none"):
+        print_power(STATED, Survey(), plans, store, tmp_path, console)

@@ -1,0 +1,147 @@
+"""What a study would have to be to see a correlation of interest, or to exclude it: printed beside
+the plan, from the points at hand or from stated reliabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from analysis.planner import Design, Pilot, Planner, excludes, needed, pilot_of, sees
+from analysis.show import short
+from analysis.studies.correlation import Correlation
+from files import InputError
+from train.estimate import cost_of, duration
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from analysis.studies.study import Study
+    from train.point import Plan
+    from train.store import Store
+
+TIMES = (1, 2, 4, 8)  # the test items at hand
+CHECKED = 1_000  # studies that the power of the planned sweep is simulated by
+
+
+def print_power(
+    planner: Planner,
+    study: Study,
+    plans: Sequence[Plan],
+    store: Store,
+    results: Path,
+    console: Console,
+) -> None:
+    """How many embeddings, by test items, it takes to see and to exclude |r| of ``smallest``, what
+    they cost by this plan's stages, and what the planned sweep would do.
+
+    Raises ``InputError`` for a study that asks for no correlation, and where neither points at hand
+    nor the planner say how reliable scores and gaps are.
+    """
+    if not isinstance(study, Correlation):
+        raise InputError(f"power=true plans correlations; study={study.name} asks for none")
+    pilot = read_pilot(results, study)
+    design = design_of(planner, study, plans, pilot)
+    seconds, unknown = cost_of(plans, store)
+    embeddings, bases = _counts(plans)
+    table = Table(title=_title(planner, design, pilot), title_justify="left")
+    for column in (
+        "test items",
+        "reliability of gaps",
+        "r",
+        "to see",
+        "cost",
+        "to exclude",
+        "cost",
+    ):
+        table.add_column(column, justify="right")
+    for times in TIMES:
+        at = design.with_items(times)
+        needs = [needed(at, planner.power, of, planner.studies) for of in (sees, excludes)]
+        items = f"{pilot.items * times:.0f}" if isfinite(pilot.items) else f"x {times}"
+        told = [cell for need in needs for cell in _spell(at, need, seconds / embeddings, unknown)]
+        table.add_row(items, short(at.reliability_y), short(at.smallest * at.ceiling), *told)
+    console.print(table)
+    here = design._replace(units=max(1, round(embeddings / bases)))
+    shares = [of(here, embeddings, CHECKED) for of in (sees, excludes)]
+    console.print(
+        f"This plan, {embeddings} embeddings of {bases} bases: sees |r| = {design.smallest:g} in"
+        f" {shares[0]:.0%} of studies, excludes it in {shares[1]:.0%}. Costs are of this plan's"
+        " stages one after another; those of more test items are not known.",
+        soft_wrap=True,
+        highlight=False,
+    )
+
+
+def read_pilot(results: Path, study: Correlation) -> Pilot:
+    """What the tables in a results folder say of noise; an empty one where there are none."""
+    from analysis.columns import numbers
+    from analysis.correlate import correlate_slices
+    from analysis.joined import has_gaps, join_points
+    from analysis.naming import primary_of
+    from analysis.results import read_tables
+
+    if not (results / "points.parquet").exists():
+        return Pilot()
+    tables = read_tables(results)
+    if not has_gaps(tables):
+        return Pilot()
+    joined = join_points(tables)
+    primary = joined["measure"].isin(primary_of(joined["measure"].tolist(), study.primary))
+    items = numbers(joined[primary], "support").tolist()
+    return pilot_of(correlate_slices(joined, study.declared), items)
+
+
+def design_of(planner: Planner, study: Correlation, plans: Sequence[Plan], pilot: Pilot) -> Design:
+    """The kind of study that is planned: embeddings a base from the plan, the rest as stated or
+    from the pilot.
+    """
+    embeddings, bases = _counts(plans)
+    asked = {query.name for metric in plans[0].point.metrics for query in metric.asked}
+    family = planner.family or pilot.family or max(1, len(asked)) * max(1, len(study.primary))
+    reliable = []
+    for name, stated, seen in (
+        ("reliability_x", planner.reliability_x, pilot.reliability_x),
+        ("reliability_y", planner.reliability_y, pilot.reliability_y),
+    ):
+        value = stated if stated is not None else seen
+        if not (isfinite(value) and value > 0):
+            raise InputError(
+                f"the results folder does not say how reliable scores and gaps are ({name}); run"
+                f" some points with resamples of words and posts first, or state planner.{name}=0.8"
+            )
+        reliable.append(min(value, 1.0))
+    smallest = planner.smallest or study.smallest
+    of_scores, of_gaps = reliable
+    return Design(round(embeddings / bases), of_scores, of_gaps, family, smallest)
+
+
+def _counts(plans: Sequence[Plan]) -> tuple[int, int]:
+    """How many embeddings a plan has, and of how many bases."""
+    keys = [plan.keys() for plan in plans]
+    embeddings = {key["vectors_key"] for key in keys if "vectors_key" in key}
+    bases = {key.get("base_key", key["vectors_key"]) for key in keys if "vectors_key" in key}
+    if not embeddings:
+        raise InputError("power=true plans embeddings, and this plan has none")
+    return len(embeddings), len(bases)
+
+
+def _title(planner: Planner, design: Design, pilot: Pilot) -> str:
+    source = f"{pilot.embeddings} embeddings at hand" if pilot.embeddings else "as stated"
+    return (
+        f"Embeddings to see, and to exclude, |r| = {design.smallest:g} in {planner.power:.0%} of"
+        f" studies; {design.family} primary slices, {design.units} embeddings a base, reliability"
+        f" of scores {short(design.reliability_x)} ({source})"
+    )
+
+
+def _spell(design: Design, embeddings: int | None, seconds: float, unknown: int) -> tuple[str, str]:
+    """``243 of 27 bases`` and ``5.1 h``; why not where there is no number."""
+    if embeddings is None:
+        return "over 20,000" if design.excludable else "never: noise", ""
+    cost = f"{duration(seconds * embeddings)}{' + ?' if unknown else ''}" if seconds else "?"
+    return f"{embeddings} of {design.bases(embeddings)} bases", cost
