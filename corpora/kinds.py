@@ -63,6 +63,17 @@ class CheckedSource(Source, Protocol):
 
 
 @runtime_checkable
+class Unsplit(Source, Protocol):
+    """A source whose posts may all be test items, one fold after the other; it says so before
+    anything is read.
+    """
+
+    @property
+    def cross_validated(self) -> bool:
+        """Whether every post is cross-validated."""
+
+
+@runtime_checkable
 class Challenge(Data, Protocol):
     """Documents with a pronoun whose antecedent is known, on which a resolver is tested."""
 

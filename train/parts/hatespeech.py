@@ -151,9 +151,7 @@ class HateSpeech(Fileless):
         """Posts, groups where they must be tagged, what is learned from them where that is changed,
         predictions, and the gap table.
         """
-        posts = stages("posts", self.source, load_posts)
-        if self._tagged:
-            posts = stages("tagged", self.groups, tag_posts, {"posts": posts})
+        posts = lay_posts(stages, self.source, self.groups if self._tagged else None)
         learned = posts
         if self.relabelled:
             learned = stages("labels", cast("LabelMethod", self.labels), dose, {"posts": posts})
@@ -202,6 +200,14 @@ def _following(groups: Tagger, language: str) -> Tagger:
     if UNDETERMINED in (language, groups.language):
         return groups
     return replace(groups, query=in_language([groups.query], language)[0])
+
+
+def lay_posts(stages: Stages, source: Source, groups: Tagger | None) -> Stage:
+    """The posts, with their groups where the source has them or a tagger is given."""
+    posts = stages("posts", source, load_posts)
+    if source.grouped or groups is None:
+        return posts
+    return stages("tagged", groups, tag_posts, {"posts": posts})
 
 
 def load_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
