@@ -39,6 +39,10 @@ FEWEST_RESAMPLES = 50  # of words or posts, for a standard error
 FEWEST_CLUSTERS = 5  # below, intervals over clusters are as wide as [-1, 1] or do not hold
 RESAMPLES = 9_999
 RELIABLE = 0.5  # below, noise is most of what is seen, and a correction for it multiplies noise
+DEPENDENT = (
+    "nothing was modified, and embeddings of one corpus or seed are no witnesses of their own; see"
+    " each training algorithm by itself"
+)
 TIE = 1e-9  # of the largest difference: closer values are equal
 
 
@@ -46,13 +50,14 @@ class Evidence(NamedTuple):
     """What speaks for or against an association of score and gap; NaN where it cannot be had.
 
     * ``n_units``: embeddings with a score and a gap; ``n_bases``: the unmodified embeddings that
-      they descend from; ``n_clusters``: what is independent of one another (corpora, or the bases
-      where all share one corpus).
+      they descend from; ``n_clusters``: what is independent of one another (corpora, seeds where
+      corpora are generated, or the bases where all share one of these).
     * ``within``: r of score and gap over units, both freed of their base, with its 95% interval and
       the permutation ``within_p``; ``within_error``: the standard error of its z = atanh(r);
       ``free``: its degrees of freedom. This is what verdicts are about: does the gap follow the
       score when an embedding is modified? Where no base has two units they are freed of the
-      training algorithm, in a foreign table of nothing.
+      training algorithm, by cluster where one has two units of an algorithm; in a foreign table of
+      nothing. Not where units of one cluster would count as independent.
     * ``influence_low``, ``influence_high``: least and largest ``within`` without one unit,
       ``influential``: the unit whose loss moves it most.
     * ``partial``: the same, freed of method and dose too; ``absolute``: the same of |score| and
@@ -145,12 +150,15 @@ class Rows(NamedTuple):
         return Rows._make(column[places] for column in self)
 
 
-def strata(unit: Labels, base: Labels, otherwise: Labels) -> Labels:
-    """What association is looked for within: the base, or where no base has two units something
-    else.
+def strata(unit: Labels, *candidates: Labels) -> Labels:
+    """What association is looked for within: the first of the candidates, from the narrowest on, of
+    which one has two units; else the last.
     """
-    units = set(zip(unit.tolist(), base.tolist(), strict=True))
-    return base if len(units) > len(set(base.tolist())) else otherwise
+    for labels in candidates[:-1]:
+        units = set(zip(unit.tolist(), labels.tolist(), strict=True))
+        if len(units) > len(set(labels.tolist())):
+            return labels
+    return candidates[-1]
 
 
 def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -> Evidence:
@@ -170,6 +178,8 @@ def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -
     units = _units(rows, pairs.unit)
     found = _total(found, rows, units, unbiased)
     stratum = codes(units.stratum)
+    if _dependent(units):
+        return found._replace(caution=DEPENDENT)
     design = indicators(stratum)
     of = residuals(units.x, units.y, design)
     found = found._replace(free=max(0, of.free))
@@ -187,7 +197,18 @@ def within_interval(rows: Rows) -> Estimate:
     if len(names) < FEWEST_UNITS or pairs.constant:
         return Estimate()
     units = _units(rows, pairs.unit)
+    if _dependent(units):
+        return Estimate()
     return interval(residuals(units.x, units.y, indicators(codes(units.stratum))))
+
+
+def _dependent(units: Rows) -> bool:
+    """Whether units of one cluster would be taken as independent: they stand in strata that reach
+    over clusters.
+    """
+    found = set(zip(units.stratum.tolist(), units.cluster.tolist(), strict=True))
+    clusters = len(set(units.cluster.tolist()))
+    return clusters < len(units.unit) and len(set(units.stratum.tolist())) < len(found)
 
 
 def codes(names: Labels) -> Ints:
@@ -220,7 +241,7 @@ def _within(found: Evidence, of: Residuals, names: Sequence[str], p: float) -> E
         within_low=r.low,
         within_high=r.high,
         within_p=p,
-        within_error=z_error(left_out)[0],
+        within_error=z_error(left_out, of.free)[0],
         influence_low=float(np.nanmin(left_out)),
         influence_high=float(np.nanmax(left_out)),
         influential=names[int(np.argmax(moved))],

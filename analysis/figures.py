@@ -62,13 +62,12 @@ def draw_figures(
     * ``figure3``: rows: query; columns: embedding and gap of the ``primary`` measures. One panel is
       one experiment of the paper.
     * ``figure4``: rows: gap; columns: modification method, each with the unmodified embeddings;
-      colour: embedding. All queries pooled.
-    * ``figure5``: one panel per gap with every point of the task; colour: method; shape: embedding.
       All queries pooled.
+    * ``figure5``: one panel per gap with every point of the task. All queries pooled.
 
     x is the intrinsic score and y the gap (the paper's figure 3 has them the other way round); bars
-    are the gap's interval and unmodified embeddings are black. ``joined`` comes from
-    ``join_points``.
+    are the gap's interval. Colour: method, unmodified embeddings black; shape: embedding.
+    ``joined`` comes from ``join_points``.
     """
     written = []
     named = joined.assign(
@@ -126,10 +125,9 @@ def _figure4(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartTe
         for method in methods
     ]
     data = pd.concat(pieces)
-    colour = data["embedding"].where(data["method"] != UNMODIFIED, ORIGINAL)
-    data = data.assign(row=data["gap_title"], colour=colour, shape=data["embedding"])
+    data = data.assign(row=data["gap_title"], colour=data["method_title"], shape=data["embedding"])
     title, notes = f"{text.title}, by modification method", _pooled(part, text)
-    return data, text._replace(title=title, colour="colour", shape="shape", notes=notes)
+    return data, text._replace(title=title, colour="method", shape="embedding", notes=notes)
 
 
 def _figure5(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:

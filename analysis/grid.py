@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import cycle
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 # embeddings, pale yellow comes last.
 BLACK = "#000000"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
+METHODS = {"balance": PALETTE[0], "attract_repel": PALETTE[1]}
 SHAPES = (
     "circle",
     "diamond",
@@ -267,11 +269,21 @@ def _marks(order: dict[str, list[str]], text: ChartText, mark: str) -> list[Spec
     ]
 
 
+def palette_of(names: Sequence[str]) -> list[str]:
+    """A colour for each name, in their order; the same for a method in every figure, whatever other
+    methods there are.
+    """
+    taken = {METHODS.get(name) for name in names}
+    free = cycle([colour for colour in PALETTE if colour not in taken])
+    return [METHODS.get(name) or next(free) for name in names]
+
+
 def _colours(names: list[str], text: ChartText) -> Spec:
     coloured = [name for name in names if name != text.black]
+    _told_apart(coloured, PALETTE, "colours")
     # Unmodified embeddings come first in the legend.
     black = [name for name in names if name == text.black]
-    colours = [*(BLACK for _ in black), *_told_apart(coloured, PALETTE, "colours")]
+    colours = [*(BLACK for _ in black), *palette_of(coloured)]
     return _scale("colour", [*black, *coloured], colours, text.colour)
 
 

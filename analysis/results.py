@@ -18,9 +18,12 @@ from files.tables import read_table, without_control
 
 CONCLUSIONS = (
     *("correlation.json", "correlations.csv", "correlations.tex", "made.csv", "survey.csv"),
+    "crossed.csv",
     *("calibration.csv", "calibration_curves.csv", "calibration_dependence.csv"),
-    *("control.csv", "control_studies.csv"),
+    *("control.csv", "control_studies.csv", "base_pairs.csv"),
     *("specifications.csv", "specification_levels.csv", "alignment.csv"),
+    *(f"silhouettes{name}.csv" for name in ("", "_means", "_curves", "_runs")),
+    *("score_properties.csv", "attribute_differences.csv"),
     *("figures", "report.html"),
 )
 # Of a path in quotation marks, which may hold spaces, and of any other.

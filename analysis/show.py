@@ -43,7 +43,16 @@ NOTHING = "-"
 SCORES_SHOWN = 4
 # Told only where they vary: names head a table of their own, numbers are a column.
 HEADINGS = ("task", "source", "challenge", "corpus", "wordset", "classifier")
-SETTINGS = ("stereotype", "label_bias", "skew", "replicate")
+SETTINGS = (
+    *("stereotype", "label_bias", "skew", "label_method", "label_direction", "label_dose"),
+    "replicate",
+)
+CROSSED = {
+    "embedding": "share_embedding",
+    "labels": "share_labels",
+    "r(score)": "partial_score",
+    "r(labels)": "partial_labels",
+}
 LEFT = {*SLICE_COLUMNS, "direction", "status", "verdict", "why", "note"}
 
 
@@ -114,9 +123,11 @@ def print_evidence(found: Sequence[Finding], console: Console) -> None:
 def print_correlations(found: Sequence[Finding], console: Console) -> None:
     """The slices of ``correlate_slices`` over all methods, one table per task, metric and
     convention, exploratory verdicts in brackets, and why the primary ones have theirs; slices of
-    single methods stay in the file.
+    single methods, and of measures of which none is primary, stay in the file.
     """
-    whole = [each for each in found if each.names["method"] == ALL]
+    declared = {each.names["measure"] for each in found if each.judgement.role == ROLE_PRIMARY}
+    all_methods = [each for each in found if each.names["method"] == ALL]
+    whole = [each for each in all_methods if each.names["measure"] in declared or not declared]
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
     columns = shown(names, (*SCORE[2:], *GAP))
     headings = row_names(names, FAMILY, ", ")
@@ -133,12 +144,35 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
             name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
             for note in filter(None, _notes(each)):
                 console.print(f"{name}: {note}", soft_wrap=True, highlight=False, markup=False)
+    if left_out := len(all_methods) - len(whole):
+        told = f"{left_out} slices of other measures, all exploratory, are in the file"
+        console.print(told, soft_wrap=True, highlight=False, markup=False)
     for note in taggers(each.marks.group_by for each in whole):
         console.print(note, soft_wrap=True, highlight=False, markup=False)
     primary = [each.judgement for each in found if each.judgement.role == ROLE_PRIMARY]
     for (verdict, why), times in Counter((each.verdict, each.why) for each in primary).items():
         told = f"{times} of {len(primary)} primary slices, {verdict}: {why}"
         console.print(told, soft_wrap=True, highlight=False, markup=False)
+
+
+def print_crossed(table: pd.DataFrame, console: Console) -> None:
+    """The rows of ``analysis.crossed``: shares of the gap's variance and partial correlations, each
+    with its interval.
+    """
+    columns = {
+        "labels by": texts(table, "label_method"),
+        "gap": gap_titles(table),
+        "score": row_names(table, SCORE),
+        "units": texts(table, "n_units"),
+    }
+    for title, name in CROSSED.items():
+        ends = (numbers(table, f"{name}{end}").tolist() for end in ("", "_low", "_high"))
+        columns[title] = list(map(estimate, *ends))
+    title = (
+        "embedding crossed with labels: shares of the gap's variance within bases; partial r of"
+        " score and of label dose with the gap"
+    )
+    _print_table(title, _as_rows(columns), console, left=("labels by", "gap", "score"))
 
 
 def _notes(found: Finding) -> tuple[str, str]:

@@ -32,7 +32,7 @@ class HubData(Collected):
     of a builder relative to the working directory. ``config`` and ``revision`` belong to hub data
     sets. Code that comes with a data set is never run. Of local data the bytes are keyed and
     nothing is taken from the library's cache, which knows a file by its time; what a hub serves is
-    keyed by its name, ``config`` and ``revision``.
+    keyed by its name, ``config`` and ``revision``, which it needs.
     """
 
     path: str
@@ -52,8 +52,16 @@ class HubData(Collected):
         return [*(cards if self._folder else []), *(Path(file) for file in found if file)]
 
     def keyed(self) -> Mapping[str, object]:
-        """The files' parts in the data; the names of what is not local."""
+        """The files' parts in the data; the names of what is not local.
+
+        Raises ``InputError`` for what is not local and has no revision.
+        """
         if not self._local:
+            if self.revision is None:
+                raise InputError(
+                    f"path={self.path!r} is no local folder, and on a hub what has that name may"
+                    " change: give revision, the commit to read"
+                )
             return {"path": self.path, "data_files": self.data_files, "revision": self.revision}
         base = Path(self.path).resolve() if self._folder and self.data_files is None else None
         splits = {

@@ -61,6 +61,19 @@ class Challenge(Data, Protocol):
 
 
 @runtime_checkable
+class PostChallenge(Data, Protocol):
+    """Labelled posts of another origin than those that a classifier learns from, on which it is
+    tested.
+    """
+
+    def posts(self, *, seed: int) -> pd.DataFrame:
+        """One row a post: ``id``, ``text``, ``raw``, ``label`` and ``group`` as a ``Source`` has
+        them, and where there are such ``term``, the word for people that it is about, and
+        ``frame``: posts of one frame differ in their term alone (empty: in none, in no other).
+        """
+
+
+@runtime_checkable
 class DocumentSource(Data, Protocol):
     """Documents with coreference, with which resolvers are trained and tested."""
 

@@ -132,8 +132,8 @@ def labelled(
     table: pd.DataFrame, *, positive: Sequence[str | int], source: str, seed: int
 ) -> pd.DataFrame:
     """Posts (see ``corpora.kinds.Source``) from a table with ``text``, ``label`` and maybe
-    ``group`` and ``split``: checked, tokenised as tweets are, and shuffled; ``raw`` is the text as
-    it was.
+    ``group``, ``split`` and what a ``PostChallenge`` has: checked, tokenised as tweets are, and
+    shuffled; ``raw`` is the text as it was.
 
     Posts without a group belong to the group ``none``. Raises ``InputError`` for labels that cannot
     be read as 0 and 1, one class only, posts without text, an unknown split, and a group column
@@ -148,6 +148,9 @@ def labelled(
     posts["label"] = _labels(table["label"], positive, source)
     if "group" in table:
         posts["group"] = _groups(table["group"], source)
+    for name in ("term", "frame"):
+        if name in table:
+            posts[name] = _texts(table[name])
     posts["split"] = _splits(table["split"], source) if "split" in table else CROSS_VALIDATE
     return posts[posts["text"] != ""].reset_index(drop=True)
 

@@ -20,7 +20,7 @@ from corpora.generated_posts import HATEFUL, NOBODY, draw_posts, on_words, posts
 from corpora.world import SPLIT_SHARES, WorldName
 from corpora.world_words import SETTINGS, make_world
 from files import choice
-from files.choice import Fileless
+from files.choice import Fileless, Share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,13 +53,19 @@ class LinkedPosts(Fileless):
     All labels are right. Test posts do not depend on ``transmission``, and nothing on the
     ``stereotype`` of a corpus. A label bias cannot be learned from posts without groups: that is
     ``GeneratedPosts``, whose splits these are; 40% of the posts are hateful.
+
+    ``addressed``: the share of the training posts that are, in the place of that, drawn as those of
+    the test are, so that a label dose (``debias.labels``) has posts about the groups to work on. As
+    far as these say what words for people have to do with labels, the embedding need not.
     """
 
     posts: Annotated[int, Ge(400)] = 4_000
     transmission: Annotated[float, Ge(0), Le(1)] = 1.0
     world: WorldName = "en_gender"
+    addressed: Share = 0.0
 
     version: ClassVar[int] = 1
+    unkeyed: ClassVar[tuple[str, ...]] = ("addressed",)  # see keyed
     generated: ClassVar[bool] = True
     name: ClassVar[str] = "generated_link"
     grouped: ClassVar[bool] = True
@@ -73,6 +79,10 @@ class LinkedPosts(Fileless):
         """``transmission`` and ``posts``."""
         return {"transmission": self.transmission, "posts": self.posts}
 
+    def keyed(self) -> Mapping[str, object]:
+        """``addressed``, where there are such posts."""
+        return {"addressed": self.addressed} if self.addressed else {}
+
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
         world = make_world(SETTINGS[self.world], seed)
@@ -80,10 +90,13 @@ class LinkedPosts(Fileless):
         frames = []
         for number, (split, size) in enumerate(zip(SPLIT_SHARES, sizes.tolist(), strict=True)):
             rng = np.random.default_rng([seed, number])
-            if split == "test":
-                posts = draw_posts(world, size, rng, topics=False, kinds=LINKED_KINDS)
-            else:
-                posts = topical_posts(world, size, self.transmission, rng)
+            people = size if split == "test" else round(self.addressed * size)
+            parts = []
+            if people < size:
+                parts.append(topical_posts(world, size - people, self.transmission, rng))
+            if people:
+                parts.append(draw_posts(world, people, rng, topics=False, kinds=LINKED_KINDS))
+            posts = pd.concat(parts, ignore_index=True)
             frames.append(posts.assign(label=posts["kind"].isin(HATEFUL).astype(int), split=split))
         table = pd.concat(frames, ignore_index=True)
         table["id"] = [f"g{i}" for i in range(self.posts)]

@@ -11,6 +11,8 @@ from debias.constraints import Pair, mean_cosine, read_pairs, usable_pairs
 from debias.kinds import Direction
 from debias.word_choice import WordChoice
 from files import InputError, run_cli
+from files.atomic import require_new
+from files.vector_files import vector_files
 from intrinsic.wordsets import write_query
 from intrinsic.wordsets.parse import EXAMPLE
 
@@ -23,6 +25,7 @@ class Arguments(argparse.Namespace):
 
     vectors: Path
     out: Path
+    force: bool
     direction: Direction | None
     dose: float
     norms: Norms
@@ -47,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
     add("vectors", type=Path, help=vectors)
     out = "the copy; its suffix tells the format where that of VECTORS cannot be written"
     add("out", type=Path, help=out)
+    add("--force", action="store_true", help="replace OUT, or the file of --write-words")
     add("--method", choices=["attract_repel"], default="attract_repel")
     direction = "lower or raise the bias of the query"
     add("--direction", choices=get_args(Direction), help=direction)
@@ -82,6 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
     # Loads gensim: not before the arguments are right
     from files.vectors import WRITABLE, detect_format, read_vectors, save_vectors
 
+    _check_outputs(given)
     own_pairs = given.attract is not None or given.repel is not None
     _check_words(given, own_pairs)
     method = AttractRepel(given.direction or "debias", dose=given.dose, norms=given.norms)
@@ -100,6 +105,14 @@ def main(arguments: list[str] | None = None) -> int:
     _report(attract, repel, vectors, moved)
     print(f"wrote {given.out}")
     return 0
+
+
+def _check_outputs(given: Arguments) -> None:
+    """Refuse to write over what is read, and, without ``--force``, over what is there."""
+    named = (given.words, given.neighbours, given.stop, given.attract, given.repel)
+    read = [given.vectors, *vector_files(given.vectors), *filter(None, named)]
+    for path in filter(None, (given.out, given.write_words)):
+        require_new(path, read=read, force=given.force)
 
 
 def _check_words(given: Arguments, own_pairs: bool) -> None:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 from files import Choice
 
 if TYPE_CHECKING:
+    import pandas as pd
     from gensim.models import KeyedVectors
 
     from intrinsic.wordsets import Query
 
-Place = Literal["none", "text", "training", "vectors", "model"]
+Place = Literal["none", "text", "training", "vectors", "model", "labels"]
 Direction = Literal["debias", "overbias"]
 
 
@@ -45,6 +46,17 @@ class VectorsMethod(Method, Protocol):
 
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """Other vectors of the same vocabulary; ``vectors`` is left as it is."""
+
+
+@runtime_checkable
+class LabelMethod(Method, Protocol):
+    """A method on the labelled posts that a classifier learns from (``acts_on = "labels"``)."""
+
+    def train_on(self, posts: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+        """The posts with columns that say how they are learned from: ``in_training``, whether at
+        all, and ``train_label`` in the place of ``label``. Their other columns stay: posts are
+        judged as they were.
+        """
 
 
 @runtime_checkable

@@ -67,6 +67,6 @@ class CNN(Fileless):
         from extrinsic.cnn_network import probabilities  # torch is slow to import
 
         table = read_posts(posts)
-        encoded, labels = encode(table["text"], vectors), table["label"].to_numpy()
+        encoded, labels = encode(table["text"], vectors), table["train_label"].to_numpy()
         score = partial(probabilities, self, encoded, labels)
         return cross_predict(table, score, folds=self.folds, seed=seed)

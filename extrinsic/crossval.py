@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -37,6 +37,10 @@ class Fold:
 def read_posts(posts: pd.DataFrame) -> pd.DataFrame:
     """The columns ``id, text, split, label, group``, checked; a missing ``group`` becomes None.
 
+    Two more say how a post is learned from: ``train_label``, by which label (where the posts have
+    no such column, by ``label``), and ``in_training``, whether at all (yes). They tell nothing of
+    how it is judged (see ``debias.kinds.LabelMethod``).
+
     Raises ``InputError`` for a missing column, a label other than 0 and 1, and a text that is not a
     string.
     """
@@ -44,6 +48,9 @@ def read_posts(posts: pd.DataFrame) -> pd.DataFrame:
     table = posts[["id", "text", "split"]].reset_index(drop=True)
     table["label"] = binary(posts, "label")
     table["group"] = posts["group"].to_numpy() if "group" in posts else None
+    table["train_label"] = binary(posts, "train_label" if "train_label" in posts else "label")
+    learned = "in_training" in posts
+    table["in_training"] = binary(posts, "in_training").astype(bool) if learned else True
     lost = [number for number, text in enumerate(table["text"]) if not isinstance(text, str)]
     if lost:
         first = f"the first with id {table['id'].iloc[lost[0]]!r}"
@@ -56,13 +63,15 @@ def cross_predict(
 ) -> pd.DataFrame:
     """Predictions for the test items of every fold, in the order of the posts.
 
-    ``score(fold)`` trains on ``fold.train`` (and ``fold.dev``) and returns the probability of label
-    1 for each of ``fold.test``. Columns ``id, split, group, label, score, prediction``: ``split``
-    is "test" or "fold0", "fold1", ...; the prediction is 1 from score 0.5 on.
+    ``score(fold)`` trains on ``fold.train`` (and ``fold.dev``) by the column ``train_label`` and
+    returns the probability of label 1 for each of ``fold.test``. Columns ``id, split, group, label,
+    score, prediction``: ``split`` is "test" or "fold0", "fold1", ...; the prediction is 1 from
+    score 0.5 on.
     """
     parts = []
+    learned = table["train_label" if "train_label" in table else "label"].to_numpy()
     for fold in split_posts(table, folds=folds, seed=seed):
-        if len(np.unique(table["label"].to_numpy()[fold.train])) < 2:
+        if len(np.unique(learned[fold.train])) < 2:
             items = f"the training items of {fold.name} ({len(fold.train)})"
             raise InputError(f"{items} hold one class only; give posts of both classes")
         part = table.loc[fold.test, ["id", "group", "label"]].assign(split=fold.name)
@@ -76,7 +85,8 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
     """The folds to run: "test" for splits train/dev/test, ``folds`` where every split is "all".
 
     Folds are dealt by label x group. A tenth of the training items, dealt the same way, becomes dev
-    where the posts bring none.
+    where the posts bring none. Posts that are not ``in_training`` leave train and dev after that,
+    so that they change no other post's place.
     """
     rng = np.random.default_rng(seed)
     strata = pd.factorize(table["label"].astype(str) + " " + table["group"].astype(str))[0]
@@ -90,7 +100,7 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
         part = deal(strata, folds, rng)
         for number in range(folds):
             train, test = (np.flatnonzero(side) for side in (part != number, part == number))
-            yield _fold(f"fold{number}", train, test, strata, rng)
+            yield _learned(_fold(f"fold{number}", train, test, strata, rng), table)
         return
     train, dev, test = (np.flatnonzero(splits == name) for name in ("train", "dev", "test"))
     if splits.eq("all").any() or not len(train) or not len(test):
@@ -99,7 +109,7 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
             f"the posts are split as {counts}; they need train and test (and dev), or 'all' on"
             " every post to cross-validate"
         )
-    yield _fold("test", train, test, strata, rng, dev)
+    yield _learned(_fold("test", train, test, strata, rng, dev), table)
 
 
 def deal(strata: Rows, parts: int, rng: np.random.Generator) -> Rows:
@@ -122,3 +132,10 @@ def _fold(
         held = deal(strata[train], DEV_PARTS, rng) == 0
         train, dev = train[~held], train[held]
     return Fold(name, train, dev, test, seed=int(rng.integers(2**63)))
+
+
+def _learned(fold: Fold, table: pd.DataFrame) -> Fold:
+    if "in_training" not in table:
+        return fold
+    kept = table["in_training"].to_numpy(dtype=bool)
+    return replace(fold, train=fold.train[kept[fold.train]], dev=fold.dev[kept[fold.dev]])

@@ -39,7 +39,10 @@ class Linear(Fileless):
         from sklearn.preprocessing import StandardScaler
 
         table = read_posts(posts)
-        features, labels = mean_vectors(encode(table["text"], vectors)), table["label"].to_numpy()
+        features, labels = (
+            mean_vectors(encode(table["text"], vectors)),
+            table["train_label"].to_numpy(),
+        )
 
         def score(fold: Fold) -> NDArray[np.float64]:
             regression = LogisticRegression(C=self.C, max_iter=self.max_iter)

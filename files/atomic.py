@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -43,6 +43,24 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
         raise
     finally:
         _erase(work)
+
+
+def require_new(
+    target: str | Path, *, read: Iterable[str | Path] = (), force: bool = False
+) -> None:
+    """Raise ``InputError`` where to write ``target`` would cost what is there: one of the files
+    ``read``, or, without ``force``, any file; and where its folder is not there.
+    """
+    target = Path(target)
+    for path in map(Path, read):
+        if path.exists() and target.exists() and target.samefile(path):
+            raise InputError(f"{target} is read, and would be overwritten; give another name")
+    if target.is_dir():
+        raise InputError(f"{target} is a folder that is there already; give another name")
+    if target.exists() and not force:
+        raise InputError(f"{target} is there already; give another name, or --force to replace it")
+    if not target.parent.is_dir():
+        raise InputError(f"cannot write {target}: there is no folder {target.parent}; make it")
 
 
 def clear_leftovers(folder: Path) -> None:

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from files import InputError, atomic_path, run_cli
+from files.text import open_plain
 from intrinsic.lookup import Case
 from intrinsic.wordsets.parse import EXAMPLE
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from intrinsic.audit import Audited
+    from intrinsic.metric import Metric
     from intrinsic.score import Score
 
 FEWEST_FILES = 3  # that a rank correlation needs
@@ -91,10 +93,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise InputError("give one or more files of word vectors, or --list")
     from intrinsic.audit import as_table
 
-    audited = audit_files(given)
+    plans = plan_files(given)
+    audited = audit_files(given, plans)
     table = as_table(audited)
     if "-" not in (given.csv, given.json):
         print_scores(audited, console, each=given.each)
+        print_remarks(plans, given.words, console)
         if len(given.vectors) > 1:
             print_ranks(table, console)
     if given.csv:
@@ -106,12 +110,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def audit_files(given: Arguments) -> list[Audited]:
-    """The scores of every file; what is asked of all is checked before the first is opened."""
-    from files.vectors import read_vectors  # loads gensim: not before the arguments are right
-    from intrinsic.audit import Audited, audit, choose_metrics, language_of
+def plan_files(given: Arguments) -> list[list[Metric]]:
+    """What is asked of every file, checked before the first is opened."""
+    from intrinsic.audit import choose_metrics, language_of
 
-    plans = [
+    for path in given.vectors:
+        if not path.exists():
+            open_plain(path)
+    return [
         choose_metrics(
             given.metric,
             queries=given.query,
@@ -125,6 +131,13 @@ def audit_files(given: Arguments) -> list[Audited]:
         )
         for path in given.vectors
     ]
+
+
+def audit_files(given: Arguments, plans: Sequence[Sequence[Metric]]) -> list[Audited]:
+    """The scores of every file."""
+    from files.vectors import read_vectors  # loads gensim: not before the arguments are right
+    from intrinsic.audit import Audited, audit
+
     audited: list[Audited] = []
     for path, name, chosen in zip(given.vectors, _names(given.vectors), plans, strict=True):
         rows = audit(read_vectors(path), chosen, seed=given.seed)
@@ -137,8 +150,10 @@ def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) ->
     from intrinsic.metrics import METRICS
 
     several = len({one.vectors for one in audited}) > 1
-    columns = ["query", *["vectors"] * several, "value", "p", "found", "lost", "convention"]
-    lines = [_lines(one, several=several, each=each) for one in audited]
+    bounds = any(math.isfinite(one.score.low) for one in audited)
+    columns = ["query", *["vectors"] * several, "value", *["95% interval"] * bounds]
+    columns += ["p", "found", "lost", "convention"]
+    lines = [_lines(one, several=several, bounds=bounds, each=each) for one in audited]
     every = [columns, *(line for of_score in lines for line in of_score)]
     widths = [max(len(line[i]) for line in every) for i in range(len(columns))]
     for name in dict.fromkeys(one.score.metric for one in audited):
@@ -146,11 +161,11 @@ def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) ->
         unbiased = "" if about.unbiased is None else f"unbiased: {about.unbiased:g}; "
         _print(console, f"{name}: {about.title}", "bold")
         _print(console, f"  {unbiased}{about.sign}", "dim")
-        _print(console, "  " + _aligned(columns, widths), "dim")
+        _print(console, "  " + _aligned(columns, widths, 1 + several), "dim")
         for one, of_score in zip(audited, lines, strict=True):
             if one.score.metric == name:
                 for line in of_score:
-                    _print(console, "  " + _aligned(line, widths))
+                    _print(console, "  " + _aligned(line, widths, 1 + several))
                 if one.score.reason:
                     _print(console, f"    {one.score.reason}", "italic")
         console.print()
@@ -160,21 +175,34 @@ def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) ->
         _print(console, f"{what} were not found; --json and --csv name them")
 
 
-def _lines(one: Audited, *, several: bool, each: bool) -> list[list[str]]:
+def print_remarks(plans: Sequence[Sequence[Metric]], words: str | None, console: Console) -> None:
+    """What was left out: groups that a metric does not compare, queries that lack a role."""
+    from intrinsic.audit import not_asked
+    from intrinsic.wordsets import read_wordsets
+
+    queries = read_wordsets(words).queries.values() if words else ()
+    told = [line for plan in plans for metric in plan for line in metric.remarks()]
+    told += [line for plan in plans for line in not_asked(plan, queries)]
+    for line in dict.fromkeys(told):
+        _print(console, line, "italic")
+
+
+def _lines(one: Audited, *, several: bool, bounds: bool, each: bool) -> list[list[str]]:
     """The cells of a score's line and of the lines of its single scores."""
     score = one.score
     query = f"{score.query} {score.part}".rstrip()
     value = "NaN" if math.isnan(score.value) else f"{score.value:.4f}"
+    interval = f"{score.low:.4f}, {score.high:.4f}" if math.isfinite(score.low) else ""
     found = [str(score.n_found), str(score.n_lost), score.convention]
-    head = [query, *[one.vectors] * several, value, spell_p(score), *found]
+    head = [query, *[one.vectors] * several, value, *[interval] * bounds, spell_p(score), *found]
     single = one.each.items() if each else ()
-    empty = [""] * several
-    return [head, *([f"  {word}", *empty, f"{score:.4f}", *[""] * 4] for word, score in single)]
+    lines = ([f"  {word}", *[""] * several, f"{score:.4f}"] for word, score in single)
+    return [head, *([*line, *[""] * (len(head) - len(line))] for line in lines)]
 
 
-def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """The cells in columns; the numbers, the last four columns but one, to the right."""
-    left = (*range(len(cells) - 5), len(cells) - 1)
+def _aligned(cells: Sequence[str], widths: Sequence[int], texts: int) -> str:
+    """The cells in columns; all but the first ``texts`` and the last one to the right."""
+    left = (*range(texts), len(cells) - 1)
     aligned = (f"{cell:{'<' if i in left else '>'}{widths[i]}}" for i, cell in enumerate(cells))
     return "  ".join(aligned).rstrip()
 

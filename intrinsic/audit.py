@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from intrinsic.metric import Metric
     from intrinsic.score import Score
+    from intrinsic.wordsets import Query
 
 LANGUAGES = ("de", "en", "es", "hr", "it", "ru", "tr")
 NAMED = re.compile(r"(?:^|[._-])(" + "|".join(LANGUAGES) + r")(?=[._-]|$)")
@@ -86,6 +87,25 @@ def choose_metrics(
     return chosen
 
 
+def not_asked(metrics: Sequence[Metric], queries: Iterable[Query]) -> list[str]:
+    """Why queries on targets and attributes are not asked by metrics about such.
+
+    A query without B, say, is passed over by every metric that needs B: a line for each query.
+    """
+    asking = {(metric.name, query.name) for metric in metrics for query in metric.asked}
+    found = []
+    for query in queries:
+        lacking: dict[str, list[str]] = {}
+        for kind in METRICS.values():
+            about_groups = {"X", "Y", "A", "B"}.issuperset(kind.about.required)
+            if about_groups and (kind.about.name, query.name) not in asking:
+                for role in kind.lacking(query):
+                    lacking.setdefault(role, []).append(kind.about.name)
+        for role, names in lacking.items():
+            found.append(f"query {query.name!r} has no {role}, which {', '.join(names)} ask about")
+    return found
+
+
 def audit(
     vectors: KeyedVectors, metrics: Sequence[Metric], *, seed: int = 0
 ) -> list[tuple[Score, Mapping[str, float]]]:
@@ -112,7 +132,8 @@ def ranks(table: pd.DataFrame) -> pd.DataFrame:
     wide = table.assign(distance=distance).pivot_table(
         index=["metric", "query", "part"], columns="vectors", values="distance", sort=False
     )
-    return wide[table["vectors"].unique().tolist()].dropna().rank(axis=1)
+    files = table["vectors"].unique().tolist()  # of which some may have no value at all
+    return wide.reindex(columns=files).dropna().rank(axis=1)
 
 
 def rank_correlations(ranked: pd.DataFrame) -> pd.DataFrame:

@@ -30,7 +30,7 @@ class FoundQuery:
     """What was found of a query, by role, and the vectors it was found in.
 
     left_out: the words of base pairs and those excluded, which are no neutral words. cut: items
-    that were found and are not used.
+    that were found and are not used. drawn: whether this is a resample, whose score needs no test.
     """
 
     query: Query
@@ -38,6 +38,7 @@ class FoundQuery:
     sets: Mapping[str, Found]
     left_out: frozenset[str]
     cut: tuple[str, ...] = ()
+    drawn: bool = False
 
     def __getitem__(self, role: str) -> Found:
         return self.sets[role]
@@ -70,18 +71,19 @@ class FoundQuery:
         """The same with every set drawn anew with replacement."""
         sizes = {role: len(found.items) for role, found in self.sets.items()}
         drawn = {role: rng.integers(size, size=size) for role, size in sizes.items() if size}
-        return self._take(drawn)
+        return self.take(drawn)
 
     def joint_resamples(self) -> Iterator[FoundQuery]:
         """The resamples of ``intrinsic.resampling``, one by one; a set may be empty in some."""
         draws = {role: draw_items(role, found) for role, found in self.measured.items()}
         for i in range(RESAMPLES):
             times = {role: drawn[:, i] for role, drawn in draws.items()}
-            yield self._take({role: np.repeat(np.arange(len(n)), n) for role, n in times.items()})
+            yield self.take({role: np.repeat(np.arange(len(n)), n) for role, n in times.items()})
 
-    def _take(self, places: Mapping[str, NDArray[np.intp]]) -> FoundQuery:
+    def take(self, places: Mapping[str, NDArray[np.intp]]) -> FoundQuery:
+        """The same with the items of these roles at these places, as often as named."""
         sets = {role: self[role].take(drawn) for role, drawn in places.items()}
-        return dataclasses.replace(self, sets={**self.sets, **sets})
+        return dataclasses.replace(self, sets={**self.sets, **sets}, drawn=True)
 
     def shortages(self, min_found: float, fewest: Mapping[str, int]) -> list[str]:
         """Why sets have too few items (``lookup.shortage``); ``fewest``: one unless named."""

@@ -71,6 +71,19 @@ def frequent(
     return made[size, left_out]
 
 
+def most_frequent(vectors: KeyedVectors, size: int) -> list[str]:
+    """Those of the ``size`` most frequent words that have letters alone, joined by underscores at
+    most, are under 20 characters, in any case, and have a vector that is not zero.
+    """
+    words = [
+        word
+        for word in vectors.index_to_key[:size]
+        if len(word) < LONGEST and LETTERS.fullmatch(word)
+    ]
+    rows = vectors.vectors[[vectors.key_to_index[word] for word in words]]
+    return [words[i] for i in np.flatnonzero(np.any(rows != 0, axis=1)).tolist()]
+
+
 def _gather(vectors: KeyedVectors, size: int, left_out: Collection[str]) -> FrequentWords:
     places = [
         place

@@ -195,8 +195,7 @@ class Metric:
         names = self.queries or self.usual(self.words, self.language or "en")
         found = load_queries(names, self.words)
         for query in found:
-            missing = [role for role in self.about.required if role not in query.sets]
-            if missing:
+            if missing := self.lacking(query):
                 needs = f"{self.name} asks about {', '.join(self.about.required)}"
                 raise InputError(f"query {query.name!r} has no {', '.join(missing)}; {needs}")
             if self.language and query.language not in (self.language, UNKNOWN):
@@ -217,7 +216,22 @@ class Metric:
     @classmethod
     def can_ask(cls, query: Query) -> bool:
         """Whether the query has every word set that the metric needs."""
-        return all(role in query.sets for role in cls.about.required)
+        return not cls.lacking(query)
+
+    @classmethod
+    def lacking(cls, query: Query) -> list[str]:
+        """The roles that the metric needs and the query has not."""
+        return [role for role in cls.about.required if role not in query.sets]
+
+    def remarks(self) -> list[str]:
+        """What is said of the queries asked: further groups that the metric does not compare."""
+        found = []
+        for query in self.asked:
+            more = [role for role in query.sets if MORE_GROUPS.fullmatch(role)]
+            if unused := [role for role in more if not self.about.takes(role)]:
+                sets = f"{', '.join(unused)} of query {query.name!r}"
+                found.append(f"{self.name} compares two groups and leaves {sets} out")
+        return found
 
     def files(self) -> list[Path]:
         """The files the score depends on."""
@@ -260,14 +274,15 @@ class Metric:
         corpus or the training. NaN where fewer than nine in ten resamples have a score.
         """
         rng = np.random.default_rng(seed)
-        drawn = self._on_each((words.resampled(rng) for _ in range(self.resamples)), seed)
+        drawn = self.on_each((words.resampled(rng) for _ in range(self.resamples)), seed)
         return {part: percentiles(values, self.resamples) for part, values in drawn.items()}
 
     def resampled(self, words: FoundQuery) -> Mapping[str, Sequence[float]]:
         """Each part's score over ``intrinsic.resampling``'s resamples; NaN where it has none."""
-        return self._on_each(words.joint_resamples(), 0)
+        return self.on_each(words.joint_resamples(), 0)
 
-    def _on_each(self, drawn: Iterable[FoundQuery], seed: int) -> dict[str, list[float]]:
+    def on_each(self, drawn: Iterable[FoundQuery], seed: int) -> dict[str, list[float]]:
+        """Each part's values on what was drawn of a query, in order; NaN where it has none."""
         found = [self._values(words, seed) for words in drawn]
         parts = dict.fromkeys(part for values in found for part in values)
         return {part: [values.get(part, math.nan) for values in found] for part in parts}

@@ -56,6 +56,16 @@ class PValue:
         """The two-sided p of Student's t for n values, which has no count."""
         return cls(p, "t", 0, n, "two-sided", False, p, p)
 
+    @classmethod
+    def of_ranks(cls, p: float, n: int, largest: int) -> PValue:
+        """The two-sided p of a rank correlation of n values: over all n! orders up to ``largest``
+        values, by Student's t beyond.
+        """
+        if n > largest:
+            return cls.of_t(p, n)
+        orders = math.factorial(n)
+        return cls(p, "exact", round(p * orders), orders, "two-sided", False, p, p)
+
 
 def exact_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool = False) -> PValue:
     r"""The exact permutation p-value of D = mean(x) - mean(y).

@@ -30,6 +30,8 @@ CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / gro
 # method that goes with it.
 NEEDS = {
     ("embedding", "pretrained"): ["embedding.path=vectors.txt"],
+    ("embedding", "transformers"): ["embedding.model=bert", "embedding.revision=86b5e09"],
+    ("embedding", "transformers_in_corpus"): ["embedding.model=bert", "embedding.revision=86b5e09"],
     ("corpus", "text"): ["corpus.path=corpus.txt"],
     ("corpus", "datasets"): ["corpus.path=folder"],
     ("source", "csv"): ["source.path=posts.csv"],
@@ -132,6 +134,12 @@ REFUSED = [
     (["subject=statik"], "did you mean 'static'?"),
     (["classifier._target_=os.system"], "is no choice"),
     (["seed=x"], "seed='x'"),
+    (["store=X"], "store=X: the folder is store.dir=X"),
+    (["results=X"], "results=X: the folder is results.dir=X"),
+    (["results.dir="], "results.dir='' names no folder"),
+    (["store.dir=null"], "store.dir=None names no folder"),
+    (["plan=maybe"], "plan='maybe': give true or false"),
+    (["results.extend=7"], "results.extend=7: give true or false"),
     (["overwrite=allways"], "did you mean 'always'?"),
     (["source=davidson"], "BIASBRIDGE_DATA"),
     (["corpus=text", "corpus.path=absent.txt"], "absent.txt"),

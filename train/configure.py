@@ -7,10 +7,11 @@ import importlib
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from analysis.planner import Planner
 from analysis.studies.study import Study
+from corpora.kinds import Challenge, PostChallenge
 from files import Choice, InputError, nearest
 from files.choice import FieldError, lacks
 from files.printable import CONTROL
@@ -25,6 +26,26 @@ REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 Tree = Mapping[str, Any]
 
 
+class OfChallenge(NamedTuple):
+    """What tells challenge sets of one kind, and what to say of them."""
+
+    method: str
+    holds: str
+    such_as: str
+
+
+OF_CHALLENGES: Mapping[type, OfChallenge] = {
+    Challenge: OfChallenge(
+        "load", "documents with pronouns", "challenge=generated, winobias, winogender or gap"
+    ),
+    PostChallenge: OfChallenge(
+        "posts",
+        "labelled posts",
+        "challenge=generated_templates, hatecheck, identity_templates or csv",
+    ),
+}
+
+
 def to_point(tree: Tree, written: Tree) -> Point:
     """The point that a configuration describes: its values, and the same as they are written, with
     ``${...}`` in the place of what a node takes from another.
@@ -32,6 +53,7 @@ def to_point(tree: Tree, written: Tree) -> Point:
     Raises ``InputError`` for an unknown key, a value that a field does not allow, and a choice
     that lacks what its kind needs.
     """
+    _require_fitting_challenge(tree)
     read = Reader(written)
     for name, node in tree.items():  # those too that this point does not use
         if isinstance(node, Mapping) and TARGET in node:
@@ -57,6 +79,28 @@ def to_point(tree: Tree, written: Tree) -> Point:
         )
     except FieldError as error:
         raise InputError(str(error).replace("experiment=", "name=")) from error
+
+
+def _require_fitting_challenge(tree: Tree) -> None:
+    """Raise ``InputError`` for a challenge set that the task cannot be tested on, before anything
+    else is read: a set of the other kind brings settings that the task does not know.
+    """
+    nodes = [tree.get(name) for name in ("task", "challenge")]
+    task, challenge = (
+        _import(node.get(TARGET), name) if isinstance(node, Mapping) else None
+        for name, node in zip(("task", "challenge"), nodes, strict=True)
+    )
+    wanted: type | None = getattr(task, "challenges", None)
+    if wanted is None or challenge is None or task is None:
+        return
+    if not hasattr(challenge, OF_CHALLENGES[wanted].method):
+        other = next(kind for known, kind in OF_CHALLENGES.items() if known is not wanted)
+        if hasattr(challenge, other.method):
+            kind = OF_CHALLENGES[wanted]
+            raise InputError(
+                f"challenge={challenge.__name__} holds {other.holds}, and"
+                f" task={task.__name__} is tested on {kind.holds}; take {kind.such_as}"
+            )
 
 
 def to_study(node: Tree) -> Study:

@@ -33,6 +33,14 @@ class Loaded(Choice, Protocol):
         """The vectors, checked."""
 
 
+@runtime_checkable
+class Described(Protocol):
+    """An embedding that has columns of its own in the table of points."""
+
+    def facts(self) -> dict[str, str | int | float | bool]:
+        """What tells of it besides its name."""
+
+
 @choice
 class Word2Vec:
     """Skip-gram with negative sampling (Mikolov et al., 2013).

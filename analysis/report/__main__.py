@@ -43,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found,
             primary=study.primary,
             utility=study.utility,
+            smallest=study.smallest,
             curves=curves,
             out=given.out,
         ),

@@ -104,7 +104,10 @@ function select(brush) {
 }
 
 const curves = expand(D.curves);
-const specs = figures(D.look, UNMODIFIED, rows, curves);
+const verdicts = D.correlations.filter((row) => row.role === "primary");
+const together = D.pooled.filter((row) => row.r !== null);
+const kinds = { primary: distinct(verdicts.map((row) => row.verdict)), forest: together.length ? ["slice", "pooled"] : ["slice"] };
+const specs = figures(D.look, UNMODIFIED, rows, curves, kinds, D.smallest);
 const quiet = { actions: false, logLevel: 1, renderer: rows.length > 3000 ? "canvas" : "svg" };
 async function draw(id, data = {}) {
   const spec = structuredClone(specs[id]);
@@ -113,7 +116,6 @@ async function draw(id, data = {}) {
 }
 
 // The answer first.
-const verdicts = D.correlations.filter((row) => row.role === "primary");
 const brief = ["query", "gap", "verdict", "r within bases, 95% interval", "embedding runs", "bases", "p, adjusted", "r of all, 95% interval", "right picks, 95% interval", "why"];
 const estimate = (value, low, high) => (value === null ? "" : `${value.toFixed(2)} ${low === null ? "" : `[${low.toFixed(2)},\u00a0${high.toFixed(2)}]`}`);
 for (const row of verdicts) Object.assign(row, {
@@ -125,6 +127,12 @@ const vary = ["task", "metric", "embedding", "method"].filter((name) => distinct
 document.getElementById("verdicts").append(table(verdicts, [...vary, ...brief],
   "The slices that were declared before the run. r within bases: does the gap follow the score when an embedding is modified; r of all: over all rows, its interval from 5 corpora or bases on; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless)"));
 
+const sliced = (row, names) => names.map((name) => row[name]).join(", ");
+const r = (row) => ({ r: row.within, low: row.within_low, high: row.within_high, n_units: row.n_units });
+const primary = verdicts.map((row) => ({ slice: sliced(row, [...vary, "query", "gap"]), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null);
+if (primary.length) await draw("primary", { primary });
+else document.getElementById("primary").parentElement.remove();
+
 window.report = { rows, shown, chosen };
 await show();
 window.reportReady = performance.now();
@@ -134,11 +142,11 @@ await draw("by_method", { rows });
 await draw("by_embedding", { rows });
 const forest = [
   ...D.correlations.filter((row) => row.method === ALL && row.embedding !== ALL && row.query !== ALL)
-    .map((row) => ({ slice: `${row.embedding}, ${row.query}, ${row.gap}`, r: row.within, low: row.within_low, high: row.within_high, n_units: row.n_units, kind: "slice" })),
-  ...D.pooled.map((row) => ({ slice: `together: ${row.metric}, ${row.gap}`, r: row.r, low: row.low, high: row.high, n_units: row.m, kind: "pooled" })),
+    .map((row) => ({ slice: sliced(row, ["embedding", "query", "gap"]), kind: "slice", ...r(row) })),
+  ...together.map((row) => ({ slice: `together: ${row.metric}, ${row.gap}`, r: row.r, low: row.low, high: row.high, n_units: row.m, kind: "pooled" })),
 ].filter((row) => row.r !== null);
 await draw("forest", { forest });
-document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "reason"],
+if (together.length) document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "reason"],
   "m embeddings pooled by random effects (r, 95% interval, tau2 on the scale of z, i2: share of heterogeneity), from 4 on"));
 if (D.specifications.length) {
   const choices = Object.keys(D.specifications[0]).filter((name) => !["task", "rank", "n_units", "r", "low", "high", "null_low", "null_high"].includes(name));

@@ -2,7 +2,7 @@
 const CONFIG = {
   font: "system-ui, sans-serif",
   axis: { labelFontSize: 12, titleFontSize: 12, grid: true, gridColor: "#e4e4e4", labelColor: "#333", titleColor: "#333" },
-  legend: { labelFontSize: 12, titleFontSize: 12, orient: "top" },
+  legend: { labelFontSize: 12, titleFontSize: 12, orient: "top", symbolOpacity: 1, ...(window.innerWidth < 640 ? { layout: { top: { direction: "vertical", anchor: "start" } }, columns: 2 } : {}) },
   header: { labelFontSize: 12, titleFontSize: 12 },
   view: { stroke: "#bbb" },
 };
@@ -11,6 +11,8 @@ const TOLD = {
   query: "query", x: "score", x_interval: "score, 95% interval", n_found: "words found", n_lost: "words lost",
   gap: "measure", groups: "groups", y: "gap", y_interval: "gap, 95% interval", by_group: "by group", support: "items behind the gap",
 };
+// Colours and shapes of verdicts and estimates; none is that of a method.
+const KINDS = { supports: ["#00603c", "circle"], contradicts: ["#a03000", "triangle-up"], negligible: ["#5a3d99", "square"], "cannot tell": ["#777", "diamond"], slice: ["#777", "circle"], pooled: ["#222", "diamond"] };
 const tooltip = Object.entries(TOLD).map(([field, title]) => ({ field, title, ...(["x", "y"].includes(field) ? { format: ".3f" } : {}) }));
 const quantitative = (field, title, more = {}) => ({ field, type: "quantitative", title, ...more });
 const nominal = (field, title = null, more = {}) => ({ field, type: "nominal", title, ...more });
@@ -18,13 +20,13 @@ const free = { scale: { zero: false, nice: true } };
 const zeroRule = { mark: { type: "rule", color: "#888", strokeDash: [4, 3] }, encoding: { y: { datum: 0 } } };
 
 // look: the colours and shapes of the paper's figures; black is kept for unmodified embeddings.
-function figures({ black, palette, shapes }, unmodified, rows, doses) {
+function figures({ black, methods: colours, shapes }, unmodified, rows, doses, kinds, smallest) {
   const values = (table, name) => [...new Set(table.map((row) => row[name]))];
   const facet = (table, name) => nominal(name, null, { sort: values(table, name), header: { labelExpr: "split(datum.label, ', ')" } });
   const methods = values(rows, "method_name"), embeddings = values(rows, "embedding");
   const others = methods.filter((method) => method !== unmodified);
   const cycle = (items, count) => Array.from({ length: count }, (_, i) => items[i % items.length]);
-  const color = nominal("method_name", "method", { scale: { domain: [unmodified, ...others], range: [black, ...cycle(palette, others.length)] } });
+  const color = nominal("method_name", "method", { scale: { domain: [unmodified, ...others], range: [black, ...others.map((name) => colours[name])] } });
   const shape = nominal("embedding", "embedding", { scale: { domain: embeddings, range: cycle(shapes, embeddings.length) } });
   const x = quantitative("x", "score of the metric", free);
   const gap = (title) => quantitative("y", title, free);
@@ -50,28 +52,29 @@ function figures({ black, palette, shapes }, unmodified, rows, doses) {
     data: { name: "rows" }, facet: { row: facet(rows, row), column: facet(rows, column) },
     spec: {
       width: 170, height: 120,
-      layer: [zeroRule, { mark: { type: "point", filled: true, size: 35, opacity: 0.8 }, encoding: { x, y: gap("gap"), color, shape, tooltip } }],
+      layer: [bar({ x, y: { field: "y_low", type: "quantitative" }, y2: { field: "y_high" } }), zeroRule, { mark: { type: "point", filled: true, size: 35, opacity: 0.8 }, encoding: { x, y: gap("gap"), color, shape, tooltip } }],
     },
   });
+  const kind = (look, kinds) => nominal("kind", null, { scale: { domain: kinds, range: kinds.map((name) => KINDS[name][look === "range" ? 0 : 1]) } });
   // The correlation of every slice with its interval, and the pooled one below.
   const slice = nominal("slice", null, { sort: null, axis: { labelLimit: 320 } });
-  const kind = (range) => nominal("kind", null, { scale: { domain: ["slice", "pooled"], range } });
-  const r = quantitative("r", "r within bases, 95% interval", { scale: { domain: [-1, 1] } });
+  const r = quantitative("r", "r within bases", { scale: { domain: [-1, 1] } });
   const numbers = ["r", "low", "high"].map((field) => ({ field, format: ".3f" }));
-  const forest = {
-    data: { name: "forest" }, width: "container", height: { step: 20 },
+  const forest = (name, kinds, at = []) => ({
+    data: { name }, width: "container", height: { step: 22 },
     layer: [
       { mark: { type: "rule", color: "#888" }, encoding: { x: { datum: 0 } } },
-      { mark: { type: "rule", strokeWidth: 2 }, encoding: { y: slice, x: { ...r, field: "low" }, x2: { field: "high" }, color: kind(palette.slice(0, 2)) } },
+      ...at.map((datum) => ({ mark: { type: "rule", color: "#888", strokeDash: [4, 3] }, encoding: { x: { datum } } })),
+      { mark: { type: "rule", strokeWidth: 2 }, encoding: { y: slice, x: { ...r, field: "low" }, x2: { field: "high" }, color: kind("range", kinds) } },
       {
         mark: { type: "point", filled: true, size: 70 },
         encoding: {
-          y: slice, x: r, color: kind(palette.slice(0, 2)), shape: kind(["circle", "diamond"]),
+          y: slice, x: r, color: kind("range", kinds), shape: kind("shapes", kinds),
           tooltip: [{ field: "slice" }, ...numbers, { field: "n_units", title: "units" }],
         },
       },
     ],
-  };
+  });
   // Every specification in order of r, over the band of no association.
   const rank = quantitative("rank", "specifications in order of r");
   const specifications = {
@@ -81,13 +84,13 @@ function figures({ black, palette, shapes }, unmodified, rows, doses) {
       layer: [
         { mark: { type: "area", color: "#999", opacity: 0.3 }, encoding: { x: rank, y: { ...r, field: "null_low" }, y2: { field: "null_high" } } },
         { mark: { type: "rule", color: "#888" }, encoding: { y: { datum: 0 } } },
-        { mark: { type: "rule", opacity: 0.3, color: palette[0] }, encoding: { x: rank, y: { ...r, field: "low" }, y2: { field: "high" } } },
-        { mark: { type: "point", filled: true, size: 25, opacity: 1, color: palette[0] }, encoding: { x: rank, y: r, tooltip: [{ field: "levels" }, ...numbers, { field: "n_units", title: "units" }] } },
+        { mark: { type: "rule", opacity: 0.3, color: KINDS.slice[0] }, encoding: { x: rank, y: { ...r, field: "low" }, y2: { field: "high" } } },
+        { mark: { type: "point", filled: true, size: 25, opacity: 1, color: KINDS.slice[0] }, encoding: { x: rank, y: r, tooltip: [{ field: "levels" }, ...numbers, { field: "n_units", title: "units" }] } },
       ],
     },
   };
   // What the dose does: the mean over embeddings and seeds, and the range.
-  const dose = quantitative("dose", "dose"), method = nominal("method", "method", { scale: { domain: others, range: cycle(palette, others.length) } });
+  const dose = quantitative("dose", "dose"), method = nominal("method", "method", { scale: { domain: others, range: others.map((name) => colours[name]) } });
   const value = (aggregate, more = {}) => quantitative("value", null, { aggregate, ...more });
   const curves = {
     data: { name: "curves" }, facet: facet(doses, "what"), columns: 3, resolve: { scale: { y: "independent" } },
@@ -99,7 +102,7 @@ function figures({ black, palette, shapes }, unmodified, rows, doses) {
       ],
     },
   };
-  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "method_name"), by_embedding: panels("gap", "embedding"), forest, specifications, curves };
+  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "method_name"), by_embedding: panels("gap", "embedding"), primary: forest("primary", kinds.primary, [-smallest, smallest]), forest: forest("forest", kinds.forest), specifications, curves };
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { $schema: "https://vega.github.io/schema/vega-lite/v6.json", config: CONFIG, ...spec }]));
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
@@ -18,11 +18,12 @@ import vl_convert
 from analysis.columns import texts
 from analysis.figures import STAMP
 from analysis.made import read_made, spell_made
-from analysis.naming import PRIMARY, UNMODIFIED, UTILITY, taggers
+from analysis.naming import PRIMARY, SMALLEST, UNMODIFIED, UTILITY, taggers
+from analysis.report.answer import answer
 from analysis.report.page_data import Json, page_data
 from analysis.report.tex import correlations_tex
 from analysis.saturation import saturation
-from analysis.verdict import CANNOT_TELL, CONTRADICTS, NEGLIGIBLE, ROLE_PRIMARY, RULES, SUPPORTS
+from analysis.verdict import RULES
 from files import InputError, atomic_path
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def build_report(
     *,
     primary: Sequence[str] = PRIMARY,
     utility: str = UTILITY,
+    smallest: float = SMALLEST,
     curves: Sequence[Curve] = (),
     out: Path | None = None,
 ) -> list[Path]:
@@ -53,14 +55,24 @@ def build_report(
     the paths.
 
     ``joined`` comes from ``join_points``, ``found`` from ``correlate_slices``; the answer on top
-    counts the primary slices; ``curves`` are its specification curves. What the computing cost is
+    is about the primary slices; ``curves`` are its specification curves. What the computing cost is
     read from the records in the folder. Raises ``InputError`` for a page larger than 5 MB.
     """
-    data = page_data(tables, joined, found, primary=primary, utility=utility, curves=curves)
+    data = page_data(
+        tables,
+        joined,
+        found,
+        primary=primary,
+        utility=utility,
+        smallest=smallest,
+        curves=curves,
+    )
+    first, *further = answer(found)
     words = {
         "title": html.escape(_title(tables, folder)),
         "banner": _banner() if data["generated"] else "",
-        "headline": html.escape(headline(found)),
+        "headline": html.escape(first),
+        "further": html.escape(" ".join(further)),
         "groups": html.escape("; ".join(taggers(texts(tables.extrinsic, "group_by")))),
         "saturation": html.escape(saturation(tables)),
         "curves": _part("specifications.html") if curves else "",
@@ -82,23 +94,6 @@ def build_report(
         with atomic_path(path) as work:
             work.write_text(text, encoding="utf-8")
     return [target, tex]
-
-
-def headline(found: Iterable[Finding]) -> str:
-    """How many of the primary slices support that the gap follows the score, contradict it, have a
-    negligible correlation, or cannot tell.
-    """
-    slices = [each for each in found if each.judgement.role == ROLE_PRIMARY]
-    verdicts = [each.judgement.verdict for each in slices]
-    units = max((each.evidence.n_units for each in slices), default=0)
-    bases = max((each.evidence.n_bases for each in slices), default=0)
-    return (
-        f"{verdicts.count(SUPPORTS)} of {len(slices)} primary slices support that the gap follows"
-        f" the score when an embedding is modified, {verdicts.count(CONTRADICTS)} contradict it,"
-        f" {verdicts.count(NEGLIGIBLE)} find it negligible, {verdicts.count(CANNOT_TELL)} cannot"
-        f" tell (a slice: a query and a gap; at most {units} embedding runs of {bases} unmodified"
-        " embeddings)."
-    )
 
 
 def _render(data: Mapping[str, Json], words: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.columns import numbers, text_rows, texts, values_of
 from analysis.evidence import Evidence
 from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
-from analysis.grid import BLACK, PALETTE, SHAPES
+from analysis.grid import BLACK, SHAPES, palette_of
 from analysis.naming import (
     ALL,
     DOSE_SIGN,
@@ -77,6 +77,7 @@ def page_data(
     *,
     primary: Sequence[str],
     utility: str,
+    smallest: float,
     curves: Sequence[Curve] = (),
 ) -> dict[str, Json]:
     """Points, rows, curves, correlations, specifications and pooled estimates; NaN is None. Every
@@ -96,6 +97,7 @@ def page_data(
         for measure in primary_of(texts(joined, "measure"), primary)
     ]
     correlations = correlation_table(found, CORRELATION_COLUMNS)
+    methods = [name for name in dict.fromkeys(texts(points, "method")) if name != UNMODIFIED]
     table = specification_table(curves)
     return {
         "points": _records(columns(points, POINT_COLUMNS)),
@@ -111,8 +113,13 @@ def page_data(
         "specifications": _records(columns(table, table.columns)),
         "specifications_told": [curve.told() for curve in curves],
         "rules": RULES,
+        "smallest": smallest,
         "generated": "True" in texts(points, "generated"),
-        "look": {"black": BLACK, "palette": PALETTE, "shapes": SHAPES},
+        "look": {
+            "black": BLACK,
+            "methods": dict(zip(methods, palette_of(methods), strict=True)),
+            "shapes": SHAPES,
+        },
     }
 
 

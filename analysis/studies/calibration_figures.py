@@ -13,6 +13,7 @@ from rich.table import Table
 from analysis.columns import labels, numbers, texts, values_of
 from analysis.grid import CONFIG, PALETTE
 from analysis.show import short
+from analysis.studies.calibration import SETTINGS
 from analysis.studies.calibration_table import SIZES
 from files.charts import SCHEMA, Spec, save_charts
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMATS = (".svg", ".png", ".pdf")
-SETTINGS = ("embedding", "classifier", *SIZES)
 TITLES = {
     "sentences": "sentences in the corpus",
     "dim": "vector length",

@@ -7,13 +7,26 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import Ge
 
+from analysis.verdict import CONTRADICTS, SUPPORTS
 from files import InputError, atomic_path, choice
 from files.choice import Count, Fileless
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
     from rich.console import Console
 
     from analysis.results import Tables
+    from analysis.studies.control_studies import Row
+
+NOTES = (
+    "A link is planted where transmission is above 0, for queries of the link; the control queries"
+    " have nothing to do with the task.",
+    "r is taken within bases: embeddings of one seed share the world's own leans and the posts.",
+    "apart: how many of the smaller studies share no seed; intervals are Wilson's for so many.",
+    "It says what such a study can see in generated data, not that there is a link in the world.",
+)
 
 
 @choice
@@ -24,8 +37,8 @@ class Control(Fileless):
     stereotypes, or a method), the gaps in the ``primary`` measures against the scores of each
     query: r and verdict of all embeddings together, and of ``draws`` smaller studies, each of some
     seeds drawn from them: how often each verdict is reached. The queries ``controls`` have nothing
-    to do with the task. Prints both tables and writes ``control.csv`` and ``control_studies.csv``
-    and figures of them.
+    to do with the task. Prints both tables and writes ``control.csv``, ``control_studies.csv``,
+    figures of them and ``report.html``.
     """
 
     primary: tuple[str, ...] = ("precision",)
@@ -40,6 +53,7 @@ class Control(Fileless):
         import pandas as pd
 
         from analysis.joined import has_gaps
+        from analysis.report.study_page import write_study_page
         from analysis.studies.control_figures import draw_controls, print_controls
         from analysis.studies.control_studies import designs, smaller_studies, whole_study
 
@@ -59,7 +73,32 @@ class Control(Fileless):
             written.append(path)
         print_controls(rows, drawn, console)
         try:
-            return written + draw_controls(rows, drawn, folder / "figures")
+            written += draw_controls(rows, drawn, folder / "figures")
         except InputError as refusal:
             console.print(f"not drawn: {refusal}", highlight=False, markup=False)
-            return written
+        title = "Would a study see a link between score and gap?"
+        shown = [
+            ("The whole study: r within bases and verdict", pd.DataFrame(rows)),
+            ("Smaller studies drawn from it: how often each verdict is reached", _few(drawn)),
+        ]
+        page = write_study_page(folder, tables.points, title, answer(rows), shown, written, NOTES)
+        return [*written, page]
+
+
+def answer(rows: Sequence[Row]) -> str:
+    """One sentence: how often the whole study is right and wrong about links and their absence."""
+    linked = [str(row["verdict"]) for row in rows if row["linked"]]
+    none = [str(row["verdict"]) for row in rows if not row["linked"]]
+    return (
+        f"Of {len(linked)} slices with a planted link the whole study supports"
+        f" {linked.count(SUPPORTS)} and contradicts {linked.count(CONTRADICTS)}; of {len(none)}"
+        f" without one it claims a link in {none.count(SUPPORTS) + none.count(CONTRADICTS)}."
+    )
+
+
+def _few(drawn: Sequence[Row]) -> pd.DataFrame:
+    """The shares without their intervals, which the CSV has."""
+    import pandas as pd
+
+    table = pd.DataFrame(drawn)
+    return table[[name for name in table if not str(name).endswith(("_low", "_high"))]]

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import Gt, Lt
 
-from analysis.naming import ALL, PRIMARY, SMALLEST, UTILITY, Declared
+from analysis.columns import texts
+from analysis.naming import ALL, PRIMARY, SMALLEST, UTILITY, Declared, primary_of
 from files import InputError, atomic_path, choice
 from files.choice import Fileless
 
@@ -30,7 +31,8 @@ SETTINGS = "correlation.json"
 class Correlation(Fileless):
     """Intrinsic scores against gaps, slice by slice, as in Goldfarb-Tarrant et al. (2021).
 
-    Prints the points and, where there are gaps, the correlations; writes ``correlations.csv`` and,
+    Prints the points and, where there are gaps, the correlations; writes ``correlations.csv``,
+    ``crossed.csv`` where doses of labels were crossed with embeddings (``analysis.crossed``), and,
     of three points or more, the figures, ``report.html`` and ``correlations.tex``; where there are
     two specifications or more their curve, ``specifications.csv`` and ``specification_levels.csv``;
     where a metric was asked ``from_task`` and otherwise, ``alignment.csv``.
@@ -86,7 +88,23 @@ class Correlation(Fileless):
         if joined is None or len(tables.points) < FEWEST:
             return written
         print_correlations(found, console)
+        written += self._cross(joined, folder, console)
         return written + self._draw(tables, joined, found, folder, console)
+
+    def _cross(self, joined: pd.DataFrame, folder: Path, console: Console) -> list[Path]:
+        """``crossed.csv``, where doses of labels meet embeddings of one base."""
+        from analysis.crossed import crossed_table
+        from analysis.show import print_crossed
+        from files.tables import write_csv
+
+        table = crossed_table(joined)
+        if table is None:
+            return []
+        shown = table[table["measure"].isin(primary_of(texts(table, "measure"), self.primary))]
+        print_crossed(shown, console)
+        with atomic_path(folder / "crossed.csv") as path:
+            write_csv(table, path)
+        return [folder / "crossed.csv"]
 
     def _draw(
         self,
@@ -116,6 +134,7 @@ class Correlation(Fileless):
                 found,
                 primary=self.primary,
                 utility=self.utility,
+                smallest=self.smallest,
                 curves=curves,
             )
         return written

@@ -9,6 +9,7 @@ from typing import Literal
 from gensim.models import KeyedVectors, Word2Vec
 
 from files.errors import InputError
+from files.vector_files import vectors_at
 from files.vectors.binary import binary_blocks
 from files.vectors.blocks import Block, checked, gather, refuse_nonfinite, select
 from files.vectors.detect import Layout, detect_layout
@@ -29,8 +30,9 @@ def read_vectors(
     """The word vectors of a file or mapped folder, in the file's order.
 
     The content tells the format: word2vec text or binary, GloVe, fastText .vec or .bin (the latter
-    gives ``FastTextKeyedVectors``), a mapped folder, or gensim's own pickle, which can run code and
-    is opened only with ``trusted=True``. Text and binary may be .gz, .bz2 or .xz.
+    gives ``FastTextKeyedVectors``), a mapped folder or the store's folder of a result that has one,
+    or gensim's own pickle, which can run code and is opened only with ``trusted=True``. Text and
+    binary may be .gz, .bz2 or .xz.
 
     With ``vocab`` only those words are kept: the file is streamed, the memory is that of the rows
     found, other rows are not checked, and the result is a plain ``KeyedVectors`` in memory.
@@ -41,7 +43,7 @@ def read_vectors(
     cut, in no known format, disagrees with its header, holds NaN, infinite or ragged rows, a word
     twice or a word that is not UTF-8, or when it has none of ``vocab``.
     """
-    path = Path(path)
+    path = vectors_at(path)
     layout = detect_layout(path)
     blocks = streamed(path, layout, vocab, duplicates)
     if blocks is not None:

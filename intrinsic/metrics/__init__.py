@@ -11,6 +11,7 @@ from intrinsic.metrics import (
     sentiment,
     separability,
     set_distances,
+    unrelated,
     utility,
     weat,
 )
@@ -45,6 +46,7 @@ KINDS: tuple[type[Metric], ...] = (
     separability.ImplicitBias,
     utility.SemanticQuality,
     utility.Analogies,
+    unrelated.UnrelatedAnalogies,
     utility.GeneratedAnalogies,
 )
 METRICS = {kind.about.name: kind for kind in KINDS}

@@ -116,8 +116,14 @@ class DirectBias(Metric):
         Convention("mean", "The mean difference of the base pairs.", {"along": "mean"}),
     )
 
+    items: ClassVar[str] = "words"
+
     along: Along = "pca"
     c: Annotated[NotNegative, doc("exponent of the cosines")] = 1.0
+
+    def by_pair(self, words: FoundQuery) -> Floats:
+        """cos(w, unit(a) - unit(b)) of every word and pair, signed. Shape (words, pairs)."""
+        return ripa(words["words"].matrix, words["pairs"].matrix)
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean absolute cosine to the power c."""
@@ -143,12 +149,16 @@ class PairBias(Metric):
         default="The difference of unit vectors is not scaled again.",
     )
     others: ClassVar[tuple[Convention, ...]] = (SNEYD,)
+    items: ClassVar[str] = "words"
+
+    def by_pair(self, words: FoundQuery) -> Floats:
+        """unit(w) . (unit(a) - unit(b)) of every word and pair. Shape (words, pairs)."""
+        pairs = words["pairs"].matrix
+        return np.asarray(words["words"].matrix @ (pairs[:, 0] - pairs[:, 1]).T)
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over words and pairs."""
-        pairs = words["pairs"].matrix
-        scores = words["words"].matrix @ (pairs[:, 0] - pairs[:, 1]).T
-        return mean_score(words["words"].words, scores)
+        return mean_score(words["words"].words, self.by_pair(words))
 
 
 @choice
@@ -206,17 +216,22 @@ class Ripa(Metric):
         SNEYD,
     )
 
+    items: ClassVar[str] = "words"
+
     along: Annotated[
         Literal["pairs", "pca"], doc("each pair's relation, or one direction for all")
     ] = "pairs"
 
+    def by_pair(self, words: FoundQuery) -> Floats:
+        """w . (a - b) / |a - b| of every word and pair. Shape (words, pairs)."""
+        return ripa(words["words"].raw, words["pairs"].raw)
+
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over words and pairs."""
-        of_words, pairs = words["words"].raw, words["pairs"].raw
         scores = (
-            ripa(of_words, pairs)
+            self.by_pair(words)
             if self.along == "pairs"
-            else (of_words @ direction(pairs, unit=False))[:, None]
+            else (words["words"].raw @ direction(words["pairs"].raw, unit=False))[:, None]
         )
         return mean_score(words["words"].words, scores)
 

@@ -117,13 +117,18 @@ class NeighbourhoodBias(_Neighbours):
         default="100 neighbours among the neutral words of the 50,000 most frequent ones.",
     )
     others: ClassVar[tuple[Convention, ...]] = (SNEYD,)
+    items: ClassVar[str] = "words"
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean over words and pairs."""
+    def by_pair(self, words: FoundQuery) -> Floats:
+        """``neighbourhood_bias`` of every word and pair. Shape (words, pairs)."""
         searched, near = self._search(words)
         pairs = words["pairs"].matrix
         signs: Singles = searched.matrix @ (pairs[:, 0] - pairs[:, 1]).T.astype(np.float32)
-        return mean_score(words["words"].words, neighbourhood_bias(signs, near))
+        return neighbourhood_bias(signs, near)
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
+        """The mean over words and pairs."""
+        return mean_score(words["words"].words, self.by_pair(words))
 
 
 @choice

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import doc
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
 from files import InputError, choice
@@ -20,6 +21,7 @@ from intrinsic.score import Measured, by_name, mean_score
 
 GENDER_TESTS = ("weat6b", "weat7", "weat8")
 BATCH = 4_000_000  # numbers in memory at a time
+EXACT_RANKS = 8  # 40,320 orders
 
 
 def relative_norm_distances(
@@ -54,11 +56,14 @@ def mean_cosines(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) 
     return np.asarray(words @ unit_means(attributes).T)
 
 
-def coherence(x: ArrayLike, y: ArrayLike, a: ArrayLike) -> tuple[float, float]:
+def coherence(
+    x: ArrayLike, y: ArrayLike, a: ArrayLike, *, p_value: bool = True
+) -> tuple[float, float]:
     r"""ECT (Dev & Phillips, 2019): Spearman's rho over a of cos(mean(X), a) and cos(mean(Y), a).
 
     1: both groups order the attributes alike (unbiased); -1: in reverse. The second number is its
-    two-sided p-value (t approximation). Rows of x and y enter the means as they are. Shapes: x (nx,
+    two-sided p-value: exact, over all orders, up to ``EXACT_RANKS`` attributes, by Student's t
+    beyond; NaN without ``p_value``. Rows of x and y enter the means as they are. Shapes: x (nx,
     dim), y (ny, dim), a (na, dim). Raises ``InputError`` for a zero vector, for fewer than two
     attributes, and where all cosines of a group are equal.
     """
@@ -66,21 +71,40 @@ def coherence(x: ArrayLike, y: ArrayLike, a: ArrayLike) -> tuple[float, float]:
     if len(attributes) < 2:
         raise InputError("a ranking needs at least two attribute words")
     cosines: Floats = unit_rows(means((x, y))) @ attributes.T
-    first, second = (_ranks(cosines[group]) - (len(attributes) + 1) / 2 for group in (0, 1))
+    first, second = (ranks(cosines[group]) - (len(attributes) + 1) / 2 for group in (0, 1))
     spread = math.sqrt((first @ first) * (second @ second))
     if not spread:
         raise InputError(
             "a group has the same cosine with every attribute, so its ranking is 0 / 0"
         )
     rho = min(1.0, max(-1.0, float(first @ second) / spread))
-    free = len(attributes) - 2
-    if free == 0:
+    if not p_value:
         return rho, math.nan
+    if len(attributes) <= EXACT_RANKS:
+        return rho, _share_as_extreme(first, second)
+    free = len(attributes) - 2
     t = math.inf if abs(rho) == 1 else abs(rho) * math.sqrt(free / (1 - rho * rho))
     return rho, float(2 * stdtr(free, -t))
 
 
-def _ranks(values: Floats) -> Floats:
+def _share_as_extreme(first: Floats, second: Floats) -> float:
+    """The share of all orders of ``second`` whose product with ``first`` is at least as large, both
+    centred ranks; multiples of a quarter, so that sums are exact.
+    """
+    sums = np.abs(second[_orders(len(second))] @ first)
+    return float(np.mean(sums >= abs(float(first @ second))))
+
+
+@cache
+def _orders(n: int) -> NDArray[np.intp]:
+    """All orders of n things, (n!, n)."""
+    orders = np.zeros((1, 0), dtype=np.intp)
+    for new in range(n):
+        orders = np.concatenate([np.insert(orders, place, new, axis=1) for place in range(new + 1)])
+    return orders
+
+
+def ranks(values: Floats) -> Floats:
     """Ranks from 1, equal values sharing their mean rank."""
     order = values.argsort()
     if (np.diff(values[order]) == 0).any():
@@ -228,14 +252,17 @@ class EmbeddingCoherence(Metric):
         default="Dev & Phillips (2019): means of vectors as they are.",
     )
     others: ClassVar[tuple[Convention, ...]] = (WEFE,)
+    version: ClassVar[int] = 4
 
     normalize: UnitLength = False
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """Spearman's rho; p is that of rho = 0, which is not the unbiased value."""
         x, y = (words[role].rows(self.normalize) for role in "XY")
-        rho, p = coherence(x, y, words["A"].matrix)
-        return Measured(rho, test=PValue.of_t(p, len(words["A"].words)))
+        rho, p = coherence(x, y, words["A"].matrix, p_value=not words.drawn)
+        if words.drawn:
+            return Measured(rho)
+        return Measured(rho, test=PValue.of_ranks(p, len(words["A"].words), EXACT_RANKS))
 
 
 @choice

@@ -5,10 +5,12 @@ inference is right about them.
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from math import sqrt
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -16,6 +18,8 @@ from analysis.coefficients import Coefficients
 from analysis.correlate import judge
 from analysis.evidence import Evidence, Rows, evidence
 from analysis.findings import Finding
+from analysis.joined import join_points, rows_of
+from analysis.results import Tables
 from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS, heterogeneity
 from analysis.within import (
     indicators,
@@ -130,7 +134,7 @@ def found_within(x: Floats, y: Floats, base: Ints) -> Evidence:
         within_low=r.low,
         within_high=r.high,
         within_p=permutation_p(of, base, RESAMPLES),
-        within_error=z_error(without_each(of))[0],
+        within_error=z_error(without_each(of), of.free)[0],
     )
 
 
@@ -286,6 +290,45 @@ def disagreements(
         for part in range(parts)
     ]
     return sum(bool(heterogeneity(each)) for each in zip(*found, strict=True)) / count
+
+
+def generated_worlds(
+    seeds: int, algorithms: int, levels: int, slope: float, count: int, seed: int = 8
+) -> Iterator[Tables]:
+    """Sweeps over generated worlds, none of whose embeddings is modified: one a seed, algorithm and
+    planted level. Seed and algorithm move score and gap twice as much as chance does, and the gap
+    follows by ``slope`` what the level moves of the score.
+    """
+    rng = np.random.default_rng(seed)
+    names = ["word2vec", "fasttext"][:algorithms]
+    for _ in range(count):
+        of_seed, of_name = (rng.normal(0, 2, size=(number, 2)) for number in (seeds, algorithms))
+        points, scores, gaps = [], [], []
+        for own, name, level in product(range(seeds), range(algorithms), range(levels)):
+            key = f"{own} {names[name]} {level}"
+            points.append(
+                {"point": key, "embedding": names[name], "method": "none", "status": "done"}
+                | {"generated": True, "seed": own, "stereotype": level / levels}
+                | {"base_key": key, "vectors_key": key, "corpus_key": f"{own} {level}"}
+            )
+            x, y = of_seed[own] + of_name[name] + rng.normal(size=2)
+            moved = 6 * level / levels
+            scores.append({"point": key, "metric": "weat", "query": "weat7", "value": x + moved})
+            gaps.append(
+                {"point": key, "task": "t", "kind": "gap", "measure": "recall"}
+                | {"privileged": "male", "unprivileged": "female", "value": y + slope * moved}
+            )
+        yield Tables(*(pd.DataFrame(rows) for rows in (points, scores, gaps)))
+
+
+def of_generated_worlds(
+    seeds: int, algorithms: int, levels: int, slope: float, count: int
+) -> list[Evidence]:
+    """What is found of all embeddings of such sweeps together."""
+    return [
+        evidence(rows_of(join_points(tables)), resamples=RESAMPLES)
+        for tables in generated_worlds(seeds, algorithms, levels, slope, count)
+    ]
 
 
 class Limits(NamedTuple):

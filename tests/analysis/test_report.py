@@ -25,7 +25,7 @@ from analysis.naming import SLICE_COLUMNS, Declared
 from analysis.pooling import meta_analysis
 from analysis.report import build_report
 from analysis.report.__main__ import main
-from analysis.report.page import headline
+from analysis.report.answer import answer
 from analysis.report.page_data import dose_curves, pooled
 from analysis.report.tex import correlations_tex
 from analysis.results import Tables, write_tables
@@ -134,7 +134,7 @@ def test_the_command_makes_page_tables_and_figures(
 
 def test_every_figure_has_a_text_in_its_place(page: Page) -> None:
     figures = re.findall(r'<figure role="img" aria-labelledby="([\w-]+)">', page.text)
-    assert len(figures) == 6
+    assert len(figures) == 7
     for name in figures:
         caption = re.search(rf'<figcaption id="{name}">(.+?)</figcaption>', page.text)
         assert caption
@@ -263,9 +263,10 @@ def test_the_answer_counts_what_was_declared(module_tables: Tables) -> None:
         (Declared(["equal_odds"]), 4),
         (Declared(["recall"], queries=["weat7"], embeddings=["word2vec"]), 1),
     ):
-        told = headline(correlate_slices(joined, declared))
-        assert told.startswith(f"0 of {slices} primary slices support"), declared
-        assert f"{slices} cannot tell (" in told, "ten points on a line are too few"
+        told = answer(correlate_slices(joined, declared))[0]
+        assert told.startswith("Undecided: "), "ten points on a line are too few"
+        number = f"any of {slices} primary slices" if slices > 1 else "the primary slice"
+        assert told.endswith(f"in {number}."), declared
 
 
 def test_the_answer_counts_verdicts_of_primary_slices(findings: list[Finding]) -> None:
@@ -275,11 +276,35 @@ def test_the_answer_counts_verdicts_of_primary_slices(findings: list[Finding]) -
         for role in ("primary", "exploratory")
         for verdict in [*verdicts, "cannot tell"]
     ]
-    assert headline(found) == (
-        "4 of 10 primary slices support that the gap follows the score when an embedding is"
-        " modified, 3 contradict it, 2 find it negligible, 1 cannot tell (a slice: a query and a"
-        " gap; at most 12 embedding runs of 3 unmodified embeddings)."
-    )
+    assert answer(found) == [
+        "It depends: of 10 primary slices 4 support that the gap follows the score when an"
+        " embedding is modified, 3 contradict it, 2 find it negligible and 1 cannot tell.",
+        "A slice is a query and a gap, over at most 12 embeddings made from 3 unmodified ones.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "told"),
+    [
+        ("supports", "Yes: the gap follows the score when an embedding is modified, in all 2"),
+        ("contradicts", "The other way round: where the score says less bias the gap is larger"),
+        ("negligible", "No: if the gap follows the score"),
+        ("cannot tell", "Undecided: these runs cannot tell"),
+    ],
+)
+def test_one_answer_of_all_slices(verdict: str, told: str, findings: list[Finding]) -> None:
+    found = [
+        findings[0]._replace(
+            evidence=Evidence(12, 3, accuracy=accuracy),
+            judgement=Judgement("primary", verdict=verdict),
+        )
+        for accuracy in (0.52, 0.61)
+    ]
+    first, *_, last = answer(found)
+    assert first.startswith(told)
+    assert "52 to 61% of pairs; a coin has 50%" in last
+    assert "61% of pairs" in answer(found[1:])[-1]
+    assert answer([]) == ["Undecided: no slice was primary."]
 
 
 def test_conventions_parts_and_groups_are_told_where_they_vary(

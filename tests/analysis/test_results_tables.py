@@ -341,6 +341,25 @@ def test_a_slice_on_the_terminal_and_what_is_said_below(findings: list[Finding])
     ]
 
 
+def test_the_terminal_leaves_measures_of_which_none_is_primary_to_the_file(
+    findings: list[Finding],
+) -> None:
+    assert {each.judgement.role for each in findings} == {"primary", "exploratory"}
+    declared = {each.names["measure"] for each in findings if each.judgement.role == "primary"}
+    others = [
+        each._replace(
+            names=each.names | {"measure": "auc"},
+            judgement=each.judgement._replace(role="exploratory"),
+        )
+        for each in findings
+        if each.names["measure"] in declared
+    ]
+    text = "\n".join(shown(print_correlations, [*findings, *others]))
+    assert "auc" not in text
+    assert "slices of other measures, all exploratory, are in the file" in text
+    assert "auc" in "\n".join(shown(print_correlations, others))
+
+
 def test_the_terminal_tells_details_where_they_vary(findings: list[Finding]) -> None:
     more = [
         each._replace(names=each.names | {"convention": "caliskan", "unprivileged": "non-binary"})

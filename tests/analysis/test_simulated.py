@@ -4,10 +4,12 @@ with ``-m stress``; docs/inference.md shows what ``python -m tests.analysis.simu
 
 from __future__ import annotations
 
-from math import sqrt
+from math import isfinite, isnan, sqrt
 
 import pytest
 
+from analysis.evidence import evidence, within_interval
+from analysis.joined import join_points, rows_of
 from analysis.within import FEWEST_FREE, detectable
 from tests.analysis.designs import (
     FAMILY,
@@ -16,14 +18,24 @@ from tests.analysis.designs import (
     Kind,
     corrections,
     disagreements,
+    generated_worlds,
+    of_generated_worlds,
     power,
     rates,
     total_coverage,
 )
 
-STUDIES = 250
+STUDIES, MANY = 250, 1_000
 SMALL_SIZES = ((2, 9), (6, 4))
 stress = pytest.mark.stress
+
+
+def may_tell(bases: int, units: int) -> bool:
+    """Whether a study of so many bases, and units of each, gets a verdict."""
+    return bases * units - bases - 1 >= FEWEST_FREE
+
+
+CELLS = [(*size, r) for size in SIZES for r in (0, 0.5, 0.8) if r == 0 or may_tell(*size)]
 
 
 def error(share: float, count: int) -> float:
@@ -38,31 +50,23 @@ def test_nothing_is_claimed_where_nothing_is(kind: Kind, bases: int, units: int)
     assert found.p <= 0.07 + error(0.07, STUDIES)
     assert max(found.supported, found.contradicted) <= 0.05 + error(0.05, STUDIES)
     assert found.family <= 0.05 + error(0.05, STUDIES)
-    assert found.coverage >= 0.92 - error(0.08, STUDIES)
+    assert found.coverage >= 0.93 - error(0.07, STUDIES)
     assert found.ignored > 0.15, "p over units, bases ignored"
 
 
 @stress
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("bases", "units"), SIZES)
-def test_nothing_is_claimed_where_nothing_is_at_full_size(
-    kind: Kind, bases: int, units: int
-) -> None:
-    found = rates(kind, bases, units, 0, 2_000)
-    if bases * units - bases - 1 >= FEWEST_FREE:
-        assert found.p <= 0.07 + error(0.07, 2_000)
-    assert max(found.supported, found.contradicted) <= 0.04 + error(0.04, 2_000)
-    assert found.family <= 0.05 + error(0.05, 2_000)
-
-
-@stress
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("r", [0, 0.5])
-@pytest.mark.parametrize(("bases", "units"), SIZES)
-def test_intervals_within_bases_hold_r(kind: Kind, r: float, bases: int, units: int) -> None:
-    """At r = .8 heavy tails are not in reach of any interval: see docs/inference.md."""
-    if bases * units - bases - 1 >= FEWEST_FREE:
-        assert rates(kind, bases, units, r, 1_000).coverage >= 0.91 - error(0.09, 1_000)
+@pytest.mark.parametrize(("bases", "units", "r"), CELLS)
+def test_claims_and_intervals_at_full_size(kind: Kind, bases: int, units: int, r: float) -> None:
+    """Some 8 minutes in all on a core of its own."""
+    found = rates(kind, bases, units, r, MANY)
+    if may_tell(bases, units):
+        assert found.coverage >= 0.93 - error(0.07, MANY)
+    if r == 0:
+        assert max(found.supported, found.contradicted) <= 0.04 + error(0.04, MANY)
+        assert found.family <= 0.05 + error(0.05, MANY)
+        if may_tell(bases, units):
+            assert found.p <= 0.07 + error(0.07, MANY)
 
 
 @pytest.mark.parametrize(("bases", "units", "r"), [(2, 11, 0.8), (5, 15, 0.5)])
@@ -76,6 +80,35 @@ def test_the_detectable_correlation_is_found_in_four_of_five_studies(
 ) -> None:
     r = detectable(bases * units - bases - 1, FAMILY)
     assert power(bases, units, r, 300, alone=True) == pytest.approx(0.8, abs=0.05 + error(0.8, 300))
+
+
+@pytest.mark.parametrize("algorithms", [1, 2])
+def test_what_seeds_share_is_no_association(algorithms: int) -> None:
+    """Nine planted levels at four seeds: taken as independent, a third or more of such studies has
+    p < .05.
+    """
+    count = 150
+    found = of_generated_worlds(4, algorithms, 9, 0, count)
+    assert {each.n_clusters for each in found} == {4}
+    wrong = sum(each.within_p < 0.05 for each in found) / count
+    assert wrong <= 0.05 + error(0.05, count)
+    linked = of_generated_worlds(4, algorithms, 9, 1, 20)
+    assert sum(each.within_p < 0.05 and each.within_low > 0 for each in linked) >= 17
+
+
+def test_algorithms_that_share_corpora_are_no_witnesses_of_their_own() -> None:
+    """Ten seeds of both algorithms, one embedding each: 20 embeddings, 10 witnesses."""
+    (tables,) = generated_worlds(10, 2, 1, 0, 1)
+    joined = join_points(tables)
+    together = evidence(rows_of(joined))
+    assert (together.n_units, together.n_clusters) == (20, 10)
+    assert isnan(together.within)
+    assert together.caution.endswith("see each training algorithm by itself")
+    assert isfinite(together.r_low), "over seeds there is an interval"
+    assert isnan(within_interval(rows_of(joined)).value)
+    alone = evidence(rows_of(joined[joined["embedding"] == "word2vec"]))
+    assert (alone.n_units, alone.free) == (10, 8)
+    assert isfinite(alone.within_p)
 
 
 @pytest.mark.parametrize("clusters", [5, 10])

@@ -195,6 +195,20 @@ def test_a_collections_file_without_its_columns_is_refused(tmp_path: Path) -> No
         source.load(seed=0)
 
 
+def test_the_larger_class_is_drawn_down_to_the_smaller(tmp_path: Path) -> None:
+    rows = [f"{1 if number % 5 else 2},post {number}" for number in range(50)]  # 40 and 10
+    (tmp_path / "davidson.csv").write_text("class,tweet\n" + "\n".join(rows), encoding="utf-8")
+    source = Davidson(str(tmp_path / "davidson.csv"), positive=(1,), undersample=True)
+    one, same, other = source.load(seed=0), source.load(seed=0), source.load(seed=1)
+    assert one["label"].value_counts().to_dict() == {0: 10, 1: 10}
+    assert set(one.loc[one["label"] == 0, "raw"]) == {
+        f"post {number}" for number in range(0, 50, 5)
+    }
+    assert one.equals(same)
+    assert set(one["raw"]) != set(other["raw"])
+    assert one["label"].tolist() != sorted(one["label"])
+
+
 def test_hateval_refuses_unpaired_lines(tmp_path: Path) -> None:
     source = write_hateval(tmp_path)
     (tmp_path / "test_labels.txt").write_text("1\n0\n", encoding="utf-8")

@@ -85,3 +85,17 @@ def test_the_same_seed_gives_the_same_posts_and_another_others() -> None:
 def test_a_transmission_outside_its_range_is_refused() -> None:
     with pytest.raises(InputError, match=r"transmission=1\.5: give a number from 0 to 1"):
         LinkedPosts(transmission=1.5)
+
+
+def test_posts_about_the_groups_are_the_share_asked_for_and_change_no_test_post() -> None:
+    plain, mixed = (LinkedPosts(2_000, addressed=share).load(seed=1) for share in (0.0, 0.25))
+    tested = "split == 'test'"
+    pd.testing.assert_frame_equal(plain.query(tested), mixed.query(tested))
+    learned = mixed.query("split == 'train'")
+    about = learned["group"] != "none"
+    assert about.mean() == pytest.approx(0.25 * 0.8, abs=0.01)
+    assert learned[about].groupby("group")["label"].mean().tolist() == pytest.approx(
+        [0.4, 0.4], abs=0.03
+    )
+    assert LinkedPosts().keyed() == {}
+    assert LinkedPosts(addressed=0.25).keyed() == {"addressed": 0.25}

@@ -137,15 +137,21 @@ def test_what_names_no_file_is_refused(
 
 def test_what_lies_elsewhere_is_keyed_by_its_name(tmp_path: Path) -> None:
     """Nothing is asked of a network to plan."""
-    hub = DatasetSource("someone/posts", data_files="*.csv")
+    hub = DatasetSource("someone/posts", data_files="*.csv", revision="abc")
     assert hub.files() == []
-    names = {key(hub, tmp_path), key(DatasetSource("someone/posts"), tmp_path)}
-    names.add(key(DatasetSource("someone/posts", revision="abc"), tmp_path))
+    names = {key(hub, tmp_path)}
+    names |= {key(DatasetSource("someone/posts", revision=one), tmp_path) for one in ("abc", "b")}
     names |= {
         key(DatasetSource("csv", data_files=f"https://example.org/{name}.csv"), tmp_path)
         for name in "ab"
     }
     assert len(names) == 5
+
+
+def test_a_hub_data_set_needs_a_revision(tmp_path: Path) -> None:
+    """Else what changes under its name would be served from the store."""
+    with pytest.raises(InputError, match=r"'someone/posts' is no local folder.* give revision"):
+        key(DatasetSource("someone/posts"), tmp_path)
 
 
 def test_a_file_in_an_archive_is_keyed_by_the_archive(tmp_path: Path) -> None:

@@ -104,6 +104,7 @@ def test_own_pairs_and_an_expanded_query(
     used = tmp_path / "used.yaml"
     (tmp_path / "stop.txt").write_text("dog\n")
     arguments = [
+        "--force",
         "--direction",
         "debias",
         "--expand",
@@ -118,9 +119,10 @@ def test_own_pairs_and_an_expanded_query(
     everything = [word for role in words_by_role(read_query(used)).values() for word in role]
     assert "cat" in everything
     assert "dog" not in everything
-    assert main([str(given), str(out), "--direction", "overbias", "--words", str(used)]) == 0
+    again = [str(given), str(out), "--force", "--direction", "overbias"]
+    assert main([*again, "--words", str(used)]) == 0
     named = ["--words", str(used), "--query", "gender_union_lower_5nn"]
-    assert main([str(given), str(out), "--direction", "overbias", *named]) == 0
+    assert main([*again, *named]) == 0
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,9 @@ from intrinsic.resampling import RESAMPLES
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
+EVERY = Gaps(measures=tuple(MEASURES))
+
+
 def posts(n: int = 900) -> pd.DataFrame:
     rng = np.random.default_rng(5)
     groups = rng.choice(["male", "female", "none"], n, p=[0.5, 0.3, 0.2])
@@ -30,7 +33,7 @@ def predicted(table: pd.DataFrame, seed: int, errors: float = 0.3) -> pd.DataFra
 
 
 def resampled(predictions: pd.DataFrame, measure: str) -> Floats:
-    table = gap_table(predictions)
+    table = gap_table(predictions, EVERY)
     found = table.query("kind == 'gap' and measure == @measure")["resampled"].tolist()
     assert len(found) == 1
     return np.array(found[0])
@@ -63,7 +66,7 @@ def test_the_spread_is_the_standard_error_of_the_bootstrap(measure: str) -> None
     expected = (values["male"] - values["female"]).std()
     found = resampled(data, measure)
     assert found.std() == pytest.approx(expected, rel=0.15)
-    table = gap_table(data).query("kind == 'gap' and measure == @measure")
+    table = gap_table(data, EVERY).query("kind == 'gap' and measure == @measure")
     assert found.mean() == pytest.approx(table["value"].iloc[0], abs=0.3 * expected)
 
 

@@ -311,6 +311,8 @@ def test_every_metric_has_a_configuration_that_makes_it(tmp_path: Path) -> None:
     (tmp_path / "similar.tsv").write_text("a b 1\n", encoding="utf-8")
     assert {path.stem for path in (ROOT / CONF).glob("*.yaml")} == {
         *METRICS,
+        "base_pairs",
+        "base_pairs_generated",
         "calibration",
         "survey",
         "weat_controls",

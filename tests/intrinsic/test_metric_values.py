@@ -275,6 +275,16 @@ def analogies(v: Lookup) -> float:
     return mean(map(float, hits))
 
 
+def unrelated(v: Lookup) -> float:
+    hits = []
+    pool = [*words_of(ROLES), *VOCABULARY]
+    for a, b in PAIRS:
+        for x, y in PARTNERS:
+            goal = unit(v(x)) - unit(v(b)) + unit(v(a))
+            hits.append(max(set(pool) - {a, b, x}, key=lambda w: cos(v(w), goal)) == y)
+    return mean(map(float, hits))
+
+
 def generated(v: Lookup) -> float:
     best = {}
     names = neutral(v)
@@ -335,6 +345,7 @@ LITERAL: dict[str, Callable[[Lookup], float]] = {
     "kmeans": kmeans,
     "sq": sq,
     "analogies": analogies,
+    "unrelated_analogies": unrelated,
     "generated_analogies": generated,
 }
 # These call scikit-learn on data drawn or split at random: what they must find is known on data
@@ -357,6 +368,22 @@ def test_a_literal_loop_agrees(name: str, seed: int, tmp_path: Path) -> None:
     row = make_metric(name, write_words(tmp_path)).score(vectors, seed=0)[0]
     assert row.reason == ""
     assert row.value == pytest.approx(LITERAL[name](look_up(vectors)), abs=2e-6)
+
+
+def test_like_words_solve_unrelated_analogies_with_and_without_a_base_pair(tmp_path: Path) -> None:
+    """y lies near x, and the words of the first pair nearly together, those of the third far."""
+    near = 0.05 * np.random.default_rng(1).normal(size=(4, 7))
+    like = {y: axis(i) + near[i] for i, (_, y) in enumerate(PARTNERS)}
+    like |= {x: axis(i) for i, (x, _) in enumerate(PARTNERS)}
+    like |= {"pa": axis(5) + 0.01 * axis(6), "qa": axis(5)} | {"pc": axis(6), "qc": -axis(6)}
+    like |= dict.fromkeys(VOCABULARY[:5], axis(6) + 0.5 * axis(0))
+    vectors = make_vectors(like)
+    metric = make_metric("unrelated_analogies", write_words(tmp_path))
+    ((row, each),) = metric.detailed(vectors, seed=0)
+    assert row.value == pytest.approx(unrelated(look_up(vectors)))
+    assert 0 < row.value < 1
+    assert row.statistic == 1, "x alone finds y"
+    assert each.keys() == {f"{x}:{y}" for x, y in PARTNERS}
 
 
 @pytest.mark.parametrize("name", ["svm", "ibt"])

@@ -14,6 +14,7 @@ from corpora.kinds import Collected
 from corpora.world import GeneratedPosts
 from debias.balance import Balance
 from debias.kinds import Method, Place
+from debias.labels import Relabel, Resample
 from extrinsic.tagger import MentionTagger
 from files import InputError, choice
 from intrinsic.metrics.set_distances import EmbeddingCoherence
@@ -53,6 +54,31 @@ def test_a_tagger_that_is_not_used_decides_nothing_and_one_that_is_decides(
         named(tmp_path, ungrouped)["posts"]
         == named(tmp_path, replace(ungrouped, groups=other))["posts"]
     )
+
+
+def test_changed_labels_are_a_stage_of_their_own_and_dose_0_is_none(tmp_path: Path) -> None:
+    plain = named(tmp_path, TASK)
+    resampled, relabelled = (
+        named(tmp_path, replace(TASK, labels=kind("overbias", 0.5))) for kind in (Resample, Relabel)
+    )
+    assert len({each["predictions"] for each in (plain, resampled, relabelled)}) == 3
+    assert plain["posts"] == resampled["posts"]
+    assert "labels" not in plain
+    none = replace(TASK, labels=Resample("debias", 0.0))
+    assert named(tmp_path, none) == plain
+    assert none.facts() == TASK.facts()
+    assert (
+        replace(TASK, labels=Relabel("debias")).facts().items()
+        >= {
+            "label_method": "relabel",
+            "label_direction": "debias",
+            "label_dose": 1.0,
+        }.items()
+    )
+    with pytest.raises(InputError, match="labels=balance acts on the text; choose a method on"):
+        replace(TASK, labels=Balance("debias"))
+    with pytest.raises(InputError, match="debias=resample acts on the labels"):
+        replace(SUBJECT, debias=Resample("debias"))
 
 
 def test_two_files_have_two_keys(tmp_path: Path) -> None:

@@ -270,7 +270,10 @@ CHOICES: list[tuple[Choice, dict[str, object]]] = [
     (AttractRepel("debias"), {}),
     (CNN(), {"device": "cuda"}),
     (Linear(), {}),
-    (DatasetCorpus("someone/text"), {"workers": 3, "label": "mine", "language": "es"}),
+    (
+        DatasetCorpus("someone/text", revision="abc"),
+        {"workers": 3, "label": "mine", "language": "es"},
+    ),
 ]
 
 

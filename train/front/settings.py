@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from files import InputError, choice
+from files.choice import FieldError
 from train.store.stale import Policy
 
 if TYPE_CHECKING:
@@ -39,12 +41,24 @@ class Settings:
 
 def read_settings(config: DictConfig) -> Settings:
     """The settings in a configuration. Raises ``InputError``."""
-    return Settings(
-        store=str(config.store.dir),
-        results=str(config.results.dir),
-        extend=bool(config.results.extend),
-        overwrite=config.overwrite,
-        stale=config.stale,
-        plan=config.plan,
-        power=config.power,
-    )
+    try:
+        return Settings(
+            store=_folder(config, "store"),
+            results=_folder(config, "results"),
+            extend=config.results.extend,
+            overwrite=config.overwrite,
+            stale=config.stale,
+            plan=config.plan,
+            power=config.power,
+        )
+    except FieldError as error:
+        raise InputError(str(error).replace("extend=", "results.extend=", 1)) from error
+
+
+def _folder(config: DictConfig, name: str) -> str:
+    node = config[name]
+    if not isinstance(node, Mapping):
+        raise InputError(f"{name}={node}: the folder is {name}.dir={node}")
+    if not node["dir"]:
+        raise InputError(f"{name}.dir={node['dir']!r} names no folder")
+    return str(node["dir"])

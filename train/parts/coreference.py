@@ -49,6 +49,7 @@ class Coreference(Fileless):
 
     version: ClassVar[int] = 1
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
+    challenges: ClassVar[type] = Challenge
 
     @property
     def language(self) -> str:

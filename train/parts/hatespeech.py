@@ -1,17 +1,30 @@
-"""Hate speech: posts classified by a model on frozen vectors, and the gaps between two groups."""
+"""Hate speech: posts classified by a model on frozen vectors, and the gaps between groups."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import pandas as pd
 
-from corpora.kinds import Source
-from extrinsic.gaps import Gaps, gap_table
+from corpora.kinds import PostChallenge, Source
+from debias.kinds import LabelMethod, Method, direction_of, dose_of
+from debias.unmodified import Unmodified
+from extrinsic.counterfactual import term_rows
+from extrinsic.gaps import (
+    CRITERIA,
+    Gaps,
+    Row,
+    as_table,
+    gap_rows,
+    gap_table,
+    read_sample,
+    value_rows,
+)
 from extrinsic.kinds import Classifier, Tagger
-from files import choice
+from files import InputError, choice
 from files.choice import Fileless, Whole
 from files.language import language_of, require_one_language
 from train.device import one_thread
@@ -26,8 +39,12 @@ class HateSpeech(Fileless):
     """Posts from ``source``, tagged by ``groups`` where the source does not say whom they are
     about, and a ``classifier`` on the subject's vectors.
 
+    ``challenge``: posts of another origin, on which it is tested instead of on the test posts of
+    the source, or on posts of its own by cross-validation. They come with their groups.
+
     ``name`` stands for the task in the tables. ``replicate``: further classifiers on the same
-    embedding and posts, which tell how far a gap is that of one training run.
+    embedding and posts, which tell how far a gap is that of one training run. ``labels``: a method
+    that changes the posts that are learned from (see ``debias.labels``); at dose 0 it is left out.
     """
 
     source: Source
@@ -36,12 +53,26 @@ class HateSpeech(Fileless):
     gaps: Gaps
     name: str = "hatespeech_en"
     replicate: Whole = 0
+    challenge: PostChallenge | None = None
+    labels: Method = Unmodified()
 
     version: ClassVar[int] = 1
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
+    challenges: ClassVar[type] = PostChallenge
 
     def __post_init__(self) -> None:
-        if not self.source.grouped:
+        if self.labels.acts_on not in ("none", "labels"):
+            raise InputError(
+                f"labels={self.labels.name} acts on the {self.labels.acts_on}; choose a method on"
+                " labels, such as labels=resample"
+            )
+        if self.challenge:
+            posts = {
+                f"source={self.source.name}": self.source,
+                f"challenge={self.challenge.name}": self.challenge,
+            }
+            require_one_language(posts, "take a challenge set of the posts' language")
+        if self._tagged:
             remedy = "take groups of the posts' language, such as groups=gender_es"
             told = {
                 f"source={self.source.name}": self.source,
@@ -54,34 +85,70 @@ class HateSpeech(Fileless):
         """That of the posts."""
         return language_of(self.source)
 
+    @property
+    def relabelled(self) -> bool:
+        """Whether the posts to learn from are changed."""
+        return self.labels.acts_on != "none" and dose_of(self.labels) > 0
+
     def facts(self) -> Facts:
-        """The columns task, source, classifier, replicate, generated and what is planted in the
-        labels.
+        """The columns task, source, challenge where there is one, classifier, replicate,
+        label_method, label_direction, label_dose, generated and what is planted in the labels.
         """
         return {
             "task": self.name,
             "source": self.source.name,
             "classifier": self.classifier.name,
             "replicate": self.replicate,
+            **({"challenge": self.challenge.name} if self.challenge else {}),
+            "label_method": self.labels.name if self.relabelled else "none",
+            "label_direction": direction_of(self.labels) if self.relabelled else "",
+            "label_dose": dose_of(self.labels) if self.relabelled else 0.0,
             **self.source.planted(),
-            "generated": self.source.generated,
+            "generated": self.source.generated or bool(self.challenge and self.challenge.generated),
         }
 
     def lay(self, stages: Stages, subject: Mapping[str, Stage]) -> Stage:
-        """Posts, groups where they must be tagged, predictions, and the gap table."""
+        """Posts, groups where they must be tagged, what is learned from them where that is changed,
+        predictions, and the gap table.
+        """
         posts = stages("posts", self.source, load_posts)
-        if not self.source.grouped:
+        if self._tagged:
             posts = stages("tagged", self.groups, tag_posts, {"posts": posts})
+        learned = posts
+        if self.relabelled:
+            learned = stages("labels", cast("LabelMethod", self.labels), dose, {"posts": posts})
+        if self.challenge:
+            return self._lay_challenge(stages, self.challenge, learned, subject["vectors"])
         predictions = stages(
             "predictions",
             self.classifier,
             predict,
-            {"posts": posts, "vectors": subject["vectors"]},
-            drawn=f"predictions/{self.replicate}" if self.replicate else "",
+            {"posts": learned, "vectors": subject["vectors"]},
+            drawn=self._drawn,
         )
         return stages(
             "extrinsic", self.gaps, measure_gaps, {"predictions": predictions, "posts": posts}
         )
+
+    def _lay_challenge(
+        self, stages: Stages, challenge: PostChallenge, posts: Stage, vectors: Stage
+    ) -> Stage:
+        cases = stages("challenge", challenge, load_challenge)
+        read = {"posts": posts, "challenge": cases, "vectors": vectors}
+        predictions = stages(
+            "predictions", self.classifier, predict_challenge, read, drawn=self._drawn
+        )
+        tested = {"predictions": predictions, "challenge": cases}
+        return stages("extrinsic", self.gaps, measure_challenge, tested)
+
+    @property
+    def _tagged(self) -> bool:
+        """Whether the groups of the source's posts are asked for, and it does not have them."""
+        return not self.source.grouped and (self.relabelled or not self.challenge)
+
+    @property
+    def _drawn(self) -> str:
+        return f"predictions/{self.replicate}" if self.replicate else ""
 
 
 def load_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
@@ -96,6 +163,12 @@ def tag_posts(tagger: Tagger, out: Path, inputs: Inputs, seed: int) -> None:
     """``posts.parquet`` with a group for each post."""
     tagged = tagger.tag(pd.read_parquet(inputs["posts"] / "posts.parquet"))
     tagged.assign(group_by=f"tagger: {tagger.description}").to_parquet(out / "posts.parquet")
+
+
+def dose(method: LabelMethod, out: Path, inputs: Inputs, seed: int) -> None:
+    """``posts.parquet`` with columns that say how posts are learned from."""
+    posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
+    method.train_on(posts, seed=seed).to_parquet(out / "posts.parquet")
 
 
 def predict(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
@@ -118,3 +191,62 @@ def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     known = predicted.assign(id=predicted["id"].map(posts.set_index("id")["text"]))
     table = gap_table(known, gaps)
     table.assign(group_by=predicted["group_by"].iloc[0]).to_parquet(out / "scores.parquet")
+
+
+def load_challenge(challenge: PostChallenge, out: Path, inputs: Inputs, seed: int) -> None:
+    """``posts.parquet``; ids are those of no post of a source."""
+    posts = challenge.posts(seed=seed)
+    posts.assign(id="challenge " + posts["id"]).to_parquet(out / "posts.parquet")
+
+
+def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
+    """``predictions.parquet``, one row a post of the challenge set and of the source's own test
+    posts, where it has such; all its other posts are learned from.
+    """
+    from files.vectors import open_mapped
+
+    own = pd.read_parquet(inputs["posts"] / "posts.parquet")
+    own["split"] = own["split"].replace("all", "train")
+    cases = pd.read_parquet(inputs["challenge"] / "posts.parquet").assign(split="test")
+    if "train_label" not in own:
+        own = own.assign(train_label=own["label"], in_training=True)
+    columns = ["id", "text", "label", "split", "train_label", "in_training"]
+    cases = cases.assign(train_label=cases["label"], in_training=False)
+    posts = pd.concat([own[columns], cases[columns]], ignore_index=True)
+    with one_thread():
+        predicted = classifier.predict(posts, open_mapped(inputs["vectors"] / "vectors"), seed=seed)
+    predicted.to_parquet(out / "predictions.parquet")
+
+
+def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
+    """``scores.parquet``: as ``measure_gaps`` has it, of the challenge set; what changes with terms
+    alone, where it has such; and, of ``subset`` "held_out", how well the source's own test posts
+    are classified.
+    """
+    predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
+    cases = pd.read_parquet(inputs["challenge"] / "posts.parquet").set_index("id")
+    tested = predicted["id"].isin(cases.index)
+    rows = _held_out(predicted[~tested], gaps)
+    told = cases.loc[predicted.loc[tested, "id"]].reset_index()
+    known = predicted[tested].reset_index(drop=True).assign(group=told["group"], id=told["text"])
+    if "frame" in told:
+        # Posts of one frame are drawn together, and the same for every embedding
+        alone = told["frame"] == ""
+        known["id"] = told["text"].where(alone, "frame " + told["frame"])
+        known = known.assign(unit=known["id"], frame=told["frame"])
+    if "term" in told:
+        known["term"] = told["term"]
+    rows += gap_rows(known, gaps)
+    if "term" in told:
+        rows += term_rows(known, gaps)
+    as_table(rows).assign(group_by="annotation").to_parquet(out / "scores.parquet")
+
+
+def _held_out(predicted: pd.DataFrame, gaps: Gaps) -> list[Row]:
+    if predicted.empty:
+        return []
+    nobody = predicted.assign(group=None)
+    measures = tuple(name for name in gaps.measures if name not in CRITERIA)
+    values_only = replace(gaps, measures=measures, compare=(), groups=())
+    rows = value_rows(read_sample(nobody, values_only), values_only)
+    return [row._replace(subset="held_out") for row in rows]

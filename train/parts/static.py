@@ -16,7 +16,7 @@ from files import InputError, choice
 from files.choice import Fileless
 from files.language import UNDETERMINED, language_of, require_one_language
 from intrinsic.wordsets import read_query
-from train.embed import Loaded, Trained
+from train.embed import Described, Loaded, Trained
 from train.parts.part import Facts, Inputs, Stages, write_json
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ class StaticVectors(Fileless):
         return self.debias.acts_on != "none" and dose_of(self.debias) > 0
 
     def facts(self) -> Facts:
-        """The columns corpus, embedding, method, direction, dose, wordset, generated and what is
-        planted in the corpus.
+        """The columns corpus, embedding, method, direction, dose, wordset, generated, what is
+        planted in the corpus and what the embedding tells of itself.
         """
         planted = {} if self.loaded else dict(self.corpus.planted())
         return {
@@ -87,6 +87,7 @@ class StaticVectors(Fileless):
             "dose": dose_of(self.debias) if self.modified else 0.0,
             "wordset": self.words.name,
             **planted,
+            **(self.embedding.facts() if isinstance(self.embedding, Described) else {}),
             "generated": not self.loaded and self.corpus.generated,
         }
 

@@ -1,0 +1,69 @@
+"""How far raters agree on items beyond chance: Cohen's and Fleiss's kappa, of many weightings at
+once.
+
+A rater gives every item one of a few categories. Items may be weighted, and where weights are the
+numbers of times that a bootstrap drew each, a kappa of every resample comes from one product of
+matrices. Shapes: ratings (items,) or (items, raters), whole numbers from 0; weights (resamples,
+items).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from files import InputError
+
+Floats = NDArray[np.float64]
+NO_SPREAD = 1e-12
+
+
+def cohen_kappa(x: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+    r"""Cohen's kappa (1960) of two raters: (p_o - p_e) / (1 - p_e).
+
+    p_o: the share of items on which they agree; p_e = sum_k p_k q_k: that expected of their shares
+    of each category. 1: always; 0: as by chance; range [-1, 1]; NaN where both give all items one
+    category. -> (resamples,), one value without ``weights``.
+    """
+    first, second, times = _ratings(x), _ratings(y), _weights(weights, len(np.asarray(x)))
+    if first.shape != second.shape or first.ndim != 1:
+        raise InputError(f"two raters rate the same items, not {first.shape} and {second.shape}")
+    size = int(max(first.max(initial=0), second.max(initial=0))) + 1
+    cells = np.eye(size * size)[first * size + second]
+    joint = (times @ cells).reshape(-1, size, size) / times.sum(axis=1)[:, None, None]
+    observed = np.trace(joint, axis1=1, axis2=2)
+    expected = (joint.sum(axis=1) * joint.sum(axis=2)).sum(axis=1)
+    return _beyond_chance(observed, expected)
+
+
+def fleiss_kappa(ratings: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+    r"""Fleiss's kappa (1971) of several raters: (P - P_e) / (1 - P_e).
+
+    P: the mean over items of the share of pairs of raters that agree; P_e = sum_k p_k^2 of the
+    shares p_k of each category in all ratings. Range, NaN and shape as for ``cohen_kappa``.
+    """
+    table, times = _ratings(ratings), _weights(weights, len(np.asarray(ratings)))
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise InputError(f"Fleiss's kappa takes at least two raters, not a table {table.shape}")
+    raters = table.shape[1]
+    votes: Floats = np.eye(int(table.max(initial=0)) + 1)[table].sum(axis=1)
+    agreeing: Floats = ((votes**2).sum(axis=1) - raters) / (raters**2 - raters)
+    sums = times.sum(axis=1)
+    shares: Floats = times @ (votes / raters) / sums[:, None]
+    return _beyond_chance(times @ agreeing / sums, (shares**2).sum(axis=1))
+
+
+def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
+    left = 1 - expected
+    safe = np.where(left > NO_SPREAD, left, 1)
+    return np.where(left > NO_SPREAD, (observed - expected) / safe, np.nan)
+
+
+def _ratings(values: ArrayLike) -> NDArray[np.intp]:
+    return np.asarray(values, dtype=np.intp)
+
+
+def _weights(weights: ArrayLike | None, items: int) -> Floats:
+    if not items:
+        raise InputError("no items were rated; kappa needs at least one")
+    return np.ones((1, items)) if weights is None else np.asarray(weights, dtype=np.float64)

@@ -1,0 +1,162 @@
+"""Challenge sets of posts: HateCheck, identity templates, and tables of one's own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from corpora.kinds import Collected
+from corpora.labelled import labelled, pick_columns
+from files import InputError, choice
+from files.language import UNDETERMINED
+from files.tables import read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Where the term stands in the phrases of a template; the rest is the frame
+TERMS = {
+    "verb_adj": r"\S+ (?P<term>.+)",
+    "am_hate_adj": r"I \S+ (?P<term>.+)",
+    "being_adj": r"Being (?P<term>.+) is \S+",
+    "you_are_adj": r"You are an? \S+ (?P<term>.+)",
+    "name_adj": r"\S+ is an? \S+ (?P<term>.+)",
+    "you_occupation": r"You are an? \S+ (?P<term>.+)",
+}
+OCCUPATION = "occupation"
+
+
+@choice
+class HateCheck(Collected):
+    """HateCheck (Röttger et al., 2021, ACL): 3,728 English cases, 2,563 of them hateful, made to
+    test one functionality each; ``path`` is the release's ``test_suite_cases.csv``.
+
+    Group and term are the target (women, Muslims, ...; ``none`` where a case has none). A frame is
+    a template with a place for the target: 421 of them, in which all seven stand.
+    """
+
+    path: str
+
+    version: ClassVar[int] = 1
+    name: ClassVar[str] = "hatecheck"
+    language: ClassVar[str] = "en"
+    unkeyed: ClassVar[tuple[str, ...]] = ("path",)
+
+    def files(self) -> list[Path]:
+        """The file read."""
+        return [Path(self.path)]
+
+    def posts(self, *, seed: int) -> pd.DataFrame:
+        """The cases; see ``corpora.kinds.PostChallenge``."""
+        columns = {
+            "text": "test_case",
+            "label": "label_gold",
+            "group": "target_ident",
+            "frame": "templ_id",
+            "template": "case_templ",
+        }
+        cases = pick_columns(read_table(self.path), columns, self.path)
+        exchanged = cases["template"].str.contains("[IDENTITY", regex=False)
+        cases["frame"] = cases["frame"].where(exchanged, "")
+        cases["term"] = cases["group"].where(exchanged, "")
+        return labelled(cases, positive=("hateful",), source=self.path, seed=seed)
+
+
+@choice
+class IdentityTemplates(Collected):
+    """Templates with identity terms (the synthetic test set of Dixon et al., 2018, in its larger
+    form of 76,564 phrases), English, half of them toxic: 50 terms in the same 1,514 frames, and 27
+    occupations in 32 others.
+
+    ``path``: a table with the columns ``template``, ``toxicity`` and ``phrase``. The group of a
+    phrase is its term, or ``occupation``.
+    """
+
+    path: str
+
+    version: ClassVar[int] = 1
+    name: ClassVar[str] = "identity_templates"
+    language: ClassVar[str] = "en"
+    unkeyed: ClassVar[tuple[str, ...]] = ("path",)
+
+    def files(self) -> list[Path]:
+        """The file read."""
+        return [Path(self.path)]
+
+    def posts(self, *, seed: int) -> pd.DataFrame:
+        """The phrases; see ``corpora.kinds.PostChallenge``.
+
+        Raises ``InputError`` for a phrase of an unknown template.
+        """
+        columns = {"text": "phrase", "label": "toxicity", "template": "template"}
+        phrases = pick_columns(read_table(self.path), columns, self.path)
+        rows = zip(phrases["template"].tolist(), phrases["text"].tolist(), strict=True)
+        told = [_frame_and_term(template, text, self.path) for template, text in rows]
+        phrases["frame"], phrases["term"] = zip(*told, strict=True)
+        occupation = phrases["template"] == "you_occupation"
+        phrases["group"] = phrases["term"].mask(occupation, OCCUPATION)
+        return labelled(phrases, positive=("toxic",), source=self.path, seed=seed)
+
+
+def _frame_and_term(template: str, phrase: str, path: str) -> tuple[str, str]:
+    match = re.fullmatch(TERMS.get(template, "(?!)"), phrase)
+    if not match:
+        known = ", ".join(TERMS)
+        raise InputError(f"{path}: {phrase!r} is no phrase of a template known ({known})")
+    start, end = match.span("term")
+    return f"{template}: {phrase[:start]}_{phrase[end:]}", match["term"]
+
+
+@choice
+class TableChallenge(Collected):
+    """A challenge set from a file that ``files.tables.read_table`` reads, columns named by the
+    user: ``term``, the word for people that a post is about, and ``frame``, what posts have in
+    common that differ in it alone, need not be there; nor need ``group`` where there is ``term``.
+    The other fields are those of ``corpora.labelled.TableSource``.
+    """
+
+    path: str
+    text: str = "text"
+    label: str = "label"
+    group: str | None = None
+    term: str | None = None
+    frame: str | None = None
+    positive: tuple[str | int, ...] = ()
+    separator: str | None = None
+    quoted: bool = True
+    language: str = UNDETERMINED
+
+    version: ClassVar[int] = 1
+    unkeyed: ClassVar[tuple[str, ...]] = ("path", "language")
+
+    def __post_init__(self) -> None:
+        if self.group is None and self.term is None:
+            raise InputError(
+                "a challenge set needs groups to compare: name their column, or that of the terms,"
+                " in challenge.group or challenge.term"
+            )
+        if self.frame is not None and self.term is None:
+            raise InputError("challenge.frame says what terms stand in; name challenge.term too")
+
+    @property
+    def name(self) -> str:
+        """Stands for the challenge set in the tables: the file's name without its endings."""
+        return Path(self.path).name.split(".")[0]
+
+    def files(self) -> list[Path]:
+        """The file read."""
+        return [Path(self.path)]
+
+    def posts(self, *, seed: int) -> pd.DataFrame:
+        """The posts; see ``corpora.kinds.PostChallenge``."""
+        table = read_table(self.path, separator=self.separator, quoted=self.quoted)
+        columns = {
+            "text": self.text,
+            "label": self.label,
+            "group": self.group or self.term,
+            "term": self.term,
+            "frame": self.frame,
+        }
+        picked = pick_columns(table, columns, self.path)
+        return labelled(picked, positive=self.positive, source=self.path, seed=seed)

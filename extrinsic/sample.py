@@ -1,0 +1,282 @@
+"""One classifier's predictions of some items: the measures of every group, and how they go
+together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from extrinsic.measures import (
+    MEASURES,
+    UNDEFINED,
+    Counts,
+    Estimate,
+    Floats,
+    combination,
+    difference,
+    effective_size,
+)
+from extrinsic.ranking import RANKINGS, area, placements
+from extrinsic.spread import Block
+
+ALL, REST = "all", "rest"
+Mask = NDArray[np.bool_]
+DISSENT = 4
+CLASSES = ("actual negative", "actual positive")
+
+
+class Side(NamedTuple):
+    """The items of a group, or (``rest``) all the others; of the group "all" every item."""
+
+    group: str
+    rest: bool = False
+
+    @property
+    def name(self) -> str:
+        """As it is told in tables."""
+        return REST if self.rest else self.group
+
+
+class Figure(NamedTuple):
+    """A measure of a side, the items behind it, and why it is undefined, where it is."""
+
+    estimate: Estimate
+    support: int
+    reason: str
+
+
+class Measured(Protocol):
+    """What gaps are made of: predictions whose measures are known for every side."""
+
+    @property
+    def groups(self) -> Sequence[str]:
+        """The names of all groups."""
+
+    @property
+    def level(self) -> float:
+        """Of the intervals."""
+
+    def figure(self, measure: str, side: Side) -> Figure:
+        """A measure of a side."""
+
+    def difference(self, measure: str, one: Side, other: Side) -> Estimate:
+        """The measure of one side minus that of the other; undefined where either is."""
+
+    def resampled_difference(self, measure: str, one: Side, other: Side) -> list[float]:
+        """The same over the resamples; empty for an AUC, and where there are none."""
+
+
+class Spreading(Measured, Protocol):
+    """What the largest difference between groups can be told of as well."""
+
+    def block(self, measure: str, groups: Sequence[str]) -> Block:
+        """What it is made of."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Items by group (``code`` counts in ``groups``, -1: of none), by ``cell`` (2 label +
+    prediction), by ``score`` where measures need it, and by the ``unit`` that they were drawn with
+    where they were not drawn one by one. ``drawn``: the cells of each group and of the items
+    without one, over resamples, (groups + 1, 200, 4). Intervals are of ``level``; below ``least``
+    items a measure is undefined.
+    """
+
+    groups: Sequence[str]
+    code: Counts
+    cell: Counts
+    score: Floats | None = None
+    unit: Counts | None = None
+    drawn: Counts | None = None
+    level: float = 0.95
+    least: int = 0
+
+    @cached_property
+    def counts(self) -> Counts:
+        """The cells of each group and of the items without one, (groups + 1, 4)."""
+        n = len(self.groups)
+        place = np.where(self.code < 0, n, self.code)
+        return np.bincount(4 * place + self.cell, minlength=4 * (n + 1)).reshape(-1, 4)
+
+    def cells(self, side: Side) -> Counts:
+        """The cells of a side, (4,)."""
+        return self._of(self.counts, side)
+
+    def _of(self, counts: Counts, side: Side) -> Counts:
+        whole: Counts = counts.sum(axis=0)
+        if side.group == ALL:
+            return whole
+        own: Counts = counts[self._number[side.group]]
+        return whole - own if side.rest else own
+
+    @cached_property
+    def _number(self) -> Mapping[str, int]:
+        return {group: number for number, group in enumerate(self.groups)}
+
+    def mask(self, side: Side) -> Mask:
+        """Which items are of a side, (items,)."""
+        if side.group == ALL:
+            return np.ones(len(self.code), dtype=bool)
+        own: Mask = self.code == self._number[side.group]
+        return ~own if side.rest else own
+
+    def figure(self, measure: str, side: Side) -> Figure:
+        """A measure of a side."""
+        if (measure, side) not in self._figures:
+            work_out = self._ranked if measure in RANKINGS else self._counted
+            self._figures[measure, side] = work_out(measure, side)
+        return self._figures[measure, side]
+
+    @cached_property
+    def _figures(self) -> dict[tuple[str, Side], Figure]:
+        return {}
+
+    def _counted(self, measure: str, side: Side) -> Figure:
+        spec, cells = MEASURES[measure], self.cells(side)
+        support = int(spec.support(cells))
+        if reason := lacks(spec.item, side.name, support, self.least):
+            return Figure(UNDEFINED, support, reason)
+        effect = self._effect(measure, side)
+        return Figure(spec.estimate(cells, self.level, effect), support, "")
+
+    def _ranked(self, measure: str, side: Side) -> Figure:
+        spec = RANKINGS[measure]
+        counts = [
+            int(self._class(side, label=label, own=own).sum())
+            for label, own in ((0, spec.own_negatives), (1, spec.own_positives))
+        ]
+        scarce = int(np.argmin(counts))
+        own = (spec.own_negatives, spec.own_positives)[scarce]
+        name = side.name if own else f"other than {side.name}"
+        if reason := lacks(CLASSES[scarce], name, counts[scarce], self.least):
+            return Figure(UNDEFINED, counts[scarce], reason)
+        value = float(np.mean(self._placed(measure, side)[1]))
+        found = area(value, counts[1], counts[0], self.level, self._effect(measure, side))
+        return Figure(found, min(counts), "")
+
+    def _class(self, side: Side, *, label: int, own: bool) -> Mask:
+        of = side if own else side._replace(rest=not side.rest)
+        found: Mask = (self.cell // 2 == label) & self.mask(of)
+        return found
+
+    def _placed(self, measure: str, side: Side) -> tuple[Floats, Floats]:
+        """The placements of the negatives, then of the positives, of a ranking."""
+        spec, score = RANKINGS[measure], self.score
+        assert score is not None
+        negative = score[self._class(side, label=0, own=spec.own_negatives)]
+        positive = score[self._class(side, label=1, own=spec.own_positives)]
+        of_positive, of_negative = placements(positive, negative)
+        return of_negative, of_positive
+
+    def influences(self, measure: str, side: Side) -> Floats:
+        """How far each item moves a measure of a side, to first order; 0 where it does not count.
+        Shape (items,).
+        """
+        if measure in MEASURES:
+            moved = MEASURES[measure].influences(self.cells(side))[self.cell]
+            return np.where(self.mask(side), moved, 0.0)
+        spec, found = RANKINGS[measure], np.zeros(len(self.cell))
+        own = spec.own_negatives, spec.own_positives
+        for label, placed in enumerate(self._placed(measure, side)):
+            of = self._class(side, label=label, own=own[label])
+            found[of] += (placed - placed.mean()) / len(placed)
+        return found
+
+    def by_unit(self, measure: str, side: Side) -> Floats:
+        """The influences summed over units, (units,)."""
+        moved: Floats = np.bincount(self.units, self.influences(measure, side)).astype(np.float64)
+        return moved
+
+    @cached_property
+    def units(self) -> Counts:
+        """The unit of each item, (items,)."""
+        return np.arange(len(self.cell)) if self.unit is None else self.unit
+
+    def _effect(self, measure: str, side: Side) -> float:
+        """How many times the variance is that of items drawn one by one; at least 1."""
+        if self.unit is None:
+            return 1.0
+        alone = float((self.influences(measure, side) ** 2).sum())
+        together = float((self.by_unit(measure, side) ** 2).sum())
+        return max(1.0, together / alone) if alone > 0 else 1.0
+
+    def correlation(self, measure: str, sides: Sequence[Side]) -> Floats:
+        """How a measure of several sides goes together, as far as they share units, (n, n)."""
+        if self.unit is None:
+            return np.eye(len(sides))
+        return correlation_of([self.by_unit(measure, side) for side in sides])
+
+    def difference(self, measure: str, one: Side, other: Side) -> Estimate:
+        """The measure of one side minus that of the other; undefined where either is."""
+        a, b = (self.figure(measure, side) for side in (one, other))
+        if a.reason or b.reason:
+            return UNDEFINED
+        if self.unit is None:
+            return difference(a.estimate, b.estimate)
+        together = self.correlation(measure, [one, other])
+        return combination([a.estimate, b.estimate], [1, -1], together)
+
+    def resampled_difference(self, measure: str, one: Side, other: Side) -> list[float]:
+        """The same over the resamples; empty for an AUC, and where there are none."""
+        if self.drawn is None or measure in RANKINGS:
+            return []
+        a, b = (MEASURES[measure].values(self._of(self.drawn, side)) for side in (one, other))
+        values: list[float] = (a - b).tolist()
+        return values
+
+    def block(self, measure: str, groups: Sequence[str]) -> Block:
+        """What the largest difference between groups is made of."""
+        estimates = [self.figure(measure, Side(group)).estimate for group in groups]
+        return Block(
+            np.array([each.value for each in estimates]),
+            np.array([effective_size(each, self.level) for each in estimates]),
+            None if self.unit is None else self.correlation(measure, list(map(Side, groups))),
+        )
+
+
+def both_reasons(figures: Sequence[Figure]) -> str:
+    """Why something made of several figures is undefined; empty where it is defined."""
+    return "; ".join(dict.fromkeys(each.reason for each in figures if each.reason))
+
+
+def correlation_of(influences: Sequence[Floats]) -> Floats:
+    """Correlations of estimates by what each unit moves them; 0 of one that nothing moves, 1 with
+    itself. Shape (n, n).
+
+    Estimates of n units that all agree may yet differ in about 3 / n of others: as if ``DISSENT``
+    further units had moved them independently, so that no difference is known for certain.
+    """
+    moved = np.stack(list(influences))
+    covariance = moved @ moved.T
+    spread = np.sqrt(np.diag(covariance))
+    units = float((moved != 0).any(axis=0).sum())
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = covariance / np.outer(spread, spread) * units / (units + DISSENT)
+    known: Floats = np.clip(np.nan_to_num(found), -1, 1)
+    np.fill_diagonal(known, 1.0)
+    return known
+
+
+def larger_is_better(measure: str) -> bool:
+    """Whether a larger value of a measure is the better one for a group."""
+    return measure in RANKINGS or MEASURES[measure].larger_is_better
+
+
+def lacks(item: str, group: str, support: int, least: int) -> str:
+    """Why there is no value; empty where there is one."""
+    if not support:
+        return f"no {item} of group {group}"
+    few = f"{support} {item}{'s' if support > 1 else ''} of group {group}, fewer than {least}"
+    return few if support < least else ""
+
+
+def item_codes(column: pd.Series) -> Counts:
+    """Numbers for the different values of a column, (rows,)."""
+    return np.asarray(pd.factorize(column)[0], dtype=np.int64)

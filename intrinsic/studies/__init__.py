@@ -1,0 +1,1 @@
+"""Examinations of vectors and metrics: one file each."""

