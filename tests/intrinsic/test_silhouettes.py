@@ -95,9 +95,7 @@ def test_any_metric_has_silhouettes(words: Path) -> None:
         last = rows.drop_duplicates(["part", "varied"], keep="last")
         assert len(last), name
         for part, values in zip(last["part"], last["values"], strict=True):
-            # In another order what is drawn at random is drawn anew
-            near = 0.5 if metric.seeded and name in ("ibt", "kmeans", "svm") else 1e-6
-            assert values == pytest.approx(whole[part], abs=near), name
+            assert values == pytest.approx(whole[part], abs=1e-6), name
 
 
 def test_weat_ect_and_rnsb_by_their_equations(words: Path) -> None:
