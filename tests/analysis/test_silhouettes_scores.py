@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from analysis.columns import numbers
 from analysis.results import Tables
 from analysis.studies.silhouettes import SilhouetteAnalysis
 from analysis.studies.silhouettes_readings import read_pairs
@@ -106,7 +107,12 @@ def make_tables(seeds: int = 3) -> Tables:
     for seed in range(seeds):
         for which, level in (("biased", 1.5), ("unbiased", 0.1)):
             point = f"{which} {seed}"
-            facts = {"reference": which, "embedding": "word2vec", "method": "none", "dose": 0.0}
+            facts: dict[str, object] = {
+                "reference": which,
+                "embedding": "word2vec",
+                "method": "none",
+                "dose": 0.0,
+            }
             facts |= {"stereotype": 0.8 if which == "biased" else 0.0, "seed": seed}
             keys = {"biased_key": f"b{seed}", "unbiased_key": f"u{seed}"}
             points.append({"point": point, "status": "done", "generated": True, **facts, **keys})
@@ -126,18 +132,18 @@ def test_models_are_paired_and_named_by_what_differs() -> None:
 
 
 def test_an_undefined_score_says_why() -> None:
-    table = scores(read_pairs(make_tables(1), {}), "printed").set_index("metric")
-    assert table["reason"].to_dict() == {
+    table = scores(read_pairs(make_tables(1), {}), "printed")
+    assert dict(zip(table["metric"], table["reason"], strict=True)) == {
         "weat": "",
         "ripa": "its scale has no ends; give them in study.limits",
         "sq": "it has no value that stands for no bias",
     }
-    assert np.isfinite(table.loc["sq", "robustness_biased"])
-    given = scores(read_pairs(make_tables(1), {"ripa": (-2, 2)}), "printed").set_index("metric")
-    assert np.isfinite(given.loc["ripa", "accuracy"])
-    assert given.loc["ripa", "robustness_biased"] == pytest.approx(
-        robustness(SIZES, np.array([*make_tables(1).probes["values"][3:6]]).T, WEAT)
-    )
+    assert np.isfinite(numbers(table, "robustness_biased")).tolist() == [True, False, True]
+    given = scores(read_pairs(make_tables(1), {"ripa": (-2, 2)}), "printed")
+    assert np.isfinite(numbers(given, "accuracy")).tolist() == [True, True, False]
+    values = np.array([*make_tables(1).probes["values"][3:6]]).T
+    expected = robustness(SIZES, values, WEAT)
+    assert numbers(given, "robustness_biased")[1] == pytest.approx(expected)
 
 
 def test_sizes_at_which_a_subset_has_no_score_are_left_out() -> None:
@@ -152,9 +158,9 @@ def test_sizes_at_which_a_subset_has_no_score_are_left_out() -> None:
 def test_fewer_runs_come_nearer_to_all(tmp_path: Path) -> None:
     table = fewer_runs(read_pairs(make_tables(), {}), "printed")
     assert sorted(set(table["runs"])) == [10, 20]
-    robust = table[table["score"] == "robustness_biased"].set_index("runs")
-    assert robust.loc[20, "mean"] <= robust.loc[10, "mean"]
-    assert (table["largest"] >= table["mean"]).all()
+    ten, twenty = numbers(table[table["score"] == "robustness_biased"], "mean")
+    assert twenty <= ten
+    assert (numbers(table, "largest") >= numbers(table, "mean")).all()
 
 
 def test_all_is_printed_written_and_drawn(tmp_path: Path) -> None:
@@ -173,9 +179,10 @@ def test_all_is_printed_written_and_drawn(tmp_path: Path) -> None:
         "silhouettes_runs.svg",
         "report.html",
     }
-    means = pd.read_csv(tmp_path / "silhouettes_means.csv").set_index("metric")
-    assert means.loc["weat", "pairs"] == 3
-    assert means.loc["weat", "accuracy_low"] < means.loc["weat", "accuracy"]
+    means = pd.read_csv(tmp_path / "silhouettes_means.csv")
+    low, accurate = (numbers(means, name)[0] for name in ("accuracy_low", "accuracy"))
+    assert means["pairs"].tolist() == [3, 3, 3]
+    assert low < accurate
     assert "Most accurate is weat (q, targets)" in (tmp_path / "report.html").read_text("utf-8")
 
 

@@ -87,7 +87,8 @@ def test_running_sums_are_a_loop_over_subsets(
 
 def test_any_metric_has_silhouettes(words: Path) -> None:
     for name in METRICS:
-        if not METRICS[name].about.roles.keys() & {"X", "words", "partners", "rows"}:
+        lists = METRICS[name].about.roles.keys() & {"X", "words", "partners", "rows"}
+        if not lists or name == "sq":  # which asks a file of word similarities
             continue
         metric = metric_of(name, words)
         rows = Silhouettes(runs=2, target_step=2, attribute_step=2).rows(VECTORS, metric, seed=0)
