@@ -43,11 +43,14 @@ NAMED_LOST = 8
 
 
 def point_names(points: pd.DataFrame) -> dict[str, str]:
-    """What each point is called: its embedding, and whatever varies between points."""
+    """What each point is called: its embedding, whatever varies between points, and whether its
+    data are generated.
+    """
     columns = {name: labels(points, name) for name in NAMING if name in points}
     varied = {name: each for name, each in columns.items() if len(set(each)) > 1}
     told = [[f"{name} {value}" for value in each] for name, each in varied.items()]
-    rows = zip(texts(points, "point"), texts(points, "embedding"), *told, strict=True)
+    stamps = ["generated data" * (each == "True") for each in texts(points, "generated")]
+    rows = zip(texts(points, "point"), texts(points, "embedding"), *told, stamps, strict=True)
     return {point: ", ".join(filter(None, rest)) for point, *rest in rows}
 
 
