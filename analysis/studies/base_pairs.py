@@ -92,13 +92,15 @@ def beside_published(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def answer(found: pd.DataFrame) -> str:
-    """One sentence: how far the pairs agree on the words' directions, by metric."""
+    """One sentence: how far the pairs of the first query agree on its words' directions."""
     rows = found[found["statistic"].eq("fleiss")]
-    told = []
+    first = rows["query"].iloc[0] if len(rows) else ""
+    rows, told = rows[rows["query"].eq(first)], []
     for metric, part in rows.groupby("metric", sort=False):
         values = [value for value in part["value"].tolist() if isfinite(value)]
         if values:
             low, high = min(values), max(values)
             told.append(f"{metric} {low:.2f}" + (f" to {high:.2f}" if len(values) > 1 else ""))
     measured = ", ".join(told) or "undefined in all"
-    return f"Agreement of base pairs on the directions of words, Fleiss's kappa: {measured}."
+    what = f"Agreement of base pairs on the directions of words ({first}), Fleiss's kappa"
+    return f"{what}: {measured}."

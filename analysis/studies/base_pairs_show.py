@@ -155,13 +155,19 @@ def wide_tables(found: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
         wide = by_pair.pivot_table(
             index=[*keys, "other"], columns="pair", values="value", sort=False, dropna=False
         )
-        tables.append((heading, wide.dropna(how="all").reset_index()))
+        tables.append((heading, _told(wide.dropna(how="all").reset_index())))
     tables.append(("Cosines", _long(found, ("cosine", "cosine_sd"))))
     if "published" in found:
         rows = found[found["published"].notna()]
         tables.append(("Beside the published numbers", _columns(rows, "published")))
     tables.append(("Every estimate over all pairs", _columns(found[found["pair"].eq("")])))
     return [(heading, table) for heading, table in tables if len(table)]
+
+
+def _told(table: pd.DataFrame) -> pd.DataFrame:
+    """The table without the names that tell nothing: one file of vectors, no other."""
+    names = [name for name in ("vectors", "other") if name in table]
+    return table.drop(columns=[name for name in names if len(set(texts(table, name))) == 1])
 
 
 def _long(found: pd.DataFrame, statistics: Sequence[str]) -> pd.DataFrame:
@@ -171,4 +177,4 @@ def _long(found: pd.DataFrame, statistics: Sequence[str]) -> pd.DataFrame:
 def _columns(rows: pd.DataFrame, *more: str) -> pd.DataFrame:
     names = ["vectors", "query", "statistic", "metric", "other", "pair"]
     told = [*names, *INTERVALS, *more, "words", "pairs", "reason"]
-    return rows[[name for name in told if name in rows and any(texts(rows, name))]]
+    return _told(rows[[name for name in told if name in rows and any(texts(rows, name))]])
