@@ -49,10 +49,12 @@ class BasePairs(Fileless):
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
         from analysis.report.study_page import write_study_page
+        from analysis.studies.base_pairs_analogies import unaided
+        from analysis.studies.base_pairs_estimate import Bootstrap
         from analysis.studies.base_pairs_figures import draw_base_pairs
         from analysis.studies.base_pairs_readings import read_probes
         from analysis.studies.base_pairs_show import point_names, print_base_pairs, wide_tables
-        from analysis.studies.base_pairs_table import Bootstrap, estimate_all, unaided
+        from analysis.studies.base_pairs_table import estimate_all
         from files.tables import write_csv
 
         try:

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from analysis.columns import labels, numbers, text_rows, texts
 from analysis.show import estimate, short
-from analysis.studies.base_pairs_table import UNAIDED
+from analysis.studies.base_pairs_analogies import UNAIDED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
