@@ -78,9 +78,9 @@ def over_both(
 
     def one(kept: Sequence[int]) -> float:
         found = float(compute(kept, weights[:1])[0])
-        return (
-            atanh(min(max(found, -NEAR_ONE), NEAR_ONE)) if told.statistic == CORRELATION else found
-        )
+        if told.statistic != CORRELATION:
+            return found
+        return atanh(min(max(found, -NEAR_ONE), NEAR_ONE))
 
     low, high = jackknife(one, pairs)
     if told.statistic == CORRELATION:
@@ -120,4 +120,5 @@ def jackknife(compute: Callable[[Sequence[int]], float], size: int) -> tuple[flo
 
 
 def weighted_mean(times: Floats, values: Floats | NDArray[np.bool_]) -> Floats:
+    """The mean of the words' values by each weighting. Shapes: (R, words), (words,) -> (R,)."""
     return np.asarray(times @ values / times.sum(axis=1))
