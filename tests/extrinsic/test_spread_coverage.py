@@ -19,7 +19,7 @@ from extrinsic.spread import DIFFERENCE, RATIO, Block, Spread, estimate_spread
 
 Floats = NDArray[np.float64]
 LEVEL = 0.95
-TABLES = 400
+TABLES = 200
 
 
 def shape(name: str, k: int) -> Floats:
