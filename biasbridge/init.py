@@ -63,7 +63,7 @@ def experiment(data: Data, name: str) -> str:
         key, _, value = override.partition("=")
         *nodes, last = key.split(".")
         if nodes:
-            inner = {last: value}
+            inner: dict[str, Any] = {last: value}
             for node in reversed(nodes[1:]):
                 inner = {node: inner}
             values[nodes[0]] = {**values.get(nodes[0], {}), **inner}
