@@ -16,6 +16,7 @@ from debias.until import Goal, find_dose
 from debias.word_choice import WordChoice
 from files import InputError, run_cli
 from files.atomic import require_new
+from files.options import Parser
 from files.vector_files import vector_files
 from intrinsic.wordsets import write_query
 from intrinsic.wordsets.parse import EXAMPLE
@@ -50,7 +51,7 @@ class Arguments(argparse.Namespace):
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    options = argparse.ArgumentParser(prog="python -m debias", description=__doc__)
+    options = Parser(prog="python -m debias", description=__doc__)
     add = options.add_argument
     vectors = "word2vec text or binary, GloVe, fastText, or a mapped folder"
     add("vectors", type=Path, help=vectors)

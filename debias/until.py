@@ -50,8 +50,8 @@ class Goal(NamedTuple):
         if metric not in METRICS:
             known = f"{nearest(metric, METRICS)}; there are {', '.join(METRICS)}"
             raise InputError(f"unknown metric {metric!r}{known}")
-        named = {"queries": (query,), "words": words, "case": "lower"}
-        return cls(METRICS[metric].configured(**named), value)
+        asked = METRICS[metric].configured(queries=(query,), words=words, case="lower")
+        return cls(asked, value)
 
     @classmethod
     def read(cls, text: str, words: str | None = None) -> Goal:

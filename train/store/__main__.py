@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from files import run_cli
+from files.options import Parser
 from train.store.explain import explain, find
 from train.store.export import export
 from train.store.tools import gc, ls, open_store, verify
@@ -28,10 +29,8 @@ class Arguments(argparse.Namespace):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """``python -m train.store ls | explain KEY | export KEY FILE | gc | verify``; 1 where verify finds
-    damage.
-    """
-    parser = argparse.ArgumentParser(prog="python -m train.store", description=__doc__)
+    """``python -m train.store ls``, or another of its commands; 1 where verify finds damage."""
+    parser = Parser(prog="python -m train.store", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     each = {
         "ls": commands.add_parser(
