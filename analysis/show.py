@@ -190,7 +190,8 @@ def print_points(
         }
         heading = [f"{name} {_cells(block, name)[0]}" for name in section]
         title = f"{', '.join([*heading, *texts(block[:1], 'embedding')])}: {len(block)} points"
-        _print_table(title + stamp, _as_rows(columns), console, blanks=1)
+        told = f", {texts(block[:1], 'mixture')[0]}" if _mixed(block) else stamp
+        _print_table(title + told, _as_rows(columns), console, blanks=1)
         console.print()
     for mark, reason in reasons.items():
         console.print(f"{mark} {reason}", soft_wrap=True, highlight=False, markup=False)
@@ -250,6 +251,11 @@ def _measures(
     for title, point, cell in zip(titles, points, cells, strict=True):
         found.setdefault(title, {})[point] = cell
     return found
+
+
+def _mixed(points: pd.DataFrame) -> bool:
+    """Whether some of what the points are made of is generated, and some is not."""
+    return "mixture" in points and any(texts(points, "mixture"))
 
 
 def _varies(points: pd.DataFrame, name: str) -> bool:
