@@ -17,7 +17,6 @@ from analysis.verdict import LEVEL, ROLE_PRIMARY
 from analysis.within import (
     FEWEST_FREE,
     Residuals,
-    indicators,
     interval,
     without_each,
     z_interval,
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from analysis.findings import Finding
 
 MOST = 20_000  # embeddings; beyond, a number is no plan
+MOST_SIMULATED = 2_000  # embeddings; beyond, z is as good as normal
 # Sizes that are simulated about a first guess, and about what they say
 AROUND = ((0.7, 0.85, 1.0, 1.2, 1.45), (0.85, 0.92, 1.0, 1.08, 1.18))
 Share = Annotated[float, Gt(0), Lt(1)]
@@ -166,16 +166,15 @@ def _share(
     units = ceil(embeddings / bases)
     if bases * (units - 1) - 1 < FEWEST_FREE:
         return 0.0
-    base = np.repeat(np.arange(bases), units)
-    basis = indicators(base) / sqrt(units)
-    told = np.arange(len(base))
-    leverage = np.full(len(base), 1 / units)
+    n = bases * units
+    told, leverage, free = np.arange(n), np.full(n, 1 / units), n - bases - 1
     rng = np.random.default_rng(seed)
     count = 0
     for _ in range(studies):
-        x, e = rng.normal(size=(2, len(base)))
-        x, y = (side - basis @ (basis.T @ side) for side in (x, r * x + sqrt(1 - r * r) * e))
-        count += holds(Residuals(x, y, leverage, told, len(base) - bases - 1, basis))
+        drawn = rng.normal(size=(2, bases, units))
+        drawn[1] = r * drawn[0] + sqrt(1 - r * r) * drawn[1]
+        u, v = (drawn - drawn.mean(axis=2, keepdims=True)).reshape(2, n)
+        count += holds(Residuals(u, v, leverage, told, free, np.zeros((n, 0))))
     return count / studies
 
 
@@ -186,16 +185,17 @@ def needed(design: Design, power: float, of: Power, studies: int) -> int | None:
     """How many embeddings, in whole bases, it takes until ``of`` (``sees`` or ``excludes``) is
     ``power``; None where no number up to 20,000 does.
 
-    Studies are simulated at five sizes about a first guess; power grows as Phi(a + b sqrt(free)),
-    which is fitted, and what it says is the next guess.
+    The first guess is the normal limit of z, which beyond some 2,000 embeddings is the answer.
+    Studies are simulated at five sizes about it; power grows as Phi(a + b sqrt(free)), which is
+    fitted, and what it says is the next guess.
     """
     if of is excludes and not design.excludable:
         return None
     guess = _first_guess(design, power, of)
     for seed, around in enumerate(AROUND):
         sizes = [_whole(design, guess * times) for times in around]
-        if sizes[-1] > 2 * MOST:
-            return None
+        if sizes[-1] > MOST_SIMULATED:
+            break
         shares = [of(design, size, studies, seed) for size in sizes]
         guess = _solved(design, sizes, shares, studies, power) or guess
     found = _whole(design, guess)

@@ -13,6 +13,7 @@ import numpy as np
 
 from analysis.columns import numbers, text_rows, texts
 from analysis.evidence import codes
+from analysis.joined import rows_of
 from analysis.naming import ALL, GAP, SCORE, UNMODIFIED
 from analysis.within import (
     FEWEST_FREE,
@@ -108,9 +109,10 @@ class Curve(NamedTuple):
         return f"{text} {first.choice} decides the sign most: {share} (p {first.p:.2g})."
 
 
-class _Block(NamedTuple):
-    """Units by scores and gaps of a task. Shapes: x (units, scores), y (units, gaps), base, labels
-    of the units (units,).
+class Block(NamedTuple):
+    """The scores and gaps of the embeddings of a task: x (units, scores), turned so that more is
+    more biased, y (units, gaps), the ``base`` that association is looked for within (units,), and
+    the labels of the units. A score's key is its ``SCORE``, a gap's its classifier and ``GAP``.
     """
 
     x: Floats
@@ -146,10 +148,10 @@ def specification_curves(
     and the same for all specifications, so that what these share is kept. Tests are of t = z over
     its standard error under r = 0 (``analysis.within.permutation_p``), two-sided.
     """
-    flipped = _flipped(intrinsic)
+    flipped = turned(intrinsic)
     found = []
     for _, part in joined.groupby("task", sort=False):
-        block, left_out = _block(part, flipped)
+        block, left_out = block_of(part, flipped)
         groups = list(_groups(block))
         if sum(len(group.levels) for group in groups) > 1:
             told = _curve(texts(part, "task")[0], block, groups, resamples)
@@ -157,7 +159,7 @@ def specification_curves(
     return found
 
 
-def _flipped(intrinsic: pd.DataFrame) -> set[Key]:
+def turned(intrinsic: pd.DataFrame) -> set[Key]:
     """Scores whose unbiased value is the upper end of their scale."""
     ends = zip(
         text_rows(intrinsic, SCORE),
@@ -168,8 +170,10 @@ def _flipped(intrinsic: pd.DataFrame) -> set[Key]:
     return {key for key, unbiased, most in ends if most <= unbiased}
 
 
-def _block(part: pd.DataFrame, flipped: set[Key]) -> tuple[_Block, str]:
-    """The task's embeddings whose gaps are all defined, and what is left out for that."""
+def block_of(part: pd.DataFrame, flipped: set[Key]) -> tuple[Block, str]:
+    """The task's embeddings whose gaps are all defined, and what is left out for that; scores
+    without an unbiased value are too.
+    """
     part = part[np.isfinite(numbers(part, "unbiased"))]
     names = list(dict.fromkeys(texts(part, "unit")))
     place = {name: i for i, name in enumerate(names)}
@@ -183,15 +187,15 @@ def _block(part: pd.DataFrame, flipped: set[Key]) -> tuple[_Block, str]:
     said = [f"{lacking.sum()} gaps that many embeddings lack"] if lacking.any() else []
     said += [f"{(~kept).sum()} embeddings that lack a gap"] if not kept.all() else []
     left = np.flatnonzero(kept)
-    labels = {name: texts(part, name) for name in ("base", "embedding", "method")}
-    base, embedding, method = ([each[first[i]] for i in left] for each in labels.values())
+    at = first[left]
+    embedding, method = ([texts(part, name)[i] for i in at] for name in ("embedding", "method"))
     held = [key for key, gone in zip(gaps, lacking, strict=True) if not gone]
-    block = _Block(
+    block = Block(
         x[left],
         y[left][:, ~lacking],
         scores,
         held,
-        codes(np.array(base, dtype=str)),
+        codes(rows_of(part).stratum[at]),
         embedding,
         method,
     )
@@ -212,7 +216,7 @@ def _means(unit: Ints, keys: Sequence[Key], values: Floats) -> tuple[list[Key], 
     return names, means
 
 
-def _groups(block: _Block) -> Iterator[_Group]:
+def _groups(block: Block) -> Iterator[_Group]:
     """The specifications by what they are computed on."""
     embedding, method = np.array(block.embedding, dtype=str), np.array(block.method, dtype=str)
     embeddings = list(dict.fromkeys(block.embedding))
@@ -250,7 +254,7 @@ def _freed(values: Floats, base: Ints) -> Floats:
     return left
 
 
-def _curve(task: str, block: _Block, groups: Sequence[_Group], resamples: int) -> Curve:
+def _curve(task: str, block: Block, groups: Sequence[_Group], resamples: int) -> Curve:
     count = sum(len(group.levels) for group in groups)
     resamples = max(199, min(resamples, CELLS // count))
     place = orders(tuple(block.base.tolist()), resamples)
@@ -288,7 +292,7 @@ def _p(statistic: Floats) -> float:
     return float((statistic >= statistic[0] - 1e-9).mean())
 
 
-def _studentised(block: _Block, group: _Group, place: Orders) -> tuple[Floats, Floats]:
+def _studentised(block: Block, group: _Group, place: Orders) -> tuple[Floats, Floats]:
     """r and t of the specifications of a group for every order of the units, the observed first.
     Shapes (orders, scores).
     """
@@ -314,7 +318,7 @@ def _unit(rows: Floats) -> Floats:
     return rows / np.where(lengths > 0, lengths, 1)
 
 
-def _specification(block: _Block, group: _Group, number: int) -> Specification:
+def _specification(block: Block, group: _Group, number: int) -> Specification:
     x, y = block.x[group.units, group.scores[number]], block.y[group.units, group.gap]
     base = np.unique(block.base[group.units], return_inverse=True)[1]
     found = interval(residuals(x, y, indicators(base)))

@@ -53,6 +53,16 @@ class Source(Data, Protocol):
 
 
 @runtime_checkable
+class CheckedSource(Source, Protocol):
+    """A source whose mistakes can be found before anything is planned."""
+
+    def check(self) -> pd.DataFrame:
+        """The posts as they are read, not tokenised: ``text``, ``label`` and, where ``grouped``,
+        ``group``. Raises ``InputError`` as ``load`` does.
+        """
+
+
+@runtime_checkable
 class Unsplit(Source, Protocol):
     """A source whose posts may all be test items, one fold after the other; it says so before
     anything is read.

@@ -108,11 +108,24 @@ class TableSource(MayLackSplit):
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
+        held = self.test_share
+        posts = self._read()
+        return labelled(posts, positive=self.positive, source=self.path, seed=seed, test_share=held)
+
+    def check(self) -> pd.DataFrame:
+        """The posts as they are read; see ``corpora.kinds.CheckedSource``."""
+        posts = self._read()
+        posts["label"] = _labels(posts["label"], self.positive, self.path)
+        if self.group is not None:
+            posts["group"] = _groups(posts["group"], self.path)
+        if self.split is not None:
+            _splits(posts["split"], self.path)
+        return posts
+
+    def _read(self) -> pd.DataFrame:
         table = read_table(self.path, separator=self.separator, quoted=self.quoted)
         columns = {"text": self.text, "label": self.label, "group": self.group, "split": self.split}
-        posts = pick_columns(table, columns, self.path)
-        held = self.test_share
-        return labelled(posts, positive=self.positive, source=self.path, seed=seed, test_share=held)
+        return pick_columns(table, columns, self.path)
 
 
 @choice

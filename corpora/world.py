@@ -122,8 +122,16 @@ class GeneratedPosts(Fileless):
     Splits: 60% train, 10% dev, 30% test. 40% of the posts in every group are hateful. The labels of
     test are always right. In train and dev, for label_bias b > 0, a share 0.6 b of the hateful
     posts about the second group is labelled 0 (missed abuse: recall gap first - second > 0) and a
-    share 0.3 b of the benign ones is labelled 1 (which works towards a precision gap > 0, and what
-    is missed against it); b < 0 does the same to the first; at 0 the groups are treated alike.
+    share 0.3 b of the benign ones is labelled 1; b < 0 does the same to the first; at 0 the groups
+    are treated alike.
+
+    A precision gap of a certain sign is not planted: what is blamed lowers the precision of the
+    second group, and what is missed raises it. At b = 0.8 (means and standard errors over seeds,
+    vectors of 10,000 sentences; at b = 0 none differs from 0 by more than two of these):
+
+        classifier, seeds   recall gap       precision gap     gap in false positives
+        linear, 8           0.091 +- 0.008   -0.019 +- 0.007   -0.037 +- 0.007
+        cnn, 5              0.075 +- 0.013    0.010 +- 0.007   -0.011 +- 0.008
 
     The texts do not depend on ``label_bias``, and topic words are equally frequent in posts about
     both groups, so that it is independent of a corpus's ``stereotype``.

@@ -172,8 +172,7 @@ def _print(rows: Sequence[Row], console: Console) -> None:
     """The table, wider than the terminal rather than with numbers cut."""
     shown = [row for kind in KINDS for row in [r for r in rows if r.kind == kind][:SHOWN]]
     table, least = _render(shown)
-    width = max(console.width, least)
-    console.print(table, width=width, crop=False, overflow="ignore", no_wrap=True)
+    (console if console.width >= least else Console(width=least)).print(table)
     if more := len(rows) - len(shown):
         console.print(f"and {more:,} more rows; --csv OUT writes all", highlight=False)
 

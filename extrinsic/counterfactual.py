@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from extrinsic.gaps import CRITERIA, DEFAULT, Gaps, Row, column_of, read_sample, sample_rows
+from extrinsic.gaps import CRITERIA, DEFAULT, Gaps, Kind, Row, column_of, read_sample, sample_rows
 from extrinsic.measures import UNDEFINED, Estimate, Floats, quantile
 from extrinsic.sample import ALL, Sample, Side, lacks
 from extrinsic.spread import no_surprise, noise_of
@@ -35,11 +35,11 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> list[Row]:
     ``predictions`` has the columns of ``extrinsic.gaps.gap_table``, ``term``, empty for a post
     about nobody, and it may have ``frame``, empty for a post in none.
 
-    Rows: the measures of each term and its gaps with the rest, of ``subset`` "terms", where terms
-    are not the groups themselves; ``kind`` "equality_difference" of ``fpr`` and ``fnr``; and
-    ``kind`` "flips", over all pairs of terms (``group`` "all"), those with each term (``group``),
-    and those of each two groups that are compared (``privileged``, ``unprivileged``), with the
-    number of frames as support. Intervals are over frames.
+    Rows: the measures of each term and its gaps with the rest (``kind`` "term_gap"), of ``subset``
+    "terms", where terms are not the groups themselves; ``kind`` "equality_difference" of ``fpr``
+    and ``fnr``; and ``kind`` "flips", over all pairs of terms (``group`` "all"), those with each
+    term (``group``), and those of each two groups that are compared (``privileged``,
+    ``unprivileged``), with the number of frames as support. Intervals are over frames.
     """
     held = predictions[column_of(predictions, "term") != ""]
     by_term = held.assign(group=held["term"])
@@ -54,7 +54,12 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> list[Row]:
     rows: list[Row] = []
     if not held["group"].astype(str).equals(held["term"].astype(str)):
         found = sample_rows(terms, every)
-        rows += [row._replace(subset=TERMS) for row in found if row.group != ALL]
+        kinds: dict[Kind, Kind] = {"gap": "term_gap"}
+        rows += [
+            row._replace(kind=kinds.get(row.kind, row.kind), subset=TERMS)
+            for row in found
+            if row.group != ALL
+        ]
     rows += [equality_difference(terms, rate) for rate in RATES]
     return rows + (flip_rows(held[held["frame"] != ""], gaps) if "frame" in held else [])
 

@@ -38,7 +38,7 @@ from files import InputError, choice, nearest
 from files.choice import Fileless, Whole
 
 Comparison = Literal["pair", "each", "rest", "largest"]
-Kind = Literal["value", "gap", "largest", "ratio", "equality_difference", "flips"]
+Kind = Literal["value", "gap", "largest", "ratio", "term_gap", "equality_difference", "flips"]
 
 CRITERIA: Mapping[str, tuple[str, ...]] = {
     "demographic_parity": ("selection_rate",),

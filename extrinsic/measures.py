@@ -132,19 +132,32 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
 def combination(
     estimates: Sequence[Estimate], coefficients: Sequence[float], correlation: Floats
 ) -> Estimate:
-    """sum c_i e_i of estimates that go together as ``correlation`` (n, n) says, with the interval
-    of Zou and Donner (2008), which is ``difference`` for (1, -1) and no correlation:
+    """sum c_i e_i of estimates that go together as ``correlation`` r (n, n) says, with the interval
+    of Zou and Donner (2008, MOVER), which is ``difference`` for (1, -1) and no correlation:
 
-        low = sum c_i e_i - sqrt(sum_ij r_ij d_i d_j)    d_i = c_i |e_i - low_i|, or high_i
-                                                         where c_i < 0
-    and high the other way round.
+        low = sum c_i e_i - sqrt(sum_ij r_ij d_i d_j)    d_i = c_i (e_i - low_i), or
+                                                         c_i (high_i - e_i) where c_i < 0
+
+    and high the other way round; but where r_ij says that two estimates move in the same direction
+    while d_i and d_j are of opposite ones, d_i d_j is the mean of what both moving down and both
+    moving up give: two estimates that are the same, and always move together, differ by nothing.
     """
-    value = sum(c * each.value for c, each in zip(coefficients, estimates, strict=True))
-    pairs = list(zip(coefficients, estimates, strict=True))
-    below = np.array([c * (e.value - e.low if c > 0 else e.high - e.value) for c, e in pairs])
-    above = np.array([c * (e.high - e.value if c > 0 else e.value - e.low) for c, e in pairs])
-    down, up = (sqrt(max(float(d @ correlation @ d), 0.0)) for d in (below, above))
-    return Estimate(value, value - down, value + up)
+    c = np.array(coefficients, dtype=np.float64)
+    values, lows, highs = np.array(estimates, dtype=np.float64).T
+    below, above = c * (values - lows), c * (highs - values)
+    against = np.sign(np.outer(c, c)) * correlation < 0
+    same = correlation > 0
+    both_ways = np.where(
+        same,
+        np.outer(below, below) + np.outer(above, above),
+        np.outer(below, above) + np.outer(above, below),
+    )
+    widths = []
+    for d in (np.where(c > 0, below, above), np.where(c > 0, above, below)):
+        products = np.where(against, both_ways / 2, np.outer(d, d))
+        widths.append(sqrt(max(float((correlation * products).sum()), 0.0)))
+    value = float(c @ values)
+    return Estimate(value, value - widths[0], value + widths[1])
 
 
 def effective_size(found: Estimate, level: float) -> float:

@@ -28,6 +28,7 @@ from extrinsic.spread import Block
 
 ALL, REST = "all", "rest"
 Mask = NDArray[np.bool_]
+DISSENT = 4
 CLASSES = ("actual negative", "actual positive")
 
 
@@ -248,12 +249,16 @@ def both_reasons(figures: Sequence[Figure]) -> str:
 def correlation_of(influences: Sequence[Floats]) -> Floats:
     """Correlations of estimates by what each unit moves them; 0 of one that nothing moves, 1 with
     itself. Shape (n, n).
+
+    Estimates of n units that all agree may yet differ in about 3 / n of others: as if ``DISSENT``
+    further units had moved them independently, so that no difference is known for certain.
     """
     moved = np.stack(list(influences))
     covariance = moved @ moved.T
     spread = np.sqrt(np.diag(covariance))
+    units = float((moved != 0).any(axis=0).sum())
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = covariance / np.outer(spread, spread)
+        found = covariance / np.outer(spread, spread) * units / (units + DISSENT)
     known: Floats = np.clip(np.nan_to_num(found), -1, 1)
     np.fill_diagonal(known, 1.0)
     return known

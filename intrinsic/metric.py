@@ -21,7 +21,7 @@ from intrinsic.found_query import FoundQuery as FoundQuery
 from intrinsic.found_query import find_query
 from intrinsic.lookup import Case
 from intrinsic.score import Measured, Score, percentiles
-from intrinsic.wordsets import Query, load_queries, queries_with, read_wordsets
+from intrinsic.wordsets import Query, in_language, load_queries, queries_with, read_wordsets
 from intrinsic.wordsets.wordset import MORE_GROUPS
 
 if TYPE_CHECKING:
@@ -161,9 +161,20 @@ class Metric:
         return metric
 
     @classmethod
-    def configured(cls, *, convention: str | None = None, **values: Any) -> Self:
-        """As ``by``, from the flat keys of a configuration: null leaves the convention's value."""
+    def configured(
+        cls, *, convention: str | None = None, usual: Sequence[str] | None = None, **values: Any
+    ) -> Self:
+        """As ``by``, from the flat keys of a configuration: null leaves the convention's value.
+
+        ``usual``: the built-in queries asked where neither ``queries`` nor ``words`` are given, in
+        ``language`` where that is told (``und``: it is not).
+        """
         given = {name: value for name, value in values.items() if value is not None}
+        if given.get("language") == UNKNOWN:
+            del given["language"]
+        if usual and not given.get("queries") and not given.get("words"):
+            language = given.get("language")
+            given["queries"] = in_language(usual, language) if language else usual
         return cls.by(convention or "default", **given)
 
     @classmethod

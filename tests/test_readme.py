@@ -72,6 +72,7 @@ def test_the_first_command_makes_what_the_readme_shows(project: Path) -> None:
     "command",
     [
         f"{FIRST} plan=true",
+        f"{FIRST} plan=true power=true planner.reliability_x=0.9 planner.reliability_y=0.6",
         "python -m analysis.correlate results/hatespeech_en",
         "python -m analysis.scatter results/hatespeech_en",
         f"{FIRST} hydra.mode=RUN debias=attract_repel debias.direction=overbias",

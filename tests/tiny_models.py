@@ -36,10 +36,11 @@ def word_pieces() -> transformers.PreTrainedTokenizerFast:
     made.normalizer = normalizers.BertNormalizer()
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     letters = "abcdefghijklmnopqrstuvwxy"  # no z: an unknown letter
-    alphabet = {"initial_alphabet": list(letters), "special_tokens": SPECIAL}
     made.train_from_iterator(
         [*LINES, f"{letters} {letters[::-1]}"],
-        trainers.WordPieceTrainer(vocab_size=150, **alphabet),
+        trainers.WordPieceTrainer(
+            vocab_size=150, special_tokens=SPECIAL, initial_alphabet=list(letters)
+        ),
     )
     ends = [(each, made.token_to_id(each)) for each in ("[CLS]", "[SEP]")]
     made.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
@@ -64,8 +65,8 @@ def byte_pieces(*, masked: bool) -> transformers.PreTrainedTokenizerFast:
     if not masked:
         made.post_processor = processors.ByteLevel(trim_offsets=True)
         return _wrapped(made, {"eos": "</s>"})
-    ends = [("</s>", made.token_to_id("</s>")), ("<s>", made.token_to_id("<s>"))]
-    made.post_processor = processors.RobertaProcessing(*ends, add_prefix_space=False)
+    end, begin = ((token, BYTE_SPECIAL.index(token)) for token in ("</s>", "<s>"))
+    made.post_processor = processors.RobertaProcessing(end, begin, add_prefix_space=False)
     names = {"bos": "<s>", "pad": "<pad>", "eos": "</s>", "unk": "<unk>", "mask": "<mask>"}
     return _wrapped(made, names)
 

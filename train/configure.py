@@ -15,6 +15,7 @@ from corpora.kinds import Challenge, PostChallenge
 from files import Choice, InputError, nearest
 from files.choice import FieldError, lacks
 from files.printable import CONTROL
+from files.rooms import importable
 from intrinsic.metric import Metric
 from intrinsic.probe import Probe
 from train.parts.part import Subject, Task
@@ -172,7 +173,7 @@ class Reader:
 
 
 def _import(target: object, where: str) -> type:
-    module, _, name = str(target).rpartition(".")
+    module, _, name = importable(str(target)).rpartition(".")
     if module.partition(".")[0] in sys.stdlib_module_names:  # to import some is to run them
         raise InputError(f"{where}.{TARGET}={target} is no choice; make it with files.choice")
     try:

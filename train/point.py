@@ -73,8 +73,21 @@ class Point:
         twice = (task.keys() & subject.keys()) - {"generated"}
         assert not twice, f"{twice} are told by subject and task"
         generated = bool(task.get("generated") or subject.get("generated"))
+        mixture = {"mixture": self.mixture} if self.mixture else {}
         told = {"experiment": self.experiment, **task, **subject, "seed": self.seed}
-        return {**told, "generated": generated}
+        return {**told, "generated": generated, **mixture}
+
+    @property
+    def mixture(self) -> str:
+        """What is generated and what is not, where that is not all or nothing; else empty."""
+        task, subject = self.task.facts() if self.task else NO_TASK, self.subject.facts()
+        if "generated" not in task or task["generated"] == subject["generated"]:
+            return ""
+        corpus, source = subject.get("corpus", "none"), task.get("source", "none")
+        if subject["generated"]:
+            return f"corpus={corpus} is generated and source={source} is not"
+        trained = f"corpus={corpus}" if corpus != "none" else f"embedding={subject['embedding']}"
+        return f"source={source} is generated and {trained} is not"
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from train.store import Store
 
 TIMES = (1, 2, 4, 8)  # the test items at hand
+LEAST = 0.01  # reliability: that of points that show noise alone is estimated as 0
 CHECKED = 1_000  # studies that the power of the planned sweep is simulated by
 
 
@@ -109,12 +110,12 @@ def design_of(planner: Planner, study: Correlation, plans: Sequence[Plan], pilot
         ("reliability_y", planner.reliability_y, pilot.reliability_y),
     ):
         value = stated if stated is not None else seen
-        if not (isfinite(value) and value > 0):
+        if not isfinite(value):
             raise InputError(
                 f"the results folder does not say how reliable scores and gaps are ({name}); run"
                 f" some points with resamples of words and posts first, or state planner.{name}=0.8"
             )
-        reliable.append(min(value, 1.0))
+        reliable.append(max(value, LEAST))
     smallest = planner.smallest or study.smallest
     of_scores, of_gaps = reliable
     return Design(round(embeddings / bases), of_scores, of_gaps, family, smallest)

@@ -10,12 +10,13 @@ from files import InputError, choice
 from files.choice import Count
 from files.digest import digest_of
 from intrinsic.wordsets import load_queries, read_wordsets
-from train.parts.part import Facts
 from train.word_states import Encoder, Pooling, in_lines, in_templates, is_folder, model_files
 from train.word_states import word_vectors as states_of
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
+
+    from train.parts.part import Facts
 
 ALONE = ("{}",)
 

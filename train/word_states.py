@@ -158,7 +158,7 @@ class Encoder:
 
     @cached_property
     def _longest(self) -> int:
-        """Tokens of the longest text. RoBERTa's kind counts positions from behind that of padding."""
+        """Tokens of the longest text. RoBERTa counts positions from behind that of padding."""
         import torch
 
         positions = getattr(self._model.config, "max_position_embeddings", None) or UNLIMITED

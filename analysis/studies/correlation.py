@@ -34,7 +34,8 @@ class Correlation(Fileless):
     Prints the points and, where there are gaps, the correlations; writes ``correlations.csv``,
     ``crossed.csv`` where doses of labels were crossed with embeddings (``analysis.crossed``), and,
     of three points or more, the figures, ``report.html`` and ``correlations.tex``; where there are
-    two specifications or more their curve, ``specifications.csv`` and ``specification_levels.csv``.
+    two specifications or more their curve, ``specifications.csv`` and ``specification_levels.csv``;
+    where a metric was asked ``from_task`` and otherwise, ``alignment.csv``.
     The gaps in the ``primary`` measures are printed, drawn in figure 3 and counted in the report's
     answer (all gaps where there is none of these). The primary slices, over which verdicts are
     adjusted, are those measures by each query (or the ``queries`` named) over ``embeddings`` and
@@ -114,6 +115,7 @@ class Correlation(Fileless):
         folder: Path,
         console: Console,
     ) -> list[Path]:
+        from analysis.alignment import alignments, write_alignment
         from analysis.figures import draw_figures
         from analysis.report import build_report
         from analysis.specification_curve import write_curves
@@ -122,6 +124,7 @@ class Correlation(Fileless):
         written: list[Path] = []
         curves = specification_curves(joined, tables.intrinsic)
         written += write_curves(curves, folder, console)
+        written += write_alignment(alignments(joined, tables.intrinsic), folder, console)
         with _said("not drawn", console):
             written += draw_figures(joined, folder / "figures", primary=self.primary)
         with _said("not drawn", console):

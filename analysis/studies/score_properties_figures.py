@@ -7,7 +7,6 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
 from rich import box
 from rich.table import Table
 
@@ -20,15 +19,17 @@ from files.charts import SCHEMA, Spec, save_charts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import pandas as pd
     from rich.console import Console
 
 FORMATS = (".svg", ".png", ".pdf")
 VERDICTS = ("comparable", "trustworthy", "fair")
 COLOURS = {"yes": "#4477aa", "no": "#cc6677", "undefined": "#bbbbbb", "unbounded": "#ddaa33"}
 READ = (
-    "comparable: the extremes are the same for every attribute set; trustworthy: the score is off"
-    " its unbiased value (b0) wherever a word is biased; fair: it is at b0 wherever none is. No"
-    " stands for a witness found, yes for none found; score_properties.csv has the witnesses"
+    "words: targets in all; comparable: the extremes are the same for every attribute set;"
+    " trustworthy: the score is off its unbiased value (b0) wherever a word is biased; fair: it is"
+    " at b0 wherever none is. No stands for a witness found, yes for none found"
+    " (score_properties.csv); nearest b0: the score nearest b0 while a word is biased"
 )
 
 
@@ -36,22 +37,14 @@ def print_scores(table: pd.DataFrame, console: Console) -> None:
     """Table 1, and why some scores are not in it."""
     console.print("Table 1: properties of scores, by search", style="bold", highlight=False)
     drawn = Table(box=box.SIMPLE, show_edge=False, pad_edge=False)
-    names = ("score", "words", "largest", "smallest", *VERDICTS, "nearest b0", "at no bias")
-    for name in names:
+    for name in ("score", "words", *VERDICTS, "nearest b0"):
         text = name in ("score", *VERDICTS)
         drawn.add_column(name, justify="left" if text else "right", no_wrap=True)
     for row in _records(table):
         if row["reason"]:
             continue
-        drawn.add_row(
-            score_name(row),
-            str(row["words"]),
-            _between(row["most_low"], row["most_high"]),
-            _between(row["least_low"], row["least_high"]),
-            *(str(row[name]) for name in VERDICTS),
-            _short(row["nearest"]),
-            _short(row["farthest"]),
-        )
+        verdicts = (str(row[name]) for name in VERDICTS)
+        drawn.add_row(score_name(row), _whole(row["words"]), *verdicts, _short(row["nearest"]))
     console.print(drawn)
     console.print(READ, highlight=False)
     for reason in dict.fromkeys(each for each in texts(table, "reason") if each):
@@ -62,20 +55,22 @@ def print_differences(table: pd.DataFrame, console: Console) -> None:
     """Table 2."""
     title = "Table 2: difference of the groups' mean attributes, the most that s(w, A, B) can be"
     console.print(title, style="bold", highlight=False)
+    several = len(set(texts(table, "query"))) > 1
     drawn = Table(box=box.SIMPLE, show_edge=False, pad_edge=False)
-    for name in ("embedding", "query", "n", "difference", "by chance", "raw vectors", "d", "p"):
-        justify = "left" if name in ("embedding", "query") else "right"
-        drawn.add_column(name, justify=justify)  # type: ignore[arg-type]
+    for name in ("embedding", "n", "difference", "chance", "raw", "d", "p"):
+        left = name == "embedding"
+        drawn.add_column(
+            name, justify="left" if left else "right", overflow="fold", no_wrap=not left
+        )
     for row in _records(table):
         drawn.add_row(
-            str(row["embedding"]),
-            str(row["query"]),
-            str(row["n"]),
+            f"{row['embedding']}: {row['query']}" if several else str(row["embedding"]),
+            _whole(row["n"]),
             f"{_short(row['difference'])} [{_short(row['low'])}, {_short(row['high'])}]",
             _short(row["chance"]),
             _short(row["raw"]),
             _short(row["effect_size"]),
-            _short(row["p_value"], 3),
+            _p(row["p_value"]),
         )
     console.print(drawn)
     for reason in dict.fromkeys(each for each in texts(table, "reason") if each):
@@ -92,9 +87,12 @@ def _records(table: pd.DataFrame) -> list[dict[str, object]]:
     return [dict(zip(map(str, table), row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _between(low: object, high: object) -> str:
-    one, other = _short(low), _short(high)
-    return one if one == other else f"{one} to {other}"
+def _whole(value: object) -> str:
+    return f"{value:.0f}" if isinstance(value, int | float) else str(value)
+
+
+def _p(value: object) -> str:
+    return "< .001" if isinstance(value, float) and value < 0.001 else _short(value, 3)
 
 
 def _short(value: object, digits: int = 2) -> str:
@@ -104,8 +102,8 @@ def _short(value: object, digits: int = 2) -> str:
 
 
 def draw(table: pd.DataFrame, points: pd.DataFrame, probes: pd.DataFrame, out: Path) -> list[Path]:
-    """``table1``, ``figure1`` (figures 1 and 2 of the paper) for each query and ``figure3`` for each
-    embedding and query, in every format, with CSVs of their numbers; the paths.
+    """``table1``, ``figure1`` (figures 1 and 2 of the paper) for each query, and ``figure3`` for
+    each embedding and query, in every format; the paths.
     """
     charts: dict[str, Spec] = {}
     if len(table) and "comparable" in table:
@@ -126,12 +124,12 @@ def draw(table: pd.DataFrame, points: pd.DataFrame, probes: pd.DataFrame, out: P
 
 
 def verdict_chart(table: pd.DataFrame) -> Spec:
-    """Table 1 in colours: a row a score, a column a property; a dark row of each for one word."""
+    """Table 1 in colours: a row a score, a column a property, a panel a number of target words."""
     rows = [
         {
             "score": score_name(row),
             "property": name,
-            "items": f"{row['items']} a role" if row["items"] != 1 else "1 word a role",
+            "items": f"{_whole(row['items'])} a role",
             "verdict": row[name],
         }
         for row in _records(table)
@@ -153,8 +151,8 @@ def verdict_chart(table: pd.DataFrame) -> Spec:
                 "height": {"step": 14},
                 "mark": {"type": "rect", "stroke": "white"},
                 "encoding": {
-                    "x": x | {"axis": {"labelAngle": 0}},
-                    "y": y,
+                    "x": x | {"axis": {"labelAngle": 0, "grid": False}},
+                    "y": y | {"axis": {"grid": False}},
                     "color": colour,
                 },
             },
@@ -169,7 +167,7 @@ def association_chart(associations: pd.DataFrame) -> Spec:
     for embedding, part in associations.groupby("embedding", sort=False):
         for each in selections(part):
             effect = f"d = {short(each.effect_size)}, told apart {short(each.auc)}, n = {each.n}"
-            panels.append(f"{embedding}, {each.name}, {effect}".replace("-", "\u2212"))
+            panels.append(f"{embedding}: {each.name}; " + effect.replace("-", "\u2212"))
             rows += [
                 {"panel": panels[-1], "set": role, "word": word, "s": value}
                 for role, word, value in zip(
@@ -188,7 +186,7 @@ def association_chart(associations: pd.DataFrame) -> Spec:
     y: Spec = {"field": "set", "type": "nominal", "title": None}
     colour: Spec = {"field": "set", "type": "nominal", "legend": None}
     colour |= {"scale": {"domain": ["X", "Y"], "range": list(PALETTE[:2])}}
-    header = {"labelExpr": "split(datum.label, ', ')", "labelLimit": 400}
+    header = {"labelExpr": "split(datum.label, '; ')", "labelLimit": 420, "labelPadding": 4}
     facet = {"field": "panel", "type": "nominal", "title": None, "sort": panels, "header": header}
     tick = {"type": "tick", "thickness": 2, "size": 28, "opacity": 0.7}
     return _chart(
@@ -238,7 +236,7 @@ def _heat(rows: pd.DataFrame, panel: str, order: Sequence[str], size: int) -> Sp
         )
     ]
     scale = {"domain": [-1, 1], "scheme": "blueorange", "reverse": False}
-    axis = {"labelLimit": 160}
+    axis = {"labelLimit": 200, "labelOverlap": False, "grid": False}
     place: Iterable[tuple[str, str]] = (("x", "second"), ("y", "first"))
     encoding: Spec = {
         channel: {

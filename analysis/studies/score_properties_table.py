@@ -22,14 +22,14 @@ SCORE = ("metric", "convention", "part", "items")
 class Ends(NamedTuple):
     """The extremes found for the attribute sets, and where they are most and least extreme."""
 
-    values: list[float]
+    found: list[float]
     sets: list[str]
     witnesses: list[str]
 
     @property
     def spread(self) -> float:
         """How far the extremes lie apart."""
-        finite = [value for value in self.values if isfinite(value)]
+        finite = [value for value in self.found if isfinite(value)]
         return max(finite) - min(finite) if finite else 0.0
 
 
@@ -43,6 +43,8 @@ def score_table(probes: pd.DataFrame) -> pd.DataFrame:
     ``fair`` is no where the score is off its unbiased value and no word biased.
     """
     searches = probes[probes["probe"] == "score_properties"]
+    if searches.empty:
+        return searches
     groups = searches.groupby(list(SCORE), sort=False, dropna=False)
     return pd.DataFrame([_row(key, part) for key, part in groups if isinstance(key, tuple)])
 
@@ -57,21 +59,26 @@ def _row(key: tuple[object, ...], part: pd.DataFrame) -> dict[str, object]:
     least, most = (_ends(part[part["search"] == end]) for end in ("least", "most"))
     scale = declared_most - declared_least
     if not isfinite(scale):
-        scale = max(map(abs, [*least.values, *most.values, 1e-9]))
+        scale = max(map(abs, [*least.found, *most.found, 1e-9]))
     comparable = _comparable(least, most, scale, (declared_least, declared_most))
     nearest, fair = (_single(part[part["search"] == name]) for name in ("unbiased", "fair"))
     off, farthest = abs(nearest.value - unbiased), abs(fair.value - unbiased)
     return told | {
         "words": int(words),
         "comparable": comparable,
-        **{"most_low": min(most.values), "most_high": max(most.values)},
-        **{"least_low": min(least.values), "least_high": max(least.values)},
-        **{"declared_least": declared_least, "declared_most": declared_most},
+        "most_low": min(most.found),
+        "most_high": max(most.found),
+        "least_low": min(least.found),
+        "least_high": max(least.found),
+        "declared_least": declared_least,
+        "declared_most": declared_most,
         "trustworthy": _verdict(off, off > EXACT),
-        **{"unbiased": unbiased, "nearest": nearest.value, "bias": nearest.bias},
+        "unbiased": unbiased,
+        "nearest": nearest.value,
+        "bias": nearest.bias,
         "fair": _verdict(farthest, farthest <= EXACT),
         "farthest": fair.value,
-        "sets": len(most.values),
+        "sets": len(most.found),
         "evaluations": int(numbers(part, "evaluations").sum()),
         "witness_comparable": _shortfall(least, most) if comparable == "no" else "",
         "witness_trustworthy": nearest.told if off <= EXACT else "",
@@ -96,9 +103,9 @@ def _single(rows: pd.DataFrame) -> _Single:
 
 
 def _comparable(least: Ends, most: Ends, scale: float, declared: tuple[float, float]) -> str:
-    if not all(map(isfinite, [*least.values, *most.values])):
+    if not all(map(isfinite, [*least.found, *most.found])):
         return "undefined"
-    found = max(map(abs, [*least.values, *most.values]))
+    found = max(map(abs, [*least.found, *most.found]))
     if found > UNBOUNDED and not all(map(isfinite, declared)):
         return "unbounded"
     return "no" if max(least.spread, most.spread) > TOLERANCE * scale else "yes"
@@ -111,9 +118,10 @@ def _verdict(off: float, holds: bool) -> str:
 def _shortfall(least: Ends, most: Ends) -> str:
     """The two attribute sets whose extremes differ most, with the targets that reach them."""
     ends, worse = (most, 1) if most.spread >= least.spread else (least, -1)
-    order = sorted(range(len(ends.values)), key=lambda i: worse * ends.values[i])
+    order = sorted(range(len(ends.found)), key=lambda i: worse * ends.found[i])
     return "; ".join(
-        f"{ends.sets[place]}: {short(ends.values[place], 3)} at {spell_witness(ends.witnesses[place])}"
+        f"{ends.sets[place]}: {short(ends.found[place], 3)} at"
+        f" {spell_witness(ends.witnesses[place])}"
         for place in (order[0], order[-1])
     )
 
@@ -193,7 +201,7 @@ def embedding_names(points: pd.DataFrame) -> list[str]:
 
 
 class Selection(NamedTuple):
-    """Target words of both sets: how well their associations are told apart, and the effect size."""
+    """Target words: how well the associations of their sets are told apart, and the effect size."""
 
     name: str
     words: frozenset[str]

@@ -14,7 +14,7 @@ import numpy as np
 from files import InputError, choice
 from files.choice import Count
 from files.digest import digest_of
-from intrinsic.directions import direction
+from intrinsic.directions import NO_LENGTH, direction
 from intrinsic.found_query import find_query
 from intrinsic.lookup import Case, Floats, unit_rows
 from intrinsic.metrics.weat import associations, standardised_difference
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 Row = dict[str, str | int | float]
 NEEDED = ("X", "Y", "A", "B", "pairs")
+Z = 1.96
 LEAST_PAIRS = 4  # two are left out, and two more make a direction
 PRINCIPAL = "first component"
-EMPTY: Row = {
-    **{"query": "", "kind": "", "panel": "", "first": "", "second": "", "n": 0, "reason": ""},
-    **{"value": math.nan, "low": math.nan, "high": math.nan, "p_value": math.nan},
-}
+EMPTY: Row = dict.fromkeys(("query", "kind", "panel", "first", "second", "reason"), "")
+EMPTY |= dict.fromkeys(("value", "low", "high", "p_value"), math.nan)
+EMPTY["n"] = 0
 
 
 @choice
@@ -45,8 +45,8 @@ class AttributeGroups:
 
     * ``difference``: |mean(A) - mean(B)|, the largest association s(w, A, B) that any word can
       have (Schröder et al., 2024, theorem 1): ``panel`` ``unit`` with attributes at unit length;
-      ``raw`` as they are; ``chance``, at unit length, the mean over random halves of A u B. The
-      interval is that of ``resamples`` bootstrap samples of the words of A and of B.
+      ``raw`` as they are; ``chance``, at unit length, the mean over ``halves`` random halves of
+      A u B. The 95% interval is by the delta method, the words of A and of B being drawn.
     * ``association``: s(w, A, B) of every target, ``first`` its word and ``panel`` its set.
     * ``effect``: the WEAT effect size of X and Y, and its p (one-sided, exact where it can be).
     * ``correlation``: cosines between the differences ``first`` and ``second`` of base pairs, and
@@ -57,7 +57,7 @@ class AttributeGroups:
     queries: tuple[str, ...]
     words: str | None = None
     case: Case = "lower"
-    resamples: Count = 500
+    halves: Count = 500
 
     name: ClassVar[str] = "attribute_groups"
     version: ClassVar[int] = 1
@@ -124,21 +124,24 @@ class AttributeGroups:
             ("unit", (found["A"].matrix, found["B"].matrix)),
             ("raw", (found["A"].raw, found["B"].raw)),
         ):
-            drawn = [
-                _apart(*(rows[rng.integers(len(rows), size=len(rows))] for rows in sets))
-                for _ in range(self.resamples)
-            ]
-            low, high = (float(np.quantile(drawn, share)) for share in (0.025, 0.975))
-            yield told | {"panel": panel, "value": _apart(*sets), "low": low, "high": high}
+            value, error = _apart(*sets)
+            bounds = {"low": max(0.0, value - Z * error), "high": value + Z * error}
+            yield told | {"panel": panel, "value": value} | bounds
         every = np.concatenate([found["A"].matrix, found["B"].matrix])
         size = len(found["A"].words)
-        halves = (np.split(rng.permutation(every), [size]) for _ in range(self.resamples))
-        chance = float(np.mean([_apart(one, other) for one, other in halves]))
+        halves = (np.split(rng.permutation(every), [size]) for _ in range(self.halves))
+        chance = float(np.mean([_apart(one, other)[0] for one, other in halves]))
         yield told | {"panel": "chance", "value": chance}
 
 
-def _apart(one: Floats, other: Floats) -> float:
-    return float(np.linalg.norm(one.mean(axis=0) - other.mean(axis=0)))
+def _apart(one: Floats, other: Floats) -> tuple[float, float]:
+    """The distance of the means, and its standard error: of the words along the difference."""
+    between = one.mean(axis=0) - other.mean(axis=0)
+    length = float(np.linalg.norm(between))
+    if length < NO_LENGTH:
+        return length, math.nan
+    spread = [(rows @ between / length).var(ddof=1) / len(rows) for rows in (one, other)]
+    return length, math.sqrt(sum(spread))
 
 
 def _correlations(found: FoundQuery) -> Iterator[Row]:
@@ -153,5 +156,5 @@ def _correlations(found: FoundQuery) -> Iterator[Row]:
         cosines: list[list[float]] = (axes @ axes.T).tolist()
         for first, row in zip(labels, cosines, strict=True):
             for second, value in zip(labels, row, strict=True):
-                told: Row = {"first": first, "second": second, "value": value, "n": len(places)}
-                yield {"kind": "correlation", "panel": panel} | told
+                told: Row = {"kind": "correlation", "panel": panel, "n": len(places)}
+                yield told | {"first": first, "second": second, "value": value}

@@ -171,7 +171,7 @@ class MadeUp:
     def between(self, matrix: Floats) -> Floats:
         """The difference of the groups' mean attributes, at unit length each. Shape (dim,)."""
         first, second = means(unit(matrix[places]) for places in self.grouped)
-        return first - second
+        return np.asarray(first - second)
 
     def biases(self, matrix: Floats) -> Floats:
         """s(t, A) - s(t, B) of every neutral word. Shape (neutral,)."""
@@ -186,17 +186,25 @@ class MadeUp:
         axis = axis / length
         # A row along the axis has no direction left; any that is orthogonal does
         spare = np.eye(len(axis))[np.abs(axis).argmin()]
-        rows = matrix[self.free]
-        apart = rows - np.outer(rows @ axis, axis)
-        lost = np.linalg.norm(apart, axis=1) < NO_DIRECTION
-        apart[lost] = spare - (spare @ axis) * axis
+        rows = _across(matrix[self.free], axis)
+        rows[np.linalg.norm(rows, axis=1) < NO_DIRECTION] = spare
         turned = matrix.copy()
-        turned[self.free] = unit(apart)
+        turned[self.free] = unit(_across(_across(rows, axis), axis))  # again: rounding
         return turned
+
+    def alike(self, matrix: Floats) -> Floats:
+        """The same with every target word where the first one is."""
+        same = matrix.copy()
+        same[self.free] = matrix[self.free[0]]
+        return same
 
     def described(self, matrix: Floats) -> dict[str, list[list[float]]]:
         """The vectors by role, as JSON."""
         return {role: matrix[places].tolist() for role, places in self.places.items()}
+
+
+def _across(rows: Floats, axis: Floats) -> Floats:
+    return np.asarray(rows - np.outer(rows @ axis, axis))
 
 
 def unit(rows: Floats) -> Floats:
@@ -239,8 +247,8 @@ KINDS = ("near", "apart", "opposite", "crossed")
 
 def target_starts(made_up: MadeUp, matrix: Floats) -> list[Floats]:
     """The same with targets along the directions that the attributes have: their groups'
-    difference, sum and principal components, and what is orthogonal; all along one, or half of them
-    along another, by blocks or in turn.
+    difference and sum, the first pair's difference, the first and the last principal component of
+    all pairs'; all along one, or half of them along another, by blocks or in turn.
     """
     along = _directions(made_up, matrix)
     free = made_up.free
@@ -255,6 +263,20 @@ def target_starts(made_up: MadeUp, matrix: Floats) -> list[Floats]:
     return starts
 
 
+def carried_over(made_up: MadeUp, others: Sequence[Floats], matrix: Floats) -> list[Floats]:
+    """The targets of other matrices beside the attributes of this one: as they are, and turned as
+    the attributes must be turned to lie nearest these (orthogonal Procrustes).
+    """
+    attributes, starts = np.concatenate(made_up.grouped), []
+    for other in others:
+        left, _, right = np.linalg.svd(other[attributes].T @ matrix[attributes])
+        for turn in (np.eye(matrix.shape[1]), left @ right):
+            started = matrix.copy()
+            started[made_up.free] = other[made_up.free] @ turn
+            starts.append(started)
+    return starts
+
+
 def _directions(made_up: MadeUp, matrix: Floats) -> list[Floats]:
     first, second = (unit(matrix[places]) for places in made_up.grouped)
     size = min(len(first), len(second))
@@ -262,6 +284,7 @@ def _directions(made_up: MadeUp, matrix: Floats) -> list[Floats]:
     axes: Sequence[Floats] = [
         made_up.between(matrix),
         first.mean(axis=0) + second.mean(axis=0),
+        apart[0],
         *np.linalg.svd(apart)[2][[0, -1]],
     ]
     axes = [axis for axis in axes if np.linalg.norm(axis) > NO_DIRECTION]

@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
@@ -16,18 +16,26 @@ from annotated_types import Ge
 
 from files import InputError, choice
 from files.choice import Count, Fileless, Positive
-from intrinsic.lookup import Floats
-from intrinsic.studies.made_up_words import KINDS, MadeUp, attribute_sets, target_starts
-from intrinsic.studies.search import Lowest, lowest
+from intrinsic.studies.made_up_words import (
+    KINDS,
+    MadeUp,
+    attribute_sets,
+    carried_over,
+    target_starts,
+)
+from intrinsic.studies.search import Lowest, lowest, unchanged
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
+    from intrinsic.lookup import Floats
     from intrinsic.metric import Metric
 
 Row = dict[str, str | int | float]
 EXACT = 1e-7
+SHORT = 0.01  # of the best extreme: an attribute set with less falls short
+AGAIN, FINISH = 5, 40  # times the evaluations: of a set that falls short; to the unbiased value
 
 
 @choice
@@ -74,12 +82,11 @@ class ScoreProperties(Fileless):
                 f"{metric.name} does not declare its range, so its extremes are not known; give"
                 " About.range, with infinity at an end that has no bound"
             )
-        return pd.DataFrame(
-            [row for items in self.items for row in self._rows(metric, items, seed)]
-        )
+        found = [row for items in self.items for row in self._rows(metric, items, seed)]
+        return pd.DataFrame(found, columns=list(COLUMNS))
 
     def _rows(self, metric: Metric, items: int, seed: int) -> Iterator[Row]:
-        told: Row = {"metric": metric.name, "convention": metric.label, "items": items}
+        told: Row = _NOTHING | {"metric": metric.name, "convention": metric.label, "items": items}
         least, most = metric.about.range
         told |= {"least": float(least), "most": float(most)}
         try:
@@ -90,19 +97,22 @@ class ScoreProperties(Fileless):
             sets = attribute_sets(made_up, self.sets, self.dim, rng)
             unbiased = _unbiased(made_up, sets, seed)
         except InputError as reason:
-            yield told | _NOTHING | {"reason": str(reason)}
+            yield told | {"reason": str(reason)}
             return
         told |= {"words": len(made_up.neutral), "dim": self.dim}
         for part, value in unbiased.items():
             searched = Searched(made_up, part, value, sets, self, seed, rng)
             for row in searched.rows():
-                yield told | {"part": part, "unbiased": value} | row | {"reason": ""}
+                yield told | {"part": part, "unbiased": value} | row
 
 
-_NOTHING: Row = {
-    **{"words": 0, "dim": 0, "part": "", "unbiased": math.nan, "search": "", "attributes": ""},
-    **{"value": math.nan, "bias": math.nan, "evaluations": 0, "witness": ""},
-}
+TEXTS = ("metric", "convention", "part", "search", "attributes", "witness", "reason")
+COUNTS = ("items", "words", "dim", "evaluations")
+VALUES = ("least", "most", "unbiased", "value", "bias")
+COLUMNS = (*TEXTS, *COUNTS, *VALUES)
+_NOTHING: Row = dict.fromkeys(TEXTS, "")
+_NOTHING |= dict.fromkeys(COUNTS, 0)
+_NOTHING |= dict.fromkeys(VALUES, math.nan)
 
 
 def _unbiased(made_up: MadeUp, sets: list[Floats], seed: int) -> dict[str, float]:
@@ -139,30 +149,33 @@ class Searched:
         return self.made_up.scores(matrix, self.seed).get(self.part, math.nan)
 
     def _extremes(self, sign: int, end: str) -> Iterator[Row]:
-        """For each attribute set; where one falls short of the others it is searched again, with
-        five times the evaluations.
+        """For each attribute set; one that falls short of the best is searched again with more
+        evaluations, also from where the others reach theirs.
         """
 
         def loss(matrix: Floats) -> float:
             return sign * self._score(matrix)
 
-        def search(matrix: Floats, evaluations: int) -> Lowest:
-            starts = target_starts(self.made_up, matrix)
-            free = self.made_up.free
-            return lowest(loss, starts, free, evaluations, rng=self.rng)
+        def search(starts: list[Floats], evaluations: int) -> Lowest:
+            return lowest(loss, starts, self.made_up.free, evaluations, rng=self.rng)
 
-        found = [search(each, self.probe.evaluations) for each in self.sets]
-        worst = max(range(len(found)), key=lambda number: found[number].loss)
-        again = search(self.sets[worst], 5 * self.probe.evaluations)
-        before = found[worst]
-        better = again if again.loss < before.loss else before
-        count = before.evaluations + again.evaluations
-        found[worst] = better._replace(evaluations=count)
-        for number, each in enumerate(found):
+        starts = [target_starts(self.made_up, each) for each in self.sets]
+        found = [search(each, self.probe.evaluations) for each in starts]
+        best = min(each.loss for each in found)
+        reached = [each.matrix for each in found]
+        for number, (each, before) in enumerate(zip(self.sets, found, strict=True)):
+            if before.loss > best + SHORT * abs(best):
+                others = carried_over(self.made_up, reached, each)
+                again = search([before.matrix, *others], AGAIN * self.probe.evaluations)
+                found[number] = again._replace(evaluations=before.evaluations + again.evaluations)
+        for number, result in enumerate(found):
             kind = KINDS[number % len(KINDS)]
-            yield self._row(end, f"{kind} {number // len(KINDS) + 1}", each)
+            yield self._row(end, f"{kind} {number // len(KINDS) + 1}", result)
 
     def _unbiased(self) -> Lowest:
+        """Over targets and attributes, from each attribute set; then with all targets alike, so
+        that there is little to vary; then on from the nearest.
+        """
         margin = self.probe.margin
 
         def loss(matrix: Floats) -> float:
@@ -170,12 +183,17 @@ class Searched:
             # By the bias, so that the search does not end at words that are hardly biased
             return abs(self._score(matrix) - self.unbiased) / bias if bias >= margin else np.inf
 
-        rows = np.arange(self.made_up.words)
-        found = []
-        for each in self.sets:
-            starts = target_starts(self.made_up, each)
-            evaluations = self.probe.evaluations
-            found.append(lowest(loss, starts, rows, evaluations, enough=EXACT, rng=self.rng))
+        rows, found = np.arange(self.made_up.words), []
+        for repair in (unchanged, self.made_up.alike):
+            for each in self.sets:
+                starts, evaluations = target_starts(self.made_up, each), self.probe.evaluations
+                near = partial(lowest, loss, free=rows, enough=EXACT, rng=self.rng, repair=repair)
+                found.append(near(starts, evaluations=evaluations))
+                if found[-1].loss > EXACT:
+                    further = FINISH * evaluations // len(self.sets)
+                    found.append(near([found[-1].matrix], evaluations=further))
+                if found[-1].loss <= EXACT:
+                    break
             if found[-1].loss <= EXACT:
                 break
         count = sum(each.evaluations for each in found)

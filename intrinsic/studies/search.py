@@ -25,6 +25,11 @@ class Lowest(NamedTuple):
     evaluations: int
 
 
+def unchanged(matrix: Floats) -> Floats:
+    """The matrix as it is."""
+    return matrix
+
+
 def lowest(
     loss: Loss,
     starts: Sequence[Floats],
@@ -33,7 +38,7 @@ def lowest(
     *,
     enough: float = -np.inf,
     rng: np.random.Generator,
-    repair: Callable[[Floats], Floats] = lambda matrix: matrix,
+    repair: Callable[[Floats], Floats] = unchanged,
 ) -> Lowest:
     """The lowest loss found: at all starts, then by an evolution strategy (1+1) from the best.
 
@@ -45,7 +50,7 @@ def lowest(
     found = sorted(((_finite(loss(m := repair(start))), i, m) for i, start in enumerate(starts)))
     count = len(starts)
     best_loss, _, best = found[0]
-    share = evaluations // BRANCHES
+    share = evaluations // min(BRANCHES, len(found))
     for value, _, start in found[:BRANCHES]:
         if best_loss <= enough:
             break

@@ -25,9 +25,17 @@ from tests.analysis.designs import (
     total_coverage,
 )
 
-STUDIES = 250
+STUDIES, MANY = 250, 1_000
 SMALL_SIZES = ((2, 9), (6, 4))
 stress = pytest.mark.stress
+
+
+def may_tell(bases: int, units: int) -> bool:
+    """Whether a study of so many bases, and units of each, gets a verdict."""
+    return bases * units - bases - 1 >= FEWEST_FREE
+
+
+CELLS = [(*size, r) for size in SIZES for r in (0, 0.5, 0.8) if r == 0 or may_tell(*size)]
 
 
 def error(share: float, count: int) -> float:
@@ -42,31 +50,23 @@ def test_nothing_is_claimed_where_nothing_is(kind: Kind, bases: int, units: int)
     assert found.p <= 0.07 + error(0.07, STUDIES)
     assert max(found.supported, found.contradicted) <= 0.05 + error(0.05, STUDIES)
     assert found.family <= 0.05 + error(0.05, STUDIES)
-    assert found.coverage >= 0.92 - error(0.08, STUDIES)
+    assert found.coverage >= 0.93 - error(0.07, STUDIES)
     assert found.ignored > 0.15, "p over units, bases ignored"
 
 
 @stress
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("bases", "units"), SIZES)
-def test_nothing_is_claimed_where_nothing_is_at_full_size(
-    kind: Kind, bases: int, units: int
-) -> None:
-    found = rates(kind, bases, units, 0, 2_000)
-    if bases * units - bases - 1 >= FEWEST_FREE:
-        assert found.p <= 0.07 + error(0.07, 2_000)
-    assert max(found.supported, found.contradicted) <= 0.04 + error(0.04, 2_000)
-    assert found.family <= 0.05 + error(0.05, 2_000)
-
-
-@stress
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("r", [0, 0.5])
-@pytest.mark.parametrize(("bases", "units"), SIZES)
-def test_intervals_within_bases_hold_r(kind: Kind, r: float, bases: int, units: int) -> None:
-    """At r = .8 heavy tails are not in reach of any interval: see docs/inference.md."""
-    if bases * units - bases - 1 >= FEWEST_FREE:
-        assert rates(kind, bases, units, r, 1_000).coverage >= 0.91 - error(0.09, 1_000)
+@pytest.mark.parametrize(("bases", "units", "r"), CELLS)
+def test_claims_and_intervals_at_full_size(kind: Kind, bases: int, units: int, r: float) -> None:
+    """Some 8 minutes in all on a core of its own."""
+    found = rates(kind, bases, units, r, MANY)
+    if may_tell(bases, units):
+        assert found.coverage >= 0.93 - error(0.07, MANY)
+    if r == 0:
+        assert max(found.supported, found.contradicted) <= 0.04 + error(0.04, MANY)
+        assert found.family <= 0.05 + error(0.05, MANY)
+        if may_tell(bases, units):
+            assert found.p <= 0.07 + error(0.07, MANY)
 
 
 @pytest.mark.parametrize(("bases", "units", "r"), [(2, 11, 0.8), (5, 15, 0.5)])

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import extrinsic.gaps
 from extrinsic.__main__ import main
-from extrinsic.gaps import Gaps, Row, gap_table
+from extrinsic.gaps import Gaps, gap_table
+from extrinsic.sample import Figure, Sample, Side
 from files import InputError
-
-if TYPE_CHECKING:
-    from extrinsic.measures import Counts
 
 COLUMNS = ["--gold", "y", "--pred", "yhat", "--group", "who", "--privileged", "m"]
 
@@ -93,21 +90,81 @@ def test_each_of_many_groups_is_valued_once(
     """Comparing each of 1,500 groups by itself took over 200 seconds."""
     valued: list[str] = []
 
-    def counted(measure: str, group: str, cells: Counts, gaps: Gaps) -> Row:
-        valued.append(group)
-        return value(measure, group, cells, gaps)
+    def counted(sample: Sample, measure: str, side: Side) -> Figure:
+        valued.append(side.group)
+        return value(sample, measure, side)
 
-    value = extrinsic.gaps._value  # noqa: SLF001
-    monkeypatch.setattr("extrinsic.gaps._value", counted)
+    value = Sample._counted  # noqa: SLF001
+    monkeypatch.setattr(Sample, "_counted", counted)
     labels, predictions = np.random.default_rng(0).integers(0, 2, (2, 30_000))
     who = np.arange(30_000) % 1500
     table = pd.DataFrame({"y": labels, "yhat": predictions, "who": who})
     table.to_csv(tmp_path / "p.csv", index=False)
-    command = [str(tmp_path / "p.csv"), *COLUMNS[:-1], "7", "--csv", str(tmp_path / "g.csv")]
-    main(command)
+    options = ["7", "--compare", "each", "--csv", str(tmp_path / "g.csv")]
+    main([str(tmp_path / "p.csv"), *COLUMNS[:-1], *options])
     assert len(valued) == 4 * 1501
     assert len(written(tmp_path / "g.csv")) == 4 * (1501 + 1499)
     assert "and 11,600 more rows; --csv OUT writes all" in capsys.readouterr().out
+
+
+def test_without_a_privileged_group_each_is_compared_with_the_rest(
+    data: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data.to_csv(tmp_path / "p.csv", index=False)
+    main([str(tmp_path / "p.csv"), *COLUMNS[:-2], "--csv", str(tmp_path / "gaps.csv")])
+    table = written(tmp_path / "gaps.csv")
+    gaps = table.query("kind == 'gap' and measure == 'recall'")
+    assert gaps["privileged"].tolist() == ["rest"] * 3
+    assert gaps["unprivileged"].tolist() == ["NA", "f", "m"]
+    assert set(table["kind"]) == {"value", "gap", "largest", "ratio"}
+    assert "recall largest gap" in capsys.readouterr().out
+
+
+def test_scores_bring_the_areas_under_the_curve(data: pd.DataFrame, tmp_path: Path) -> None:
+    data.assign(p=np.linspace(0, 1, 400)).to_csv(tmp_path / "p.csv", index=False)
+    options = ["--score", "p", "--unprivileged", "f", "--csv", str(tmp_path / "gaps.csv")]
+    main([str(tmp_path / "p.csv"), *COLUMNS, *options])
+    assert {"auc", "bpsn_auc", "bnsp_auc"} < set(written(tmp_path / "gaps.csv")["measure"])
+
+
+def test_two_classifiers_are_compared_in_pairs(
+    data: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data.assign(other=1 - data["yhat"]).to_csv(tmp_path / "p.csv", index=False)
+    options = ["--pred", "other", "--unprivileged", "f", "--csv", str(tmp_path / "gaps.csv")]
+    main([str(tmp_path / "p.csv"), *COLUMNS, *options])
+    table = written(tmp_path / "gaps.csv")
+    assert set(table["classifier"]) == {"yhat", "other", "yhat - other"}
+    assert "classifier" in capsys.readouterr().out
+
+
+def test_labels_of_several_classes(data: pd.DataFrame, tmp_path: Path) -> None:
+    named = data.assign(y=data["y"].map({0: "no", 1: "yes"}), yhat="no")
+    named.to_csv(tmp_path / "p.csv", index=False)
+    options = ["--multiclass", "--unprivileged", "f", "--csv", str(tmp_path / "gaps.csv")]
+    main([str(tmp_path / "p.csv"), *COLUMNS, *options])
+    assert list(written(tmp_path / "gaps.csv")["subset"].unique()) == ["no", "yes", "macro"]
+
+
+def test_a_narrow_terminal_cuts_no_number(
+    data: pd.DataFrame,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    long = {"m": "people who call themselves men", "f": "people who call themselves women"}
+    data.replace({"who": long}).to_csv(tmp_path / "p.csv", index=False)
+    printed = []
+    for columns in ("40", "300"):
+        monkeypatch.setenv("COLUMNS", columns)
+        main([str(tmp_path / "p.csv"), *COLUMNS[:-2]])
+        printed.append(capsys.readouterr().out)
+    narrow, wide = printed
+    assert "\u2026" not in narrow
+    numbers = [re.findall(r"[+-]?\d\.\d{3}, [+-]?\d\.\d{3}", text) for text in printed]
+    assert len(numbers[0]) > 30
+    assert numbers[0] == numbers[1]
+    assert len(narrow.splitlines()) > len(wide.splitlines())
 
 
 def test_groups_with_hyphens_are_told_apart(data: pd.DataFrame, tmp_path: Path) -> None:
@@ -131,6 +188,25 @@ def test_markup_in_a_group_is_printed_as_it_is(
     )
     main([str(tmp_path / "p.csv"), *COLUMNS])
     assert "[bold]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--pred", "yhat"], "--pred yhat is given twice"),
+        (["--score", "p", "--score", "q"], "2 --score and 1 --pred"),
+        (["--measures", "auc"], "--measures auc needs scores; give their column by --score"),
+        (["--measures", "recal"], "did you mean 'recall'"),
+        (["--compare", "others"], "--compare others: give one or more of each,rest,largest"),
+        (["--multiclass", "--pred", "other"], "--multiclass measures one classifier"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    data: pd.DataFrame, tmp_path: Path, options: list[str], message: str
+) -> None:
+    data.to_csv(tmp_path / "p.csv", index=False)
+    with pytest.raises(InputError, match=message):
+        main([str(tmp_path / "p.csv"), *COLUMNS, *options])
 
 
 @pytest.mark.parametrize(

@@ -25,13 +25,14 @@ TABLES = 400
 def shape(name: str, k: int) -> Floats:
     """Where k groups lie between the lowest (0) and the highest (1)."""
     line = np.linspace(0, 1, k)
-    return {
+    shapes: dict[str, Floats] = {
         "alike": np.zeros(k),
         "line": line,
         "one": (line == 1).astype(float),
         "half": (line >= 0.5).astype(float),
         "between": np.where((line > 0) & (line < 1), 0.5, line),
-    }[name]
+    }
+    return shapes[name]
 
 
 def coverage(rates: Floats, n: int, tables: int, spread: Spread = DIFFERENCE) -> float:
@@ -48,7 +49,6 @@ def coverage(rates: Floats, n: int, tables: int, spread: Spread = DIFFERENCE) ->
 @pytest.fixture(autouse=True)
 def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("extrinsic.spread.DRAWS", 1000)
-    monkeypatch.setattr("extrinsic.spread.STEPS", 8)
 
 
 @pytest.mark.parametrize("name", ["alike", "line", "half"])

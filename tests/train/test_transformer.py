@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -191,12 +192,12 @@ def test_a_choice_gives_vectors_of_all_words_asked_for(models: Path, tmp_path: P
 
 
 def test_a_mask_is_the_tokenizer_s_own(models: Path) -> None:
-    settings = {"queries": QUERIES, "templates": ("the {} was a {mask}",)}
+    settings: dict[str, Any] = {"queries": QUERIES, "templates": ("the {} was a {mask}",)}
     masked = Transformer(str(models / "roberta"), **settings).load()
     spelt = ("the {} was a <mask>",)
     same = Transformer(str(models / "roberta"), queries=QUERIES, templates=spelt).load()
     assert np.array_equal(masked.vectors, same.vectors)
-    with pytest.raises(InputError, match="has no mask token; leave {mask} out of templates"):
+    with pytest.raises(InputError, match=r"has no mask token; leave \{mask\} out of templates"):
         Transformer(str(models / "gpt2"), **settings).load()
 
 
@@ -221,7 +222,7 @@ def test_a_subject_takes_either(models: Path, tmp_path: Path) -> None:
     text.write_text("the math of the man\nshe loved poetry and math\n" * 3, encoding="utf-8")
     corpus = TextCorpus(str(text), tokeniser="whitespace", min_count=1)
     model = str(models / "bert")
-    expected = {
+    expected: dict[Transformer | TransformerInCorpus, tuple[str, str, int]] = {
         Transformer(model, queries=QUERIES): ("alone", "none", 32),
         TransformerInCorpus(model, queries=QUERIES, sentences=2): ("2 sentences", "text", 4),
     }
@@ -243,7 +244,7 @@ def test_the_bytes_of_a_local_model_are_keyed_and_not_its_place(
     shutil.copytree(models / "bert", tmp_path / "copy")
     store = Store(tmp_path / "store")
 
-    def key(folder: Path, **settings: str | int) -> str:
+    def key(folder: Path, **settings: Any) -> str:
         embedding = Transformer(str(folder), queries=QUERIES, **settings)
         subject = StaticVectors(
             TextCorpus("x.txt"), embedding, Unmodified(), WordChoice(lowercase=True)
@@ -272,7 +273,7 @@ def test_the_bytes_of_a_local_model_are_keyed_and_not_its_place(
     ],
 )
 def test_bad_settings_are_refused_before_anything_is_loaded(
-    models: Path, settings: dict[str, object], message: str
+    models: Path, settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         Transformer(**({"model": str(models / "bert"), "queries": QUERIES} | settings))
@@ -289,7 +290,7 @@ def test_bad_settings_are_refused_before_anything_is_loaded(
     ],
 )
 def test_what_only_the_model_can_tell_is_refused(
-    models: Path, settings: dict[str, object], message: str
+    models: Path, settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         Transformer(**({"model": str(models / "bert"), "queries": QUERIES} | settings)).load()
@@ -364,7 +365,7 @@ def minilm() -> str:
 @pytest.mark.realdata
 def test_a_real_encoder_knows_words_apart(minilm: str) -> None:
     """Cosines as anyone who reads English would order them, alone, in a template and by pooling."""
-    settings: list[dict[str, object]] = [{}, {"templates": ("This is the {}.", "Here comes a {}.")}]
+    settings: list[dict[str, Any]] = [{}, {"templates": ("This is the {}.", "Here comes a {}.")}]
     for setting in [*settings, {"pooling": "text"}, {"layer": 3}]:
         vectors = Transformer(minilm, queries=("weat1",), **setting).load()
         assert vectors.vector_size == 384

@@ -14,7 +14,7 @@ from debias.roles import require_roles
 from debias.word_choice import WordChoice
 from files import InputError, choice
 from files.choice import Fileless
-from files.language import UNDETERMINED, language_of, require_one_language
+from files.language import language_of, require_one_language
 from intrinsic.wordsets import read_query
 from train.embed import Described, Loaded, Trained
 from train.parts.part import Facts, Inputs, Stages, write_json
@@ -49,9 +49,13 @@ class StaticVectors(Fileless):
                 " a method on text or vectors"
             )
         if isinstance(self.words, WordChoice):
+            if self.modified:
+                object.__setattr__(self, "words", self.words.in_language(self.language))
             require_roles(self.words.seed_words(), self.debias.roles)
         if self.modified:
-            used = {f"corpus={self.corpus.name}": self, f"words={self.words.name}": self.words}
+            text = "embedding" if self.loaded else "corpus"
+            name = self.embedding.name if self.loaded else self.corpus.name
+            used = {f"{text}={name}": self, f"words={self.words.name}": self.words}
             require_one_language(used, "choose words of the text's language")
         if self.loaded and acts_on == "text" and self.modified:
             raise InputError(
@@ -66,8 +70,8 @@ class StaticVectors(Fileless):
 
     @property
     def language(self) -> str:
-        """That of the corpus; not known of vectors from a file."""
-        return UNDETERMINED if self.loaded else language_of(self.corpus)
+        """That of the corpus, or of the vectors where they are loaded."""
+        return language_of(self.embedding if self.loaded else self.corpus)
 
     @property
     def modified(self) -> bool:

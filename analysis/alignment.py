@@ -1,0 +1,161 @@
+"""Does the gap follow a score better that asks about the task's own words? The difference of two
+correlations within bases over the same embeddings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from analysis.naming import ALL, SCORE
+from analysis.show import estimate
+from analysis.specifications import Block, block_of, turned
+from analysis.within import (
+    FEWEST_FREE,
+    NO_SPREAD,
+    Estimate,
+    indicators,
+    residuals,
+    without_each,
+)
+from files import atomic_path
+from files.tables import write_csv
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from analysis.coefficients import Floats
+    from analysis.within import Residuals
+
+ALIGNED = "from_task"  # the query of words drawn from the task's own training data
+TABLE = "alignment.csv"
+
+
+class Alignment(NamedTuple):
+    """r within bases of a metric asked with the task's words, and with those of ``other`` queries
+    (``all``: the mean of their r), with one gap, over the same ``n_units`` embeddings of
+    ``n_bases`` bases; their difference with its 95% interval.
+    """
+
+    task: str
+    metric: str
+    convention: str
+    part: str
+    classifier: str
+    measure: str
+    subset: str
+    privileged: str
+    unprivileged: str
+    other: str
+    n_units: int
+    n_bases: int
+    free: int
+    r_aligned: float
+    r_other: float
+    difference: float
+    low: float
+    high: float
+
+
+def alignments(joined: pd.DataFrame, intrinsic: pd.DataFrame) -> list[Alignment]:
+    """Every metric that was asked ``from_task`` and otherwise too, with every gap, where 8 degrees
+    of freedom are left; the first row of each has all other queries.
+    """
+    flipped = turned(intrinsic)
+    found: list[Alignment] = []
+    for task, part in joined.groupby("task", sort=False):
+        found += _of_task(str(task), block_of(part, flipped)[0])
+    return found
+
+
+def _of_task(task: str, block: Block) -> Iterator[Alignment]:
+    query = SCORE.index("query")
+
+    def kind(key: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for i, name in enumerate(key) if i != query)
+
+    for at, key in enumerate(block.scores):
+        if key[query] != ALIGNED:
+            continue
+        others = [i for i, other in enumerate(block.scores) if i != at and kind(other) == kind(key)]
+        known = np.isfinite(block.x[:, [at, *others]]).all(axis=1)
+        base = np.unique(block.base[known], return_inverse=True)[1]
+        design = indicators(base)
+        for gap, gap_key in enumerate(block.gaps if others else ()):
+            y = block.y[known, gap]
+            aligned, *rest = (residuals(block.x[known, i], y, design) for i in (at, *others))
+            if aligned.free < FEWEST_FREE or not all(each.defined for each in (aligned, *rest)):
+                continue
+            pairs = [(block.scores[i][query], [each]) for i, each in zip(others, rest, strict=True)]
+            metric, convention, of_metric = kind(key)
+            classifier, measure, subset, privileged, unprivileged = gap_key
+            for name, of in [(ALL, rest), *(pairs if len(pairs) > 1 else [])]:
+                told = difference(aligned, of)
+                yield Alignment(
+                    task=task,
+                    metric=metric,
+                    convention=convention,
+                    part=of_metric,
+                    classifier=classifier,
+                    measure=measure,
+                    subset=subset,
+                    privileged=privileged,
+                    unprivileged=unprivileged,
+                    other=name,
+                    n_units=int(known.sum()),
+                    n_bases=design.shape[1],
+                    free=aligned.free,
+                    r_aligned=aligned.r,
+                    r_other=aligned.r - told.value,
+                    difference=told.value,
+                    low=told.low,
+                    high=told.high,
+                )
+
+
+def difference(aligned: Residuals, others: Sequence[Residuals]) -> Estimate:
+    """r of one less the mean r of others over the same units, with its 95% interval.
+
+    D +- t s,   s^2 = (n - 1) / n sum_i (D_i - mean D)^2
+
+    D_i: the difference without unit i, which all r share, so that what ties them is kept; t:
+    Student's, of min(free, f) degrees of freedom, f = 2 (sum d)^2 / (n var d) with d_i = (D_i -
+    mean D)^2, as for a single r (``analysis.within.z_interval``). In [-2, 2], 0: alike.
+    """
+    value = aligned.r - float(np.mean([each.r for each in others]))
+    left: Floats = without_each(aligned) - np.mean([without_each(each) for each in others], axis=0)
+    n = len(left)
+    d: Floats = (left - float(left.mean())) ** 2
+    total, spread = float(d.sum()), float(d.var(ddof=1))
+    if not (np.isfinite(left).all() and total > NO_SPREAD and spread > 0):
+        return Estimate(value)
+    t = float(
+        scipy.special.stdtrit(max(1.0, min(aligned.free, 2 * total**2 / (n * spread))), 0.975)
+    )
+    reach = t * float(np.sqrt((n - 1) / n * total))
+    return Estimate(value, max(-2.0, value - reach), min(2.0, value + reach))
+
+
+def write_alignment(found: Sequence[Alignment], folder: Path, console: Console) -> list[Path]:
+    """Print the differences from all other queries and write ``alignment.csv``; its path, of none
+    nothing.
+    """
+    if not found:
+        return []
+    console.print("r within bases of scores that ask about the task's words, less that of others:")
+    for each in found:
+        if each.other == ALL:
+            names = (each.task, each.metric, each.convention, each.part, each.classifier)
+            gap = " ".join(filter(None, (each.measure, each.subset, "gap")))
+            told = estimate(each.difference, each.low, each.high)
+            line = ", ".join([*filter(None, names), gap, f"{each.n_units} embeddings"])
+            console.print(f"  {told}  {line}", soft_wrap=True, highlight=False, markup=False)
+    path = folder / TABLE
+    with atomic_path(path) as work:
+        write_csv(pd.DataFrame(found, columns=list(Alignment._fields)), work)
+    return [path]

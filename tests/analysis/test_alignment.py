@@ -1,0 +1,114 @@
+"""r of scores that ask about the task's words less r of others, over the same embeddings."""
+
+from __future__ import annotations
+
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from analysis.alignment import ALIGNED, alignments, difference, write_alignment
+from analysis.columns import texts
+from analysis.joined import join_points
+from analysis.within import Residuals, indicators, residuals
+from files.tables import read_table
+from tests.analysis.designs import studies
+from tests.analysis.test_specifications import tables_of
+
+stress = pytest.mark.stress
+
+
+def drawn(
+    bases: int, units: int, r: tuple[float, float], between: float, rng: np.random.Generator
+) -> tuple[Residuals, Residuals]:
+    """Two scores, correlated with one another, and a gap that follows either by r within bases."""
+    base = np.repeat(np.arange(bases), units)
+    matrix = np.array([[1, between, r[0]], [between, 1, r[1]], [*r, 1]])
+    x1, x2, y = rng.multivariate_normal([0, 0, 0], matrix, size=len(base)).T
+    moved = rng.normal(0, 2, size=(3, bases))[:, base]
+    design = indicators(base)
+    first, second = (
+        residuals(x + m, y + moved[2], design) for x, m in zip((x1, x2), moved[:2], strict=True)
+    )
+    return first, second
+
+
+def coverage(bases: int, units: int, r: tuple[float, float], between: float, count: int) -> float:
+    rng = np.random.default_rng(8)
+    held = 0
+    for _ in range(count):
+        first, second = drawn(bases, units, r, between, rng)
+        found = difference(first, [second])
+        held += found.low <= r[0] - r[1] <= found.high
+    return held / count
+
+
+def test_the_interval_by_hand() -> None:
+    rng = np.random.default_rng(0)
+    base = np.repeat([0, 1, 2], 6)
+    x1, x2, y = rng.normal(size=(3, 18))
+
+    def r(x: np.ndarray[tuple[int, ...], np.dtype[np.float64]], kept: list[int]) -> float:
+        own = base[kept]
+        u, v = (
+            side[kept] - np.array([side[kept][own == b].mean() for b in own]) for side in (x, y)
+        )
+        return float(u @ v / sqrt(float((u @ u) * (v @ v))))
+
+    design = indicators(base)
+    found = difference(residuals(x1, y, design), [residuals(x2, y, design)])
+    everyone = list(range(18))
+    assert found.value == pytest.approx(r(x1, everyone) - r(x2, everyone))
+    left = []
+    for out in everyone:
+        kept = [i for i in everyone if i != out]
+        left.append(r(x1, kept) - r(x2, kept))
+    error = sqrt(17 / 18 * sum((each - float(np.mean(left))) ** 2 for each in left))
+    half = (found.high - found.low) / 2
+    assert 2.1 * error < half < 4.5 * error, "t of 2 to 14 degrees of freedom"
+
+
+@pytest.mark.parametrize(
+    ("bases", "units", "r", "between"), [(2, 9, (0.0, 0.0), 0.5), (4, 9, (0.6, 0.2), 0.5)]
+)
+def test_intervals_hold_the_difference(
+    bases: int, units: int, r: tuple[float, float], between: float
+) -> None:
+    assert coverage(bases, units, r, between, 300) >= 0.95 - 3 * sqrt(0.05 * 0.95 / 300)
+
+
+@stress
+@pytest.mark.parametrize(("bases", "units"), [(2, 9), (4, 9), (10, 9), (5, 20)])
+@pytest.mark.parametrize(
+    ("r", "between"), [((0.0, 0.0), 0.5), ((0.5, 0.0), 0.7), ((0.5, 0.5), 0.8), ((0.8, 0.3), 0.3)]
+)
+def test_intervals_hold_the_difference_at_full_size(
+    bases: int, units: int, r: tuple[float, float], between: float
+) -> None:
+    assert coverage(bases, units, r, between, 2_000) >= 0.935
+
+
+def test_a_sweep_that_asked_both_ways(tmp_path: Path) -> None:
+    """Query 1, whose x the gaps follow, is called that of the task."""
+    tables = tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0, metrics=2)
+    assert alignments(join_points(tables), tables.intrinsic) == []
+    query = tables.intrinsic["query"].replace("weat6b", ALIGNED)
+    tables = tables._replace(intrinsic=tables.intrinsic.assign(query=query))
+    found = alignments(join_points(tables), tables.intrinsic)
+    assert len(found) == 2 * 2 * 3, "metrics, gaps, all others and each"
+    whole = [each for each in found if each.other == "all" and each.metric == "m0"]
+    assert all(each.difference > 0 for each in whole)
+    parts = [each for each in found if each[:9] == whole[0][:9] and each.other != "all"]
+    assert whole[0].r_other == pytest.approx(np.mean([each.r_other for each in parts]))
+    assert (whole[0].n_units, whole[0].n_bases, whole[0].free) == (36, 4, 31)
+    console = Console(record=True, width=200)
+    (path,) = write_alignment(found, tmp_path, console)
+    assert texts(read_table(path), "other")[:3] == ["all", "weat7", "weat8"]
+    assert "36 embeddings" in console.export_text()
+    assert write_alignment([], tmp_path, console) == []
+    joined = join_points(tables)
+    same = pd.concat([joined[joined["query"] == "weat7"]])
+    assert alignments(same, tables.intrinsic) == []

@@ -1,0 +1,152 @@
+"""Challenge sets of posts: what they hold, and what they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+from corpora.generated_templates import GeneratedTemplates
+from corpora.kinds import Challenge, PostChallenge
+from corpora.post_challenges import HateCheck, IdentityTemplates, TableChallenge
+from files import InputError
+
+if TYPE_CHECKING:
+    from corpora.world import WorldName
+
+COLUMNS = ["id", "text", "label", "group", "term", "frame"]
+
+
+def require_crossed(posts: pd.DataFrame) -> None:
+    """Every term of a frame stands in it once, with the label of the frame."""
+    framed = posts[posts["frame"] != ""]
+    by_frame = framed.groupby("frame")
+    assert (by_frame["term"].nunique() == by_frame.size()).all()
+    assert (by_frame["label"].min() == by_frame["label"].max()).all()
+
+
+@pytest.mark.parametrize("world", ["en_gender", "es_gender", "es_migrants"])
+def test_generated_templates_hold_every_word_in_every_frame(world: WorldName) -> None:
+    made = GeneratedTemplates(frames=40, world=world)
+    posts = made.posts(seed=0)
+    assert {*COLUMNS} <= {*posts}
+    assert not isinstance(made, Challenge)
+    assert isinstance(made, PostChallenge)
+    require_crossed(posts)
+    terms = posts["term"].nunique()
+    assert len(posts) == 40 * terms
+    assert posts["label"].mean() == 0.5
+    assert posts["group"].nunique() == 2
+    assert posts["id"].is_unique
+    pd.testing.assert_frame_equal(posts, made.posts(seed=1))
+
+
+def test_english_frames_differ_in_the_term_alone() -> None:
+    posts = GeneratedTemplates(frames=40).posts(seed=0)
+    masked = [
+        " ".join("_" if word == term else word for word in text.split())
+        for text, term in zip(posts["text"], posts["term"], strict=True)
+    ]
+    rest = posts.assign(rest=masked).groupby("frame")["rest"]
+    assert (rest.min() == rest.max()).all()
+
+
+TEMPLATES = [
+    ("verb_adj", "nontoxic", "hug green"),
+    ("verb_adj", "nontoxic", "hug middle sized"),
+    ("being_adj", "toxic", "Being green is bad"),
+    ("being_adj", "toxic", "Being middle sized is bad"),
+    ("name_adj", "nontoxic", "Zoe is a nice green"),
+    ("name_adj", "nontoxic", "Zoe is a nice middle sized"),
+    ("you_occupation", "nontoxic", "You are a nice coal miner"),
+]
+
+
+def test_identity_templates_are_cut_into_frame_and_term(tmp_path: Path) -> None:
+    path = tmp_path / "en.csv"
+    pd.DataFrame(TEMPLATES, columns=["template", "toxicity", "phrase"]).to_csv(path, index=False)
+    posts = IdentityTemplates(str(path)).posts(seed=0)
+    require_crossed(posts)
+    assert set(posts["term"]) == {"green", "middle sized", "coal miner"}
+    assert set(posts["group"]) == {"green", "middle sized", "occupation"}
+    assert posts["frame"].nunique() == 4
+    assert posts.loc[posts["raw"].str.startswith("Being"), "label"].tolist() == [1, 1]
+    bad = [*TEMPLATES, ("verb_adj", "toxic", "hug")]
+    pd.DataFrame(bad, columns=["template", "toxicity", "phrase"]).to_csv(path, index=False)
+    with pytest.raises(InputError, match="'hug' is no phrase of a template known"):
+        IdentityTemplates(str(path)).posts(seed=0)
+
+
+def test_hatecheck_exchanges_targets_in_its_templates(tmp_path: Path) -> None:
+    rows = [
+        ("I dislike tall people.", "hateful", "tall people", 1, "I dislike [IDENTITY_P]."),
+        ("I dislike short people.", "hateful", "short people", 1, "I dislike [IDENTITY_P]."),
+        ("Tall ones!", "non-hateful", "tall people", 2, "Tall ones!"),
+        ("I dislike rain.", "non-hateful", "", 3, "I dislike rain."),
+    ]
+    names = ["test_case", "label_gold", "target_ident", "templ_id", "case_templ"]
+    pd.DataFrame(rows, columns=names).to_csv(tmp_path / "cases.csv", index=False)
+    posts = HateCheck(str(tmp_path / "cases.csv")).posts(seed=0).set_index("raw")
+    require_crossed(posts)
+    assert posts["group"].to_dict() == {
+        "I dislike tall people.": "tall people",
+        "I dislike short people.": "short people",
+        "Tall ones!": "tall people",
+        "I dislike rain.": "none",
+    }
+    assert (posts["frame"] != "").to_dict() == {text: "[I" in slot for text, *_, slot in rows}
+    assert (posts["term"] != "").tolist() == (posts["frame"] != "").tolist()
+
+
+def test_ones_own_table(tmp_path: Path) -> None:
+    pd.DataFrame(
+        {
+            "phrase": ["a x", "a y", "b x", "b y"],
+            "bad": [1, 1, 0, 0],
+            "word": ["x", "y", "x", "y"],
+            "where": ["a", "a", "b", "b"],
+        }
+    ).to_csv(tmp_path / "mine.csv", index=False)
+    mine = TableChallenge(str(tmp_path / "mine.csv"), "phrase", "bad", None, "word", "where")
+    posts = mine.posts(seed=0)
+    assert mine.name == "mine"
+    require_crossed(posts)
+    assert posts["group"].tolist() == posts["term"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "a challenge set needs groups to compare: name their column, or that of the terms"),
+        ({"group": "g", "frame": "f"}, "challenge.frame says what terms stand in"),
+    ],
+)
+def test_a_table_without_groups_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        TableChallenge("mine.csv", **options)
+
+
+def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("text,label,groups\na,1,x\nb,0,y\n", encoding="utf-8")
+    mine = TableChallenge(str(tmp_path / "mine.csv"), group="group")
+    with pytest.raises(InputError, match=r"no column 'group' for group; did you mean 'groups'\?"):
+        mine.posts(seed=0)
+
+
+@pytest.mark.realdata
+def test_the_published_sets(realdata: Path) -> None:
+    """The counts that their releases state."""
+    cases = HateCheck(str(realdata / "hatespeech/hatecheck_en/test_suite_cases.csv"))
+    posts = cases.posts(seed=0)
+    assert (len(posts), posts["label"].sum()) == (3728, 2563)
+    require_crossed(posts)
+    assert posts.loc[posts["frame"] != "", "frame"].nunique() == 421
+    phrases = IdentityTemplates(str(realdata / "hatespeech/identity_templates/en.csv.xz"))
+    posts = phrases.posts(seed=0)
+    assert (len(posts), posts["label"].mean()) == (76_564, 0.5)
+    require_crossed(posts)
+    identities = posts[posts["group"] != "occupation"]
+    assert (identities.groupby("term").size() == 1514).all()
+    assert identities["term"].nunique() == 50

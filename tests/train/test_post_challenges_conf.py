@@ -1,0 +1,145 @@
+"""A classifier learns from a source and is tested on a challenge set: chosen, laid, measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from gensim.models import KeyedVectors
+from hydra import compose, initialize_config_dir
+
+from corpora.generated_templates import GeneratedTemplates
+from corpora.world import GeneratedPosts
+from extrinsic.gaps import Gaps
+from extrinsic.linear import Linear
+from files import InputError
+from files.vectors import save_mapped
+from tests.points import TASK, plan
+from train.front.compose import CONF, read_point
+from train.parts.hatespeech import (
+    HateSpeech,
+    load_challenge,
+    load_posts,
+    measure_challenge,
+    predict_challenge,
+)
+
+if TYPE_CHECKING:
+    from train.point import Point
+
+
+def point(*overrides: str) -> Point:
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        return read_point(compose("config", overrides=list(overrides)))
+
+
+@pytest.fixture(autouse=True)
+def _no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIASBRIDGE_DATA", "/nowhere")
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        ("hatecheck", "hatecheck"),
+        ("identity_templates", "identity_templates"),
+        ("generated_templates", "generated_templates_en_gender"),
+        ("csv", "mine"),
+    ],
+)
+def test_every_challenge_of_posts_composes(option: str, name: str) -> None:
+    more = ["challenge.path=mine.csv", "challenge.term=word"] if option == "csv" else []
+    task = point(f"challenge={option}", *more).task
+    assert isinstance(task, HateSpeech)
+    assert task.facts()["challenge"] == name
+
+
+def test_without_one_nothing_changes() -> None:
+    task = point().task
+    assert isinstance(task, HateSpeech)
+    assert "challenge" not in task.facts()
+    assert task.gaps == Gaps()
+
+
+@pytest.mark.parametrize("option", ["winobias", "winogender", "gap", "generated"])
+def test_documents_are_no_challenge_for_a_classifier_of_posts(option: str) -> None:
+    more = ["challenge.folder=x"] if option == "winogender" else []
+    with pytest.raises(InputError, match="holds documents with pronouns, and task=HateSpeech") as e:
+        point(f"challenge={option}", *more)
+    assert "take challenge=generated_templates, hatecheck" in str(e.value)
+
+
+@pytest.mark.parametrize("option", ["hatecheck", "identity_templates", "generated_templates"])
+def test_posts_are_no_challenge_for_a_resolver(option: str) -> None:
+    with pytest.raises(InputError, match="holds labelled posts, and task=Coreference"):
+        point("task=coreference_en", f"challenge={option}")
+
+
+def test_another_language_is_refused() -> None:
+    with pytest.raises(InputError, match="take a challenge set of the posts' language"):
+        point("challenge=generated_templates", "challenge.world=es_gender")
+
+
+def test_measures_beyond_the_default_are_another_result_and_the_default_is_none(
+    tmp_path: Path,
+) -> None:
+    def key(gaps: Gaps) -> str:
+        task = HateSpeech(TASK.source, TASK.groups, TASK.classifier, gaps)
+        return plan(tmp_path, task=task).key
+
+    assert key(Gaps()) == plan(tmp_path, task=TASK).key
+    assert key(Gaps()) != key(Gaps(compare=("pair", "rest"))) != key(Gaps(measures=("recall",)))
+    assert key(Gaps(compare=("rest",))) != key(Gaps(compare=("rest",), groups=("male",)))
+
+
+def test_a_point_is_laid_with_the_challenge(tmp_path: Path) -> None:
+    task = HateSpeech(
+        TASK.source, TASK.groups, TASK.classifier, Gaps(), challenge=GeneratedTemplates()
+    )
+    stages = [stage.name for stage in plan(tmp_path, task=task).stages().values()]
+    assert "challenge" in stages
+    assert stages[-1] == "extrinsic"
+
+
+@pytest.mark.parametrize("crossed", [False, True])
+def test_a_classifier_is_tested_on_the_challenge_set(tmp_path: Path, crossed: bool) -> None:
+    """Of a source that is cross-validated every post is learned from."""
+    folders = {
+        name: tmp_path / name for name in ("posts", "challenge", "vectors", "predictions", "out")
+    }
+    for folder in folders.values():
+        folder.mkdir()
+    load_posts(GeneratedPosts(posts=400), folders["posts"], {}, 0)
+    if crossed:
+        posts = pd.read_parquet(folders["posts"] / "posts.parquet").assign(split="all")
+        posts.to_parquet(folders["posts"] / "posts.parquet")
+    load_challenge(GeneratedTemplates(frames=40), folders["challenge"], {}, 0)
+    posts, cases = (
+        pd.read_parquet(folders[name] / "posts.parquet") for name in ("posts", "challenge")
+    )
+    words = sorted({word for text in [*posts["text"], *cases["text"]] for word in text.split()})
+    vectors = KeyedVectors(30)
+    vectors.add_vectors(words, np.random.default_rng(0).normal(size=(len(words), 30)))
+    save_mapped(vectors, folders["vectors"] / "vectors")
+
+    predict_challenge(Linear(), folders["predictions"], folders, 0)
+    predicted = pd.read_parquet(folders["predictions"] / "predictions.parquet")
+    assert set(predicted["split"]) == {"test"}
+    tested = predicted["id"].isin(cases["id"])
+    assert tested.sum() == len(cases)
+    assert set(predicted.loc[~tested, "id"]) == set(posts.loc[posts["split"] == "test", "id"])
+
+    gaps = Gaps(compare=("pair", "largest"), measures=("recall", "fpr", "equalised_odds"))
+    measure_challenge(gaps, folders["out"], folders, 0)
+    table = pd.read_parquet(folders["out"] / "scores.parquet")
+    assert (table["subset"] == "held_out").any() == (not crossed)
+    kinds = {"value", "gap", "largest", "ratio", "term_gap", "equality_difference", "flips"}
+    assert set(table["kind"]) == kinds
+    gap = table[table["kind"] == "gap"]
+    assert gap["measure"].tolist() == ["recall", "fpr"]
+    assert set(gap["privileged"] + gap["unprivileged"]) == {"malefemale"}
+    assert all(len(each) == 200 for each in gap["resampled"])
+    assert not table.duplicated(["kind", "measure", "group", "unprivileged", "subset"]).any()
