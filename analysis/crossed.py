@@ -106,11 +106,16 @@ def crossed_table(joined: pd.DataFrame) -> pd.DataFrame | None:
     """
     import pandas as pd
 
-    found = [
-        dict(zip(SLICE, names, strict=True)) | _told(cross(crossing, left_out))
-        for names, crossing, left_out in _crossings(joined)
-    ]
-    return pd.DataFrame(found) if found else None
+    rows: list[dict[str, str | float]] = []
+    of_gap: dict[tuple[str, ...], Crossed] = {}
+    for names, crossing, left_out in _crossings(joined):
+        gap = names[: -len(SCORE)]
+        if gap in of_gap:  # scores of one gap differ in one column alone
+            found = of_gap[gap]._replace(partial_score=score_interval(crossing))
+        else:
+            found = of_gap[gap] = cross(crossing, left_out)
+        rows.append(dict(zip(SLICE, names, strict=True)) | _told(found))
+    return pd.DataFrame(rows) if rows else None
 
 
 def cross(of: Crossing, left_out: int = 0) -> Crossed:
@@ -126,9 +131,15 @@ def cross(of: Crossing, left_out: int = 0) -> Crossed:
         _share_interval(of, "embedding", free),
         _share_interval(of, "labels", units - 1),
         max(0.0, components(of).share("rest")),
-        _r_interval(lambda kept: partial_score(of.at(kept)), units, free),
+        score_interval(of),
         _r_interval(lambda kept: partial_labels(of.at(kept)), units, units - 1),
     )
+
+
+def score_interval(of: Crossing) -> Estimate:
+    """``partial_score`` with its interval."""
+    free = len(of.gap) - len(set(of.base.tolist())) - 1
+    return _r_interval(lambda kept: partial_score(of.at(kept)), len(of.gap), free)
 
 
 def components(of: Crossing) -> Components:

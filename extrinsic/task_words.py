@@ -142,13 +142,17 @@ def _side(
 
 
 def count_words(posts: pd.DataFrame, groups: tuple[str, str]) -> Counted:
-    """The words of posts, counted."""
-    place: dict[str, int] = {}
+    """The words of posts in the order of the alphabet, counted: the order of posts decides nothing,
+    not even between words of one z.
+    """
+    place = {
+        word: n for n, word in enumerate(sorted({w for t in posts["text"] for w in t.split()}))
+    }
     cells, words = [], []
     held: list[int] = []
     rows = zip(posts["text"], posts["group"], posts["label"], strict=True)
     for text, group, label in rows:
-        found = [place.setdefault(word, len(place)) for word in str(text).split()]
+        found = [place[word] for word in text.split()]
         cell = 2 * (groups.index(group) if group in groups else len(groups)) + int(label)
         cells += [cell] * len(found)
         words += found
