@@ -31,26 +31,36 @@ FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;
 
 
 class Tables(NamedTuple):
-    """What a results folder holds: one row per point, per intrinsic score, per extrinsic measure,
-    and, where the vectors or metrics themselves were examined, what a probe found.
+    """What a results folder holds: one row per point, per intrinsic score, per extrinsic measure;
+    where the vectors or metrics themselves were examined, what a probe found; and where words were
+    drawn from the task's posts, these.
     """
 
     points: pd.DataFrame
     intrinsic: pd.DataFrame
     extrinsic: pd.DataFrame
     probes: pd.DataFrame = pd.DataFrame(columns=["point", "probe"])
+    words: pd.DataFrame = pd.DataFrame(columns=["point", "query"])
 
 
+ALWAYS = 3  # tables that every folder has
 FILES = tuple(f"{name}.parquet" for name in Tables._fields)
 
 
 def read_tables(results_dir: str | Path) -> Tables:
-    """The tables of a results folder; ``InputError`` when one is damaged, or absent (but for that
-    of a probe).
+    """The tables of a results folder; ``InputError`` when one is damaged, or absent (but for those
+    of a probe and of words).
     """
-    *always, probes = (Path(results_dir) / name for name in FILES)
-    further = [read_table(probes)] if probes.exists() else []
-    return Tables(*map(read_table, always), *further)
+    paths = {
+        name: Path(results_dir) / file for name, file in zip(Tables._fields, FILES, strict=True)
+    }
+    return Tables(
+        **{
+            name: read_table(path)
+            for name, path in paths.items()
+            if path.name in FILES[:ALWAYS] or path.exists()
+        }
+    )
 
 
 def shareable(tables: Tables) -> Tables:
@@ -79,7 +89,8 @@ def write_tables(results_dir: str | Path, tables: Tables) -> list[Path]:
     there, whole.
     """
     named = zip((Path(results_dir) / name for name in FILES), tables, strict=True)
-    written = {path: table for path, table in named if path.stem != "probes" or len(table)}
+    always = FILES[:ALWAYS]
+    written = {path: table for path, table in named if path.name in always or len(table)}
     with ExitStack() as stack:
         # Names are taken as the stack unwinds: that of points.parquet last, for where it is the
         # others belong to it

@@ -15,7 +15,7 @@ from rich.segment import Segments
 from rich.table import Table
 from rich.text import Text
 
-from analysis.columns import is_blank, numbers, texts, values_of
+from analysis.columns import is_blank, numbers, text_rows, texts, values_of
 from analysis.naming import (
     ALL,
     FAMILY,
@@ -153,6 +153,28 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
     for (verdict, why), times in Counter((each.verdict, each.why) for each in primary).items():
         told = f"{times} of {len(primary)} primary slices, {verdict}: {why}"
         console.print(told, soft_wrap=True, highlight=False, markup=False)
+
+
+def print_words(tables: Tables, console: Console) -> None:
+    """The words that were drawn from the task's posts, a line a set; where points have others (of
+    other posts, or another seed), each list with how many have it.
+    """
+    for line in word_lists(tables.words):
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
+
+
+def word_lists(words: pd.DataFrame) -> list[str]:
+    """``from_task, X (male), 12 points: he, him, ...``."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    names = text_rows(words, ("point", "query", "role", "stands_for")) if len(words) else []
+    for (point, *of), word in zip(names, texts(words, "word"), strict=True):
+        query, role, stands_for = of
+        found.setdefault((point, f"{query}, {role}", stands_for), []).append(word)
+    lists = Counter((of, side, ", ".join(each)) for (_, of, side), each in found.items())
+    return [
+        f"{of} ({side}), {times} point{'s' * (times > 1)}: {each}"
+        for (of, side, each), times in lists.items()
+    ]
 
 
 def print_crossed(table: pd.DataFrame, console: Console) -> None:

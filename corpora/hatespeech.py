@@ -7,19 +7,18 @@ from typing import ClassVar, Literal
 
 import pandas as pd
 
-from corpora.kinds import Collected
-from corpora.labelled import labelled, pick_columns
+from corpora.labelled import MayLackSplit, TestShare, labelled, pick_columns
 from files import InputError, choice, read_lines
 from files.tables import read_table
 
 
 @choice
-class Davidson(Collected):
+class Davidson(MayLackSplit):
     """Davidson et al. (2017, ICWSM), 24,783 tweets: class 0 hate speech, 1 offensive, 2 neither; no
     target group.
 
-    ``positive`` names the classes that count as 1. All rows are cross-validated: by gender words
-    only some hundreds speak of men.
+    ``positive`` names the classes that count as 1. All rows are cross-validated, for by gender
+    words only some hundreds speak of men, unless a ``test_share`` of them is held out.
 
     83% of the posts are positive. ``undersample`` draws as many posts of the larger class as the
     smaller has, another draw for another seed.
@@ -28,12 +27,13 @@ class Davidson(Collected):
     path: str
     positive: tuple[Literal[0, 1, 2], ...] = (0, 1)
     undersample: bool = False
+    test_share: TestShare = 0.0
 
     version: ClassVar[int] = 2
     name: ClassVar[str] = "davidson"
     language: ClassVar[str] = "en"
     grouped: ClassVar[bool] = False
-    unkeyed: ClassVar[tuple[str, ...]] = ("path",)
+    unkeyed: ClassVar[tuple[str, ...]] = ("path", "test_share")  # see keyed
 
     def files(self) -> list[Path]:
         """The file read."""
@@ -42,7 +42,10 @@ class Davidson(Collected):
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
         table = pick_columns(read_table(self.path), {"text": "tweet", "label": "class"}, self.path)
-        posts = labelled(table, positive=self.positive, source=self.path, seed=seed)
+        held = self.test_share
+        posts = labelled(
+            table, positive=self.positive, source=self.path, seed=seed, test_share=held
+        )
         if not self.undersample:
             return posts
         size = int(posts["label"].value_counts().min())
@@ -51,12 +54,12 @@ class Davidson(Collected):
 
 
 @choice
-class HatEval(Collected):
+class HatEval(MayLackSplit):
     """HatEval (Basile et al., 2019, SemEval task 5): hate speech against women and immigrants.
 
     English: its train and dev files, and as test the tweets and labels that TweetEval (Barbieri et
     al., 2020) publishes in ``test_folder``. Spanish test labels are not public: train and dev are
-    cross-validated.
+    cross-validated, or a ``test_share`` of them is held out.
 
     The collection does not say whom a tweet targets: see ``extrinsic.keywords``. In English train
     the order of the file gives the target away, and within one target the label; posts come
@@ -66,10 +69,11 @@ class HatEval(Collected):
     folder: str
     language: Literal["en", "es"] = "en"
     test_folder: str | None = None
+    test_share: TestShare = 0.0
 
     version: ClassVar[int] = 2
     grouped: ClassVar[bool] = False
-    unkeyed: ClassVar[tuple[str, ...]] = ("folder", "test_folder")
+    unkeyed: ClassVar[tuple[str, ...]] = ("folder", "test_folder", "test_share")  # see keyed
 
     def __post_init__(self) -> None:
         if self.language == "en" and self.test_folder is None:
@@ -77,6 +81,12 @@ class HatEval(Collected):
                 "HatEval's English test labels come from TweetEval: set source.test_folder to the"
                 " folder of test_text.txt"
             )
+        self.require_no_split()
+
+    @property
+    def has_split(self) -> bool:
+        """English has one."""
+        return self.language == "en"
 
     @property
     def name(self) -> str:
@@ -99,7 +109,8 @@ class HatEval(Collected):
             table = pd.concat([part.assign(split=split) for split, part in parts.items()])
         else:
             table = pd.concat([train, dev])
-        return labelled(table, positive=(), source=self.folder, seed=seed)
+        held = self.test_share
+        return labelled(table, positive=(), source=self.folder, seed=seed, test_share=held)
 
     def _read(self, path: Path) -> pd.DataFrame:
         # Tweets hold lone quotation marks: read with quoting on, a mark would swallow the rows up

@@ -53,6 +53,27 @@ class Source(Data, Protocol):
 
 
 @runtime_checkable
+class CheckedSource(Source, Protocol):
+    """A source whose mistakes can be found before anything is planned."""
+
+    def check(self) -> pd.DataFrame:
+        """The posts as they are read, not tokenised: ``text``, ``label`` and, where ``grouped``,
+        ``group``. Raises ``InputError`` as ``load`` does.
+        """
+
+
+@runtime_checkable
+class Unsplit(Source, Protocol):
+    """A source whose posts may all be test items, one fold after the other; it says so before
+    anything is read.
+    """
+
+    @property
+    def cross_validated(self) -> bool:
+        """Whether every post is cross-validated."""
+
+
+@runtime_checkable
 class Challenge(Data, Protocol):
     """Documents with a pronoun whose antecedent is known, on which a resolver is tested."""
 

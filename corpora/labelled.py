@@ -6,16 +6,19 @@ collection to a model.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import pandas as pd
+from annotated_types import Ge, Lt
 
 from corpora.hub import HubData
 from corpora.kinds import Collected
 from corpora.tweets import tokenise_tweet
 from files import InputError, choice, nearest
+from files.choice import FieldError
 from files.language import UNDETERMINED
 from files.tables import read_table
 
@@ -24,15 +27,47 @@ CROSS_VALIDATE = "all"
 DEV_NAMES = ("validation", "valid", "val")
 NO_LABEL = ("", "nan", "None")
 
+TestShare = Annotated[float, Ge(0), Lt(1)]
+
+
+class MayLackSplit(Collected):
+    """Base of sources whose posts may come without a split.
+
+    ``test_share``: of such posts, the share that is held out as the split ``test``, the same ones
+    for every seed (see ``held_out``); at 0 all are cross-validated.
+    """
+
+    test_share: float
+
+    @property
+    def has_split(self) -> bool:
+        """Whether the posts come with a split of their own."""
+        return False
+
+    @property
+    def cross_validated(self) -> bool:
+        """Whether every post is a test item, one fold after the other."""
+        return not self.has_split and not self.test_share
+
+    def keyed(self) -> Mapping[str, object]:
+        """``test_share``, where posts are held out."""
+        return {"test_share": self.test_share} if self.test_share else {}
+
+    def require_no_split(self) -> None:
+        """Raise ``FieldError`` for a test share of posts that have a split."""
+        if self.has_split and self.test_share:
+            raise FieldError(f"test_share={self.test_share:g}: the posts have a split; give 0")
+
 
 @choice
-class TableSource(Collected):
+class TableSource(MayLackSplit):
     """Posts from a file that ``files.tables.read_table`` reads, columns named by the user.
 
     ``positive``: the labels that count as 1, all others as 0; empty: the labels are 0 and 1
     already. ``group`` and ``split`` name columns that a file need not have. ``separator`` is by
     default what the ending says, such as a tab for ``.tsv``; ``quoted=False`` reads quotation marks
-    as text. ``language`` is that of the posts (see ``files.language``).
+    as text. ``language`` is that of the posts (see ``files.language``), ``test_share`` as in
+    ``MayLackSplit``.
     """
 
     path: str
@@ -44,9 +79,18 @@ class TableSource(Collected):
     separator: str | None = None
     quoted: bool = True
     language: str = UNDETERMINED
+    test_share: TestShare = 0.0
 
     version: ClassVar[int] = 2
-    unkeyed: ClassVar[tuple[str, ...]] = ("path", "language")
+    unkeyed: ClassVar[tuple[str, ...]] = ("path", "language", "test_share")  # see keyed
+
+    def __post_init__(self) -> None:
+        self.require_no_split()
+
+    @property
+    def has_split(self) -> bool:
+        """Whether a column of splits is named."""
+        return self.split is not None
 
     @property
     def name(self) -> str:
@@ -64,20 +108,34 @@ class TableSource(Collected):
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
+        held = self.test_share
+        posts = self._read()
+        return labelled(posts, positive=self.positive, source=self.path, seed=seed, test_share=held)
+
+    def check(self) -> pd.DataFrame:
+        """The posts as they are read; see ``corpora.kinds.CheckedSource``."""
+        posts = self._read()
+        posts["label"] = _labels(posts["label"], self.positive, self.path)
+        if self.group is not None:
+            posts["group"] = _groups(posts["group"], self.path)
+        if self.split is not None:
+            _splits(posts["split"], self.path)
+        return posts
+
+    def _read(self) -> pd.DataFrame:
         table = read_table(self.path, separator=self.separator, quoted=self.quoted)
         columns = {"text": self.text, "label": self.label, "group": self.group, "split": self.split}
-        posts = pick_columns(table, columns, self.path)
-        return labelled(posts, positive=self.positive, source=self.path, seed=seed)
+        return pick_columns(table, columns, self.path)
 
 
 @choice
-class DatasetSource(HubData):
+class DatasetSource(HubData, MayLackSplit):
     """Posts from anything ``datasets.load_dataset`` reads.
 
     ``dev`` and ``test`` name splits; where ``test`` is None the posts of ``train`` are
     cross-validated, where ``dev`` is None the classifier sets a share of train aside. The first
-    fields are those of ``corpora.hub.HubData``; ``text`` to ``positive`` and ``language`` as in
-    ``TableSource``.
+    fields are those of ``corpora.hub.HubData``; ``text`` to ``positive``, ``language`` and
+    ``test_share`` as in ``TableSource``.
     """
 
     text: str = "text"
@@ -88,9 +146,22 @@ class DatasetSource(HubData):
     dev: str | None = None
     test: str | None = None
     language: str = UNDETERMINED
+    test_share: TestShare = 0.0
 
     version: ClassVar[int] = 2
-    unkeyed: ClassVar[tuple[str, ...]] = (*HubData.unkeyed, "language")
+    unkeyed: ClassVar[tuple[str, ...]] = (*HubData.unkeyed, "language", "test_share")  # see keyed
+
+    def __post_init__(self) -> None:
+        self.require_no_split()
+
+    @property
+    def has_split(self) -> bool:
+        """Whether a test split is named."""
+        return self.test is not None
+
+    def keyed(self) -> Mapping[str, object]:
+        """What is read, and ``test_share`` where posts are held out."""
+        return {**HubData.keyed(self), **MayLackSplit.keyed(self)}
 
     @property
     def name(self) -> str:
@@ -105,15 +176,18 @@ class DatasetSource(HubData):
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
         given = {"train": self.train, "dev": self.dev, "test": self.test}
-        splits = given if self.test else {CROSS_VALIDATE: self.train}
+        splits = given if self.test else {"": self.train}
         columns = {"text": self.text, "label": self.label, "group": self.group}
         parts = [
-            pick_columns(self.table(name), columns, self.path).assign(split=split)
+            pick_columns(self.table(name), columns, self.path).assign(
+                **({"split": split} if split else {})
+            )
             for split, name in splits.items()
             if name
         ]
         posts = pd.concat(parts, ignore_index=True)
-        return labelled(posts, positive=self.positive, source=self.path, seed=seed)
+        held = self.test_share
+        return labelled(posts, positive=self.positive, source=self.path, seed=seed, test_share=held)
 
 
 def pick_columns(
@@ -129,13 +203,19 @@ def pick_columns(
 
 
 def labelled(
-    table: pd.DataFrame, *, positive: Sequence[str | int], source: str, seed: int
+    table: pd.DataFrame,
+    *,
+    positive: Sequence[str | int],
+    source: str,
+    seed: int,
+    test_share: float = 0.0,
 ) -> pd.DataFrame:
     """Posts (see ``corpora.kinds.Source``) from a table with ``text``, ``label`` and maybe
     ``group``, ``split`` and what a ``PostChallenge`` has: checked, tokenised as tweets are, and
     shuffled; ``raw`` is the text as it was.
 
-    Posts without a group belong to the group ``none``. Raises ``InputError`` for labels that cannot
+    Posts without a group belong to the group ``none``; of those without a split ``test_share`` are
+    held out, at 0 all are to be cross-validated. Raises ``InputError`` for labels that cannot
     be read as 0 and 1, one class only, posts without text, an unknown split, and a group column
     that is empty in every row.
     """
@@ -151,8 +231,22 @@ def labelled(
     for name in ("term", "frame"):
         if name in table:
             posts[name] = _texts(table[name])
-    posts["split"] = _splits(table["split"], source) if "split" in table else CROSS_VALIDATE
+    if "split" in table:
+        posts["split"] = _splits(table["split"], source)
+    else:
+        posts["split"] = held_out(texts, test_share) if test_share else CROSS_VALIDATE
     return posts[posts["text"] != ""].reset_index(drop=True)
+
+
+def held_out(texts: Iterable[str], share: float) -> list[str]:
+    """``test`` for about a share of the texts, ``train`` for the others.
+
+    A text is a test item where its hash, as a number from 0 to 1, lies below the share: whatever
+    the seed, the order and the other texts; equal texts go together, and a larger share holds out
+    what a smaller one does.
+    """
+    hashes = (hashlib.sha256(text.encode()).digest()[:8] for text in texts)
+    return ["test" if int.from_bytes(each) < share * 2**64 else "train" for each in hashes]
 
 
 def _labels(cells: Iterable[object], positive: Sequence[str | int], source: str) -> list[int]:

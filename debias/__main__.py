@@ -109,8 +109,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _check_outputs(given: Arguments) -> None:
     """Refuse to write over what is read, and, without ``--force``, over what is there."""
-    named = (given.words, given.neighbours, given.stop, given.attract, given.repel)
-    read = [given.vectors, *vector_files(given.vectors), *filter(None, named)]
+    named = [given.words, given.neighbours, given.stop, given.attract, given.repel]
+    read = [given.vectors, *vector_files(given.vectors), *(Path(each) for each in named if each)]
     for path in filter(None, (given.out, given.write_words)):
         require_new(path, read=read, force=given.force)
 

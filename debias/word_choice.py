@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,8 +11,16 @@ from debias.expand import expand
 from files import InputError, choice, read_lines
 from files.choice import FieldError, Whole
 from files.digest import digest_of
+from files.language import UNDETERMINED
 from files.vector_files import vector_files
-from intrinsic.wordsets import Query, load_query, read_query, read_wordsets, write_query
+from intrinsic.wordsets import (
+    Query,
+    in_language,
+    load_query,
+    read_query,
+    read_wordsets,
+    write_query,
+)
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -68,6 +76,15 @@ class WordChoice:
     def language(self) -> str:
         """That of the query."""
         return self.seed_words().language
+
+    def in_language(self, language: str) -> WordChoice:
+        """The same words in a language: of a built-in query its counterpart there.
+
+        Raises ``InputError`` with what the language has, where it has none.
+        """
+        if self.file or not self.query or UNDETERMINED in (language, self.language):
+            return self
+        return replace(self, query=in_language([self.query], language)[0])
 
     @property
     def asks_vectors(self) -> bool:

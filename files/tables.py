@@ -17,6 +17,7 @@ from files.text import OPENERS, open_plain, read_lines
 
 BOM = "\ufeff"
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", "": ","}
+OTHERS = ("\t", ";")  # what spreadsheets write under the same endings
 LARGEST = 2 << 30
 MOST_COLUMNS = 10_000
 ROWS = 10_000  # read together
@@ -30,8 +31,9 @@ def read_table(
     """The table of a ``.parquet`` file, or of delimited UTF-8 text with a line of column names.
 
     Cells of text stay as written: ``01``, ``NA`` and an empty cell are text. ``.tsv`` and ``.tab``
-    are separated by tabs, ``.csv``, ``.txt`` and names without an ending by commas, all by the
-    ``separator`` where one is given, each also as ``.gz``, ``.bz2`` or ``.xz``. A cell in quotation
+    are separated by tabs, ``.csv``, ``.txt`` and names without an ending by commas, or, where the
+    line of names has none, by its tabs or semicolons; all by the ``separator`` where one is given,
+    each also as ``.gz``, ``.bz2`` or ``.xz``. A cell in quotation
     marks may hold separators and line ends; ``quoted=False`` takes the marks as text. Blank lines
     are left out.
 
@@ -102,6 +104,9 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 def _separator(path: Path, given: str | None) -> str:
     plain = path.with_suffix("") if path.suffix in OPENERS else path
     separator = given or SEPARATORS.get(plain.suffix)
+    if not given and separator == ",":
+        names = next(iter(_lines(path)), "")
+        separator = next((mark for mark in OTHERS if mark in names and "," not in names), ",")
     if separator is None:
         allowed = f"{', '.join(filter(None, SEPARATORS))}, each also with {', '.join(OPENERS)}"
         raise InputError(f"{path}: unknown format {plain.suffix!r}; give {allowed}, or .parquet")

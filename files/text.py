@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -28,6 +29,7 @@ UNPACKED = 1 << 19  # bytes to which any archive may unpack
 LARGEST = 1 << 40
 LONGEST_LINE = 64 << 20
 PIECE = 1 << 17
+UTF16_REMEDY = "save it as 'CSV UTF-8' (Excel), or convert it with 'iconv -f UTF-16 -t UTF-8'"
 
 
 class Bounded(io.RawIOBase):
@@ -155,11 +157,19 @@ def read_lines(
             for number, line in enumerate(lines, 1):  # noqa: B007 - read after the loop
                 yield line.rstrip("\r\n") if line.endswith("\n") else line
     except UnicodeDecodeError as error:
+        if wide := _utf16(path):
+            raise InputError(f"{path} is {wide}; {UTF16_REMEDY}") from None
         # TextIOWrapper decodes ahead, so the count above may lag behind the bad line: look it up.
         bad = f"line {_bad_line(path)} is not UTF-8 ({error.reason})"
         raise InputError(f"{path}: {bad}; convert the file, for example with iconv") from None
     if number == 0:
         raise InputError(f"{path} is empty")
+
+
+def _utf16(path: str | Path) -> str:
+    """The name of the encoding, where the file begins as UTF-16 does."""
+    with open_binary(path) as raw:
+        return "UTF-16" if raw.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else ""
 
 
 def _bad_line(path: str | Path) -> int:

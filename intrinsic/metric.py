@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -20,13 +21,14 @@ from intrinsic.found_query import FoundQuery as FoundQuery
 from intrinsic.found_query import find_query
 from intrinsic.lookup import Case
 from intrinsic.score import Measured, Score, percentiles
-from intrinsic.wordsets import Query, load_queries, queries_with, read_wordsets
+from intrinsic.wordsets import Query, in_language, load_queries, queries_with, read_wordsets
 from intrinsic.wordsets.wordset import MORE_GROUPS
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 UNKNOWN = "und"
+OPEN = "from_"  # begins the names of queries whose words come with a run
 
 Option = bool | int | float | str
 MinFound = Annotated[Share, doc("share of each word set that must be found")]
@@ -127,7 +129,7 @@ class Metric:
     ] = 0
 
     def __post_init__(self) -> None:
-        if not self.asked:
+        if not self.asked and not self.open:
             raise InputError(
                 f"{self.name} has no query of its own in {self.language or 'en'!r}; name one in"
                 " queries, or give words"
@@ -159,9 +161,20 @@ class Metric:
         return metric
 
     @classmethod
-    def configured(cls, *, convention: str | None = None, **values: Any) -> Self:
-        """As ``by``, from the flat keys of a configuration: null leaves the convention's value."""
+    def configured(
+        cls, *, convention: str | None = None, usual: Sequence[str] | None = None, **values: Any
+    ) -> Self:
+        """As ``by``, from the flat keys of a configuration: null leaves the convention's value.
+
+        ``usual``: the built-in queries asked where neither ``queries`` nor ``words`` are given, in
+        ``language`` where that is told (``und``: it is not).
+        """
         given = {name: value for name, value in values.items() if value is not None}
+        if given.get("language") == UNKNOWN:
+            del given["language"]
+        if usual and not given.get("queries") and not given.get("words"):
+            language = given.get("language")
+            given["queries"] = in_language(usual, language) if language else usual
         return cls.by(convention or "default", **given)
 
     @classmethod
@@ -192,8 +205,33 @@ class Metric:
     @cached_property
     def asked(self) -> list[Query]:
         """The queries. ``InputError`` for one unknown, without a role, or in another language."""
-        names = self.queries or self.usual(self.words, self.language or "en")
-        found = load_queries(names, self.words)
+        named = [name for name in self.queries if name not in self.open]
+        names = named if self.queries else self.usual(self.words, self.language or "en")
+        return self._checked(load_queries(names, self.words))
+
+    @cached_property
+    def open(self) -> tuple[str, ...]:
+        """The queries whose words are not known yet: those named ``from_...``, see ``given``."""
+        return tuple(name for name in self.queries if name.startswith(OPEN))
+
+    def given(self, words: Mapping[str, Query]) -> Self:
+        """The metric with the words of its open queries. Raises ``InputError`` as ``asked`` does,
+        and for a query that stays open.
+        """
+        if lacking := [name for name in self.open if name not in words]:
+            raise self._without_words(lacking[0])
+        asked = {query.name: query for query in self.asked}
+        asked |= {query.name: query for query in self._checked(map(words.__getitem__, self.open))}
+        filled = copy(self)
+        # Both are computed once and then kept, so that to fill them is to write what is kept
+        vars(filled).update(open=(), asked=[asked[name] for name in self.queries])
+        return filled
+
+    def _without_words(self, name: str) -> InputError:
+        return InputError(f"query {name!r} has words only in a run that draws them; name another")
+
+    def _checked(self, queries: Iterable[Query]) -> list[Query]:
+        found = list(queries)
         for query in found:
             if missing := self.lacking(query):
                 needs = f"{self.name} asks about {', '.join(self.about.required)}"
@@ -249,6 +287,8 @@ class Metric:
         self, vectors: KeyedVectors, *, seed: int
     ) -> list[tuple[Score, Mapping[str, float]]]:
         """As ``score``, with the single scores (by word, pair or group) that each summarises."""
+        if self.open:
+            raise self._without_words(self.open[0])
         rows = []
         for query in self.asked:
             found = find_query(vectors, query, self.about.takes, case=self.case)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast, get_args
 from annotated_types import DocInfo
 
 from files.choice import hints_of, spell
+from files.rooms import plain
 from intrinsic.wordsets import queries_with
 
 if TYPE_CHECKING:
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 Value = bool | int | float | str | tuple[str, ...] | None
 
 # What a configuration sets that is not the default: in every metric, and in some.
-SHARED: Mapping[str, Value] = {"case": "lower"}
+SHARED: Mapping[str, Value] = {"case": "lower", "language": "${language}"}
+USUAL = "queries asked where neither queries nor words are given, in the language"
 OWN: Mapping[str, Mapping[str, Value]] = {
-    "weat": {"queries": ("weat6b", "weat7", "weat8"), "resamples": 1000},  # as the main study asks
+    "weat": {"usual": ("weat6b", "weat7", "weat8"), "resamples": 1000},  # as the main study asks
     "sq": {"file": "???"},
 }
 
@@ -56,15 +58,17 @@ def metric_yaml(kind: type[Metric]) -> str:
     """The configuration: null leaves an option as the convention has it."""
     about = kind.about
     asks = tuple(queries_with(about.asks, "en"))
-    given = {"queries": asks, **SHARED, **OWN.get(about.name, {})}
+    given = {"usual": asks, "queries": None, **SHARED, **OWN.get(about.name, {})}
     lines = [
         f"# {about.title}. {about.source}.",
         f"# {about.sign}.",
         "# null: as the convention says.",
         f"{about.name}:",
-        f"  _target_: {kind.__module__}.{kind.__qualname__}",
+        f"  _target_: {plain(kind.__module__)}.{kind.__qualname__}",
         f"  convention: default # one of {', '.join(kind.conventions())}",
     ]
+    if given["usual"]:
+        lines.append(f"  usual: {spell_value(given['usual'])} # {USUAL}")
     for option in option_facts(kind):
         value = given.get(option.name, None if option.by_convention else option.default)
         default = f"default {spell_value(option.default)}" if option.by_convention else ""

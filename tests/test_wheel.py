@@ -1,19 +1,48 @@
-"""The wheel holds every room with its data, and nothing else."""
+"""The wheel holds every room with its data under ``biasbridge``, and nothing else; it works beside
+a user's own modules of the rooms' names.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path, PurePosixPath
 
+import numpy as np
 import pytest
+
+from files.vectors import keyed, save_vectors
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_SHIPPED = {".ci", "benchmarks", "docs", "tests", "typings"}
+AS_THEY_ARE = ("biasbridge", "hydra_plugins")
 LATER = ("analysis/new/__init__.py", "analysis/new/__init__.pyi", "conf/new/choice.yaml")
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
+USERS = ("analysis", "conf", "corpora", "debias", "extrinsic", "files", "intrinsic", "train")
+API = """
+import files
+from biasbridge import audit, correlate, debias, gaps, query
+
+assert files.MINE
+words = {"X": ["he", "him"], "Y": ["she", "her"], "A": ["office"], "B": ["home"]}
+[value] = audit("a.vec", words, metrics=["weat"])["value"]
+assert -2 <= value <= 2
+assert type(debias("a.vec", words)).__module__.startswith("gensim")
+import train
+assert train.MINE
+"""
+SMALL = [
+    "corpus.sentences=1000",
+    "size.dim=8",
+    "size.epochs=1",
+    "source.posts=400",
+    "classifier=linear",
+    "intrinsic.weat.min_found=0",
+    "seed=0",
+]
 
 
 def kept_by_git() -> list[str]:
@@ -25,22 +54,92 @@ def kept_by_git() -> list[str]:
     return [name for name in listed.splitlines() if (ROOT / name).is_file()]
 
 
-def test_the_wheel_holds_every_room_and_its_data(tmp_path: Path) -> None:
-    project = tmp_path / "project"
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that a wheel is unpacked in."""
+    folder = tmp_path_factory.mktemp("wheel")
+    project = folder / "project"
     for name in kept_by_git():
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, project / name)
     for name in LATER:
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).touch()
-    subprocess.run(
-        [sys.executable, "-c", BUILD, tmp_path], cwd=project, capture_output=True, check=True
+    # twice: what an earlier build left is not shipped
+    for _ in range(2):
+        subprocess.run(
+            [sys.executable, "-c", BUILD, folder], cwd=project, capture_output=True, check=True
+        )
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+        wheel.extractall(folder / "site")
+    return folder / "site"
+
+
+@pytest.fixture
+def users(tmp_path: Path) -> Path:
+    """A folder with modules of one's own that have the names of the rooms, and vectors."""
+    for name in USERS:
+        (tmp_path / f"{name}.py").write_text("MINE = True\n", encoding="utf-8")
+    words = ["he", "him", "she", "her", "office", "home"]
+    rows = np.random.default_rng(0).normal(size=(len(words), 5)).astype(np.float32)
+    save_vectors(keyed(words, rows), tmp_path / "a.vec")
+    return tmp_path
+
+
+def python(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Python as one runs it in a folder: its modules come first, then what is installed."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (cwd, installed)))}
+    command = [sys.executable, *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
     )
-    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
-        shipped = {name for name in wheel.namelist() if ".dist-info/" not in name}
+
+
+def test_the_wheel_holds_every_room_and_its_data(installed: Path) -> None:
+    shipped = {
+        str(path.relative_to(installed))
+        for path in installed.rglob("*")
+        if path.is_file() and ".dist-info" not in str(path)
+    }
     rooms = {
-        name
+        name if name.startswith(AS_THEY_ARE) else f"biasbridge/rooms/{name}"
         for name in (*kept_by_git(), *LATER)
         if "/" in name and PurePosixPath(name).parts[0] not in NOT_SHIPPED
     }
-    assert shipped == rooms
+    assert shipped == rooms | {"biasbridge/rooms/__init__.py"}
+
+
+def test_an_import_of_the_wheel_names_no_room_as_a_checkout_does(installed: Path) -> None:
+    rooms = "|".join(USERS)
+    found = subprocess.run(
+        ["grep", "-rnE", rf"^ *(from|import) ({rooms})\b|python -m ({rooms})|python train", "."],
+        cwd=installed / "biasbridge",
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
+    assert not found
+
+
+def test_the_functions_work_beside_modules_of_the_rooms_names(installed: Path, users: Path) -> None:
+    done = python(installed, users, "-c", API)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_command_works_beside_modules_of_the_rooms_names(installed: Path, users: Path) -> None:
+    done = python(installed, users, "-m", "biasbridge", "store", "ls")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: store is no store")
+    done = python(installed, users, "-m", "biasbridge", "debias", "--help")
+    assert "usage: biasbridge debias" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_sweep_runs_beside_modules_of_the_rooms_names(installed: Path, users: Path) -> None:
+    sweep = ["-m", "biasbridge", "train", "+experiment=hatespeech_en", "debias.dose=0,1"]
+    done = python(installed, users, *sweep, "embedding=word2vec", *SMALL)
+    assert "points done" in done.stdout, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
+    key = next((users / "store" / "intrinsic").glob("*")).name
+    told = python(installed, users, "-m", "biasbridge", "store", "explain", key).stdout
+    assert "biasbridge train hydra.mode=RUN" in told

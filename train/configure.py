@@ -15,9 +15,11 @@ from corpora.kinds import Challenge, PostChallenge
 from files import Choice, InputError, nearest
 from files.choice import FieldError, lacks
 from files.printable import CONTROL
+from files.rooms import importable
 from intrinsic.metric import Metric
 from intrinsic.probe import Probe
 from train.parts.part import Subject, Task
+from train.parts.task_words import TaskWords
 from train.point import Point
 
 TARGET = "_target_"
@@ -64,6 +66,7 @@ def to_point(tree: Tree, written: Tree) -> Point:
     metrics = [read(node, f"intrinsic.{name}") for name, node in chosen.items()]
     task = read(tree["task"], "task") if tree["task"] is not None else None
     probe = read(tree["probe"], "probe") if tree.get("probe") is not None else None
+    words = read(tree["from_task"], "from_task") if tree.get("from_task") is not None else None
     if CONTROL.search(str(tree["name"])):
         raise InputError(f"name={tree['name']!r} holds a control character; choose another")
     try:
@@ -76,6 +79,7 @@ def to_point(tree: Tree, written: Tree) -> Point:
             ),
             task=cast("Task", of_kind(task, Task, "task")) if task is not None else None,
             probe=cast("Probe", of_kind(probe, Probe, "probe")) if probe is not None else None,
+            from_task=cast("TaskWords", of_kind(words, TaskWords, "from_task")) if words else None,
         )
     except FieldError as error:
         raise InputError(str(error).replace("experiment=", "name=")) from error
@@ -169,7 +173,7 @@ class Reader:
 
 
 def _import(target: object, where: str) -> type:
-    module, _, name = str(target).rpartition(".")
+    module, _, name = importable(str(target)).rpartition(".")
     if module.partition(".")[0] in sys.stdlib_module_names:  # to import some is to run them
         raise InputError(f"{where}.{TARGET}={target} is no choice; make it with files.choice")
     try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from files import Choice, InputError, choice
 from files.choice import Count, NotNegative, Positive
+from files.language import UNDETERMINED
 from files.vector_files import vector_files
 
 if TYPE_CHECKING:
@@ -143,15 +144,17 @@ class Pretrained:
     """Vectors from a file of any format that ``files.vectors.read_vectors`` knows, instead of
     training.
 
-    ``trusted`` allows gensim's native format, which is a pickle and can run code.
+    ``trusted`` allows gensim's native format, which is a pickle and can run code. ``language`` is
+    that of the words (see ``files.language``).
     """
 
     path: str
     trusted: bool = False
+    language: str = UNDETERMINED
 
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
-    unkeyed: ClassVar[tuple[str, ...]] = ("path", "trusted")
+    unkeyed: ClassVar[tuple[str, ...]] = ("path", "trusted", "language")
 
     @property
     def name(self) -> str:

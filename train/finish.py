@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from analysis.columns import texts
 from analysis.made import mixed, write_made
+from analysis.show import short
 from train.join import extended, join_tables
 from train.store.lock import locked
 from train.store.made import makers
@@ -18,10 +19,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from analysis.results import Tables
     from analysis.studies.study import Study
     from train.outcome import Outcome
     from train.point import Plan
     from train.store import Store
+
+
+LEAST_COVERAGE = 0.8
 
 
 def finish(
@@ -43,6 +48,8 @@ def finish(
     from analysis.results import shareable, write_tables
 
     tables = join_tables(plans, store, results, outcomes)
+    if len(tables.points) and tables.points["refused"].all():  # what is there says more
+        return _report_failures(tables.points, console)
     with locked(results / "points" / ".lock", f"the tables in {_near(results)}"):
         tables = extended(tables, results) if extend else tables
         shared = shareable(tables)
@@ -60,7 +67,29 @@ def finish(
         where = _near(store.root / "damaged")
         told = f"{len(damaged)} damaged results were set aside in {where}"
         console.print(told, soft_wrap=True, highlight=False)
+    _report_coverage(tables, console)
     return _report_failures(tables.points, console)
+
+
+def _report_coverage(tables: Tables, console: Console) -> None:
+    """How many tokens of each source have a vector, the point with the fewest first; little of a
+    text is seen by a classifier that knows few of its words.
+    """
+    if "coverage" not in tables.extrinsic:
+        return
+    sources = tables.points.set_index("point")["source"]
+    found = tables.extrinsic.drop_duplicates("point").assign(
+        source=lambda table: table["point"].map(sources)
+    )
+    for source, rows in found.groupby("source", sort=False):
+        low, high = (
+            short(float(each)) for each in (rows["coverage"].min(), rows["coverage"].max())
+        )
+        share = low if low == high else f"{low} to {high}"
+        line = f"{share} of the tokens of source={source} have a vector"
+        few = float(rows["coverage"].min()) < LEAST_COVERAGE
+        remedy = "; warning: take vectors, or a corpus, of such texts" if few else ""
+        console.print(f"{line}{remedy}", soft_wrap=True, highlight=False, markup=False)
 
 
 def _keys(table: pd.DataFrame) -> set[str]:
@@ -70,8 +99,12 @@ def _keys(table: pd.DataFrame) -> set[str]:
 
 def _report_failures(points: pd.DataFrame, console: Console) -> int:
     failed = points[points["status"] != "done"]
+    by_error: dict[str, list[str]] = {}
     for point, error in zip(texts(failed, "point"), texts(failed, "error"), strict=True):
-        console.print(f"failed {point}: {error}", soft_wrap=True, highlight=False, markup=False)
+        by_error.setdefault(error, []).append(point)
+    for error, (point, *more) in by_error.items():
+        which = f"{point} and {len(more)} more" if more else point
+        console.print(f"failed {which}: {error}", soft_wrap=True, highlight=False, markup=False)
     if not len(failed):
         return 0
     return 2 if failed["refused"].all() and len(failed) == len(points) else 1

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from analysis.results import Tables, read_tables
 from train.outcome import Outcome, read_outcome
+from train.parts.task_words import EVIDENCE
 
 if TYPE_CHECKING:
     from train.point import Plan
@@ -34,7 +35,7 @@ def join_tables(
     The tables hold nothing that differs between two runs of the same sweep: no times, no paths of
     the store.
     """
-    points, intrinsic, extrinsic, probes = [], [], [], []
+    points, intrinsic, extrinsic, probes, words = [], [], [], [], []
     for plan in plans:
         outcome = Outcome(plan.key)
         if all(store.intact(stage) for stage in plan.ends):
@@ -43,6 +44,8 @@ def join_tables(
                 key = pa.repeat(stage.key, scores.num_rows)
                 intrinsic.append(scores.add_column(scores.num_columns, "intrinsic_key", key))
             probes += [_scores(store.path(stage), point=plan.key) for stage in plan.probes]
+            drawn = [stage for stage in plan.task_words() if store.intact(stage)]
+            words += [_scores(store.path(stage), EVIDENCE, point=plan.key) for stage in drawn]
             if plan.task:
                 task = str(plan.point.facts()["task"])
                 extrinsic.append(_scores(store.path(plan.task), task=task, point=plan.key))
@@ -57,15 +60,16 @@ def join_tables(
         _stack(intrinsic, ["point"]),
         _stack(extrinsic, ["point", "task"]),
         _stack(probes, ["point", "probe"]),
+        _stack(words, ["point", "query"]),
     )
 
 
-def _scores(folder: Path, **first: str) -> pa.Table:
+def _scores(folder: Path, name: str = "scores.parquet", **first: str) -> pa.Table:
     """The rows of a stage's scores with columns put before them."""
-    file = pq.ParquetFile(folder / "scores.parquet")
+    file = pq.ParquetFile(folder / name)
     table = file.read(use_threads=False).replace_schema_metadata(None)
-    for name, value in first.items():
-        table = table.add_column(0, name, pa.repeat(value, table.num_rows))
+    for column, value in first.items():
+        table = table.add_column(0, column, pa.repeat(value, table.num_rows))
     return table
 
 

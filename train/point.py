@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from files import InputError, choice
+from extrinsic.task_words import FROM_TASK
+from files import InputError, choice, nearest
 from files.language import require_one_language
 from intrinsic.metric import Metric
 from intrinsic.probe import Probe
 from train.parts.part import Facts, Stages, Subject, Task
 from train.parts.scores import lay_metric, lay_probe
+from train.parts.task_words import TaskWords
 
 if TYPE_CHECKING:
     from train.store import Stage, Store
@@ -33,6 +35,7 @@ class Point:
     metrics: tuple[Metric, ...]
     task: Task | None = None
     probe: Probe | None = None
+    from_task: TaskWords | None = None
 
     def __post_init__(self) -> None:
         needs: dict[str, tuple[str, ...]] = {each.name: (each.needs,) for each in self.metrics}
@@ -47,9 +50,21 @@ class Point:
                     f" {', '.join(self.subject.gives)}"
                 )
 
+        for each in self.metrics:
+            if unknown := [name for name in each.open if name != FROM_TASK]:
+                raise InputError(f"unknown query {unknown[0]!r}{nearest(unknown[0], [FROM_TASK])}")
+            if each.open and not self.from_task:
+                raise InputError(f"query {FROM_TASK!r}: no posts are named to take words from")
         queries = {f"query {query.name!r}": query for each in self.metrics for query in each.asked}
-        used = {"the subject": self.subject, "the task": self.task, **queries}
+        words = self.from_task if self.asks_task else None
+        parts = {"the subject": self.subject, "the task": self.task, "words from posts": words}
+        used = {**parts, **queries}
         require_one_language(used, "choose data and queries of one language")
+
+    @property
+    def asks_task(self) -> bool:
+        """Whether a metric asks about words from the task."""
+        return any(each.open for each in self.metrics)
 
     def facts(self) -> Facts:
         """The columns that say what the point was made from."""
@@ -58,8 +73,21 @@ class Point:
         twice = (task.keys() & subject.keys()) - {"generated"}
         assert not twice, f"{twice} are told by subject and task"
         generated = bool(task.get("generated") or subject.get("generated"))
+        mixture = {"mixture": self.mixture} if self.mixture else {}
         told = {"experiment": self.experiment, **task, **subject, "seed": self.seed}
-        return {**told, "generated": generated}
+        return {**told, "generated": generated, **mixture}
+
+    @property
+    def mixture(self) -> str:
+        """What is generated and what is not, where that is not all or nothing; else empty."""
+        task, subject = self.task.facts() if self.task else NO_TASK, self.subject.facts()
+        if "generated" not in task or task["generated"] == subject["generated"]:
+            return ""
+        corpus, source = subject.get("corpus", "none"), task.get("source", "none")
+        if subject["generated"]:
+            return f"corpus={corpus} is generated and source={source} is not"
+        trained = f"corpus={corpus}" if corpus != "none" else f"embedding={subject['embedding']}"
+        return f"source={source} is generated and {trained} is not"
 
 
 @dataclass(frozen=True)
@@ -105,6 +133,10 @@ class Plan:
         """Every stage by key, inputs first."""
         return self._stages
 
+    def task_words(self) -> list[Stage]:
+        """The stages in which words were drawn from the task."""
+        return [each for each in self._stages.values() if each.made_by == TaskWords.__qualname__]
+
     def keys(self) -> dict[str, str]:
         """The columns that name the point's results in the store."""
         named = {f"{name}_key": stage.key for name, stage in self.subject.items()}
@@ -115,9 +147,10 @@ def plan_point(point: Point, store: Store) -> Plan:
     """Lay out the stages; files from outside are hashed here, nothing is built."""
     stages = Stages(point.seed, store)
     subject = point.subject.lay(stages)
-    laid = [lay_metric(stages, metric, subject) for metric in point.metrics]
+    words = point.from_task.lay(stages) if point.from_task and point.asks_task else None
+    laid = [lay_metric(stages, metric, subject, words) for metric in point.metrics]
     metrics = {stage.key: stage for stage in laid}
     probe = point.probe
-    probes = lay_probe(stages, probe, point.metrics, subject) if probe else []
+    probes = lay_probe(stages, probe, point.metrics, subject, words) if probe else []
     task = point.task.lay(stages, subject) if point.task else None
     return Plan(point, subject, tuple(metrics.values()), tuple(probes), task)

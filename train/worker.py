@@ -19,8 +19,7 @@ from threadpoolctl import threadpool_limits
 
 # Not multiprocessing.Process: an engine's own workers (loky's, ray's) may not start one.
 SERVE = (
-    "import sys; sys.path[:] = sys.argv[2:]; from train.worker import serve;"
-    " serve(int(sys.argv[1]))"
+    f"import sys; sys.path[:] = sys.argv[2:]; from {__name__} import serve; serve(int(sys.argv[1]))"
 )
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 LOOK = 0.2  # seconds between two looks whether the child lives

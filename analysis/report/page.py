@@ -23,6 +23,7 @@ from analysis.report.answer import answer
 from analysis.report.page_data import Json, page_data
 from analysis.report.tex import correlations_tex
 from analysis.saturation import saturation
+from analysis.show import word_lists
 from analysis.verdict import RULES
 from files import InputError, atomic_path
 
@@ -74,6 +75,7 @@ def build_report(
         "headline": html.escape(first),
         "further": html.escape(" ".join(further)),
         "groups": html.escape("; ".join(taggers(texts(tables.extrinsic, "group_by")))),
+        "words": _word_lists(tables),
         "saturation": html.escape(saturation(tables)),
         "curves": _part("specifications.html") if curves else "",
         "rules": html.escape(RULES),
@@ -118,6 +120,14 @@ def _bundle() -> str:
 
 def _part(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
+
+
+def _word_lists(tables: Tables) -> str:
+    """The words drawn from the task's posts, folded away; nothing where there are none."""
+    if not (lines := word_lists(tables.words)):
+        return ""
+    told = html.escape("\n".join(lines))
+    return f"<details><summary>The words drawn from the task</summary><pre>{told}</pre></details>"
 
 
 def _banner() -> str:

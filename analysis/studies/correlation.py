@@ -70,10 +70,11 @@ class Correlation(Fileless):
         from analysis.correlate import correlate_slices
         from analysis.findings import CORRELATION_COLUMNS, correlation_table
         from analysis.joined import has_gaps, join_points
-        from analysis.show import print_correlations, print_points
+        from analysis.show import print_correlations, print_points, print_words
         from files.tables import write_csv
 
         print_points(tables, console, primary=self.primary, utility=self.utility)
+        print_words(tables, console)
         found: list[Finding] = []
         joined = None
         if has_gaps(tables):

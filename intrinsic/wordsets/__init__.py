@@ -1,6 +1,7 @@
 """Word sets and queries, with language and source, as data. Needs neither numpy nor gensim."""
 
 from intrinsic.wordsets.library import (
+    in_language,
     load_queries,
     load_query,
     load_wordset,
@@ -18,6 +19,7 @@ __all__ = [
     "Query",
     "WordFile",
     "WordSet",
+    "in_language",
     "load_queries",
     "load_query",
     "load_wordset",

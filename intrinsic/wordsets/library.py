@@ -52,6 +52,20 @@ def queries_with(names: Sequence[str], language: str) -> list[str]:
     return [name for name in both if name in queries and queries[name].language == language]
 
 
+def in_language(names: Sequence[str], language: str) -> list[str]:
+    """``queries_with``; ``InputError`` with the queries of the language where it has none."""
+    if found := queries_with(names, language):
+        return found
+    queries = _library().queries
+    there = [name for name, query in queries.items() if query.language == language]
+    if not there:
+        languages = sorted({query.language for query in queries.values()} - {"und"})
+        lacks = f"there is no built-in query in {language!r}, but in {', '.join(languages)}"
+        raise InputError(f"{lacks}; give words of your own")
+    lacks = f"{', '.join(names)}: not in {language!r}, which has {', '.join(there)}"
+    raise InputError(f"{lacks}; name one of these, or give words of your own")
+
+
 def load_wordset(name: str) -> WordSet:
     """The built-in word set of that name. Raises ``InputError`` for an unknown name."""
     return _named("word set", name, _library().sets)

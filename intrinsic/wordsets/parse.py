@@ -1,4 +1,4 @@
-"""The YAML or JSON of a word file to word sets and queries; every mistake has its own message."""
+"""The YAML, JSON or CSV of a word file to word sets and queries; each mistake has its message."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ MOST_WORDS = 500_000
 MORE = "(and X3, A3, ... for more groups)"
 ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(QUERY_FACTS)}"
 EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'
+TABLES = (".csv", ".tsv")
 FORM = f'the short form is {EXAMPLE}, the full form has "sets" and "queries"'
 
 
@@ -38,7 +39,8 @@ def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
     Raises ``InputError`` naming the file and the entry for anything that is not a word set or
     query.
     """
-    content = _mapping(read_nested(path), str(path))
+    read = _table if Path(path).suffix in TABLES else read_nested
+    content = _mapping(read(path), str(path))
     if not content.keys() & {"sets", "queries"}:
         content = {"queries": content}
     _check_keys(content, FILE_KEYS, str(path))
@@ -61,6 +63,24 @@ def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
         own = [each for each in queries[name].sets.values() if each is not there.get(each.name)]
         count = _counted(count, own, path)
     return WordFile(sets, queries, files)
+
+
+def _table(path: str | Path) -> Mapping[object, object]:
+    """The queries of a table with a row a word: columns ``role``, ``word`` and maybe ``query``; or
+    a column for each role, whose cells may be empty.
+    """
+    from files.tables import read_table, require_columns  # loads pandas
+
+    table = read_table(path)
+    if all(width_of(str(name)) for name in table):
+        wide = {str(role): [word for word in table[role] if word] for role in table}
+        return {Path(path).name.partition(".")[0]: wide}
+    require_columns(table, ["role", "word"], f"{path}: a table of words")
+    names = table.get("query", [Path(path).name.partition(".")[0]] * len(table))
+    queries: dict[object, dict[str, list[str]]] = {}
+    for name, role, word in zip(names, table["role"], table["word"], strict=True):
+        queries.setdefault(name, {}).setdefault(role, []).append(word)
+    return {"queries": queries}
 
 
 def _named(

@@ -455,3 +455,16 @@ def test_a_page_that_is_too_large_leaves_out_what_only_the_pointer_is_told(
     monkeypatch.setattr("analysis.report.page.MOST_BYTES", whole // 2)
     with pytest.raises(InputError, match="more than 5: give the results of fewer points"):
         build(tmp_path, module_tables, findings)
+
+
+def test_words_from_the_task_are_told_and_escaped(
+    tmp_path: Path, tables: Tables, findings: list[Finding]
+) -> None:
+    rows = [("p1", "from_task", "X", "male", word) for word in ("he", "<b>")]
+    words = pd.DataFrame(rows, columns=["point", "query", "role", "stands_for", "word"])
+    plain, told = (
+        build_report(tmp_path, each, join_points(tables), findings)[0].read_text(encoding="utf-8")
+        for each in (tables, tables._replace(words=words))
+    )
+    assert "from_task" not in plain
+    assert "<pre>from_task, X (male), 1 point: he, &lt;b&gt;</pre>" in told

@@ -79,7 +79,7 @@ def test_one_row_a_file_and_one_column_a_score() -> None:
 
 
 def test_conventions_have_columns_of_their_own() -> None:
-    points, intrinsic, extrinsic, _ = tables()
+    points, intrinsic, extrinsic, *_ = tables()
     both = [intrinsic.assign(convention=name) for name in ("default", "wefe")]
     table = survey_table(survey_scores(Tables(points, pd.concat(both), extrinsic)))
     assert {"weat3 default", "weat3 wefe", "sembias wefe none"} <= set(table.columns)

@@ -26,7 +26,7 @@ def test_error_is_noted_with_its_traceback(tmp_path: Path) -> None:
     assert "lower embedding.min_count" in outcome.error
     assert "Traceback" in outcome.traceback
     assert read_outcome(tmp_path, bad.key) == outcome
-    points, intrinsic, extrinsic, _ = join_tables([bad], store, tmp_path)
+    points, intrinsic, extrinsic, *_ = join_tables([bad], store, tmp_path)
     assert points.loc[0, "error"] == outcome.error
     assert len(intrinsic) == len(extrinsic) == 0
 

@@ -13,6 +13,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 
 from files import InputError
+from files.rooms import HOME
 from train.device import pick_device
 from train.front.compose import CONF, hydra_node, read_point, read_study, refuse_unknown_keys
 from train.front.refuse import refuse
@@ -44,7 +45,7 @@ def main() -> NoReturn:
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")
     # An engine's workers start elsewhere; they must find this copy of the project.
     os.environ["PYTHONPATH"] = os.pathsep.join(
-        filter(None, (str(CONF.parent), os.environ.get("PYTHONPATH")))
+        filter(None, (str(HOME), os.environ.get("PYTHONPATH")))
     )
     Door.status, Door.worker = 0, Worker()
     try:
@@ -93,11 +94,13 @@ def run_alone(config: DictConfig) -> int:
 
     from train.finish import finish
     from train.front.again import plan_remakes, remove
+    from train.front.check import check_input
 
     console = Console()
     refuse_unknown_keys(config, hydra_node())
     settings = read_settings(config)
     plan, store = _prepare(config, settings)
+    check_input([plan], store, console)
     again = plan_remakes([plan], [plan], store, settings, console)
     study = read_study(config)
     if settings.power:
@@ -134,5 +137,5 @@ def open_store(
     """
     device = pick_device(str(config.device), number)
     config.device = device
-    words = ["python", "train.py", "hydra.mode=RUN", *overrides]
-    return Store(settings.store, {"command": shlex.join(words), "device": device})
+    command = f"python train.py {shlex.join(['hydra.mode=RUN', *overrides])}"
+    return Store(settings.store, {"command": command, "device": device})

@@ -14,6 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
 from train.front.again import plan_remakes, remove
+from train.front.check import check_input
 from train.front.compose import Composer, cells, read_planner, read_point, read_study
 from train.front.guard import guarded
 from train.front.settings import Overwrite, read_settings
@@ -51,6 +52,7 @@ def sweep(
     store = Store(settings.store)
     every = plan_jobs(config, arguments, store)
     plans = [job.plan for job in distinct(every)]
+    check_input(plans, store, console)
     again = plan_remakes(plans, [job.plan for job in every], store, settings, console)
     study = read_study(config)
     if settings.power:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 import pandas as pd
 
-from corpora.kinds import PostChallenge, Source
+from corpora.kinds import CheckedSource, PostChallenge, Source
 from debias.kinds import LabelMethod, Method, direction_of, dose_of
 from debias.unmodified import Unmodified
 from extrinsic.counterfactual import term_rows
@@ -24,14 +25,24 @@ from extrinsic.gaps import (
     value_rows,
 )
 from extrinsic.kinds import Classifier, Tagger
-from files import InputError, choice
+from extrinsic.tagger import MentionTagger
+from files import InputError, choice, nearest
 from files.choice import Fileless, Whole
-from files.language import language_of, require_one_language
+from files.language import (
+    UNDETERMINED,
+    guess_language,
+    language_of,
+    require_one_language,
+)
+from intrinsic.wordsets import in_language
 from train.device import one_thread
 
 if TYPE_CHECKING:
     from train.parts.part import Facts, Inputs, Stages
     from train.store import Stage
+
+
+MOST_NAMED = 10
 
 
 @choice
@@ -73,12 +84,41 @@ class HateSpeech(Fileless):
             }
             require_one_language(posts, "take a challenge set of the posts' language")
         if self._tagged:
+            object.__setattr__(self, "groups", _following(self.groups, self.language))
             remedy = "take groups of the posts' language, such as groups=gender_es"
             told = {
                 f"source={self.source.name}": self.source,
                 f"groups={self.groups.name}": self.groups,
             }
             require_one_language(told, remedy)
+
+    def check(self) -> None:
+        """Read the posts as far as it takes to find what is wrong with the file or the options.
+
+        Raises ``InputError`` as the source does, for a group that no post belongs to, and for posts
+        that look to be in another language than the words by which their groups are told.
+        """
+        if not isinstance(self.source, CheckedSource):
+            return
+        posts = self.source.check()
+        if self.source.grouped:
+            self._check_groups(sorted(set(posts["group"])))
+        elif (words := language_of(self.groups)) != UNDETERMINED != self.language:
+            return
+        else:
+            tokens = (token for text in posts["text"] for token in str(text).lower().split())
+            seen = guess_language(tokens)
+            if UNDETERMINED not in (seen, words) and seen != words:
+                looks = f"the posts of source={self.source.name} look to be in {seen!r}"
+                told = f"groups={self.groups.name} are words of {words!r}"
+                raise InputError(f"{looks}, and {told}; give language={seen}, or {words} if not")
+
+    def _check_groups(self, there: list[str]) -> None:
+        for name in ("privileged", "unprivileged"):
+            group: str = vars(self.gaps)[name]
+            if group not in there:
+                lacks = f"gaps.{name}={group}: no post of source={self.source.name} has that group"
+                raise InputError(f"{lacks}{nearest(group, there)}; there are {_some(there)}")
 
     @property
     def language(self) -> str:
@@ -111,9 +151,7 @@ class HateSpeech(Fileless):
         """Posts, groups where they must be tagged, what is learned from them where that is changed,
         predictions, and the gap table.
         """
-        posts = stages("posts", self.source, load_posts)
-        if self._tagged:
-            posts = stages("tagged", self.groups, tag_posts, {"posts": posts})
+        posts = lay_posts(stages, self.source, self.groups if self._tagged else None)
         learned = posts
         if self.relabelled:
             learned = stages("labels", cast("LabelMethod", self.labels), dose, {"posts": posts})
@@ -151,6 +189,27 @@ class HateSpeech(Fileless):
         return f"predictions/{self.replicate}" if self.replicate else ""
 
 
+def _some(names: Sequence[str]) -> str:
+    return ", ".join([*names[:MOST_NAMED], "..."] if len(names) > MOST_NAMED else names)
+
+
+def _following(groups: Tagger, language: str) -> Tagger:
+    """The tagger; by the built-in words of the posts' language where it is one by such words."""
+    if not isinstance(groups, MentionTagger) or groups.file or not groups.query:
+        return groups
+    if UNDETERMINED in (language, groups.language):
+        return groups
+    return replace(groups, query=in_language([groups.query], language)[0])
+
+
+def lay_posts(stages: Stages, source: Source, groups: Tagger | None) -> Stage:
+    """The posts, with their groups where the source has them or a tagger is given."""
+    posts = stages("posts", source, load_posts)
+    if source.grouped or groups is None:
+        return posts
+    return stages("tagged", groups, tag_posts, {"posts": posts})
+
+
 def load_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
     """``posts.parquet``; ``group_by`` says where the groups come from."""
     posts = source.load(seed=seed)
@@ -176,9 +235,21 @@ def predict(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> Non
     from files.vectors import open_mapped
 
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
+    vectors = open_mapped(inputs["vectors"] / "vectors")
     with one_thread():
-        predicted = classifier.predict(posts, open_mapped(inputs["vectors"] / "vectors"), seed=seed)
-    predicted.assign(group_by=posts["group_by"].iloc[0]).to_parquet(out / "predictions.parquet")
+        predicted = classifier.predict(posts, vectors, seed=seed)
+    known = coverage(posts["text"], vectors.key_to_index)
+    told = predicted.assign(group_by=posts["group_by"].iloc[0], coverage=known)
+    told.to_parquet(out / "predictions.parquet")
+
+
+def coverage(texts: Iterable[str], vocabulary: Container[str]) -> float:
+    """The share of the tokens of tokenised texts that have a vector, as written or in lower case;
+    NaN where there are none.
+    """
+    tokens = [token for text in texts for token in text.split()]
+    found = sum(token in vocabulary or token.lower() in vocabulary for token in tokens)
+    return found / len(tokens) if tokens else math.nan
 
 
 def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
@@ -189,8 +260,8 @@ def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet", columns=["id", "text"])
     # The text says which post it is: sources deal other ids for another seed
     known = predicted.assign(id=predicted["id"].map(posts.set_index("id")["text"]))
-    table = gap_table(known, gaps)
-    table.assign(group_by=predicted["group_by"].iloc[0]).to_parquet(out / "scores.parquet")
+    told = {name: predicted[name].iloc[0] for name in ("group_by", "coverage")}
+    gap_table(known, gaps).assign(**told).to_parquet(out / "scores.parquet")
 
 
 def load_challenge(challenge: PostChallenge, out: Path, inputs: Inputs, seed: int) -> None:
@@ -213,9 +284,11 @@ def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: i
     columns = ["id", "text", "label", "split", "train_label", "in_training"]
     cases = cases.assign(train_label=cases["label"], in_training=False)
     posts = pd.concat([own[columns], cases[columns]], ignore_index=True)
+    vectors = open_mapped(inputs["vectors"] / "vectors")
     with one_thread():
-        predicted = classifier.predict(posts, open_mapped(inputs["vectors"] / "vectors"), seed=seed)
-    predicted.to_parquet(out / "predictions.parquet")
+        predicted = classifier.predict(posts, vectors, seed=seed)
+    known = coverage(cases["text"], vectors.key_to_index)
+    predicted.assign(coverage=known).to_parquet(out / "predictions.parquet")
 
 
 def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
@@ -239,7 +312,8 @@ def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     rows += gap_rows(known, gaps)
     if "term" in told:
         rows += term_rows(known, gaps)
-    as_table(rows).assign(group_by="annotation").to_parquet(out / "scores.parquet")
+    table = as_table(rows).assign(group_by="annotation", coverage=predicted["coverage"].iloc[0])
+    table.to_parquet(out / "scores.parquet")
 
 
 def _held_out(predicted: pd.DataFrame, gaps: Gaps) -> list[Row]:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
 from files import Choice
+from files.rooms import plain
 from train.seeds import derive_seed
 from train.store import Stage, Store
 from train.store.source import Name
@@ -129,7 +130,7 @@ def keyed_params(choice: Choice) -> dict[str, object]:
 
 def defined(what: type | Callable[..., None]) -> Name:
     """Where a class or function is defined."""
-    return Name(what.__module__, what.__qualname__.partition(".")[0])
+    return Name(plain(what.__module__), what.__qualname__.partition(".")[0])
 
 
 def classes(choice: Choice) -> list[type]:

@@ -9,24 +9,47 @@ from typing import TYPE_CHECKING, ClassVar
 from files import choice
 from intrinsic.metric import Metric
 from intrinsic.probe import Probe
+from intrinsic.wordsets import read_query
+from train.parts.task_words import WORDS
 
 if TYPE_CHECKING:
     from train.parts.part import Inputs, Stages
     from train.store import Stage
 
 
-def lay_metric(stages: Stages, metric: Metric, subject: Mapping[str, Stage]) -> Stage:
-    """The stage that ends in the metric's rows of the intrinsic table."""
-    return stages("intrinsic", metric, measure, {metric.needs: subject[metric.needs]})
+def lay_metric(
+    stages: Stages, metric: Metric, subject: Mapping[str, Stage], words: Stage | None = None
+) -> Stage:
+    """The stage that ends in the metric's rows of the intrinsic table; ``words``: those of its open
+    query.
+    """
+    inputs = {metric.needs: subject[metric.needs]} | _words(metric, words)
+    return stages("intrinsic", metric, measure, inputs)
 
 
 def lay_probe(
-    stages: Stages, probe: Probe, metrics: Sequence[Metric], subject: Mapping[str, Stage]
+    stages: Stages,
+    probe: Probe,
+    metrics: Sequence[Metric],
+    subject: Mapping[str, Stage],
+    words: Stage | None = None,
 ) -> list[Stage]:
     """The stages that end in the probe's rows: one a metric, or one."""
     asked = [Probed(probe, each) for each in (metrics if probe.of_metrics else (None,))]
     inputs = {probe.needs: subject[probe.needs]}
-    return [stages("probe", each, examine, inputs) for each in asked]
+    return [stages("probe", each, examine, inputs | _words(each.metric, words)) for each in asked]
+
+
+def _words(metric: Metric | None, words: Stage | None) -> dict[str, Stage]:
+    return {"words": words} if words and metric and metric.open else {}
+
+
+def _filled(metric: Metric, inputs: Inputs) -> Metric:
+    """The metric with the words of its open query."""
+    if "words" not in inputs:
+        return metric
+    query = read_query(inputs["words"] / WORDS)
+    return metric.given({query.name: query})
 
 
 @choice
@@ -51,7 +74,9 @@ def measure(metric: Metric, out: Path, inputs: Inputs, seed: int) -> None:
     from files.vectors import open_mapped
 
     vectors = open_mapped(inputs["vectors"] / "vectors")
-    pd.DataFrame(metric.score(vectors, seed=seed)).to_parquet(out / "scores.parquet")
+    pd.DataFrame(_filled(metric, inputs).score(vectors, seed=seed)).to_parquet(
+        out / "scores.parquet"
+    )
 
 
 def examine(probed: Probed, out: Path, inputs: Inputs, seed: int) -> None:
@@ -59,6 +84,7 @@ def examine(probed: Probed, out: Path, inputs: Inputs, seed: int) -> None:
     from files.vectors import open_mapped
 
     vectors = open_mapped(inputs["vectors"] / "vectors")
-    rows = probed.probe.rows(vectors, probed.metric, seed=seed)
+    metric = _filled(probed.metric, inputs) if probed.metric else None
+    rows = probed.probe.rows(vectors, metric, seed=seed)
     rows.insert(0, "probe", probed.probe.name)
     rows.to_parquet(out / "scores.parquet", index=False)

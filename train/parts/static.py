@@ -14,15 +14,14 @@ from debias.roles import require_roles
 from debias.word_choice import WordChoice
 from files import InputError, choice
 from files.choice import Fileless
-from files.language import UNDETERMINED, language_of, require_one_language
+from files.language import language_of, require_one_language
 from intrinsic.wordsets import read_query
 from train.embed import Described, Loaded, Trained
 from train.parts.part import Facts, Inputs, Stages, write_json
+from train.parts.task_words import WORDS, TaskWords
 
 if TYPE_CHECKING:
     from train.store import Stage
-
-WORDS = "words.yaml"
 
 
 @choice
@@ -36,7 +35,7 @@ class StaticVectors(Fileless):
     corpus: Corpus
     embedding: Trained | Loaded
     debias: Method
-    words: WordChoice
+    words: WordChoice | TaskWords
 
     name: ClassVar[str] = "static"
     version: ClassVar[int] = 1
@@ -49,9 +48,14 @@ class StaticVectors(Fileless):
                 f"debias={method} acts on the {acts_on}, and subject={self.name} has none; choose"
                 " a method on text or vectors"
             )
-        require_roles(self.words.seed_words(), self.debias.roles)
+        if isinstance(self.words, WordChoice):
+            if self.modified:
+                object.__setattr__(self, "words", self.words.in_language(self.language))
+            require_roles(self.words.seed_words(), self.debias.roles)
         if self.modified:
-            used = {f"corpus={self.corpus.name}": self, f"words={self.words.name}": self.words}
+            text = "embedding" if self.loaded else "corpus"
+            name = self.embedding.name if self.loaded else self.corpus.name
+            used = {f"{text}={name}": self, f"words={self.words.name}": self.words}
             require_one_language(used, "choose words of the text's language")
         if self.loaded and acts_on == "text" and self.modified:
             raise InputError(
@@ -66,8 +70,8 @@ class StaticVectors(Fileless):
 
     @property
     def language(self) -> str:
-        """That of the corpus; not known of vectors from a file."""
-        return UNDETERMINED if self.loaded else language_of(self.corpus)
+        """That of the corpus, or of the vectors where they are loaded."""
+        return language_of(self.embedding if self.loaded else self.corpus)
 
     @property
     def modified(self) -> bool:
@@ -102,8 +106,7 @@ class StaticVectors(Fileless):
             shared = {"base": base, "corpus": corpus}
         if not self.modified:
             return {"vectors": base, **shared}
-        searched = {"vectors": base} if self.words.asks_vectors else {}
-        words = stages("words", self.words, write_words, searched)
+        words = self._lay_words(stages, base)
         if self.debias.acts_on == "vectors":
             method = cast("VectorsMethod", self.debias)
             modified = stages("modified", method, modify, {"vectors": base, "words": words})
@@ -112,6 +115,12 @@ class StaticVectors(Fileless):
         read = {"corpus": shared["corpus"], "words": words}
         balanced = stages("balanced", on_text, balance, read)
         return {"vectors": stages("vectors", embedding, train, {"corpus": balanced}), **shared}
+
+    def _lay_words(self, stages: Stages, base: Stage) -> Stage:
+        if isinstance(self.words, TaskWords):
+            return self.words.lay(stages)
+        searched = {"vectors": base} if self.words.asks_vectors else {}
+        return stages("words", self.words, write_words, searched)
 
 
 def write_corpus(corpus: Corpus, out: Path, inputs: Inputs, seed: int) -> None:

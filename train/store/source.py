@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from files.digest import digest_of
+from files.rooms import HOME, ROOMS, importable, plain
 
-OURS = frozenset({"analysis", "corpora", "debias", "extrinsic", "files", "intrinsic", "train"})
+OURS = frozenset(ROOMS)
 # They check values and refuse them; a value that they let pass is in the key
 CHECKS = frozenset({"files.choice", "files.errors"})
 # Libraries that check, print and lock, and reckon nothing
@@ -87,14 +88,13 @@ def project() -> tuple[str, str]:
     """The project's version, and the commit of the working tree that it runs from, ``-dirty`` where
     files of it were changed; empty where there is none.
     """
-    root = Path(__file__).resolve().parent.parent.parent
     command = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"]
     told = ""
-    if (root / ".git").exists():
+    if (HOME / ".git").exists():
         with suppress(OSError, subprocess.SubprocessError):
             told = subprocess.run(
                 command,
-                cwd=root,
+                cwd=HOME,
                 env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
                 capture_output=True,
                 text=True,
@@ -188,7 +188,7 @@ class Module:
             }
         parts = self.name.split(".")[: None if self.package else -1] if node.level else []
         within = parts[: len(parts) - node.level + 1] if node.level else []
-        module = ".".join([*within, *([node.module] if node.module else [])])
+        module = ".".join([*within, *([plain(node.module)] if node.module else [])])
         return {alias.asname or alias.name: Name(module, alias.name) for alias in node.names}
 
 
@@ -225,6 +225,8 @@ def _told(node: ast.AST) -> Json:
             value = [each for each in value if not _is_text(each)]
         if value is None or value == [] or name in ("kind", "type_comment", "ctx"):
             continue
+        if isinstance(node, ast.ImportFrom) and isinstance(value, str):
+            value = plain(value)
         told.append([name, *(_value(each) for each in _listed(value))])
     return told
 
@@ -240,7 +242,7 @@ def _value(value: object) -> Json:
 @cache
 def _path_of(module: str) -> Path | None:
     """The file of a module, found without importing it or its package."""
-    top, *rest = module.split(".")
+    top, *rest = importable(module).split(".")
     loaded = sys.modules.get(top)
     spec = loaded.__spec__ if loaded else find_spec(top)
     if spec is None:

@@ -1,0 +1,302 @@
+"""The project in five functions, for notebooks and scripts. Tables come back tidy, with what is to
+be said about them in ``table.attrs["notes"]``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from files import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
+
+    from debias.kinds import Direction
+    from intrinsic.wordsets import Query
+
+# gensim's vectors, a path of a file, a table with a row a word, a vector by word
+Vectors: TypeAlias = "KeyedVectors | str | PathLike[str] | pd.DataFrame | Mapping[str, ArrayLike]"
+Words: TypeAlias = "Query | str | PathLike[str] | Mapping[str, object]"
+Predictions: TypeAlias = "pd.DataFrame | str | PathLike[str]"
+
+WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
+
+
+def audit(
+    vectors: Vectors | Mapping[str, Vectors],
+    words: Words | None = None,
+    *,
+    metrics: Sequence[str] = (),
+    queries: Sequence[str] = (),
+    convention: str | None = None,
+    language: str | None = None,
+    case: str | None = None,
+    min_found: float | None = None,
+    resamples: int = 0,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Every bias metric on any vectors: one row a score, columns as ``docs/results.md`` has them.
+
+    ``vectors``: gensim's, a path, a table with a row a word, an array by word; or several of these
+    by name, which come in the column ``vectors``. ``words``: queries of one's own (see ``query``).
+    ``metrics``, ``queries``: these only. ``language``: of the vectors; by default that of ``words``
+    or of the file's name, else English. ``resamples``: of the words, for ``low`` and ``high``. A
+    score that cannot be had is NaN with its ``reason``; ``attrs["notes"]`` says what was left out.
+
+    Raises ``InputError`` as ``python -m intrinsic`` does.
+    """
+    from intrinsic.audit import Audited, as_table, choose_metrics, language_of, not_asked
+    from intrinsic.audit import audit as scores_of
+    from intrinsic.wordsets import read_wordsets
+
+    named = _several(vectors)
+    audited: list[Audited] = []
+    notes: list[str] = []
+    with ExitStack() as stack:
+        file = _word_file(words, stack)
+        own = list(read_wordsets(file).queries.values()) if file else []
+        told = sorted({each.language for each in own} - {"und"})
+        for name, each in named.items():
+            chosen = choose_metrics(
+                metrics,
+                queries=queries,
+                words=file,
+                convention=convention,
+                language=language or (told[0] if len(told) == 1 else language_of(name)),
+                case=case,
+                min_found=min_found,
+                resamples=resamples,
+            )
+            rows = scores_of(_read(each), chosen, seed=seed)
+            audited += [Audited(name, *row) for row in rows]
+            notes += [line for metric in chosen for line in metric.remarks()]
+            notes += not_asked(chosen, own)
+    table = as_table(audited)
+    table.attrs["notes"] = list(dict.fromkeys(notes))
+    return table
+
+
+def query(words: Words, name: str | None = None, *, language: str = "und") -> Query:
+    """Word sets in roles, which metrics and debiasing methods ask about.
+
+    ``words``: the name of a built-in query (``"weat7"``), a file of one's own (YAML, JSON or CSV),
+    or the roles with their words, ``{"X": [...], "Y": [...], "A": [...], "B": [...]}``, of one or
+    of several queries by name. ``name``: which one of several; ``language``: of roles given here.
+
+    Raises ``InputError`` for an unknown name, a file that cannot be read, and what is no query.
+    """
+    from intrinsic.wordsets import Query, load_query, read_query
+
+    if isinstance(words, Query):
+        return words
+    if isinstance(words, str) and Path(words).suffix not in WORD_FILES:
+        return load_query(words)
+    with ExitStack() as stack:
+        return read_query(_word_file(words, stack, language) or "", name)
+
+
+def gaps(
+    predictions: Predictions,
+    *,
+    privileged: str | None = None,
+    unprivileged: str | None = None,
+    gold: str = "label",
+    pred: str | Sequence[str] = "prediction",
+    group: str = "group",
+    score: str | Sequence[str] = (),
+    measures: Sequence[str] = (),
+    compare: Sequence[str] = (),
+    groups: Sequence[str] = (),
+    multiclass: bool = False,
+    least_support: int = 10,
+) -> pd.DataFrame:
+    """Measures of each group and the gaps between groups, with intervals: one row each.
+
+    ``predictions``: a table or the path of one, with columns ``gold`` and ``pred`` (0 or 1, of any
+    names with ``multiclass``) and ``group``; several ``pred`` are classifiers of the same items,
+    compared item by item; ``score``: their columns of scores, for areas under the ROC curve. A gap
+    is positive where the unprivileged group fares worse. Compared are the privileged and the
+    unprivileged group; of more groups the privileged and each other, or where none is privileged
+    each with the rest; and the two furthest apart; or what ``compare`` says (each, rest, largest).
+    ``extrinsic.gaps`` has the formulas; a value that cannot be had is NaN with its ``reason``, and
+    a note.
+
+    Raises ``InputError`` for a column or group that is not there and labels other than 0 and 1.
+    """
+    from extrinsic.__main__ import Options, choose, measure, prepare
+    from extrinsic.gaps import as_table
+
+    names, scores = _names(pred), _names(score)
+    asked = Options(
+        gold=gold,
+        group=group,
+        score=scores,
+        privileged=privileged,
+        unprivileged=unprivileged,
+        groups=",".join(groups),
+        compare=",".join(compare),
+        measures=",".join(measures),
+        multiclass=multiclass,
+        least_support=least_support,
+    )
+    table = _table(predictions)
+    pairs = zip(names, scores or [""] * len(names), strict=True)
+    classifiers = {name: prepare(table, asked, name, of) for name, of in pairs}
+    found = choose(asked, {*next(iter(classifiers.values()))["group"].dropna()})
+    rows = as_table(measure(classifiers, found, multiclass=multiclass))
+    return _with_notes(rows.drop(columns="resampled", errors="ignore"), "reason")
+
+
+def _names(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+def correlate(
+    table: Predictions,
+    x: str,
+    y: str,
+    *,
+    by: Sequence[str] = (),
+    cluster: Sequence[str] = (),
+    base: Sequence[str] = (),
+    unbiased: float = 0.0,
+) -> pd.DataFrame:
+    """How the columns ``x`` (scores) and ``y`` (gaps) go together: one row a slice of ``by``.
+
+    ``cluster``: the columns that name the unit of each row, such as the embedding; without them
+    each row is one. ``base``: those that name what units descend from. ``unbiased``: the value of
+    ``x`` without bias. ``docs/results.md`` has the columns, ``docs/inference.md`` what a verdict
+    answers.
+
+    Raises ``InputError`` for a column that is not there or holds no numbers.
+    """
+    from analysis.correlate import correlate as findings
+    from analysis.findings import STATISTICS, correlation_table
+
+    found = findings(_table(table), x=x, y=y, by=by, cluster=cluster, base=base, unbiased=unbiased)
+    return _with_notes(correlation_table(found, [*by, *STATISTICS]), "reason", "caution")
+
+
+def debias(
+    vectors: Vectors,
+    words: Words = "gender_union",
+    *,
+    direction: Direction = "debias",
+    dose: float = 1.0,
+    case: str = "lower",
+    seed: int = 0,
+) -> KeyedVectors:
+    """A copy of the vectors, moved by Attract-Repel: its words attract and repel each other.
+
+    ``words``: see ``query``. ``direction``: ``debias`` lowers the bias of the query, ``overbias``
+    raises it; ``dose``: how far, in [0, 1]. ``case``: ``lower`` takes the words in lower case,
+    ``exact`` as they are written. The vectors given are left as they are.
+
+    Raises ``InputError`` where no pair of the words is in the vectors.
+    """
+    from debias.attract_repel import AttractRepel
+    from intrinsic.lookup import CASES
+
+    if case not in CASES:
+        raise InputError(f"case={case!r}: give one of {', '.join(CASES)}")
+    asked = query(words)
+    method = AttractRepel(direction, dose=dose)
+    return method.modify(_read(vectors), asked.lowered() if case == "lower" else asked, seed=seed)
+
+
+def _several(vectors: Vectors | Mapping[str, Vectors]) -> dict[str, Vectors]:
+    """Vectors by name: a mapping to arrays is one embedding, a mapping to others is several."""
+    if isinstance(vectors, str | PathLike):
+        return {Path(vectors).name: vectors}
+    if isinstance(vectors, Mapping):
+        from gensim.models import KeyedVectors
+        from pandas import DataFrame
+
+        values = list(vectors.values())
+        if values and all(
+            isinstance(each, KeyedVectors | DataFrame | Mapping | str | PathLike) for each in values
+        ):
+            return {str(name): cast("Vectors", each) for name, each in vectors.items()}
+    return {"vectors": cast("Vectors", vectors)}
+
+
+def _read(vectors: Vectors) -> KeyedVectors:
+    """The vectors as gensim has them. Raises ``InputError`` for rows that are no vectors."""
+    from gensim.models import KeyedVectors
+
+    from files.vectors import keyed, read_vectors
+
+    if isinstance(vectors, KeyedVectors):
+        return vectors
+    if isinstance(vectors, str | PathLike):
+        return read_vectors(Path(vectors))
+    from pandas import DataFrame
+
+    if not isinstance(vectors, DataFrame | Mapping):
+        given = type(vectors).__name__
+        remedy = "give KeyedVectors, a path, a table with a row a word, or an array by word"
+        raise InputError(f"vectors is {given}; {remedy}")
+    words = list(map(str, vectors.index if isinstance(vectors, DataFrame) else vectors))
+    rows = vectors if isinstance(vectors, DataFrame) else list(vectors.values())
+    try:
+        matrix = np.asarray(rows, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"vectors are not numbers of one length ({error})") from None
+    if matrix.ndim != 2 or not matrix.size:
+        raise InputError(f"vectors have the shape {matrix.shape}; give a row of numbers a word")
+    if not np.isfinite(matrix).all():
+        bad = words[int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])]
+        raise InputError(f"the vector of {bad!r} holds NaN or infinity; leave it out")
+    if len(set(words)) < len(words):
+        raise InputError("vectors hold a word twice; keep one of each")
+    return keyed(words, matrix)
+
+
+def _word_file(words: Words | None, stack: ExitStack, language: str = "und") -> str | None:
+    """The file of words; roles given in Python are written to one that lasts as long as ``stack``.
+
+    Raises ``InputError`` for what is neither.
+    """
+    from intrinsic.wordsets import Query, write_query
+
+    if words is None or isinstance(words, str | PathLike):
+        return None if words is None else str(words)
+    path = Path(stack.enter_context(TemporaryDirectory())) / "words.json"
+    if isinstance(words, Query):
+        write_query(words, path)
+        return str(path)
+    if not isinstance(words, Mapping):
+        raise InputError(f"words is {type(words).__name__}; give a name, a file or roles")
+    content = dict(words)
+    if not content.keys() & {"sets", "queries"}:
+        single = any(not isinstance(value, Mapping) for value in content.values())
+        content = {"queries": {"mine": content} if single else content}
+    content = {"language": language, "source": "given in Python"} | content
+    try:
+        path.write_text(json.dumps(content, default=list), encoding="utf-8")
+    except TypeError as error:
+        raise InputError(f"words cannot be read ({error}); give lists of words") from None
+    return str(path)
+
+
+def _table(table: Predictions) -> pd.DataFrame:
+    from files.tables import read_table
+
+    return read_table(Path(table)) if isinstance(table, str | PathLike) else table
+
+
+def _with_notes(table: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """The table with the different texts of these columns as its notes."""
+    told = [text for name in columns for text in table.get(name, [])]
+    table.attrs["notes"] = [text for text in dict.fromkeys(map(str, told)) if text]
+    return table

@@ -1,0 +1,70 @@
+"""What setuptools is not told by pyproject.toml: where a wheel keeps the rooms.
+
+In a checkout, and where that is installed as editable, they are top-level packages, ``files``,
+``train`` and so on. A wheel has them as ``biasbridge.rooms.files``: whoever installs it may have a
+``files.py``. Imports are the one thing that differs, and the commands that texts speak of.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+import shutil
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+
+ROOMS = ("analysis", "conf", "corpora", "debias", "extrinsic", "files", "intrinsic", "train")
+HOME = "biasbridge/rooms"
+TEXTS = (".py", ".html", ".yaml")
+
+
+class BuildPy(build_py):
+    """Puts the rooms of a wheel under ``HOME``."""
+
+    def run(self) -> None:
+        """Copy all as setuptools does, then move and adapt the rooms."""
+        whole = Path(self.build_lib)
+        if not self.editable_mode:
+            shutil.rmtree(whole / "biasbridge", ignore_errors=True)  # of an earlier build
+        super().run()
+        if self.editable_mode:
+            return
+        commands = runpy.run_path(str(whole / "biasbridge" / "commands.py"))["COMMANDS"]
+        (whole / HOME).mkdir()
+        (whole / HOME / "__init__.py").write_text('"""The rooms of the project."""\n')
+        for room in ROOMS:
+            shutil.move(whole / room, whole / HOME / room)
+        for name in ("biasbridge", "hydra_plugins"):
+            for path in sorted((whole / name).rglob("*")):
+                if path.suffix in TEXTS:
+                    text = told(path.read_text(encoding="utf-8"), commands)
+                    text = imported(text, path) if path.suffix == ".py" else text
+                    path.write_text(text, encoding="utf-8")
+
+
+def imported(text: str, path: Path) -> str:
+    """A module whose imports of rooms name them as a wheel has them."""
+    lines = text.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import) and any(
+            alias.name.partition(".")[0] in ROOMS for alias in node.names
+        ):
+            raise SystemExit(f"{path}:{node.lineno}: import from a room, not the room itself")
+        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] in ROOMS:
+            line, start = lines[node.lineno - 1], node.col_offset + len("from ")
+            lines[node.lineno - 1] = f"{line[:start]}{HOME.replace('/', '.')}.{line[start:]}"
+    return "".join(lines)
+
+
+def told(text: str, commands: dict[str, tuple[str, str]]) -> str:
+    """A text that names the commands as they are called without a checkout."""
+    names = {module.removesuffix(".__main__"): name for name, (module, _) in commands.items()}
+    every = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+    text = re.sub(rf"python -m ({every})\b", lambda found: f"biasbridge {names[found[1]]}", text)
+    return text.replace("python train.py", "biasbridge train")
+
+
+setup(cmdclass={"build_py": BuildPy})

@@ -1,0 +1,149 @@
+"""``from biasbridge import audit, query, gaps, correlate, debias``: what goes in and comes out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import biasbridge
+from biasbridge import audit, correlate, debias, gaps, query
+from files import InputError
+from files.vectors import keyed, save_vectors
+from intrinsic import effect_size
+from intrinsic.wordsets import load_query
+
+if TYPE_CHECKING:
+    from biasbridge.functions import Vectors
+
+ROLES = {
+    "X": ["he", "him"],
+    "Y": ["she", "her"],
+    "A": ["office", "business"],
+    "B": ["home", "family"],
+}
+WORDS = [word for role in ROLES.values() for word in role]
+ROWS = np.random.default_rng(0).normal(size=(len(WORDS), 6)).astype(np.float32)
+BY_WORD = dict(zip(WORDS, ROWS, strict=True))
+
+
+def expected() -> float:
+    x, y, a, b = (np.array([BY_WORD[word] for word in role]) for role in ROLES.values())
+    return effect_size(x, y, a, b)
+
+
+def test_the_names_there_are() -> None:
+    assert dir(biasbridge) == ["audit", "correlate", "debias", "gaps", "query"]
+
+
+def test_vectors_of_every_kind_have_one_score(tmp_path: Path) -> None:
+    save_vectors(keyed(WORDS, ROWS), tmp_path / "a.vec")
+    kinds: dict[str, Vectors] = {
+        "gensim": keyed(WORDS, ROWS),
+        "path": tmp_path / "a.vec",
+        "text": str(tmp_path / "a.vec"),
+        "table": pd.DataFrame(ROWS, index=WORDS),
+        "dict": BY_WORD,
+        "lists": {word: row.tolist() for word, row in BY_WORD.items()},
+    }
+    table = audit(kinds, ROLES, metrics=["weat"])
+    assert table["vectors"].tolist() == list(kinds)
+    assert table["value"].to_numpy() == pytest.approx(expected(), abs=1e-6)
+    for each in kinds.values():
+        [value] = audit(each, ROLES, metrics=["weat"])["value"]
+        assert value == pytest.approx(expected(), abs=1e-6)
+
+
+@pytest.mark.parametrize("form", ["dict", "named", "json", "yaml", "csv", "query"])
+def test_words_of_every_form_are_one_query(form: str, tmp_path: Path) -> None:
+    path = tmp_path / f"mine.{form}"
+    match form:
+        case "json" | "yaml":  # JSON is YAML
+            path.write_text(json.dumps({"mine": ROLES}), encoding="utf-8")
+        case "csv":
+            lines = [f"{role},{word}" for role, words in ROLES.items() for word in words]
+            path.write_text("\n".join(["role,word", *lines]), encoding="utf-8")
+    made = {"dict": query(ROLES), "named": query({"mine": ROLES}), "query": query(query(ROLES))}
+    asked = made[form] if form in made else query(path)
+    assert {role: list(asked[role].words) for role in "XYAB"} == ROLES
+    assert asked.language == "und"
+    [row] = audit(BY_WORD, asked, metrics=["weat"]).to_dict("records")
+    assert (row["query"], row["value"]) == ("mine", pytest.approx(expected(), abs=1e-6))
+
+
+def test_a_name_is_a_built_in_query() -> None:
+    assert query("weat7") == load_query("weat7")
+
+
+def test_an_audit_notes_what_it_left_out() -> None:
+    table = audit(BY_WORD, {**ROLES, "X3": ["they"]}, metrics=["weat"])
+    assert table.attrs["notes"] == ["weat compares two groups and leaves X3 of query 'mine' out"]
+    notes = audit(BY_WORD, {role: ROLES[role] for role in "XYA"}, metrics=["rnd"]).attrs["notes"]
+    assert notes == [
+        "query 'mine' has no B, which weat, generalised_weat, rnsb, bat, same ask about"
+    ]
+
+
+def test_debiasing_lowers_the_score_and_leaves_what_was_given() -> None:
+    before = {word: row.copy() for word, row in BY_WORD.items()}
+    moved = debias(BY_WORD, ROLES)
+    assert audit(moved, ROLES, metrics=["weat"])["value"][0] < expected()
+    assert all((before[word] == BY_WORD[word]).all() for word in WORDS)
+
+
+def test_gaps_by_hand() -> None:
+    # men: 3 of 4 positives found, women: 1 of 4
+    table = pd.DataFrame(
+        {"gold": [1] * 8, "said": [1, 1, 1, 0, 1, 0, 0, 0], "who": list("mmmmffff")}
+    )
+    found = gaps(
+        table,
+        gold="gold",
+        pred="said",
+        group="who",
+        privileged="m",
+        unprivileged="f",
+        least_support=0,
+    )
+    [gap] = found.query("kind == 'gap' and measure == 'recall'")["value"]
+    assert gap == pytest.approx(0.75 - 0.25)
+    assert "no actual negative of group f" in found.attrs["notes"]
+
+
+def test_a_correlation_is_that_of_numpy() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"score": rng.normal(size=20), "gap": rng.normal(size=20)})
+    [row] = correlate(table, "score", "gap").to_dict("records")
+    assert row["pearson"] == pytest.approx(np.corrcoef(table["score"], table["gap"])[0, 1])
+    assert row["n"] == 20
+
+
+BAD_VECTORS: list[tuple[Vectors, str]] = [
+    ({"a": [1.0], "b": [1.0, 2.0]}, "vectors are not numbers of one length"),
+    ({}, "vectors have the shape"),
+    ({"a": [np.nan], "b": [1.0]}, "the vector of 'a' holds NaN"),
+    (pd.DataFrame([[1.0], [2.0]], index=["a", "a"]), "hold a word twice"),
+    ("nowhere.vec", "no such file: nowhere.vec"),
+]
+
+
+@pytest.mark.parametrize(("vectors", "message"), BAD_VECTORS, ids=lambda v: str(v)[:20])
+def test_bad_vectors_are_refused(vectors: Vectors, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        audit(vectors, ROLES)
+
+
+def test_bad_words_are_refused() -> None:
+    for words, message in (
+        ({"X": "he"}, "unknown word set 'he'"),
+        ({"X": [1]}, "1 is not a word"),
+        ({"Q": ["he"]}, "unknown key 'Q'"),
+        ("weat77", "unknown query 'weat77'"),
+        ("mine.yaml", "no such file: mine.yaml"),
+    ):
+        with pytest.raises(InputError, match=message):
+            query(words)

@@ -1,0 +1,244 @@
+"""Data of one's own at the front door: language, columns, coverage, and what is said once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from biasbridge.__main__ import main as biasbridge
+from files import InputError
+from files.language import guess_language
+from files.vectors import keyed, save_vectors
+from intrinsic.wordsets import load_query
+from train.front import main as front_door
+from train.parts.hatespeech import coverage
+
+Train = Callable[..., tuple[int | str | None, str, str]]
+
+SPANISH = ("el niño de la casa lo hace", "la mujer en el parque que es tu amiga lo hace")
+ENGLISH = ("he does it at the office", "she does it at the office")
+MINE = "mine: {X: [he, him], Y: [she, her], A: [office, business], B: [home, family]}\n"
+FAST = ["classifier=linear", "embedding=pretrained", "embedding.path=own.vec"]
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with posts in two languages, words, and vectors that have all of the English."""
+    for name, texts in (("posts", ENGLISH), ("spanish", SPANISH)):
+        kinds = [(text, how) for text in texts for how in ("bad", "good")] * 30
+        table = pd.DataFrame({"text": [f"{text} {how}" for text, how in kinds]})
+        table["label"] = [int(how == "bad") for _, how in kinds]
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    (tmp_path / "mine.yaml").write_text(MINE, encoding="utf-8")
+    asked = [word for role in "XYAB" for word in load_query("gender_union")[role].words]
+    words = dict.fromkeys([*" ".join(ENGLISH).split(), "him", "her", "good", "bad", *asked])
+    rows = np.random.default_rng(0).normal(size=(len(words), 8)).astype(np.float32)
+    save_vectors(keyed([*words], rows), tmp_path / "own.vec")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def train(own: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Train:
+    """The front door in the folder: its status, and what it printed."""
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("PYTHONPATH", "")
+
+    def run(*arguments: str) -> tuple[int | str | None, str, str]:
+        monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
+        with pytest.raises(SystemExit) as stop:
+            front_door()
+        return stop.value.code, *capsys.readouterr()
+
+    return run
+
+
+def posts(name: str) -> list[str]:
+    return ["source=csv", f"source.path={name}.csv"]
+
+
+def test_posts_in_another_language_than_the_words_of_the_tagger_are_refused(
+    own: Path, train: Train
+) -> None:
+    status, _, error = train(*FAST, *posts("spanish"), "plan=true")
+    assert status == 2
+    assert error == (
+        "error: the posts of source=spanish look to be in 'es', and groups=gender_mentions are"
+        " words of 'en'; give language=es, or en if not\n"
+    )
+
+
+def test_tagger_queries_and_words_follow_the_language(own: Path, train: Train) -> None:
+    asked = ["language=es", "debias=attract_repel", "debias.dose=0.1"]
+    status, out, error = train(*FAST[:2], "embedding.path=es.vec", *posts("spanish"), *asked)
+    assert (status, error) == (2, "error: no such file: es.vec\n")
+    words = [
+        word
+        for query in ("gender_union_es", "weat7_es", "weat8_es", "weat6b_es")
+        for role in "XYAB"
+        for word in load_query(query)[role].words
+    ]
+    words = [*dict.fromkeys([*words, *" ".join(SPANISH).split()])]
+    rows = np.random.default_rng(0).normal(size=(len(words), 8)).astype(np.float32)
+    save_vectors(keyed(words, rows), own / "es.vec")
+    arguments = [*FAST[:2], "embedding.path=es.vec", *posts("spanish"), *asked]
+    status, out, error = train(*arguments, "results.dir=results")
+    assert status == 0, out + error
+    [folder] = (own / "results").glob("*/intrinsic.parquet")
+    assert set(pd.read_parquet(folder)["query"]) == {"weat6b_es", "weat7_es", "weat8_es"}
+    gaps = pd.read_parquet(folder.parent / "extrinsic.parquet")
+    assert gaps["group_by"].str.contains("gender_mentions_es").all()
+    assert pd.read_parquet(folder.parent / "points.parquet")["wordset"].tolist() == [
+        "gender_union_es"
+    ]
+
+
+def test_a_language_that_lacks_words_says_what_it_has(own: Path, train: Train) -> None:
+    status, _, error = train(*FAST, *posts("posts"), "language=hr", "plan=true")
+    assert status == 2
+    assert error.startswith("error: gender_mentions: not in 'hr', which has weat1_hr, ")
+    status, _, error = train(*FAST, "source=none", "language=fr", "plan=true")
+    assert "no built-in query in 'fr', but in de, en, es, hr, it, ru, tr" in error
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (" ".join(ENGLISH), "en"),
+        (" ".join(SPANISH), "es"),
+        ("der Mann und die Frau sind nicht auf dem Weg zu ihr", "de"),
+        ("il ragazzo non è con la ragazza per una sera di festa", "it"),
+        ("zxcv qwer asdf", "und"),
+        ("", "und"),
+    ],
+)
+def test_guessed_languages(text: str, code: str) -> None:
+    assert guess_language(text.lower().split()) == code
+
+
+def test_words_of_ones_own_are_asked_alone(own: Path, train: Train) -> None:
+    status, _, error = train(*FAST, "source=none", "intrinsic.weat.words=mine.yaml")
+    assert status == 0, error
+    [path] = (own / "results").rglob("intrinsic.parquet")
+    assert set(pd.read_parquet(path)["query"]) == {"mine"}
+
+
+def test_coverage_is_told_and_too_little_of_it_is_a_warning(own: Path, train: Train) -> None:
+    _, out, error = train(*FAST, *posts("posts"), "intrinsic.weat.min_found=0")
+    assert "1.00 of the tokens of source=posts have a vector\n" in out, error
+    strange = pd.DataFrame({"text": ["he zwk qpl vrr mbb", "she zwk qpl vrr mbb"] * 30})
+    strange.assign(label=[0, 1] * 30).to_csv(own / "strange.csv", index=False)
+    _, out, error = train(*FAST, *posts("strange"), "intrinsic.weat.min_found=0")
+    assert ".20 of the tokens of source=strange have a vector; warning: take vectors" in out, error
+
+
+def test_coverage_by_hand() -> None:
+    assert coverage(["a B c", "a d"], {"a": 0, "b": 1, "c": 2}) == pytest.approx(4 / 5)
+
+
+def test_generated_and_other_data_in_one_point_are_named_as_such(own: Path, train: Train) -> None:
+    _, out, _ = train(*posts("posts"), "plan=true")
+    assert (
+        "warning: corpus=generated_en_gender is generated and source=posts is not: what is"
+        " measured is neither the one nor the other\n"
+    ) in out
+
+
+SWEEP = ["+experiment=hatespeech_en", *FAST[:1], "seed=0", "embedding=word2vec"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["source.text=tekst"], "posts.csv has no column 'tekst' for text; did you mean 'text'?"),
+        (["source.label=text"], "posts.csv: labels beyond 0 and 1"),
+        (
+            ["source.group=label"],
+            "gaps.privileged=male: no post of source=posts has that group; there are 0, 1",
+        ),
+    ],
+)
+def test_a_mistake_in_a_column_is_met_once_before_planning(
+    arguments: list[str], message: str, own: Path, train: Train
+) -> None:
+    folder = own / "results" / "hatespeech_en"
+    folder.mkdir(parents=True)
+    (folder / "report.html").write_text("finished", encoding="utf-8")
+    status, out, error = train(*SWEEP, *posts("posts"), *arguments)
+    assert (status, out) == (2, "")
+    assert error.startswith(f"error: {message}")
+    assert error.count("\n") == 1
+    assert [path.name for path in folder.iterdir()] == ["report.html"]
+    assert not list((own / "store").glob("*/*/recipe.json"))
+
+
+def test_check_says_what_would_happen(
+    own: Path, train: Train, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert biasbridge(["check", "posts.csv", "own.vec", "mine.yaml"]) == 0
+    told = capsys.readouterr().out
+    assert "posts posts.csv: 120, text 'text', label 'label'; 60 1, 60 0\n" in told
+    assert "words mine.yaml: query 'mine', X 2, Y 2, A 2, B 2\n" in told
+    assert "language: en\n" in told
+    assert "groups by the words of gender_mentions: 60 male, 60 female\n" in told
+    assert "query 'mine', words found: X 2 of 2, Y 2 of 2, A 2 of 2, B 2 of 2\n" in told
+    assert "1.00 of the posts' tokens have a vector\n" in told
+    [command] = [line for line in told.splitlines() if line.startswith("this would run it: ")]
+    status, out, error = train(*command.split()[6:], "plan=true")
+    assert status == 0, error
+    assert "1 distinct points" in out
+
+
+def test_check_warns(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert biasbridge(["check", "spanish.csv", "own.vec"]) == 1
+    told = capsys.readouterr().out
+    assert "language: es\n" in told
+    assert "groups by the words of gender_mentions_es: 60 male, 60 female\n" in told
+    assert "warning: less than 0.8 of the posts' tokens have a vector\n" in told
+    assert biasbridge(["check", "posts.csv"]) == 1
+    assert "embeddings of the generated world would be used" in capsys.readouterr().out
+
+
+def test_init_writes_an_experiment_that_can_be_planned(
+    own: Path, train: Train, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert biasbridge(["init", "posts.csv", "own.vec", "mine.yaml", "--name", "first"]) == 0
+    assert "+experiment=first" in capsys.readouterr().out
+    written = (own / "experiment" / "first.yaml").read_text(encoding="utf-8")
+    assert yaml.safe_load(written)["source"]["path"] == "posts.csv"
+    status, out, error = train("--config-dir", ".", "+experiment=first", "plan=true")
+    assert status == 0, error
+    assert "9 distinct points" in out
+    with pytest.raises(InputError, match="is there already; give another name, or --force"):
+        biasbridge(["init", "posts.csv", "--name", "first"])
+
+
+def test_two_files_of_a_kind_and_no_label_are_refused(own: Path) -> None:
+    with pytest.raises(InputError, match="are both posts"):
+        biasbridge(["check", "posts.csv", "spanish.csv"])
+    (own / "bare.csv").write_text("text\nhello\n", encoding="utf-8")
+    with pytest.raises(InputError, match="no column is known to be the label"):
+        biasbridge(["check", "bare.csv"])
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+@pytest.mark.parametrize("suffix", [".csv", ".txt"])
+def test_other_separators_are_recognised(mark: str, suffix: str, own: Path) -> None:
+    from files.tables import read_table
+
+    (own / f"a{suffix}").write_text(f'one{mark}two\n"a, b"{mark}c\n', encoding="utf-8-sig")
+    assert read_table(own / f"a{suffix}").to_dict("list") == {"one": ["a, b"], "two": ["c"]}
+
+
+def test_utf_16_is_refused_with_what_to_do(own: Path) -> None:
+    from files.tables import read_table
+
+    (own / "wide.csv").write_text("text,label\nhola,1\n", encoding="utf-16")
+    with pytest.raises(InputError, match="is UTF-16; save it as 'CSV UTF-8'"):
+        read_table(own / "wide.csv")

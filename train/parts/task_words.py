@@ -1,0 +1,96 @@
+"""Word sets that come from the posts a task learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pandas as pd
+
+from corpora.kinds import Source, Unsplit
+from extrinsic.kinds import Tagger
+from extrinsic.task_words import FROM_TASK, Limits, as_query, words_of_task
+from files import InputError, choice
+from files.choice import Count, Fileless, NotNegative, Positive
+from files.language import UNDETERMINED, language_of
+from intrinsic.wordsets import write_query
+from train.parts.hatespeech import lay_posts
+
+if TYPE_CHECKING:
+    from train.parts.part import Inputs, Stages
+    from train.store import Stage
+
+WORDS, EVIDENCE = "words.yaml", "words.parquet"
+TEST, ALL = "test", "all"
+
+
+@choice
+class TaskWords(Fileless):
+    """The query ``from_task``: X and Y the words of posts about the ``privileged`` and the
+    ``unprivileged`` group, A and B those of posts with label 0 and 1, by the log-odds of
+    ``extrinsic.task_words``, from the training posts alone.
+
+    ``source`` and ``groups`` are those of the task: its very stages are read. None: the task has no
+    posts, and its words cannot be asked for. size, min_posts, min_z, prior: see
+    ``extrinsic.task_words.Limits``.
+    """
+
+    source: Source | None
+    groups: Tagger
+    privileged: str = "male"
+    unprivileged: str = "female"
+    size: Count = 25
+    min_posts: Count = 10
+    min_z: NotNegative = 1.96
+    prior: Positive = 1.0
+
+    name: ClassVar[str] = FROM_TASK
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+    unkeyed: ClassVar[tuple[str, ...]] = ("source", "groups")  # their result is the input
+
+    @property
+    def language(self) -> str:
+        """That of the posts."""
+        return language_of(self.source) if self.source else UNDETERMINED
+
+    def keyed(self) -> Mapping[str, object]:
+        """What the word sets say of the posts."""
+        return {"language": self.language, "of": self.source.name if self.source else ""}
+
+    def lay(self, stages: Stages) -> Stage:
+        """The stage that ends in ``words.yaml``. Raises ``InputError`` where no posts are set apart
+        to be learned from.
+        """
+        if self.source is None:
+            raise InputError(
+                f"{FROM_TASK} takes words from a task's posts, and there are none; choose"
+                " task=hatespeech_en and a source, or other words"
+            )
+        if isinstance(self.source, Unsplit) and self.source.cross_validated:
+            raise _no_training(self.source.name)
+        posts = lay_posts(stages, self.source, self.groups)
+        return stages("words", self, draw_words, {"posts": posts})
+
+
+def draw_words(words: TaskWords, out: Path, inputs: Inputs, seed: int) -> None:
+    """``words.yaml``, the query, and ``words.parquet``, the evidence for each word."""
+    assert words.source is not None
+    posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
+    if (posts["split"] == ALL).any():
+        raise _no_training(words.source.name)
+    limits = Limits(words.size, words.min_posts, words.min_z, words.prior)
+    groups = (words.privileged, words.unprivileged)
+    found = words_of_task(posts[posts["split"] != TEST], groups, limits)
+    found.insert(0, "query", FROM_TASK)
+    found.to_parquet(out / EVIDENCE, index=False)
+    query = as_query(found, language=words.language, name=words.source.name)
+    write_query(query, out / WORDS)
+
+
+def _no_training(source: str) -> InputError:
+    return InputError(
+        f"source={source} is cross-validated, so that every post is a test item, and"
+        f" {FROM_TASK} never looks at these; hold some out, such as source.test_share=0.3"
+    )
