@@ -1,9 +1,6 @@
 """The front door: ``python train.py +experiment=hatespeech_en``."""
 
-from train.interrupt import listen
+from train.start import start
 
 if __name__ == "__main__":
-    listen()
-    from train.front import main  # takes seconds
-
-    main()
+    start()

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from analysis.evidence import dependent
 from analysis.naming import ALL, SCORE
 from analysis.show import estimate
-from analysis.specifications import Block, block_of, turned
+from analysis.specifications import Block, blocks
 from analysis.within import (
     FEWEST_FREE,
     NO_SPREAD,
@@ -66,11 +67,7 @@ def alignments(joined: pd.DataFrame, intrinsic: pd.DataFrame) -> list[Alignment]
     """Every metric that was asked ``from_task`` and otherwise too, with every gap, where 8 degrees
     of freedom are left; the first row of each has all other queries.
     """
-    flipped = turned(intrinsic)
-    found: list[Alignment] = []
-    for task, part in joined.groupby("task", sort=False):
-        found += _of_task(str(task), block_of(part, flipped)[0])
-    return found
+    return [each for task, block in blocks(joined, intrinsic) for each in _of_task(task, block)]
 
 
 def _of_task(task: str, block: Block) -> Iterator[Alignment]:
@@ -85,6 +82,8 @@ def _of_task(task: str, block: Block) -> Iterator[Alignment]:
         others = [i for i, other in enumerate(block.scores) if i != at and kind(other) == kind(key)]
         known = np.isfinite(block.x[:, [at, *others]]).all(axis=1)
         base = np.unique(block.base[known], return_inverse=True)[1]
+        if dependent(base, block.cluster[known]):
+            continue
         design = indicators(base)
         for gap, gap_key in enumerate(block.gaps if others else ()):
             y = block.y[known, gap]

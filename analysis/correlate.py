@@ -44,6 +44,7 @@ from analysis.verdict import (
     may_claim,
 )
 from files import InputError, atomic_path, run_cli
+from files.options import Parser
 from files.tables import write_csv
 
 if TYPE_CHECKING:
@@ -333,7 +334,7 @@ def _parser() -> argparse.ArgumentParser:
     def names(given: str) -> list[str]:
         return [name.strip() for name in given.split(",") if name.strip()]
 
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m analysis.correlate", description="Correlations of two columns, by slices."
     )
     parser.add_argument("table", help="a results folder, or a .csv, .tsv or .parquet file")

@@ -178,7 +178,7 @@ def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -
     units = _units(rows, pairs.unit)
     found = _total(found, rows, units, unbiased)
     stratum = codes(units.stratum)
-    if _dependent(units):
+    if dependent(codes(units.stratum), codes(units.cluster)):
         return found._replace(caution=DEPENDENT)
     design = indicators(stratum)
     of = residuals(units.x, units.y, design)
@@ -197,18 +197,18 @@ def within_interval(rows: Rows) -> Estimate:
     if len(names) < FEWEST_UNITS or pairs.constant:
         return Estimate()
     units = _units(rows, pairs.unit)
-    if _dependent(units):
+    if dependent(codes(units.stratum), codes(units.cluster)):
         return Estimate()
     return interval(residuals(units.x, units.y, indicators(codes(units.stratum))))
 
 
-def _dependent(units: Rows) -> bool:
+def dependent(stratum: Ints, cluster: Ints) -> bool:
     """Whether units of one cluster would be taken as independent: they stand in strata that reach
-    over clusters.
+    over clusters. Shapes: (units,), (units,).
     """
-    found = set(zip(units.stratum.tolist(), units.cluster.tolist(), strict=True))
-    clusters = len(set(units.cluster.tolist()))
-    return clusters < len(units.unit) and len(set(units.stratum.tolist())) < len(found)
+    found = set(zip(stratum.tolist(), cluster.tolist(), strict=True))
+    clusters = len(set(cluster.tolist()))
+    return clusters < len(cluster) and len(set(stratum.tolist())) < len(found)
 
 
 def codes(names: Labels) -> Ints:

@@ -20,6 +20,7 @@ from analysis.joined import join_points, open_table
 from analysis.results import read_tables
 from files import InputError, run_cli
 from files.charts import FORMATS, save_chart
+from files.options import Parser
 
 
 class ScatterArguments(argparse.Namespace):
@@ -97,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m analysis.scatter",
         description="Scatter plots of a table, Pearson's r above each.",
     )

@@ -230,7 +230,7 @@ def print_points(
     all posts; one table per embedding; failed points last.
     """
     points = tables.points
-    scores, hidden = _scores(tables.intrinsic)
+    scores, hidden, reasons = _scores(tables.intrinsic)
     measures = _measures(tables.extrinsic, primary, utility)
     section = [name for name in HEADINGS if _varies(points, name)]
     settings = [name for name in SETTINGS if _varies(points, name)]
@@ -246,8 +246,11 @@ def print_points(
         }
         heading = [f"{name} {_cells(block, name)[0]}" for name in section]
         title = f"{', '.join([*heading, *texts(block[:1], 'embedding')])}: {len(block)} points"
-        _print_table(title + stamp, _as_rows(columns), console, blanks=1)
+        told = f", {texts(block[:1], 'mixture')[0]}" if _mixed(block) else stamp
+        _print_table(title + told, _as_rows(columns), console, blanks=1)
         console.print()
+    for mark, reason in reasons.items():
+        console.print(f"{mark} {reason}", soft_wrap=True, highlight=False, markup=False)
     if hidden:
         told_of = f"not shown, but in the intrinsic table: {', '.join(hidden)}"
         console.print(told_of, highlight=False)
@@ -262,17 +265,25 @@ def print_points(
         _print_table(title, _as_rows(failed), console)
 
 
-def _scores(intrinsic: pd.DataFrame) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """The first scores, by name and point; the names of the others."""
+def _scores(
+    intrinsic: pd.DataFrame,
+) -> tuple[dict[str, dict[str, str]], list[str], dict[str, str]]:
+    """The first scores, by name and point, those that cannot be had with a mark; the names of the
+    others; and the reasons that the marks stand for.
+    """
     several = len(set(texts(intrinsic, "metric"))) > 1
     names = row_names(intrinsic, SCORE if several else SCORE[1:])
     found: dict[str, dict[str, str]] = {name: {} for name in names}
+    marks: dict[str, str] = {}
     if names:
-        values = numbers(intrinsic, "value").tolist()
-        for name, point, value in zip(names, texts(intrinsic, "point"), values, strict=True):
-            found[name][point] = short(value)
+        told = (numbers(intrinsic, "value").tolist(), texts(intrinsic, "reason"))
+        for name, point, value, reason in zip(names, texts(intrinsic, "point"), *told, strict=True):
+            shown_here = name in list(found)[:SCORES_SHOWN]
+            if reason and shown_here and not isfinite(value):
+                marks.setdefault(reason, f"({len(marks) + 1})")
+            found[name][point] = " ".join(filter(None, (short(value), marks.get(reason))))
     first = dict(list(found.items())[:SCORES_SHOWN])
-    return first, [name for name in found if name not in first]
+    return first, [name for name in found if name not in first], {v: k for k, v in marks.items()}
 
 
 def _measures(
@@ -296,6 +307,11 @@ def _measures(
     for title, point, cell in zip(titles, points, cells, strict=True):
         found.setdefault(title, {})[point] = cell
     return found
+
+
+def _mixed(points: pd.DataFrame) -> bool:
+    """Whether some of what the points are made of is generated, and some is not."""
+    return "mixture" in points and any(texts(points, "mixture"))
 
 
 def _varies(points: pd.DataFrame, name: str) -> bool:

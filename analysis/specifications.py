@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from analysis.columns import numbers, text_rows, texts
-from analysis.evidence import codes
+from analysis.evidence import codes, dependent
 from analysis.joined import rows_of
 from analysis.naming import ALL, GAP, SCORE, UNMODIFIED
 from analysis.within import (
@@ -111,8 +111,9 @@ class Curve(NamedTuple):
 
 class Block(NamedTuple):
     """The scores and gaps of the embeddings of a task: x (units, scores), turned so that more is
-    more biased, y (units, gaps), the ``base`` that association is looked for within (units,), and
-    the labels of the units. A score's key is its ``SCORE``, a gap's its classifier and ``GAP``.
+    more biased, y (units, gaps), the ``base`` that association is looked for within and the
+    ``cluster`` that is independent of others (units,), the labels of the units, and what is left
+    out for lack of a gap. A score's key is its ``SCORE``, a gap's its classifier and ``GAP``.
     """
 
     x: Floats
@@ -120,8 +121,10 @@ class Block(NamedTuple):
     scores: Sequence[Key]
     gaps: Sequence[Key]
     base: Ints
+    cluster: Ints
     embedding: Sequence[str]
     method: Sequence[str]
+    left_out: str
 
 
 class _Group(NamedTuple):
@@ -148,18 +151,23 @@ def specification_curves(
     and the same for all specifications, so that what these share is kept. Tests are of t = z over
     its standard error under r = 0 (``analysis.within.permutation_p``), two-sided.
     """
-    flipped = turned(intrinsic)
     found = []
-    for _, part in joined.groupby("task", sort=False):
-        block, left_out = block_of(part, flipped)
+    for task, block in blocks(joined, intrinsic):
         groups = list(_groups(block))
         if sum(len(group.levels) for group in groups) > 1:
-            told = _curve(texts(part, "task")[0], block, groups, resamples)
-            found.append(told._replace(left_out=left_out))
+            found.append(_curve(task, block, groups, resamples))
     return found
 
 
-def turned(intrinsic: pd.DataFrame) -> set[Key]:
+def blocks(joined: pd.DataFrame, intrinsic: pd.DataFrame) -> Iterator[tuple[str, Block]]:
+    """The scores and gaps of every task of the joined table."""
+    turned = _turned(intrinsic)
+    joined = joined.assign(stratum=rows_of(joined).stratum)
+    for task, part in joined.groupby("task", sort=False):
+        yield str(task), _block(part, turned)
+
+
+def _turned(intrinsic: pd.DataFrame) -> set[Key]:
     """Scores whose unbiased value is the upper end of their scale."""
     ends = zip(
         text_rows(intrinsic, SCORE),
@@ -170,10 +178,8 @@ def turned(intrinsic: pd.DataFrame) -> set[Key]:
     return {key for key, unbiased, most in ends if most <= unbiased}
 
 
-def block_of(part: pd.DataFrame, flipped: set[Key]) -> tuple[Block, str]:
-    """The task's embeddings whose gaps are all defined, and what is left out for that; scores
-    without an unbiased value are too.
-    """
+def _block(part: pd.DataFrame, turned: set[Key]) -> Block:
+    """The task's embeddings whose gaps are all defined, and its scores with an unbiased value."""
     part = part[np.isfinite(numbers(part, "unbiased"))]
     names = list(dict.fromkeys(texts(part, "unit")))
     place = {name: i for i, name in enumerate(names)}
@@ -181,25 +187,27 @@ def block_of(part: pd.DataFrame, flipped: set[Key]) -> tuple[Block, str]:
     first = np.unique(unit, return_index=True)[1]
     scores, x = _means(unit, text_rows(part, SCORE), numbers(part, "x"))
     gaps, y = _means(unit, text_rows(part, ("classifier", *GAP)), numbers(part, "y"))
-    x = x * np.array([-1.0 if key in flipped else 1.0 for key in scores])
+    x = x * np.array([-1.0 if key in turned else 1.0 for key in scores])
     lacking = np.isnan(y).mean(axis=0) > MOST_MISSING if len(y) else np.zeros(0, dtype=bool)
     kept: Truths = np.isnan(y[:, ~lacking]).sum(axis=1) == 0
     said = [f"{lacking.sum()} gaps that many embeddings lack"] if lacking.any() else []
     said += [f"{(~kept).sum()} embeddings that lack a gap"] if not kept.all() else []
     left = np.flatnonzero(kept)
     at = first[left]
-    embedding, method = ([texts(part, name)[i] for i in at] for name in ("embedding", "method"))
+    named = ("embedding", "method", "cluster", "stratum")
+    embedding, method, cluster, stratum = ([texts(part, name)[i] for i in at] for name in named)
     held = [key for key, gone in zip(gaps, lacking, strict=True) if not gone]
-    block = Block(
+    return Block(
         x[left],
         y[left][:, ~lacking],
         scores,
         held,
-        codes(rows_of(part).stratum[at]),
+        codes(np.array(stratum, dtype=str)),
+        codes(np.array(cluster, dtype=str)),
         embedding,
         method,
+        "; ".join(said),
     )
-    return block, "; ".join(said)
 
 
 def _means(unit: Ints, keys: Sequence[Key], values: Floats) -> tuple[list[Key], Floats]:
@@ -234,6 +242,8 @@ def _groups(block: Block) -> Iterator[_Group]:
             units = np.flatnonzero(np.frombuffer(pattern, dtype=bool))
             sizes = np.bincount(block.base[units])
             if sizes.sum() - (sizes > 0).sum() - 1 < FEWEST_FREE:
+                continue
+            if dependent(block.base[units], block.cluster[units]):
                 continue
             told = units[sizes[block.base[units]] > 1]
             for gap, (classifier, *of_gap) in enumerate(block.gaps):
@@ -284,6 +294,7 @@ def _curve(task: str, block: Block, groups: Sequence[_Group], resamples: int) ->
         agree_p=_p(agree),
         beyond=float(beyond[0]),
         beyond_p=_p(beyond),
+        left_out=block.left_out,
     )
 
 

@@ -35,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name, *rest = given
     if name == "train":
         _train(rest)
+        return 0
     return _main_of(name)(rest) or 0
 
 
@@ -62,13 +63,10 @@ def _main_of(name: str) -> Callable[[Sequence[str]], int | None]:
 
 
 def _train(overrides: Sequence[str]) -> None:
-    from train.interrupt import listen
-
-    listen()
-    from train.front import main as train  # takes seconds
+    from train.start import start
 
     sys.argv = ["train.py", *overrides]
-    train()
+    start()
 
 
 def run() -> None:

@@ -4,13 +4,13 @@ them would do; nothing is written.
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from collections.abc import Sequence
 
 from biasbridge.data import Arguments, Data, add_arguments, read_data
 from files import InputError
 from files.language import UNDETERMINED
+from files.options import Parser
 from intrinsic.lookup import find_set
 from intrinsic.wordsets import Query, in_language, load_queries, queries_with
 
@@ -19,7 +19,7 @@ LEAST_COVERAGE = 0.8
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a line for what there is, and warnings; 1 where there are any."""
-    options = argparse.ArgumentParser(prog="biasbridge check", description=__doc__)
+    options = Parser(prog="biasbridge check", description=__doc__)
     add_arguments(options)
     data = read_data(options.parse_args(arguments, Arguments()))
     told = [*_files(data), *_matches(data)]

@@ -92,17 +92,17 @@ def read_data(given: Arguments) -> Data:
         if kind in data.paths:
             raise InputError(f"{data.paths[kind]} and {path} are both {kind}; give one of them")
         data.paths[kind] = path
-    if path := data.paths.get("words"):
-        data.queries = list(read_wordsets(path).queries.values())
-    if path := data.paths.get("posts"):
-        data.posts = read_table(path)
-        data.columns = _columns(data.posts, given, path)
-    if path := data.paths.get("corpus"):
-        data.sample = list(islice(read_lines(path), LOOKED_AT))
-    if path := data.paths.get("vectors"):
+    if (words := data.paths.get("words")) is not None:
+        data.queries = list(read_wordsets(words).queries.values())
+    if (posts := data.paths.get("posts")) is not None:
+        data.posts = read_table(posts)
+        data.columns = _columns(data.posts, given, posts)
+    if (corpus := data.paths.get("corpus")) is not None:
+        data.sample = list(islice(read_lines(corpus), LOOKED_AT))
+    if (vectors := data.paths.get("vectors")) is not None:
         from files.vectors import read_vectors  # loads gensim
 
-        data.vectors = read_vectors(path)
+        data.vectors = read_vectors(vectors)
     data.language = given.language or _language(data)
     return data
 

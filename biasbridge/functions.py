@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -193,25 +194,35 @@ def debias(
     *,
     direction: Direction = "debias",
     dose: float = 1.0,
+    until: str | None = None,
     case: str = "lower",
     seed: int = 0,
 ) -> KeyedVectors:
     """A copy of the vectors, moved by Attract-Repel: its words attract and repel each other.
 
     ``words``: see ``query``. ``direction``: ``debias`` lowers the bias of the query, ``overbias``
-    raises it; ``dose``: how far, in [0, 1]. ``case``: ``lower`` takes the words in lower case,
-    ``exact`` as they are written. The vectors given are left as they are.
+    raises it; ``dose``: how far, in [0, 1]; ``until``: as far as it takes for a score, such as
+    ``"weat6b=0"``, or, where ``words`` are one's own, of theirs. ``case``: ``lower`` takes the
+    words in lower case, ``exact`` as they are written. The vectors given are left as they are.
 
     Raises ``InputError`` where no pair of the words is in the vectors.
     """
     from debias.attract_repel import AttractRepel
+    from debias.until import Goal, find_dose
     from intrinsic.lookup import CASES
 
     if case not in CASES:
         raise InputError(f"case={case!r}: give one of {', '.join(CASES)}")
     asked = query(words)
-    method = AttractRepel(direction, dose=dose)
-    return method.modify(_read(vectors), asked.lowered() if case == "lower" else asked, seed=seed)
+    asked = asked.lowered() if case == "lower" else asked
+    given, method = _read(vectors), AttractRepel(direction, dose=dose)
+    if until is not None:
+        with ExitStack() as stack:
+            own = None if isinstance(words, str) else _word_file(words, stack)
+            goal = Goal.read(until, own)
+        pairs = method.constraints(asked)
+        method = replace(method, dose=find_dose(method, given, *pairs, goal, seed=seed))
+    return method.modify(given, asked, seed=seed)
 
 
 def _several(vectors: Vectors | Mapping[str, Vectors]) -> dict[str, Vectors]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import yaml
 from biasbridge.data import Arguments, Data, add_arguments, read_data
 from files import InputError, atomic_path
 from files.atomic import require_new
+from files.options import Parser
 
 
 class Options(Arguments):
@@ -35,7 +35,7 @@ hydra:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write ``experiment/NAME.yaml`` and print the command that runs it."""
-    options = argparse.ArgumentParser(prog="biasbridge init", description=__doc__)
+    options = Parser(prog="biasbridge init", description=__doc__)
     add_arguments(options)
     options.add_argument("--name", default="mine", help="of the experiment (default: mine)")
     options.add_argument("--force", action="store_true", help="replace the file that is there")
@@ -63,7 +63,7 @@ def experiment(data: Data, name: str) -> str:
         key, _, value = override.partition("=")
         *nodes, last = key.split(".")
         if nodes:
-            inner = {last: value}
+            inner: dict[str, Any] = {last: value}
             for node in reversed(nodes[1:]):
                 inner = {node: inner}
             values[nodes[0]] = {**values.get(nodes[0], {}), **inner}

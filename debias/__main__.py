@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
+from dataclasses import replace
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from debias.attract_repel import AttractRepel, Norms
 from debias.constraints import Pair, mean_cosine, read_pairs, usable_pairs
 from debias.kinds import Direction
+from debias.until import Goal, find_dose
 from debias.word_choice import WordChoice
 from files import InputError, run_cli
 from files.atomic import require_new
+from files.options import Parser
 from files.vector_files import vector_files
 from intrinsic.wordsets import write_query
 from intrinsic.wordsets.parse import EXAMPLE
@@ -27,7 +32,9 @@ class Arguments(argparse.Namespace):
     out: Path
     force: bool
     direction: Direction | None
-    dose: float
+    dose: float | None
+    until: str | None
+    similarity: list[str]
     norms: Norms
     seed: int
     query: str | None
@@ -44,7 +51,7 @@ class Arguments(argparse.Namespace):
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    options = argparse.ArgumentParser(prog="python -m debias", description=__doc__)
+    options = Parser(prog="python -m debias", description=__doc__)
     add = options.add_argument
     vectors = "word2vec text or binary, GloVe, fastText, or a mapped folder"
     add("vectors", type=Path, help=vectors)
@@ -55,7 +62,11 @@ def parser() -> argparse.ArgumentParser:
     direction = "lower or raise the bias of the query"
     add("--direction", choices=get_args(Direction), help=direction)
     dose = "how far to go, from 0 (untouched) to 1 (default)"
-    add("--dose", type=float, default=1.0, help=dose)
+    add("--dose", type=float, help=dose)
+    until = "go as far as it takes for a score: weat6b=0, or METRIC:QUERY=VALUE"
+    add("--until", metavar="QUERY=VALUE", help=until)
+    similarity = "with --until: word similarity files, a word, a word and a number a line"
+    add("--similarity", nargs="+", default=[], metavar="FILE", help=similarity)
     norms = "keep the length of each word (default) or make all 1"
     add("--norms", choices=get_args(Norms), default="keep", help=norms)
     add("--seed", type=int, default=0)
@@ -89,7 +100,9 @@ def main(arguments: list[str] | None = None) -> int:
     _check_outputs(given)
     own_pairs = given.attract is not None or given.repel is not None
     _check_words(given, own_pairs)
-    method = AttractRepel(given.direction or "debias", dose=given.dose, norms=given.norms)
+    dose = 1.0 if given.dose is None else given.dose
+    method = AttractRepel(given.direction or "debias", dose=dose, norms=given.norms)
+    goal = _goal(given)
     words = _word_choice(given)
     vectors = read_vectors(given.vectors)
     if own_pairs:
@@ -99,12 +112,56 @@ def main(arguments: list[str] | None = None) -> int:
         attract, repel = method.constraints(query)
         if given.write_words:
             write_query(query, given.write_words)
+    if goal:
+        found = find_dose(method, vectors, attract, repel, goal, seed=given.seed)
+        method = replace(method, dose=found)
+        print(f"dose {found:.4f}: {goal.name} is {goal.value:g}")
     moved = method.modify_pairs(vectors, attract, repel, seed=given.seed)
+    if goal:
+        compare(vectors, moved, goal, given)
     form = detect_format(given.vectors)
     save_vectors(moved, given.out, format=form if form in WRITABLE else None)
     _report(attract, repel, vectors, moved)
     print(f"wrote {given.out}")
     return 0
+
+
+def _goal(given: Arguments) -> Goal | None:
+    if given.until is None:
+        if given.similarity:
+            raise InputError("--similarity is compared before and after --until; give that too")
+        return None
+    if given.dose is not None:
+        raise InputError("--until finds the dose; leave out --dose")
+    return Goal.read(given.until, given.words)
+
+
+def compare(before: KeyedVectors, after: KeyedVectors, goal: Goal, given: Arguments) -> None:
+    """Print the score of every query before and after, and what the vectors are good for: word
+    similarity and analogies.
+    """
+    from intrinsic.audit import choose_metrics
+
+    [asked] = goal.metric.asked
+    language = "en" if asked.language == "und" else asked.language
+    metrics, files = [goal.metric], given.similarity
+    for name in ("weat", "analogies", *(["sq"] if files else [])):
+        with suppress(InputError):  # there are none in the language
+            metrics += choose_metrics([name], language=language, case="lower", similarity=files)
+    rows: dict[str, str] = {}
+    without = set()
+    for metric in metrics:
+        for old, new in zip(*(metric.score(each, seed=0) for each in (before, after)), strict=True):
+            label = " ".join(filter(None, (old.metric, old.query, old.part)))
+            if isnan(old.value) and isnan(new.value):
+                without.add(label)
+            else:
+                rows[label] = f"{old.value:8.4f} -> {new.value:8.4f}"
+    width = max(map(len, rows))
+    for label, change in rows.items():
+        print(f"{label:<{width}} {change}")
+    if without:
+        print(f"no value, for their words are not in the vectors: {', '.join(sorted(without))}")
 
 
 def _check_outputs(given: Arguments) -> None:

@@ -42,7 +42,7 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> list[Row]:
     ``unprivileged``), with the number of frames as support. Intervals are over frames.
     """
     held = predictions[column_of(predictions, "term") != ""]
-    by_term = held.assign(group=held["term"])
+    by_term = held.assign(group=held["term"]).drop(columns="id", errors="ignore")
     measures = tuple(name for name in gaps.measures if name not in CRITERIA)
     every = Gaps(
         level=gaps.level,

@@ -29,6 +29,7 @@ from extrinsic.spread import Block
 ALL, REST = "all", "rest"
 Mask = NDArray[np.bool_]
 DISSENT = 4
+TINY = 1e-300
 CLASSES = ("actual negative", "actual positive")
 
 
@@ -50,6 +51,15 @@ class Figure(NamedTuple):
     estimate: Estimate
     support: int
     reason: str
+
+
+class Moved(NamedTuple):
+    """How far each unit moves a measure, (units,), and how many times the variance is that of items
+    drawn one by one, at least 1.
+    """
+
+    by_unit: Floats
+    effect: float
 
 
 class Measured(Protocol):
@@ -191,8 +201,19 @@ class Sample:
 
     def by_unit(self, measure: str, side: Side) -> Floats:
         """The influences summed over units, (units,)."""
-        moved: Floats = np.bincount(self.units, self.influences(measure, side)).astype(np.float64)
-        return moved
+        return self._moved(measure, side).by_unit
+
+    def _moved(self, measure: str, side: Side) -> Moved:
+        if (measure, side) not in self._influences:
+            alone = self.influences(measure, side)
+            together: Floats = np.bincount(self.units, alone).astype(np.float64)
+            effect = float((together**2).sum()) / max(float((alone**2).sum()), TINY)
+            self._influences[measure, side] = Moved(together, max(1.0, effect))
+        return self._influences[measure, side]
+
+    @cached_property
+    def _influences(self) -> dict[tuple[str, Side], Moved]:
+        return {}
 
     @cached_property
     def units(self) -> Counts:
@@ -201,11 +222,7 @@ class Sample:
 
     def _effect(self, measure: str, side: Side) -> float:
         """How many times the variance is that of items drawn one by one; at least 1."""
-        if self.unit is None:
-            return 1.0
-        alone = float((self.influences(measure, side) ** 2).sum())
-        together = float((self.by_unit(measure, side) ** 2).sum())
-        return max(1.0, together / alone) if alone > 0 else 1.0
+        return 1.0 if self.unit is None else self._moved(measure, side).effect
 
     def correlation(self, measure: str, sides: Sequence[Side]) -> Floats:
         """How a measure of several sides goes together, as far as they share units, (n, n)."""

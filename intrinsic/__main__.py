@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from files import InputError, atomic_path, run_cli
+from files.options import Parser
 from files.text import open_plain
 from intrinsic.lookup import Case
 from intrinsic.wordsets.parse import EXAMPLE
@@ -51,7 +52,7 @@ class Arguments(argparse.Namespace):
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    options = argparse.ArgumentParser(prog="python -m intrinsic", description=__doc__)
+    options = Parser(prog="python -m intrinsic", description=__doc__)
     add = options.add_argument
     files = "word2vec text or binary, GloVe, fastText, or a mapped folder; several are ranked"
     add("vectors", nargs="*", type=Path, help=files)

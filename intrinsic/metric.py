@@ -38,8 +38,9 @@ MinFound = Annotated[Share, doc("share of each word set that must be found")]
 class About:
     """What a score means, as data.
 
-    roles: what each word set stands for; a role that ends in ``?`` may be absent. unbiased: the
-    value of an embedding without the bias; None where the score measures something else (utility).
+    roles: what each word set stands for; a role that ends in ``?`` may be absent. range: the least
+    and the greatest value, infinite where there is no bound, NaN where it is not known. unbiased:
+    the value of an embedding without the bias; None where the score measures something else.
     fewest: items a role needs, one where it is not named. asks: the built-in queries of an audit in
     English; elsewhere those of the same name in that language. default: what the default convention
     is, where ``source`` does not say all.

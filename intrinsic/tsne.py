@@ -15,6 +15,7 @@ import numpy as np
 
 from files import InputError, run_cli
 from files.charts import FORMATS, SCHEMA, Spec, require_format, save_chart
+from files.options import Parser
 from intrinsic.found_query import FoundQuery, find_query
 from intrinsic.lookup import Case
 from intrinsic.wordsets import load_queries
@@ -113,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     description = "The words of a query by t-SNE, a panel for each file of vectors."
-    parser = argparse.ArgumentParser(prog="python -m intrinsic.tsne", description=description)
+    parser = Parser(prog="python -m intrinsic.tsne", description=description)
     add = parser.add_argument
     add("vectors", nargs="+", type=Path, help="files of vectors, for example before and after")
     drawing = f"the drawing ({', '.join(FORMATS)})"

@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "extrinsic": {"files", "intrinsic"},
     "analysis": {"files"},
     "train": {"files", "intrinsic", "corpora", "debias", "extrinsic", "analysis"},
+    "biasbridge": {"files", "intrinsic", "corpora", "debias", "extrinsic", "analysis", "train"},
 }
 MODULES = [path for room in MAY_IMPORT for path in sorted((ROOT / room).rglob("*.py"))]
 

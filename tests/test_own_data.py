@@ -18,6 +18,7 @@ from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
 from train.front import main as front_door
 from train.parts.hatespeech import coverage
+from train.start import help_text
 
 Train = Callable[..., tuple[int | str | None, str, str]]
 
@@ -176,6 +177,13 @@ def test_a_mistake_in_a_column_is_met_once_before_planning(
     assert error.count("\n") == 1
     assert [path.name for path in folder.iterdir()] == ["report.html"]
     assert not list((own / "store").glob("*/*/recipe.json"))
+
+
+def test_help_is_the_configuration_with_its_comments() -> None:
+    text = help_text(["debias=balance"])
+    assert "overwrite: only-missing # always: everything anew" in text
+    assert "debias: attract_repel, attract_repel_until, balance, none\n" in text
+    assert "conf/debias/balance.yaml:\n" in text
 
 
 def test_check_says_what_would_happen(

@@ -21,6 +21,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 FIRST = "python train.py +experiment=hatespeech_en"
 ROOMS = (
     "analysis",
+    "biasbridge",
     "conf",
     "corpora",
     "debias",

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,11 +16,12 @@ from analysis.specification_curve import draw_curves
 from analysis.specifications import specification_curves
 from analysis.studies.correlation import Correlation
 from files import run_cli
+from files.options import Parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build the report and print the paths."""
-    parser = argparse.ArgumentParser(prog="python -m analysis.report", description=__doc__)
+    parser = Parser(prog="python -m analysis.report", description=__doc__)
     parser.add_argument("results", type=Path, help="a results folder, as a sweep writes it")
     parser.add_argument(
         "--out",

@@ -49,10 +49,12 @@ class BasePairs(Fileless):
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
         from analysis.report.study_page import write_study_page
+        from analysis.studies.base_pairs_analogies import unaided
+        from analysis.studies.base_pairs_estimate import Bootstrap
         from analysis.studies.base_pairs_figures import draw_base_pairs
         from analysis.studies.base_pairs_readings import read_probes
         from analysis.studies.base_pairs_show import point_names, print_base_pairs, wide_tables
-        from analysis.studies.base_pairs_table import Bootstrap, estimate_all, unaided
+        from analysis.studies.base_pairs_table import estimate_all
         from files.tables import write_csv
 
         try:
@@ -92,13 +94,15 @@ def beside_published(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def answer(found: pd.DataFrame) -> str:
-    """One sentence: how far the pairs agree on the words' directions, by metric."""
+    """One sentence: how far the pairs of the first query agree on its words' directions."""
     rows = found[found["statistic"].eq("fleiss")]
-    told = []
+    first = rows["query"].iloc[0] if len(rows) else ""
+    rows, told = rows[rows["query"].eq(first)], []
     for metric, part in rows.groupby("metric", sort=False):
         values = [value for value in part["value"].tolist() if isfinite(value)]
         if values:
             low, high = min(values), max(values)
             told.append(f"{metric} {low:.2f}" + (f" to {high:.2f}" if len(values) > 1 else ""))
     measured = ", ".join(told) or "undefined in all"
-    return f"Agreement of base pairs on the directions of words, Fleiss's kappa: {measured}."
+    what = f"Agreement of base pairs on the directions of words ({first}), Fleiss's kappa"
+    return f"{what}: {measured}."

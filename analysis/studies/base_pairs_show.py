@@ -9,7 +9,7 @@ from rich.table import Table
 
 from analysis.columns import labels, numbers, text_rows, texts
 from analysis.show import estimate, short
-from analysis.studies.base_pairs_table import UNAIDED
+from analysis.studies.base_pairs_analogies import UNAIDED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,11 +43,14 @@ NAMED_LOST = 8
 
 
 def point_names(points: pd.DataFrame) -> dict[str, str]:
-    """What each point is called: its embedding, and whatever varies between points."""
+    """What each point is called: its embedding, whatever varies between points, and whether its
+    data are generated.
+    """
     columns = {name: labels(points, name) for name in NAMING if name in points}
     varied = {name: each for name, each in columns.items() if len(set(each)) > 1}
     told = [[f"{name} {value}" for value in each] for name, each in varied.items()]
-    rows = zip(texts(points, "point"), texts(points, "embedding"), *told, strict=True)
+    stamps = ["generated data" * (each == "True") for each in texts(points, "generated")]
+    rows = zip(texts(points, "point"), texts(points, "embedding"), *told, stamps, strict=True)
     return {point: ", ".join(filter(None, rest)) for point, *rest in rows}
 
 
@@ -152,13 +155,19 @@ def wide_tables(found: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
         wide = by_pair.pivot_table(
             index=[*keys, "other"], columns="pair", values="value", sort=False, dropna=False
         )
-        tables.append((heading, wide.dropna(how="all").reset_index()))
+        tables.append((heading, _told(wide.dropna(how="all").reset_index())))
     tables.append(("Cosines", _long(found, ("cosine", "cosine_sd"))))
     if "published" in found:
         rows = found[found["published"].notna()]
         tables.append(("Beside the published numbers", _columns(rows, "published")))
     tables.append(("Every estimate over all pairs", _columns(found[found["pair"].eq("")])))
     return [(heading, table) for heading, table in tables if len(table)]
+
+
+def _told(table: pd.DataFrame) -> pd.DataFrame:
+    """The table without the names that tell nothing: one file of vectors, no other."""
+    names = [name for name in ("vectors", "other") if name in table]
+    return table.drop(columns=[name for name in names if len(set(texts(table, name))) == 1])
 
 
 def _long(found: pd.DataFrame, statistics: Sequence[str]) -> pd.DataFrame:
@@ -168,4 +177,4 @@ def _long(found: pd.DataFrame, statistics: Sequence[str]) -> pd.DataFrame:
 def _columns(rows: pd.DataFrame, *more: str) -> pd.DataFrame:
     names = ["vectors", "query", "statistic", "metric", "other", "pair"]
     told = [*names, *INTERVALS, *more, "words", "pairs", "reason"]
-    return rows[[name for name in told if name in rows and any(texts(rows, name))]]
+    return _told(rows[[name for name in told if name in rows and any(texts(rows, name))]])

@@ -1,69 +1,33 @@
-"""What base pairs, forms of words and measures do to scores: estimates with two intervals each.
-
-``low`` and ``high`` answer for the choice of words: percentiles of a bootstrap over them, the same
-resamples for all measures. ``pairs_low`` and ``pairs_high`` answer for the choice of base pairs:
-jackknife over pairs, Student's t, of r as Fisher's z. (A bootstrap would draw copies of pairs,
-which always agree.)
-"""
+"""What base pairs, forms of words and measures do to scores: every estimate of the study."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from math import atanh, isfinite, nan, sqrt, tanh
-from typing import TYPE_CHECKING, NamedTuple
+from math import isfinite, nan, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from analysis.agreement import Floats, cohen_kappa, fleiss_kappa
-from analysis.columns import numbers, texts
-from analysis.naming import ALL
-from analysis.studies.base_pairs_readings import WORDS, Readings, Scored, joined
+from analysis.studies.base_pairs_analogies import solved_share, together
+from analysis.studies.base_pairs_estimate import (
+    CORRELATION,
+    Bootstrap,
+    Estimate,
+    jackknife,
+    over_both,
+    over_words,
+    row_of,
+    weighted_mean,
+)
+from analysis.studies.base_pairs_readings import WORDS, Readings, Scored
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Places = NDArray[np.intp]
-
-LEVEL = 0.95
-TAILS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
-UNAIDED = "no base pair"
-CORRELATION = "cosine_r"
-SHARES = ("magnitude", "solved")
-ONE_DIRECTION = "all words have one direction, so that kappa is 0 / 0"
-
-
-class Bootstrap(NamedTuple):
-    """How intervals over words are drawn, and the fewest words that give a kappa."""
-
-    resamples: int = 1_000
-    least: int = 10
-
-    def weights(self, size: int) -> Floats:
-        """How often each of ``size`` words is drawn, all as they are first. Shape (1 + R, size)."""
-        rng = np.random.default_rng(size)
-        drawn = rng.multinomial(size, np.full(size, 1 / size), size=self.resamples)
-        return np.vstack([np.ones(size), drawn])
-
-
-class Estimate(NamedTuple):
-    """A row of ``base_pairs.csv``; ``docs/results.md`` says what each column means."""
-
-    statistic: str
-    metric: str
-    other: str
-    pair: str
-    value: float
-    low: float = nan
-    high: float = nan
-    pairs_low: float = nan
-    pairs_high: float = nan
-    words: int = 0
-    pairs: int = 0
-    reason: str = ""
 
 
 def estimate_all(
@@ -74,59 +38,10 @@ def estimate_all(
     """
     rows = [
         {"point": point, "query": query, **each._asdict()}
-        for point, query, found in [*every, *_together(every)]
+        for point, query, found in [*every, *together(every)]
         for each in estimates(found, bootstrap)
     ]
     return pd.DataFrame(rows, columns=["point", "query", *Estimate._fields])
-
-
-def unaided(found: pd.DataFrame, intrinsic: pd.DataFrame) -> pd.DataFrame:
-    """The estimates with the share of unrelated analogies that are solved without a base pair,
-    which their metric tells as its ``statistic``.
-    """
-    solved = found[found["statistic"].eq("solved") & found["other"].eq("partners")]
-    rows = solved[solved["pair"].eq("")].copy()
-    if not len(rows):
-        return found
-    told = intrinsic.set_index(["point", "query", "metric"])["statistic"].to_dict()
-    keys = zip(*(texts(rows, name) for name in ("point", "query", "metric")), strict=True)
-    values = [float(told.get(key, nan)) for key in keys]
-    none = dict.fromkeys(("low", "high", "pairs_low", "pairs_high"), nan)
-    rows = rows.assign(other=UNAIDED, value=values, pairs=0, **none)
-    every = rows["query"].eq(ALL)
-    for point in rows.loc[every, "point"]:
-        parts = rows[~every & rows["point"].eq(point)]
-        mean = np.average(numbers(parts, "value"), weights=numbers(parts, "words"))
-        rows.loc[every & rows["point"].eq(point), "value"] = float(mean)
-    return pd.concat([found, rows], ignore_index=True)
-
-
-def _together(
-    every: Sequence[tuple[str, str, Mapping[str, Readings]]],
-) -> Iterator[tuple[str, str, Mapping[str, Readings]]]:
-    """The analogies of several queries with the same base pairs as those of one, ``all``."""
-    parts: dict[tuple[str, str, tuple[str, ...]], list[Readings]] = {}
-    for point, _, found in every:
-        for name, reading in found.items():
-            if WORDS not in reading.tables:
-                parts.setdefault((point, name, reading.pairs), []).append(reading)
-    for (point, name, _), readings in parts.items():
-        if len(readings) > 1:
-            tables = {
-                key: joined([each.tables[key] for each in readings])
-                for key in readings[0].tables
-                if all(key in each.tables for each in readings)
-            }
-            likeness = {**readings[0].likeness, "partners": _pooled(readings)}
-            yield point, ALL, {name: replace(readings[0], tables=tables, likeness=likeness)}
-
-
-def _pooled(readings: Sequence[Readings]) -> tuple[float, float, int]:
-    """Mean, standard deviation and number of the partners' cosines of several readings."""
-    means, spreads, sizes = np.array([each.likeness["partners"] for each in readings]).T
-    mean = float(np.average(means, weights=sizes))
-    square = float(np.average(spreads**2 + means**2, weights=sizes))
-    return mean, sqrt(max(square - mean**2, 0)), int(sizes.sum())
 
 
 def estimates(found: Mapping[str, Readings], bootstrap: Bootstrap) -> Iterator[Estimate]:
@@ -134,7 +49,7 @@ def estimates(found: Mapping[str, Readings], bootstrap: Bootstrap) -> Iterator[E
     for name, reading in found.items():
         yield from _likeness(name, reading)
         if WORDS not in reading.tables:
-            yield from _solved(name, reading, bootstrap)
+            yield from solved_share(name, reading, bootstrap)
             continue
         yield from _vocabulary(name, reading)
         yield from _across_pairs(name, reading, bootstrap)
@@ -162,10 +77,10 @@ def _vocabulary(name: str, reading: Readings) -> Iterator[Estimate]:
 
     for statistic, value, each in (("mean", mean, means), ("sd", spread, reading.spreads)):
         low, high = jackknife(value, len(means))
-        told = _of(statistic, name, "", (reading.size, len(means)))
+        told = row_of(statistic, name, "", (reading.size, len(means)))
         yield told._replace(value=value(range(len(means))), pairs_low=low, pairs_high=high)
         for pair, one in zip(reading.pairs, each.tolist(), strict=True):
-            yield _of(statistic, name, "", (reading.size, 1), pair)._replace(value=one)
+            yield row_of(statistic, name, "", (reading.size, 1), pair)._replace(value=one)
 
 
 def _across_pairs(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterator[Estimate]:
@@ -180,22 +95,22 @@ def _across_pairs(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterato
         return fleiss_kappa(directions[:, kept], times)
 
     def magnitude(kept: Sequence[int], times: Floats) -> Floats:
-        return _weighted(times, _off_diagonal(moved[:, kept][:, :, kept]))
+        return weighted_mean(times, _off_diagonal(moved[:, kept][:, :, kept]))
 
     statistics = {"fleiss": fleiss}
     if isfinite(reading.spread):
         statistics["magnitude"] = magnitude
     for statistic, compute in statistics.items():
-        told = _of(statistic, name, "", size)
-        yield _over_both(told, compute, weights, bootstrap, len(table.pairs))
+        told = row_of(statistic, name, "", size)
+        yield over_both(told, compute, weights, bootstrap, len(table.pairs))
     # No interval over pairs: it is about all of these, and falls with their number
-    told = _of("unanimous", name, "", size)
+    told = row_of("unanimous", name, "", size)
     alike = (directions == directions[:, :1]).all(axis=1)
-    yield _over_words(told, _weighted(weights, alike), bootstrap)
+    yield over_words(told, weighted_mean(weights, alike), bootstrap)
     kappas = _between_pairs(directions, weights)
     for i, j in combinations(range(len(table.pairs)), 2):
-        told = _of("two_pairs", name, table.pairs[j], (size[0], 2), table.pairs[i])
-        yield _over_words(told, kappas[:, i, j], bootstrap)
+        told = row_of("two_pairs", name, table.pairs[j], (size[0], 2), table.pairs[i])
+        yield over_words(told, kappas[:, i, j], bootstrap)
     yield from _follows_cosine(name, table, reading.differences, kappas, bootstrap)
 
 
@@ -212,14 +127,14 @@ def _follows_cosine(
     for i, pair in enumerate(table.pairs):
         others = [j for j in every if j != i]
         r = _correlations(cosines[i, others], kappas[:, i, others])
-        yield _over_words(_of(CORRELATION, name, "", size, pair), r, bootstrap)
+        yield over_words(row_of(CORRELATION, name, "", size, pair), r, bootstrap)
 
     def overall(kept: Sequence[int], times: Floats) -> Floats:
         places = tuple(np.array(list(combinations(kept, 2))).T)
         return _correlations(cosines[places], kappas[: len(times), *places])
 
-    told = _of(CORRELATION, name, "", size)
-    yield _over_both(told, overall, np.ones((len(kappas), 1)), bootstrap, len(every))
+    told = row_of(CORRELATION, name, "", size)
+    yield over_both(told, overall, np.ones((len(kappas), 1)), bootstrap, len(every))
 
 
 def _across_forms(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterator[Estimate]:
@@ -245,23 +160,6 @@ def _truths(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterator[Esti
             yield from _kappas("truth", name, role, known, table.directions, table.pairs, bootstrap)
 
 
-def _solved(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterator[Estimate]:
-    """The share of unrelated analogies that each pair solves."""
-    for (role, _, pair_form), table in reading.tables.items():
-        which = role if pair_form == "base" else pair_form
-        weights = bootstrap.weights(len(table.items))
-        size = len(table.items), len(table.pairs)
-
-        def share(kept: Sequence[int], times: Floats, solved: Floats = table.scores) -> Floats:
-            return _weighted(times, solved[:, kept].mean(axis=1))
-
-        told = _of("solved", name, which, size)
-        yield _over_both(told, share, weights, bootstrap, len(table.pairs))
-        for i, pair in enumerate(table.pairs):
-            told = _of("solved", name, which, (size[0], 1), pair)
-            yield _over_words(told, share([i], weights), bootstrap)
-
-
 def _likeness(name: str, reading: Readings) -> Iterator[Estimate]:
     """Mean cosines: of the words of pairs, of pairs' differences, and of random ones."""
     upper = reading.differences[np.triu_indices(len(reading.pairs), 1)]
@@ -269,8 +167,8 @@ def _likeness(name: str, reading: Readings) -> Iterator[Estimate]:
     told["differences of pairs"] = (float(upper.mean()), float(upper.std()), len(upper))
     told |= {f"random {what}": each for what, each in reading.random.items()}
     for what, (mean, sd, size) in told.items():
-        yield _of("cosine", name, what, (size, 0))._replace(value=mean)
-        yield _of("cosine_sd", name, what, (size, 0))._replace(value=sd)
+        yield row_of("cosine", name, what, (size, 0))._replace(value=mean)
+        yield row_of("cosine_sd", name, what, (size, 0))._replace(value=sd)
 
 
 def _kappas(
@@ -285,77 +183,20 @@ def _kappas(
     """Cohen's kappa of each pair's two columns, and their mean over pairs."""
     weights = bootstrap.weights(len(first))
     each = np.array([cohen_kappa(x, y, weights) for x, y in zip(first.T, second.T, strict=True)])
+    known = np.flatnonzero(np.isfinite(each[:, 0]))
 
     def mean(kept: Sequence[int], times: Floats) -> Floats:
-        kappas = each[kept][:, : len(times)]
+        kappas = each[known[kept]][:, : len(times)]
         defined = np.isfinite(kappas)
         with np.errstate(invalid="ignore"):
             means: Floats = np.where(defined, kappas, 0).sum(axis=0) / defined.sum(axis=0)
         return means
 
-    told = _of(statistic, metric, other, (len(first), int(np.isfinite(each[:, 0]).sum())))
-    yield _over_both(told, mean, weights, bootstrap, len(pairs))
+    told = row_of(statistic, metric, other, (len(first), len(known)))
+    yield over_both(told, mean, weights, bootstrap, len(known))
     for pair, kappas in zip(pairs, each, strict=True):
-        told = _of(statistic, metric, other, (len(first), 1), pair)
-        yield _over_words(told, kappas, bootstrap)
-
-
-def _of(statistic: str, metric: str, other: str, size: tuple[int, int], pair: str = "") -> Estimate:
-    """A row without a value, of so many words and pairs."""
-    return Estimate(statistic, metric, other, pair, nan, words=size[0], pairs=size[1])
-
-
-def _over_both(
-    told: Estimate,
-    compute: Callable[[Sequence[int], Floats], Floats],
-    weights: Floats,
-    bootstrap: Bootstrap,
-    pairs: int,
-) -> Estimate:
-    """The estimate of all pairs with both intervals; ``compute`` gives a value a weighting."""
-    told = _over_words(told, compute(range(pairs), weights), bootstrap)
-    if not isfinite(told.value):
-        return told
-
-    def one(kept: Sequence[int]) -> float:
-        found = float(compute(kept, weights[:1])[0])
-        return atanh(found) if told.statistic == CORRELATION else found
-
-    low, high = jackknife(one, pairs)
-    if told.statistic == CORRELATION:
-        return told._replace(pairs_low=tanh(low), pairs_high=tanh(high))
-    least = 0 if told.statistic in SHARES else -1
-    return told._replace(pairs_low=max(low, least), pairs_high=min(high, 1))
-
-
-def _over_words(told: Estimate, values: Floats, bootstrap: Bootstrap) -> Estimate:
-    """The estimate with its interval over words; ``values``: of all words, then of resamples."""
-    if told.words < bootstrap.least:
-        few = f"{told.words} words, fewer than {bootstrap.least}"
-        return told._replace(reason=few)
-    value, drawn = float(values[0]), values[1:]
-    if not isfinite(value):
-        return told._replace(reason=ONE_DIRECTION)
-    finite = drawn[np.isfinite(drawn)]
-    if len(finite) < 0.9 * len(drawn) or not len(drawn):
-        return told._replace(value=value)
-    low, high = np.quantile(finite, TAILS).tolist()
-    return told._replace(value=value, low=low, high=high)
-
-
-def jackknife(compute: Callable[[Sequence[int]], float], size: int) -> tuple[float, float]:
-    """The 95% interval of a statistic of ``size`` base pairs, each left out once.
-
-    value +- t sqrt((n - 1) / n sum_i (value_i - mean)^2) with n - 1 degrees of freedom; of a mean
-    it is Student's interval. NaN for fewer than three pairs, and where a value is.
-    """
-    if size < 3:
-        return nan, nan
-    whole = compute(range(size))
-    left = np.array([compute([j for j in range(size) if j != i]) for i in range(size)])
-    error = sqrt((size - 1) / size * float(((left - left.mean()) ** 2).sum()))
-    reach = float(stdtrit(size - 1, TAILS[1])) * error
-    return whole - reach, whole + reach
+        told = row_of(statistic, metric, other, (len(first), 1), pair)
+        yield over_words(told, kappas, bootstrap)
 
 
 def _between_pairs(directions: Places, weights: Floats) -> Floats:
@@ -375,10 +216,6 @@ def _correlations(x: Floats, y: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         r: Floats = second @ first / lengths
     return r
-
-
-def _weighted(times: Floats, values: Floats | NDArray[np.bool_]) -> Floats:
-    return np.asarray(times @ values / times.sum(axis=1))
 
 
 def _off_diagonal(table: NDArray[np.bool_]) -> Floats:

@@ -123,15 +123,16 @@ def sketch(pair: Pair, title: str) -> Spec:
     subtitle = [
         "Coloured: all values of the runs; the smaller these areas, the more robust the lists.",
         "Grey: between the means; the larger it is, the more accurate the metric.",
-        title,
+        f"{pair.models}; {title}",
     ]
-    text: Spec = {"text": f"Silhouettes of two models: {pair.models}", "subtitle": subtitle}
+    text: Spec = {"text": "The silhouettes of two models", "subtitle": subtitle}
     return _chart(text, {"width": 460, "height": 260, "layer": layers})
 
 
 def panel_chart(panels: Sequence[tuple[Pair, str]]) -> Spec:
     """Figure 2: a panel a metric and kind of list; all runs in the first."""
     rows = [point for pair, title in panels for point in _points(pair, title)]
+    titles = [title for _, title in panels]
     pair, title = panels[0]
     runs = [
         {"panel": title, "size": size, "value": value, "run": f"{model} {run}", "model": model}
@@ -152,7 +153,7 @@ def panel_chart(panels: Sequence[tuple[Pair, str]]) -> Spec:
         text,
         {
             "data": {"values": [*rows, *runs]},
-            "facet": {"field": "panel", "type": "nominal", "title": None, "sort": None},
+            "facet": {"field": "panel", "type": "nominal", "title": None, "sort": titles},
             "columns": 2,
             "resolve": {"scale": {"x": "independent", "y": "independent"}},
             "spec": PANEL | {"layer": [lines, *_layers(y)]},
@@ -174,7 +175,8 @@ def pilot_chart(pilot: pd.DataFrame) -> Spec:
         if value == value
     ]
     names = [name.replace("_", ", ") for name in SCORES]
-    dash = {"field": "what", "type": "nominal", "title": None, "sort": ["mean", "largest"]}
+    dash: Spec = {"field": "what", "type": "nominal", "title": None, "sort": ["mean", "largest"]}
+    dash |= {"legend": {"symbolType": "stroke", "orient": "top"}}
     encoding: Spec = {
         "x": {"field": "runs", "type": "quantitative", "title": "runs"},
         "y": {"field": "apart", "type": "quantitative", "title": "difference to all runs"},
@@ -240,4 +242,4 @@ def _chart(title: Spec, body: Spec) -> Spec:
 
 
 _X: Spec = {"field": "size", "type": "quantitative", "title": "words"}
-_COLOUR = _nominal("model", [UNBIASED, BIASED])
+_COLOUR = _nominal("model", [BIASED, UNBIASED])

@@ -22,6 +22,7 @@ MODELS = ("biased", "unbiased")
 PAIR = ("biased_key", "unbiased_key", "seed")
 KEYS = ("metric", "convention", "query", "part", "varied")
 TOLD = ("embedding", "corpus", "sentences", "dim", "stereotype", "method", "direction", "dose")
+NOTHING = ("", "none", "0")  # modified by nothing
 Limits = Mapping[str, Sequence[float]]
 
 
@@ -96,7 +97,11 @@ def _named(biased: pd.DataFrame, unbiased: pd.DataFrame) -> str:
     one, other = (
         {name: texts(each, name)[0] for name in TOLD if name in each} for each in (biased, unbiased)
     )
-    shared = [_fact(name, value) for name, value in one.items() if value and value == other[name]]
+    shared = [
+        _fact(name, value)
+        for name, value in one.items()
+        if value == other[name] and value not in NOTHING
+    ]
     differing = [
         f"{_fact(name, value)} against {other[name] or 'none'}"
         for name, value in one.items()
@@ -124,7 +129,7 @@ def _pair(
     if not reason and not np.array_equal(sizes, numbers(unbiased, "size")):
         reason = "the models were asked about different words"
     values = values if not reason else [np.empty((0, len(sizes)))] * 2
-    complete = np.isfinite(np.concatenate(values)).all(axis=0, keepdims=True)[0]
+    complete = np.logical_and.reduce(np.isfinite(np.concatenate(values)), axis=0)
     if not reason and complete.sum() < 2:
         reason = "fewer than two sizes at which every subset has a score"
     least, most = (numbers(biased, name)[0].item() for name in ("least", "most"))

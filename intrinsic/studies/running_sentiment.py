@@ -6,7 +6,7 @@ losses of its own subset of the words; so the margins of all runs are one produc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 Flags = NDArray[np.bool_]
 
 RUNS = 100  # trained side by side: their curvatures fill 36 MB at 300 dimensions
-GROWN = 1.12  # a curvature serves until its subset has grown by so much
-CLOSE = 1e-12  # Newton's decrement, squared, before the last step: it leaves a tenth at most
+GROWN = 1.5  # a curvature serves until its subset has grown by so much
+CLOSE = 1e-10  # Newton's decrement, squared, before the last step, which leaves a tenth or less
 MOST_STEPS = 12  # with an old curvature, then the classifier is trained anew
-SLOW = 0.1  # of the decrement left after a step: the curvature is no longer that of the subset
+SLOW = 0.5  # of the decrement left after a step: the curvature is no longer that of the subset
 
 
 def rnsb_of_targets(metric: NegativeSentiment, words: FoundQuery, subsets: Subsets) -> Floats:
@@ -106,11 +106,30 @@ def classify_along(
     return found
 
 
+class Step(NamedTuple):
+    """How far the weights moved, and how much the slope changed by it. Shapes: (dim + 1, runs)."""
+
+    moved: Floats
+    bend: Floats
+
+    def share(self, along: Floats, of: Floats) -> Floats:
+        """``along . of / moved . bend`` of each run; 0 of one that did not move."""
+        product: Floats = np.einsum("ij,ij->j", self.moved, self.bend)
+        counts = product > 0
+        share: Floats = np.einsum("ij,ij->j", along, of) / np.where(counts, product, 1)
+        return np.where(counts, share, 0)
+
+    def of(self, chosen: Flags) -> Step:
+        """Those of some of the runs."""
+        return Step(self.moved[:, chosen], self.bend[:, chosen])
+
+
 class Classifiers:
     """A logistic regression for each run; ``weights`` (dim + 1, runs), the intercept last.
 
-    They are trained by Newton's steps with the inverse curvature of an earlier subset (a chord
-    method) until the decrement is below ``CLOSE``; where that is slow, with a new curvature.
+    They are trained by Newton's steps with the inverse curvature of an earlier subset and the words
+    that joined since (a chord method) until the decrement is below ``CLOSE``; where that is slow,
+    with a new curvature.
     """
 
     def __init__(
@@ -138,20 +157,29 @@ class Classifiers:
         if step == 0:
             for run in active.tolist():
                 self._start(run, present[:, run])
+        else:
+            self._add_curvature(self.times == step)
         before = np.full(len(active), np.inf)
+        steps: list[Step] = []
+        last: Floats = np.empty(0)
         for _ in range(MOST_STEPS):
             for run in active[size > GROWN * self.known[active]].tolist():
                 self._learn_curvature(run, present[:, run], size)
             slope = self._slope(active, present)
-            move = np.matmul(self.inverse[active], slope.T[:, :, None].astype(np.float32))[:, :, 0]
-            decrement = np.einsum("ij,ij->j", slope, move.T)
+            if steps:
+                steps[-1] = steps[-1]._replace(bend=slope - last)
+            move = self._step(active, slope, steps)
+            decrement = np.einsum("ij,ij->j", slope, move)
             slow = decrement > SLOW * before
             self.known[active[slow]] = 0
-            self.weights[:, active[~slow]] -= move.T[:, ~slow]
-            done = (decrement < CLOSE) & ~slow
-            active, before = active[~done], np.where(slow, np.inf, decrement)[~done]
-            if not len(active):
+            move[:, slow] = 0
+            self.weights[:, active] -= move
+            going = (decrement >= CLOSE) | slow
+            if not going.any():
                 return
+            steps = [each.of(going) for each in (*steps, Step(-move, move))]
+            active, last = active[going], slope[:, going]
+            before = np.where(slow, np.inf, decrement)[going]
         for run in active.tolist():
             self._start(run, present[:, run])
 
@@ -163,6 +191,21 @@ class Classifiers:
         residual *= present[:, runs]
         return np.asarray(self.design.T @ residual + self.penalty[:, None] * weights)
 
+    def _step(self, runs: Places, slope: Floats, before: list[Step]) -> Floats:
+        """Inverse curvature times slope, corrected by how the slope changed along the steps before
+        it (L-BFGS, Nocedal, 1980). Shapes: (dim + 1, runs).
+        """
+        found: Floats = slope.copy()
+        shares: list[Floats] = []
+        for each in before[::-1]:
+            shares.append(each.share(each.moved, found))
+            found -= shares[-1] * each.bend
+        turned = np.matmul(self.inverse[runs], found.T[:, :, None].astype(np.float32))
+        found = turned[:, :, 0].T.astype(np.float64)
+        for each, share in zip(before, shares[::-1], strict=True):
+            found += (share - each.share(each.bend, found)) * each.moved
+        return found
+
     def _learn_curvature(self, run: int, present: Flags, size: float) -> None:
         rows = self.design[present]
         likely = expit(rows @ self.weights[:, run])
@@ -170,6 +213,17 @@ class Classifiers:
         curvature.flat[:: len(curvature) + 1] += self.penalty
         self.inverse[run] = np.linalg.inv(curvature)
         self.known[run] = size
+
+    def _add_curvature(self, joining: Flags) -> None:
+        """Add that of the words that join, as many in every run (Woodbury's identity)."""
+        runs = len(self.inverse)
+        places = np.nonzero(joining.T)[1].reshape(runs, -1)
+        rows = self.design[places]  # (runs, words, dim)
+        likely = expit(np.einsum("rwd,dr->rw", rows, self.weights))
+        scaled = (rows * np.sqrt(likely * (1 - likely))[:, :, None]).astype(np.float32)
+        known = scaled @ self.inverse
+        inner = known @ scaled.swapaxes(1, 2) + np.eye(scaled.shape[1], dtype=np.float32)
+        self.inverse -= known.swapaxes(1, 2) @ np.linalg.solve(inner, known)
 
     def _start(self, run: int, present: Flags) -> None:
         """Train from nothing, with steps that never raise the loss."""

@@ -33,13 +33,16 @@ class Subsets(NamedTuple):
         return len(next(iter(self.orders.values()))), len(self.sizes)
 
     def drawn(self, words: FoundQuery) -> Iterator[FoundQuery]:
-        """The query with every subset in the place of its items, run by run."""
+        """The query with every subset in the place of its items, run by run.
+
+        Items stay in the order of their list, for some metrics ask about the first pair there is.
+        """
         runs, steps = self.shape
         for run in range(runs):
             for step in range(steps):
                 yield words.take(
                     {
-                        role: orders[run, : self.counts[role][step]]
+                        role: np.sort(orders[run, : self.counts[role][step]])
                         for role, orders in self.orders.items()
                     }
                 )

@@ -21,7 +21,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa as peer_fleiss
 from analysis.agreement import Floats, fleiss_kappa
 from analysis.results import Tables
 from analysis.studies.base_pairs import BasePairs
-from analysis.studies.base_pairs_table import jackknife
+from analysis.studies.base_pairs_estimate import jackknife
 
 PAIRS = ["she:he", "woman:man", "girl:boy", "gal:guy", "female:male"]
 WORDS = [f"w{i}" for i in range(24)]

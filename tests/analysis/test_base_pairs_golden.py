@@ -12,8 +12,9 @@ from gensim.models import KeyedVectors
 
 from analysis.results import Tables
 from analysis.studies.base_pairs import PUBLISHED, beside_published
+from analysis.studies.base_pairs_estimate import Bootstrap
 from analysis.studies.base_pairs_readings import read_probes
-from analysis.studies.base_pairs_table import Bootstrap, estimate_all
+from analysis.studies.base_pairs_table import estimate_all
 from intrinsic import METRICS
 from intrinsic.studies.base_pairs import BasePairs
 

@@ -96,7 +96,7 @@ def test_what_no_number_of_embeddings_sees() -> None:
 def test_embeddings_that_are_not_modified_are_one_base() -> None:
     found = needed(Design(1), 0.8, sees, 200)
     assert found
-    assert 75 <= found <= 100, "some 85 by the normal limit of z"
+    assert 75 <= found <= 120, "some 85 by the normal limit of z, more by the interval"
     assert Design(1).bases(found) == 1
 
 

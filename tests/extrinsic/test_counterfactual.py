@@ -53,7 +53,7 @@ def test_flips_are_those_of_all_pairs_counted() -> None:
     differ = {(one, other): (table[one] != table[other]).mean() for one, other in pairs}
     values = found.set_index("group")["value"]
     assert values["all"] == pytest.approx(np.mean(list(differ.values())))
-    for term in table:
+    for term in TERMS:
         own = [value for pair, value in differ.items() if term in pair]
         assert values[term] == pytest.approx(np.mean(own))
     between = found[found["privileged"] == "g"].iloc[0]

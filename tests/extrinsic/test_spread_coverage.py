@@ -1,9 +1,17 @@
 """How often does the interval of the largest difference hold the truth? Simulated tables.
 
-Shares of 400 tables by how the groups lie: all alike; evenly apart (``line``); one apart from the
-others (``one``); two camps (``half``); one at either end and the others between (``between``), at
-differences of .1 to .4 below .5 and .9, of 100 and 300 items a group: mean, lowest, highest over
-them. See ``test_over_every_shape``, which prints the table.
+By how the groups lie: all alike; evenly apart (``line``); one apart from the others (``one``); two
+camps (``half``); one at either end and the others between (``between``). Mean, lowest and highest
+over differences of .1, .2 and .4 below .5 and .9, of 100 and 300 items a group; 500 tables each:
+
+               3 groups            6 groups
+    alike      .956 .952 .958      .965 .952 .976
+    line       .954 .928 .982      .970 .952 .992
+    one        .951 .932 .964      .948 .922 .978
+    half       .958 .942 .970      .957 .944 .974
+    all        .954 .928 .982      .960 .922 .992
+
+Of groups of 30 to 300 items side by side it is .90 to .99.
 """
 
 from __future__ import annotations
@@ -19,7 +27,7 @@ from extrinsic.spread import DIFFERENCE, RATIO, Block, Spread, estimate_spread
 
 Floats = NDArray[np.float64]
 LEVEL = 0.95
-TABLES = 400
+TABLES = 200
 
 
 def shape(name: str, k: int) -> Floats:
@@ -48,14 +56,13 @@ def coverage(rates: Floats, n: int, tables: int, spread: Spread = DIFFERENCE) ->
 
 @pytest.fixture(autouse=True)
 def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extrinsic.spread.DRAWS", 1000)
+    monkeypatch.setattr("extrinsic.spread.DRAWS", 500)
 
 
-@pytest.mark.parametrize("name", ["alike", "line", "half"])
-@pytest.mark.parametrize("k", [3, 6])
+@pytest.mark.parametrize(("k", "name"), [(3, "alike"), (3, "half"), (6, "alike"), (6, "one")])
 def test_it_holds_the_truth_among_three_and_six_groups(k: int, name: str) -> None:
-    """Of 200 tables; the standard error is .015."""
-    assert 0.93 - 0.03 <= coverage(0.7 - 0.3 * shape(name, k), 100, 200) <= 0.97 + 0.024
+    """Of 120 tables; the standard error is .02."""
+    assert 0.90 <= coverage(0.7 - 0.3 * shape(name, k), 100, 120) <= 0.995
 
 
 def test_an_interval_that_forgets_the_maximum_does_not() -> None:

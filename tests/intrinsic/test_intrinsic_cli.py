@@ -16,7 +16,8 @@ import yaml
 from gensim.models import KeyedVectors
 
 from files import InputError
-from files.vectors import save_vectors
+from files.vector_files import vector_files
+from files.vectors import read_vectors, save_vectors
 from intrinsic import METRICS
 from intrinsic.__main__ import main
 from intrinsic.audit import audit, choose_metrics, language_of, rank_correlations, ranks
@@ -44,6 +45,8 @@ class Row(TypedDict):
     n_lost: int
     lost: str
     value: float | None
+    low: float | None
+    high: float | None
     each: dict[str, float]
     reason: str
 
@@ -338,3 +341,48 @@ def test_the_metrics_are_listed_without_heavy_libraries() -> None:
         " 'pandas', 'torch'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_files_in_which_nothing_is_found_are_told_and_not_ranked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for seed, name in enumerate(("one.vec", "two.vec", "three.vec")):
+        save_vectors(small(seed, ["foo", "bar"]), tmp_path / name)
+    files = [str(tmp_path / f"{name}.vec") for name in ("one", "two", "three")]
+    assert main([*files, "--metric", "weat"]) == 0
+    assert "no metric has a value for every file" in capsys.readouterr().out
+
+
+def test_resamples_show_their_interval(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--words", str(folder / "mine.json"), "--metric", "weat"]
+    assert main([str(folder / "one.vec"), *words]) == 0
+    assert "95% interval" not in capsys.readouterr().out
+    assert main([str(folder / "one.vec"), *words, "--resamples", "50"]) == 0
+    shown = capsys.readouterr().out
+    (row,) = rows_of(folder, capsys, "--metric", "weat", "--resamples", "50")
+    assert f"{row['low']:.4f}, {row['high']:.4f}" in shown
+    assert "95% interval" in shown
+
+
+def test_what_is_not_asked_and_not_compared_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare = {role: words for role, words in MINE["mine"].items() if role != "B"}
+    queries = {"more": MINE["mine"] | {"X3": ["xa"], "A3": ["aa"]}, "bare": bare}
+    (folder / "two.json").write_text(json.dumps(queries), encoding="utf-8")
+    words = ["--words", str(folder / "two.json")]
+    assert main([str(folder / "one.vec"), *words, "--metric", "weat", "--query", "more"]) == 0
+    shown = capsys.readouterr().out
+    assert "weat compares two groups and leaves X3, A3 of query 'more' out\n" in shown
+    lacks = "query 'bare' has no B, which weat, generalised_weat, rnsb, bat, same ask about\n"
+    assert lacks in shown
+
+
+def test_a_result_in_the_store_opens_as_vectors(tmp_path: Path) -> None:
+    result = tmp_path / "store" / "vectors" / "0123"
+    result.mkdir(parents=True)
+    save_vectors(small(0), result / "vectors")
+    (result / "recipe.json").touch()
+    found = read_vectors(result)
+    assert (found.vectors == small(0).vectors).all()
+    assert vector_files(result) == [result / "vectors" / f for f in ("words.txt", "vectors.npy")]

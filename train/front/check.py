@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from train.point import Plan
-    from train.store import Store
+    from train.point import Point
 
 
 @runtime_checkable
@@ -22,18 +21,17 @@ class Checked(Protocol):
         """Raise ``InputError`` for what no point can be made of."""
 
 
-def check_input(plans: Iterable[Plan], store: Store, console: Console) -> None:
-    """Check every different task whose results are not there yet, and say where a point is part
-    generated, part not. Raises ``InputError``.
+def check_input(points: Iterable[Point], console: Console) -> None:
+    """Check every different task, and say where a point is part generated, part not. Raises
+    ``InputError``.
     """
     parts: dict[str, Checked] = {}
     mixed: dict[str, None] = {}
-    for plan in plans:
-        task = plan.point.task
-        if isinstance(task, Checked) and plan.task and not store.has(plan.task):
-            parts.setdefault(repr(task), task)
-        if told := plan.point.mixture:
-            mixed[told] = None
+    for point in points:
+        if isinstance(point.task, Checked):
+            parts.setdefault(repr(point.task), point.task)
+        if point.mixture:
+            mixed[point.mixture] = None
     for part in parts.values():
         part.check()
     for told in mixed:

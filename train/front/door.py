@@ -99,8 +99,8 @@ def run_alone(config: DictConfig) -> int:
     console = Console()
     refuse_unknown_keys(config, hydra_node())
     settings = read_settings(config)
+    check_input([read_point(config)], console)
     plan, store = _prepare(config, settings)
-    check_input([plan], store, console)
     again = plan_remakes([plan], [plan], store, settings, console)
     study = read_study(config)
     if settings.power:

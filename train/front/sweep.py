@@ -19,7 +19,7 @@ from train.front.compose import Composer, cells, read_planner, read_point, read_
 from train.front.guard import guarded
 from train.front.settings import Overwrite, read_settings
 from train.outcome import Outcome, note, read_outcome, results_folder, sharing
-from train.point import Plan, plan_point
+from train.point import Plan, Point, plan_point
 from train.power import print_power
 from train.progress import SweepProgress
 from train.store import Stage, Store
@@ -50,9 +50,10 @@ def sweep(
 
     console, settings = Console(), read_settings(config)
     store = Store(settings.store)
-    every = plan_jobs(config, arguments, store)
+    read = read_cells(config, arguments)
+    check_input([point for point, _ in read], console)
+    every = plan_jobs(read, store)
     plans = [job.plan for job in distinct(every)]
-    check_input(plans, store, console)
     again = plan_remakes(plans, [job.plan for job in every], store, settings, console)
     study = read_study(config)
     if settings.power:
@@ -69,7 +70,7 @@ def sweep(
                 outcomes |= run(left, store, results, make_launcher, config, console)
             if settings.overwrite == "only-cache" or all(whole(job, store) for job in every):
                 break
-            before, every = every, plan_jobs(config, arguments, store)
+            before, every = every, plan_jobs(read_cells(config, arguments), store)
             held.add(stages(every))
             if not (left := to_make_again(before, every, store, results, outcomes)):
                 break
@@ -150,13 +151,18 @@ def whole(job: Job, store: Store) -> bool:
     return all(map(store.intact, job.plan.ends))
 
 
-def plan_jobs(config: DictConfig, arguments: Sequence[str], store: Store) -> list[Job]:
-    """One job for each cell of the grids, so that bad input ends the sweep before anything runs."""
+def read_cells(config: DictConfig, arguments: Sequence[str]) -> list[tuple[Point, list[str]]]:
+    """The point and the overrides of each cell of the grids."""
     sweeper = OmegaConf.to_container(config.hydra.sweeper, resolve=True)
     assert isinstance(sweeper, dict)
     compose = Composer(config.hydra.job.config_name)
     overrides = cells(sweeper["params"] or {}, sweeper["grids"] or [], arguments)
-    return [Job(plan_point(read_point(compose(cell)), store), cell) for cell in overrides]
+    return [(read_point(compose(cell)), cell) for cell in overrides]
+
+
+def plan_jobs(read: Sequence[tuple[Point, list[str]]], store: Store) -> list[Job]:
+    """One job for each cell, so that bad input ends the sweep before anything runs."""
+    return [Job(plan_point(point, store), cell) for point, cell in read]
 
 
 def to_run(jobs: Sequence[Job], store: Store, results: Path, overwrite: Overwrite) -> list[Job]:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from files import run_cli
-from train.store.explain import explain
+from files.options import Parser
+from train.store.explain import explain, find
+from train.store.export import export
 from train.store.tools import gc, ls, open_store, verify
 
 
@@ -19,14 +21,16 @@ class Arguments(argparse.Namespace):
     store: str
     stage: str | None
     key: str
+    file: str
+    force: bool
     json: bool
     older_than: str | None
     dry_run: bool
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """``python -m train.store ls | explain KEY | gc | verify``; 1 where verify finds damage."""
-    parser = argparse.ArgumentParser(prog="python -m train.store", description=__doc__)
+    """``python -m train.store ls``, or another of its commands; 1 where verify finds damage."""
+    parser = Parser(prog="python -m train.store", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     each = {
         "ls": commands.add_parser(
@@ -35,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "explain": commands.add_parser(
             "explain", help="the full recipe of a result and the command that makes it again"
         ),
+        "export": commands.add_parser(
+            "export", help="write the vectors, table or text of a result to a file of your own"
+        ),
         "gc": commands.add_parser(
             "gc", help="remove orphaned work and damaged results, and results not used for long"
         ),
@@ -42,7 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     for name in ("ls", "verify"):
         each[name].add_argument("stage", nargs="?", help="one stage only, such as vectors")
-    each["explain"].add_argument("key", help="a key or the beginning of one")
+    for name in ("explain", "export"):
+        each[name].add_argument("key", help="a key or the beginning of one")
+    out = "its ending tells the format: .vec, .bin, .glove, .csv, .parquet"
+    each["export"].add_argument("file", help=out)
+    each["export"].add_argument("--force", action="store_true", help="replace the file")
     each["explain"].add_argument("--json", action="store_true", help="as JSON")
     each["gc"].add_argument(
         "--older-than", metavar="AGE", help="also results not used for so long: 12h, 30d, 8w"
@@ -58,6 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console, store = Console(), open_store(given.store)
     if given.command == "explain":
         explain(store, given.key, console, as_json=given.json)
+    elif given.command == "export":
+        export(find(store, given.key), given.file, console, force=given.force)
     elif given.command == "gc":
         gc(store, given.older_than, console, dry_run=given.dry_run)
     elif given.command == "verify":

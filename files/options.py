@@ -1,0 +1,16 @@
+"""Command lines whose mistakes are answered as all bad input is: by one line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NoReturn
+
+from files.errors import InputError
+
+
+class Parser(argparse.ArgumentParser):
+    """An ``ArgumentParser`` that raises ``InputError`` where others print their usage and exit."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise ``InputError`` with the message."""
+        raise InputError(f"{message}; {self.prog} --help tells what there is")

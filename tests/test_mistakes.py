@@ -1,0 +1,49 @@
+"""A mistake at the command line is answered by one line and status 2, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from biasbridge.__main__ import main
+from files.errors import run_cli
+from tests.mistakes import MISTAKES, prepare
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mistakes")
+    prepare(folder)
+    return folder
+
+
+def files_in(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_there_are_fifty() -> None:
+    assert len({command for command, _ in MISTAKES}) == 50
+
+
+@pytest.mark.parametrize(("command", "answer"), MISTAKES, ids=[each[0] for each in MISTAKES])
+def test_a_mistake(
+    command: str,
+    answer: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PYTHONPATH", "")
+    monkeypatch.setattr(sys, "argv", ["biasbridge", *command.split()])
+    before = files_in(folder)
+    with pytest.raises(SystemExit) as stop:
+        run_cli(main)
+    out, error = capsys.readouterr()
+    assert (stop.value.code, out) == (2, ""), error
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+    assert answer in error
+    assert files_in(folder) == before
