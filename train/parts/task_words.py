@@ -31,9 +31,9 @@ class TaskWords(Fileless):
     ``unprivileged`` group, A and B those of posts with label 0 and 1, by the log-odds of
     ``extrinsic.task_words``, from the training posts alone.
 
-    ``source``, ``groups`` and ``challenge`` are those of the task: its very stages are read. Without
-    a source it has no posts, and its words cannot be asked for; with a challenge, which is what it
-    is tested on, all posts of a source without a split are learned from. size, min_posts, min_z,
+    ``source``, ``groups`` and ``challenge`` are the task's own: its very stages are read. Without a
+    source it has no posts, and its words cannot be asked for; with a challenge, which is what it is
+    tested on, all posts of a source without a split are learned from. size, min_posts, min_z,
     prior: see ``extrinsic.task_words.Limits``.
     """
 
