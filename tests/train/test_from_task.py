@@ -10,6 +10,7 @@ import pytest
 
 from analysis.results import Tables, read_tables, write_tables
 from analysis.show import word_lists
+from corpora.generated_templates import GeneratedTemplates
 from corpora.hatespeech import Davidson, HatEval
 from corpora.labelled import TableSource, held_out
 from corpora.world import GeneratedPosts
@@ -133,6 +134,11 @@ def test_without_training_posts_it_is_refused_with_the_remedy(tmp_path: Path) ->
     unsplit.to_parquet(tmp_path / "posts.parquet")
     with pytest.raises(InputError, match="every post is a test item"):
         draw_words(WORDS, tmp_path, {"posts": tmp_path}, 0)
+    challenged = replace(WORDS, source=source, challenge=GeneratedTemplates())
+    [stage] = planned(tmp_path, words=challenged).task_words()
+    assert stage.params["learned"] == "all"
+    draw_words(replace(WORDS, challenge=GeneratedTemplates()), tmp_path, {"posts": tmp_path}, 0)
+    assert (tmp_path / "words.yaml").is_file()
     with pytest.raises(InputError, match="takes words from a task's posts, and there are none"):
         planned(tmp_path, words=replace(WORDS, source=None))
 

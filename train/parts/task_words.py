@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
-from corpora.kinds import Source, Unsplit
+from corpora.kinds import PostChallenge, Source, Unsplit
 from extrinsic.kinds import Tagger
 from extrinsic.task_words import FROM_TASK, Limits, as_query, words_of_task
 from files import InputError, choice
@@ -31,15 +31,17 @@ class TaskWords(Fileless):
     ``unprivileged`` group, A and B those of posts with label 0 and 1, by the log-odds of
     ``extrinsic.task_words``, from the training posts alone.
 
-    ``source`` and ``groups`` are those of the task: its very stages are read. None: the task has no
-    posts, and its words cannot be asked for. size, min_posts, min_z, prior: see
-    ``extrinsic.task_words.Limits``.
+    ``source``, ``groups`` and ``challenge`` are the task's own: its very stages are read. Without a
+    source it has no posts, and its words cannot be asked for; with a challenge, which is what it is
+    tested on, all posts of a source without a split are learned from. size, min_posts, min_z,
+    prior: see ``extrinsic.task_words.Limits``.
     """
 
     source: Source | None
     groups: Tagger
     privileged: str = "male"
     unprivileged: str = "female"
+    challenge: PostChallenge | None = None
     size: Count = 25
     min_posts: Count = 10
     min_z: NotNegative = 1.96
@@ -48,7 +50,8 @@ class TaskWords(Fileless):
     name: ClassVar[str] = FROM_TASK
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
-    unkeyed: ClassVar[tuple[str, ...]] = ("source", "groups")  # their result is the input
+    # The result of the first two is the input; of the third see keyed
+    unkeyed: ClassVar[tuple[str, ...]] = ("source", "groups", "challenge")
 
     @property
     def language(self) -> str:
@@ -56,8 +59,9 @@ class TaskWords(Fileless):
         return language_of(self.source) if self.source else UNDETERMINED
 
     def keyed(self) -> Mapping[str, object]:
-        """What the word sets say of the posts."""
-        return {"language": self.language, "of": self.source.name if self.source else ""}
+        """What the word sets say of the posts; whether those without a split are learned from."""
+        told = {"language": self.language, "of": self.source.name if self.source else ""}
+        return told | ({"learned": "all"} if self.challenge else {})
 
     def lay(self, stages: Stages) -> Stage:
         """The stage that ends in ``words.yaml``. Raises ``InputError`` where no posts are set apart
@@ -68,7 +72,8 @@ class TaskWords(Fileless):
                 f"{FROM_TASK} takes words from a task's posts, and there are none; choose"
                 " task=hatespeech_en and a source, or other words"
             )
-        if isinstance(self.source, Unsplit) and self.source.cross_validated:
+        unsplit = isinstance(self.source, Unsplit) and self.source.cross_validated
+        if unsplit and not self.challenge:
             raise _no_training(self.source.name)
         posts = lay_posts(stages, self.source, self.groups)
         return stages("words", self, draw_words, {"posts": posts})
@@ -78,7 +83,7 @@ def draw_words(words: TaskWords, out: Path, inputs: Inputs, seed: int) -> None:
     """``words.yaml``, the query, and ``words.parquet``, the evidence for each word."""
     assert words.source is not None
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
-    if (posts["split"] == ALL).any():
+    if (posts["split"] == ALL).any() and not words.challenge:
         raise _no_training(words.source.name)
     limits = Limits(words.size, words.min_posts, words.min_z, words.prior)
     groups = (words.privileged, words.unprivileged)
