@@ -32,8 +32,6 @@ def test_sentiment_words_by_sums_are_those_by_a_loop(
     words = tmp_path / "words.json"
     words.write_text(json.dumps({"mine": sets}), encoding="utf-8")
     settings: dict[str, Any] = {} if name == "ect" else {"convention": "bsa"}
-        name, {}
-    )
     metric = METRICS[name].by(**settings, queries=("mine",), words=str(words))
     vectors = read_vectors(realdata / "vectors/googlenews_13k.bin")
     found = find_query(vectors, metric.asked[0], metric.about.takes, case=metric.case)
