@@ -20,6 +20,7 @@ CONCLUSIONS = (
     *("correlation.json", "correlations.csv", "correlations.tex", "made.csv", "survey.csv"),
     *("calibration.csv", "calibration_curves.csv", "calibration_dependence.csv"),
     *("control.csv", "control_studies.csv", "base_pairs.csv"),
+    *(f"silhouettes{name}.csv" for name in ("", "_means", "_curves", "_runs")),
     *("figures", "report.html"),
 )
 # Of a path in quotation marks, which may hold spaces, and of any other.

@@ -70,16 +70,17 @@ class FoundQuery:
         """The same with every set drawn anew with replacement."""
         sizes = {role: len(found.items) for role, found in self.sets.items()}
         drawn = {role: rng.integers(size, size=size) for role, size in sizes.items() if size}
-        return self._take(drawn)
+        return self.take(drawn)
 
     def joint_resamples(self) -> Iterator[FoundQuery]:
         """The resamples of ``intrinsic.resampling``, one by one; a set may be empty in some."""
         draws = {role: draw_items(role, found) for role, found in self.measured.items()}
         for i in range(RESAMPLES):
             times = {role: drawn[:, i] for role, drawn in draws.items()}
-            yield self._take({role: np.repeat(np.arange(len(n)), n) for role, n in times.items()})
+            yield self.take({role: np.repeat(np.arange(len(n)), n) for role, n in times.items()})
 
-    def _take(self, places: Mapping[str, NDArray[np.intp]]) -> FoundQuery:
+    def take(self, places: Mapping[str, NDArray[np.intp]]) -> FoundQuery:
+        """The same with the items of these roles at these places, as often as named."""
         sets = {role: self[role].take(drawn) for role, drawn in places.items()}
         return dataclasses.replace(self, sets={**self.sets, **sets})
 

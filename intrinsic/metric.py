@@ -260,14 +260,15 @@ class Metric:
         corpus or the training. NaN where fewer than nine in ten resamples have a score.
         """
         rng = np.random.default_rng(seed)
-        drawn = self._on_each((words.resampled(rng) for _ in range(self.resamples)), seed)
+        drawn = self.on_each((words.resampled(rng) for _ in range(self.resamples)), seed)
         return {part: percentiles(values, self.resamples) for part, values in drawn.items()}
 
     def resampled(self, words: FoundQuery) -> Mapping[str, Sequence[float]]:
         """Each part's score over ``intrinsic.resampling``'s resamples; NaN where it has none."""
-        return self._on_each(words.joint_resamples(), 0)
+        return self.on_each(words.joint_resamples(), 0)
 
-    def _on_each(self, drawn: Iterable[FoundQuery], seed: int) -> dict[str, list[float]]:
+    def on_each(self, drawn: Iterable[FoundQuery], seed: int) -> dict[str, list[float]]:
+        """Each part's values on what was drawn of a query, in order; NaN where it has none."""
         found = [self._values(words, seed) for words in drawn]
         parts = dict.fromkeys(part for values in found for part in values)
         return {part: [values.get(part, math.nan) for values in found] for part in parts}

@@ -50,11 +50,11 @@ def negative_sentiment(
         )
     words = np.concatenate([first, second])
     is_negative = np.repeat([0.0, 1.0], [len(first), len(second)])
-    weights, intercept = _logistic_regression(words, is_negative, penalise_intercept)
+    weights, intercept = logistic_regression(words, is_negative, penalise_intercept)
     return np.asarray(expit(np.asarray(targets, dtype=np.float64) @ weights + intercept))
 
 
-def _logistic_regression(
+def logistic_regression(
     words: Floats, labels: Floats, penalise_intercept: bool
 ) -> tuple[Floats, float]:
     """Weights, a combination of the words (few words, few coordinates), and the intercept."""

@@ -66,7 +66,7 @@ def coherence(x: ArrayLike, y: ArrayLike, a: ArrayLike) -> tuple[float, float]:
     if len(attributes) < 2:
         raise InputError("a ranking needs at least two attribute words")
     cosines: Floats = unit_rows(means((x, y))) @ attributes.T
-    first, second = (_ranks(cosines[group]) - (len(attributes) + 1) / 2 for group in (0, 1))
+    first, second = (ranks(cosines[group]) - (len(attributes) + 1) / 2 for group in (0, 1))
     spread = math.sqrt((first @ first) * (second @ second))
     if not spread:
         raise InputError(
@@ -80,7 +80,7 @@ def coherence(x: ArrayLike, y: ArrayLike, a: ArrayLike) -> tuple[float, float]:
     return rho, float(2 * stdtr(free, -t))
 
 
-def _ranks(values: Floats) -> Floats:
+def ranks(values: Floats) -> Floats:
     """Ranks from 1, equal values sharing their mean rank."""
     order = values.argsort()
     if (np.diff(values[order]) == 0).any():

@@ -114,6 +114,7 @@ def test_all_is_printed_written_and_drawn(tmp_path: Path) -> None:
         "control_r.png",
         "control_power.svg",
         "control_power.png",
+        "report.html",
     }
 
 
