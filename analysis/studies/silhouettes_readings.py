@@ -103,7 +103,7 @@ def _named(biased: pd.DataFrame, unbiased: pd.DataFrame) -> str:
         if value == other[name] and value not in NOTHING
     ]
     differing = [
-        f"{_fact(name, value)} against {other[name] or 'none'}"
+        f"{_fact(name, value or 'none')} against {other[name] or 'none'}"
         for name, value in one.items()
         if value != other[name]
     ]

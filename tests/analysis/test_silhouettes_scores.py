@@ -93,7 +93,12 @@ def probe_rows(
     """``values``: by size."""
     about = {"weat": (-2.0, 2.0, 0.0), "ripa": (-np.inf, np.inf, 0.0), "sq": (0.0, 1.0, np.nan)}
     least, most, unbiased = about[metric]
-    told = {"point": point, "probe": "silhouettes", "metric": metric, "convention": "default"}
+    told: dict[str, object] = {
+        "point": point,
+        "probe": "silhouettes",
+        "metric": metric,
+        "convention": "default",
+    }
     told |= {"query": "q", "part": "", "varied": "targets", "least": least, "most": most}
     return [
         told | {"unbiased": unbiased, "n_lost": 0, "size": size, "values": each, "reason": ""}

@@ -1,0 +1,72 @@
+"""Two reference models: each measured on the words that both know."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+from points import SUBJECT, WEAT
+
+from files import InputError
+from files.vectors import keyed, open_mapped, save_mapped
+from intrinsic.studies.silhouettes import Silhouettes
+from train.parts.reference import Reference, Shared, keep_shared
+from train.point import Plan, Point, plan_point
+from train.store import Store
+
+
+def write(folder: Path, words: str) -> Path:
+    matrix = np.random.default_rng(len(words)).normal(size=(len(words), 4)).astype(np.float32)
+    save_mapped(keyed([*words], matrix), folder / "vectors")
+    return folder
+
+
+def test_vectors_are_those_of_the_shared_words(tmp_path: Path) -> None:
+    own, other = write(tmp_path / "own", "abcd"), write(tmp_path / "other", "dxb")
+    keep_shared(Shared(), tmp_path, {"vectors": own, "other": other}, 0)
+    shared, whole = open_mapped(tmp_path / "vectors"), open_mapped(own / "vectors")
+    assert shared.index_to_key == ["b", "d"]
+    assert (shared["d"] == whole["d"]).all()
+
+
+def test_disjoint_vocabularies_are_refused(tmp_path: Path) -> None:
+    own, other = write(tmp_path / "own", "abcde"), write(tmp_path / "other", "xyz")
+    with pytest.raises(InputError, match=r"share no word: one knows a, b, c, \.\.\., the other x"):
+        keep_shared(Shared(), tmp_path, {"vectors": own, "other": other}, 0)
+    assert not (tmp_path / "vectors").exists()
+
+
+def planned(folder: Path, which: Literal["biased", "unbiased"], seed: int = 0) -> Plan:
+    unbiased = dataclasses.replace(
+        SUBJECT, corpus=dataclasses.replace(SUBJECT.corpus, stereotype=0.0)
+    )
+    subject = Reference(biased=SUBJECT, unbiased=unbiased, which=which)
+    point = Point(
+        experiment="e", seed=seed, subject=subject, metrics=(WEAT,), probe=Silhouettes(runs=2)
+    )
+    return plan_point(point, Store(folder))
+
+
+def test_both_points_name_both_models_and_say_which_they_are(tmp_path: Path) -> None:
+    biased, unbiased = (planned(tmp_path, which) for which in ("biased", "unbiased"))
+    for name in ("biased_key", "unbiased_key"):
+        assert biased.keys()[name] == unbiased.keys()[name]
+    assert biased.keys()["vectors_key"] != unbiased.keys()["vectors_key"]
+    assert biased.keys()["biased_key"] == biased.keys()["base_key"]
+    facts = biased.point.facts(), unbiased.point.facts()
+    assert [each["reference"] for each in facts] == ["biased", "unbiased"]
+    assert [each["stereotype"] for each in facts] == [0.5, 0.0]
+    assert planned(tmp_path, "biased", seed=1).keys()["biased_key"] != biased.keys()["biased_key"]
+
+
+def test_the_same_subsets_are_drawn_of_both_models(tmp_path: Path) -> None:
+    biased, unbiased = (planned(tmp_path, which).probes for which in ("biased", "unbiased"))
+    assert [stage.seed for stage in biased] == [stage.seed for stage in unbiased]
+
+
+def test_a_third_kind_of_model_is_refused() -> None:
+    with pytest.raises(InputError, match="which='neutral': give one of biased, unbiased"):
+        Reference(biased=SUBJECT, unbiased=SUBJECT, which="neutral")  # type: ignore[arg-type]
