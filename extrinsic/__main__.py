@@ -32,7 +32,7 @@ group counts in the rows "all" and in the rest. Measures: {", ".join(EVERY_MEASU
 SHOWN = 200  # rows of a kind: no more can be read in a terminal
 KINDS = ("value", "gap", "largest", "ratio")
 WORDS = ("classifier", "class", "measure", "group", "note")
-COMPARISONS = ("each", "rest", "largest")
+COMPARISONS = ("pair", "each", "rest", "largest")
 
 
 class Options(argparse.Namespace):
@@ -135,6 +135,8 @@ def _check(options: Options) -> None:
     for name in _listed(options.compare):
         if name not in COMPARISONS:
             raise InputError(f"--compare {name}: give one or more of {','.join(COMPARISONS)}")
+    if "pair" in _listed(options.compare) and not options.unprivileged:
+        raise InputError("--compare pair compares --privileged with --unprivileged; give both")
     if "each" in _listed(options.compare) and not options.privileged:
         raise InputError("--compare each compares with --privileged; give it")
 
@@ -158,7 +160,8 @@ def _parser() -> argparse.ArgumentParser:
     unprivileged = "the other group; without it every other group in turn"
     add("--unprivileged", metavar="VALUE", help=unprivileged)
     add("--groups", metavar="A,B,...", help="the groups that are compared (default: all)")
-    compare = "each (with the privileged group), rest, largest (the two furthest apart)"
+    compare = "pair (privileged and unprivileged), each (privileged and each other), rest (all"
+    compare += " others and each), largest (the two furthest apart)"
     add("--compare", metavar="LIST", help=compare)
     add("--measures", metavar="LIST", help="those below (default precision,recall,f1,fpr)")
     add("--multiclass", action="store_true", help="labels of any names, each against the rest")

@@ -197,7 +197,8 @@ def test_markup_in_a_group_is_printed_as_it_is(
         (["--score", "p", "--score", "q"], "2 --score and 1 --pred"),
         (["--measures", "auc"], "--measures auc needs scores; give their column by --score"),
         (["--measures", "recal"], "did you mean 'recall'"),
-        (["--compare", "others"], "--compare others: give one or more of each,rest,largest"),
+        (["--compare", "others"], "--compare others: give one or more of pair,each,rest,largest"),
+        (["--compare", "pair"], "--compare pair compares --privileged with --unprivileged"),
         (["--multiclass", "--pred", "other"], "--multiclass measures one classifier"),
     ],
 )
