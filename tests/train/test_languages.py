@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from extrinsic.tagger import MentionTagger
 from files import InputError
 from files.language import language_of
 from intrinsic.metrics.weat import Weat
+from intrinsic.wordsets import load_query, write_query
 from tests.points import SUBJECT, TASK, WEAT
 from train.embed import Pretrained
 from train.point import Point
@@ -65,17 +67,23 @@ def test_queries_posts_and_vectors_in_two_languages_are_refused() -> None:
         Point(experiment="e", seed=0, subject=SUBJECT, metrics=(), task=POSTS)
 
 
-def test_words_for_another_language_are_refused_where_a_method_uses_them() -> None:
+def test_built_in_words_follow_the_text_and_those_of_a_file_are_refused(tmp_path: Path) -> None:
+    assert replace(SPANISH, debias=Balance("debias")).words.query == "gender_union_es"
+    assert SPANISH.words.query == "gender_union", "not used: nothing is modified"
+    write_query(load_query("gender_union"), tmp_path / "english.yaml")
+    words = WordChoice(None, file=str(tmp_path / "english.yaml"))
     with pytest.raises(
-        InputError, match=r"=generated_es_gender is in 'es' and words=gender_union is in"
+        InputError, match=r"=generated_es_gender is in 'es' and words=english is in"
     ):
-        replace(SPANISH, debias=Balance("debias"))
-    replace(SPANISH, debias=Balance("debias"), words=WordChoice("gender_union_es"))
-    replace(SPANISH, debias=Balance("debias", 0))
+        replace(SPANISH, debias=Balance("debias"), words=words)
+    with pytest.raises(InputError, match=r"sembias: not in 'es', which has weat1_es, "):
+        WordChoice("sembias").in_language("es")
 
 
-def test_a_tagger_for_another_language_is_refused_where_it_is_used() -> None:
-    with pytest.raises(InputError, match=r"hateval_es is in 'es' and groups=gender_mentions is in"):
-        replace(TASK, source=HatEval("folder", "es"))
-    replace(TASK, source=HatEval("folder", "es"), groups=MentionTagger("gender_mentions_es"))
+def test_a_built_in_tagger_follows_the_posts_and_another_is_refused() -> None:
+    followed = replace(TASK, source=HatEval("folder", "es"))
+    assert followed.groups.name == "gender_mentions_es"
+    keywords = KeywordTagger("migrants", keywords=("migrant",), language="en")
+    with pytest.raises(InputError, match=r"hateval_es is in 'es' and groups=migrants is in"):
+        replace(TASK, source=HatEval("folder", "es"), groups=keywords)
     assert POSTS.groups.name == "gender_mentions", "not used: the posts come with their groups"
