@@ -36,14 +36,13 @@ def print_silhouettes(mean: pd.DataFrame, pilot: pd.DataFrame, console: Console)
         title = f"Robustness on both models, and accuracy: {models}; {max(part['pairs'])} pair(s)"
         console.print(title, style="bold", soft_wrap=True, highlight=False)
         drawn = Table(box=box.SIMPLE, show_edge=False, pad_edge=False)
-        for name in ("metric", "query", "lists"):
-            drawn.add_column(name, overflow="fold")
+        drawn.add_column("metric, query, lists", overflow="fold")
         for name in ("biased", "unbiased", "accuracy"):
             drawn.add_column(name, justify="right", no_wrap=True)
         columns = [_estimates(part, name) for name in SCORES]
         about = [texts(part, name) for name in ("metric", "query", "part", "varied")]
         for metric, query, of, varied, *found in zip(*about, *columns, strict=True):
-            drawn.add_row(metric, f"{query} {of}".strip(), varied, *found)
+            drawn.add_row(f"{f'{metric} {query} {of}'.strip()} {varied}", *found)
         console.print(drawn)
     reasons = mean[mean["reason"] != ""]
     told = text_rows(reasons, ("metric", "reason"))
