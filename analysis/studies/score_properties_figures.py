@@ -37,7 +37,7 @@ def print_scores(table: pd.DataFrame, console: Console) -> None:
     """Table 1, and why some scores are not in it."""
     console.print("Table 1: properties of scores, by search", style="bold", highlight=False)
     drawn = Table(box=box.SIMPLE, show_edge=False, pad_edge=False)
-    for name in ("score", "words", *VERDICTS, "nearest b0"):
+    for name in ("score", "words", *VERDICTS, "nearest"):
         text = name in ("score", *VERDICTS)
         drawn.add_column(name, justify="left" if text else "right", no_wrap=True)
     for row in _records(table):

@@ -125,8 +125,8 @@ class AttributeGroups:
             ("raw", (found["A"].raw, found["B"].raw)),
         ):
             value, error = _apart(*sets)
-            bounds = {"low": max(0.0, value - Z * error), "high": value + Z * error}
-            yield told | {"panel": panel, "value": value} | bounds
+            low, high = max(0.0, value - Z * error), value + Z * error
+            yield told | {"panel": panel, "value": value, "low": low, "high": high}
         every = np.concatenate([found["A"].matrix, found["B"].matrix])
         size = len(found["A"].words)
         halves = (np.split(rng.permutation(every), [size]) for _ in range(self.halves))

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
@@ -164,7 +165,7 @@ class Searched:
         best = min(each.loss for each in found)
         reached = [each.matrix for each in found]
         for number, (each, before) in enumerate(zip(self.sets, found, strict=True)):
-            if before.loss > best + SHORT * abs(best):
+            if before.loss > best + SHORT * abs(best) + EXACT:
                 others = carried_over(self.made_up, reached, each)
                 again = search([before.matrix, *others], AGAIN * self.probe.evaluations)
                 found[number] = again._replace(evaluations=before.evaluations + again.evaluations)
@@ -173,8 +174,8 @@ class Searched:
             yield self._row(end, f"{kind} {number // len(KINDS) + 1}", result)
 
     def _unbiased(self) -> Lowest:
-        """Over targets and attributes, from each attribute set; then with all targets alike, so
-        that there is little to vary; then on from the nearest.
+        """Over targets and attributes, from each attribute set and on from the nearest; then with
+        all targets alike, so that there is little to vary. Ends at the first witness.
         """
         margin = self.probe.margin
 
@@ -183,17 +184,14 @@ class Searched:
             # By the bias, so that the search does not end at words that are hardly biased
             return abs(self._score(matrix) - self.unbiased) / bias if bias >= margin else np.inf
 
-        rows, found = np.arange(self.made_up.words), []
-        for repair in (unchanged, self.made_up.alike):
-            for each in self.sets:
-                starts, evaluations = target_starts(self.made_up, each), self.probe.evaluations
-                near = partial(lowest, loss, free=rows, enough=EXACT, rng=self.rng, repair=repair)
-                found.append(near(starts, evaluations=evaluations))
-                if found[-1].loss > EXACT:
-                    further = FINISH * evaluations // len(self.sets)
-                    found.append(near([found[-1].matrix], evaluations=further))
-                if found[-1].loss <= EXACT:
-                    break
+        rows, evaluations = np.arange(self.made_up.words), self.probe.evaluations
+        found: list[Lowest] = []
+        for repair, each in product((unchanged, self.made_up.alike), self.sets):
+            near = partial(lowest, loss, free=rows, enough=EXACT, rng=self.rng, repair=repair)
+            found.append(near(target_starts(self.made_up, each), evaluations=evaluations))
+            if found[-1].loss > EXACT:
+                further = FINISH * evaluations // len(self.sets)
+                found.append(near([found[-1].matrix], evaluations=further))
             if found[-1].loss <= EXACT:
                 break
         count = sum(each.evaluations for each in found)
