@@ -7,7 +7,7 @@ import importlib
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from analysis.studies.study import Study
 from corpora.kinds import Challenge, PostChallenge
