@@ -7,9 +7,8 @@ import importlib
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from analysis.planner import Planner
 from analysis.studies.study import Study
 from corpora.kinds import Challenge, PostChallenge
 from files import Choice, InputError, nearest
@@ -21,6 +20,9 @@ from intrinsic.probe import Probe
 from train.parts.part import Subject, Task
 from train.parts.task_words import TaskWords
 from train.point import Point
+
+if TYPE_CHECKING:
+    from analysis.planner import Planner
 
 TARGET = "_target_"
 REFERENCE = re.compile(r"\$\{([\w.]+)\}")
@@ -114,6 +116,8 @@ def to_study(node: Tree) -> Study:
 
 def to_planner(node: Tree) -> Planner:
     """What a configuration's node ``planner`` asks for."""
+    from analysis.planner import Planner
+
     return cast("Planner", of_kind(Reader({"planner": node})(node, "planner"), Planner, "planner"))
 
 

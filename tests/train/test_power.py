@@ -18,6 +18,8 @@ from analysis.studies.survey import Survey
 from debias.attract_repel import AttractRepel
 from files import InputError
 from tests.points import SUBJECT, TASK, plan
+from train.configure import to_planner
+from train.front.settings import Settings
 from train.power import design_of, print_power, read_pilot
 from train.store import Store
 
@@ -104,3 +106,15 @@ def test_what_is_refused(plans: list[Plan], tmp_path: Path) -> None:
         print_power(Planner(), Correlation(), plans, store, tmp_path, console)
     with pytest.raises(InputError, match="study=survey asks for none"):
         print_power(STATED, Survey(), plans, store, tmp_path, console)
+
+
+def test_power_is_part_of_a_plan() -> None:
+    with pytest.raises(InputError, match="give plan=true with it"):
+        Settings("store", "results", False, "only-missing", "refuse", plan=False, power=True)
+
+
+def test_the_node_planner_is_read() -> None:
+    node = {"_target_": "analysis.planner.Planner", "power": 0.9, "reliability_y": 0.5}
+    assert to_planner(node) == Planner(power=0.9, reliability_y=0.5)
+    with pytest.raises(InputError, match=r"planner\.powr.*did you mean 'power'"):
+        to_planner(node | {"powr": 0.8})

@@ -20,7 +20,6 @@ from train.front.guard import guarded
 from train.front.settings import Overwrite, read_settings
 from train.outcome import Outcome, note, read_outcome, results_folder, sharing
 from train.point import Plan, Point, plan_point
-from train.power import print_power
 from train.progress import SweepProgress
 from train.store import Stage, Store
 from train.store.lease import lease
@@ -57,6 +56,8 @@ def sweep(
     again = plan_remakes(plans, [job.plan for job in every], store, settings, console)
     study = read_study(config)
     if settings.power:
+        from train.power import print_power
+
         print_power(read_planner(config), study, plans, store, Path(settings.results), console)
     if settings.plan:
         return 0
