@@ -129,8 +129,8 @@ def z_interval(value: float, left_out: Floats, free: int, level: float = 0.95) -
     t: Student's, of min(free, f) degrees of freedom, f = 2 (sum d^2)^2 / (n var d^2): few where a
     few units carry the error (it is n - 1 on average for normal values). The end to which the d are
     skewed, by g = 3/2 sum d^3 / (sum d^2)^(3/2), lies farther out, at 3 (1 - (1 - |g| t)^(1/3)) /
-    |g| where that is more than t: the cubic transformation of Hall (1992). Of rare large errors few
-    samples show as many as the population has, so the skewness is raised by half, which holds r in
+    |g|, from t to 2 t: the cubic transformation of Hall (1992). Of rare large errors few samples
+    show as many as the population has, so the skewness is raised by half, which holds r in
     simulated studies (docs/inference.md).
     NaN with no degree of freedom, at |r| = 1, and where ``z_error`` is.
     """
@@ -145,7 +145,9 @@ def z_interval(value: float, left_out: Floats, free: int, level: float = 0.95) -
 def _reach(t: float, skewness: float) -> float:
     """How many standard errors from z an end lies, to which values have this skewness."""
     g = MORE_SKEWED * skewness
-    return max(t, 3 * (1 - float(np.cbrt(1 - g * t))) / g) if g > NO_SPREAD else t
+    if g <= NO_SPREAD:
+        return t
+    return min(max(t, 3 * (1 - float(np.cbrt(1 - g * t))) / g), 2 * t)
 
 
 def z_error(left_out: Floats, free: int) -> tuple[float, float, float]:

@@ -113,6 +113,19 @@ def test_the_interval_is_that_of_the_jackknife() -> None:
     assert interval(residuals(x, y, indicators(BASE)), 0.9).low > found.low
 
 
+def test_no_end_lies_more_than_twice_as_far_as_the_other() -> None:
+    rng = np.random.default_rng(0)
+    ratios = []
+    for left_out in 0.3 + 0.01 * rng.standard_t(3, size=(200, 20)).clip(-20, 20):
+        found = z_interval(0.3, left_out, 18)
+        ends = [abs(math.atanh(end) - math.atanh(0.3)) for end in (found.low, found.high)]
+        ratios.append(max(ends) / min(ends))
+        mirrored = z_interval(-0.3, -left_out, 18)
+        assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low))
+    assert min(ratios) < 1.1
+    assert max(ratios) == pytest.approx(2)
+
+
 def test_of_pairs_in_one_stratum_it_is_about_fishers_interval() -> None:
     x, y = np.random.default_rng(0).multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=2_000).T
     found = interval(residuals(x, y, np.ones((2_000, 1))))
