@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 from rich.console import Console
-from test_calibration import make_tables as calibrated
-from test_control import make_tables as controlled
 
 from analysis.figures import STAMP
 from analysis.report.study_page import MOST_ROWS, write_study_page
 from analysis.studies.calibration import Calibration
 from analysis.studies.control import Control
+from tests.analysis.test_calibration import make_tables as calibrated
+from tests.analysis.test_control import make_tables as controlled
 
 if TYPE_CHECKING:
     from analysis.results import Tables

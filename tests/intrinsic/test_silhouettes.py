@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from metric_world import ROLES, SMALL, make_vectors
 from scipy.stats import spearmanr
 
 from files import InputError
@@ -21,6 +20,7 @@ from intrinsic.metrics.sentiment import divergence_from_uniform
 from intrinsic.studies.along import along, on_every_subset
 from intrinsic.studies.silhouettes import Silhouettes, kinds_of_list
 from intrinsic.studies.subsets import Subsets, nested_subsets
+from tests.intrinsic.metric_world import ROLES, SMALL, make_vectors
 
 if TYPE_CHECKING:
     from intrinsic.metric import Metric

@@ -68,8 +68,11 @@ def test_queries_posts_and_vectors_in_two_languages_are_refused() -> None:
 
 
 def test_built_in_words_follow_the_text_and_those_of_a_file_are_refused(tmp_path: Path) -> None:
-    assert replace(SPANISH, debias=Balance("debias")).words.query == "gender_union_es"
-    assert SPANISH.words.query == "gender_union", "not used: nothing is modified"
+    followed, unused = replace(SPANISH, debias=Balance("debias")).words, SPANISH.words
+    assert isinstance(followed, WordChoice)
+    assert isinstance(unused, WordChoice)
+    assert followed.query == "gender_union_es"
+    assert unused.query == "gender_union", "not used: nothing is modified"
     write_query(load_query("gender_union"), tmp_path / "english.yaml")
     words = WordChoice(None, file=str(tmp_path / "english.yaml"))
     with pytest.raises(
