@@ -50,11 +50,6 @@ class _Transformer:
     )
 
     def __post_init__(self) -> None:
-        if not is_folder(self.model) and not self.revision:
-            raise InputError(
-                f"model={self.model!r} is no local folder, and of a hub name the revision must be"
-                " given, a commit, so that it means the same model tomorrow"
-            )
         if not (self.queries or self.words or self.vocabulary):
             raise InputError(
                 "a model has no vocabulary of words; name queries, or give a file: words"
@@ -67,8 +62,10 @@ class _Transformer:
         return self.label or Path(self.model).name
 
     def files(self) -> list[Path]:
-        """The files of a local model."""
-        return model_files(self.model)
+        """The files of a local model. Raises ``InputError`` for a path that leads to no model, and
+        for a hub name without revision.
+        """
+        return model_files(self.model, self.revision)
 
     def keyed(self) -> Mapping[str, object]:
         """The words, wherever they are listed, and the name of a model on a hub."""

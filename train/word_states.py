@@ -53,11 +53,19 @@ def is_folder(model: str) -> bool:
     return False
 
 
-def model_files(model: str) -> list[Path]:
-    """The files of a local folder that decide its hidden states; none of a hub name."""
-    if not is_folder(model):
-        return []
-    return sorted(path for path in Path(model).iterdir() if path.suffix in READ)
+def model_files(model: str, revision: str | None) -> list[Path]:
+    """The files of a local folder that decide its hidden states; none of a hub name.
+
+    Raises ``InputError`` for a path that leads to no model, and for a hub name without revision.
+    """
+    if is_folder(model):
+        return sorted(path for path in Path(model).iterdir() if path.suffix in READ)
+    if not revision:
+        raise InputError(
+            f"model={model!r} is no local folder, and of a hub name the revision must be given, a"
+            " commit, so that it means the same model tomorrow"
+        )
+    return []
 
 
 class Encoder:
@@ -71,7 +79,7 @@ class Encoder:
     def __init__(self, model: str, revision: str | None = None, *, device: str = "cpu") -> None:
         self.name = model
         self._device = device
-        local = is_folder(model)
+        local = bool(model_files(model, revision))
         self._tokenizer = _load_tokenizer(model, revision, local)
         self._model = _load_model(model, revision, local).to(device).eval()
 

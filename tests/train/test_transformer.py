@@ -276,7 +276,7 @@ def test_bad_settings_are_refused_before_anything_is_loaded(
     models: Path, settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        Transformer(**({"model": str(models / "bert"), "queries": QUERIES} | settings))
+        Transformer(**({"model": str(models / "bert"), "queries": QUERIES} | settings)).files()
 
 
 @pytest.mark.parametrize(
