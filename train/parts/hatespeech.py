@@ -183,5 +183,6 @@ def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     # The text says which post it is: sources deal other ids for another seed
     known = predicted.assign(id=predicted["id"].map(posts.set_index("id")["text"]))
     table = gap_table(known, gaps)
-    told = {name: predicted[name].iloc[0] for name in ("group_by", "coverage")}
+    names = [name for name in ("group_by", "coverage") if name in predicted]
+    told = {name: predicted[name].iloc[0] for name in names}
     table.assign(**told).to_parquet(out / "scores.parquet")
