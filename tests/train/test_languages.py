@@ -79,7 +79,7 @@ def test_built_in_words_follow_the_text_and_those_of_a_file_are_refused(tmp_path
         InputError, match=r"=generated_es_gender is in 'es' and words=english is in"
     ):
         replace(SPANISH, debias=Balance("debias"), words=words)
-    with pytest.raises(InputError, match=r"sembias: not in 'es', which has weat1_es, "):
+    with pytest.raises(InputError, match=r"sembias: not in 'es', which has gender_es, "):
         WordChoice("sembias").in_language("es")
 
 
@@ -87,6 +87,6 @@ def test_a_built_in_tagger_follows_the_posts_and_another_is_refused() -> None:
     followed = replace(TASK, source=HatEval("folder", "es"))
     assert followed.groups.name == "gender_mentions_es"
     keywords = KeywordTagger("migrants", keywords=("migrant",), language="en")
-    with pytest.raises(InputError, match=r"hateval_es is in 'es' and groups=migrants is in"):
+    with pytest.raises(InputError, match=r"hateval_es is in 'es' and groups=keywords is in"):
         replace(TASK, source=HatEval("folder", "es"), groups=keywords)
     assert POSTS.groups.name == "gender_mentions", "not used: the posts come with their groups"

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from corpora.world import GeneratedCorpus
 from files import InputError
 from files.vectors import keyed, open_mapped, save_mapped
 from intrinsic.studies.silhouettes import Silhouettes
@@ -40,6 +41,7 @@ def test_disjoint_vocabularies_are_refused(tmp_path: Path) -> None:
 
 
 def planned(folder: Path, which: Literal["biased", "unbiased"], seed: int = 0) -> Plan:
+    assert isinstance(SUBJECT.corpus, GeneratedCorpus)
     unbiased = dataclasses.replace(
         SUBJECT, corpus=dataclasses.replace(SUBJECT.corpus, stereotype=0.0)
     )

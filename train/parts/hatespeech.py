@@ -260,7 +260,7 @@ def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet", columns=["id", "text"])
     # The text says which post it is: sources deal other ids for another seed
     known = predicted.assign(id=predicted["id"].map(posts.set_index("id")["text"]))
-    told = {name: predicted[name].iloc[0] for name in ("group_by", "coverage")}
+    told = {name: predicted[name].iloc[0] for name in ("group_by", "coverage") if name in predicted}
     gap_table(known, gaps).assign(**told).to_parquet(out / "scores.parquet")
 
 
