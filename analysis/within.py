@@ -35,7 +35,7 @@ NEARLY_1 = 1 - 1e-12
 LEAST_SHARE = 0.6
 MORE_SKEWED = 1.5  # times as skewed as a sample is taken to be what it comes from
 MOST_PERMUTED = 2_000  # units
-CELLS = 4_000_000  # numbers that permutations are computed on at a time
+CELLS = 100_000  # numbers that permutations are computed on at a time: they stay in the cache
 
 
 class Estimate(NamedTuple):
