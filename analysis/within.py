@@ -34,6 +34,9 @@ NO_SPREAD = 1e-12
 NEARLY_1 = 1 - 1e-12
 LEAST_SHARE = 0.6
 MORE_SKEWED = 1.5  # times as skewed as a sample is taken to be what it comes from
+FARTHEST = (
+    1.5  # times as far lies one end as the other: farther, a large r of few units lacks a sign
+)
 MOST_PERMUTED = 2_000  # units
 CELLS = 100_000  # numbers that permutations are computed on at a time: they stay in the cache
 
@@ -129,7 +132,7 @@ def z_interval(value: float, left_out: Floats, free: int, level: float = 0.95) -
     t: Student's, of min(free, f) degrees of freedom, f = 2 (sum d^2)^2 / (n var d^2): few where a
     few units carry the error (it is n - 1 on average for normal values). The end to which the d are
     skewed, by g = 3/2 sum d^3 / (sum d^2)^(3/2), lies farther out, at 3 (1 - (1 - |g| t)^(1/3)) /
-    |g|, from t to 2 t: the cubic transformation of Hall (1992). Of rare large errors few samples
+    |g|, from t to 3/2 t: the cubic transformation of Hall (1992). Of rare large errors few samples
     show as many as the population has, so the skewness is raised by half, which holds r in
     simulated studies (docs/inference.md).
     NaN with no degree of freedom, at |r| = 1, and where ``z_error`` is.
@@ -147,7 +150,7 @@ def _reach(t: float, skewness: float) -> float:
     g = MORE_SKEWED * skewness
     if g <= NO_SPREAD:
         return t
-    return min(max(t, 3 * (1 - float(np.cbrt(1 - g * t))) / g), 2 * t)
+    return min(max(t, 3 * (1 - float(np.cbrt(1 - g * t))) / g), FARTHEST * t)
 
 
 def z_error(left_out: Floats, free: int) -> tuple[float, float, float]:
