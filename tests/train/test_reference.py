@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from points import SUBJECT, WEAT
 
 from files import InputError
 from files.vectors import keyed, open_mapped, save_mapped
 from intrinsic.studies.silhouettes import Silhouettes
+from tests.points import SUBJECT, WEAT
 from train.parts.reference import Reference, Shared, keep_shared
 from train.point import Plan, Point, plan_point
 from train.store import Store
