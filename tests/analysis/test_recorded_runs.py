@@ -1,0 +1,34 @@
+"""The recorded runs in ``docs/runs`` are what the present code makes of their tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from analysis.correlate import main as correlate
+from analysis.report.__main__ import main as report
+
+RUNS = Path(__file__).resolve().parents[2] / "docs" / "runs"
+ESTIMATES = ["pearson", "within", "within_low", "within_high", "accuracy"]
+
+
+def test_the_answer_is_that_of_its_tables(tmp_path: Path) -> None:
+    assert correlate([str(RUNS / "answer_en"), "--out", str(tmp_path / "again.csv")]) == 0
+    again, recorded = (
+        pd.read_csv(path) for path in (tmp_path / "again.csv", RUNS / "answer_en.csv")
+    )
+    pd.testing.assert_frame_equal(again[ESTIMATES], recorded[ESTIMATES], rtol=1e-9)
+    assert again["verdict"].tolist() == recorded["verdict"].tolist()
+    primary = again[again["role"] == "primary"]
+    assert primary["verdict"].value_counts().to_dict() == {"supports": 3, "cannot tell": 3}
+    assert (primary["within_high"] - primary["within_low"]).max() < 0.5
+
+
+def test_its_report_is_made_of_its_tables(tmp_path: Path) -> None:
+    for path in (RUNS / "answer_en").iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    assert report([str(tmp_path)]) == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "of 6 primary slices 3 support that" in page
+    assert "192 different embeddings" in page
