@@ -9,6 +9,7 @@ COMMANDS = {
     "tsne": ("intrinsic.tsne", "the words of a query in the plane"),
     "correlate": ("analysis.correlate", "correlations of a results folder or any table"),
     "scatter": ("analysis.scatter", "figures of a results folder or any table"),
+    "atlas": ("analysis.atlas.__main__", "published point sets read anew by the same protocol"),
     "report": ("analysis.report.__main__", "the report of a results folder again"),
     "store": ("train.store.__main__", "look into a store: ls, explain, export, verify, gc"),
 }

@@ -57,12 +57,17 @@ def mean_cosines(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) 
 
 
 def coherence(
-    x: ArrayLike, y: ArrayLike, a: ArrayLike, *, p_value: bool = True
+    x: ArrayLike,
+    y: ArrayLike,
+    a: ArrayLike,
+    *,
+    p_value: bool = True,
+    exact_limit: int = EXACT_RANKS,
 ) -> tuple[float, float]:
     r"""ECT (Dev & Phillips, 2019): Spearman's rho over a of cos(mean(X), a) and cos(mean(Y), a).
 
     1: both groups order the attributes alike (unbiased); -1: in reverse. The second number is its
-    two-sided p-value: exact, over all orders, up to ``EXACT_RANKS`` attributes, by Student's t
+    two-sided p-value: exact, over all orders, up to ``exact_limit`` attributes, by Student's t
     beyond; NaN without ``p_value``. Rows of x and y enter the means as they are. Shapes: x (nx,
     dim), y (ny, dim), a (na, dim). Raises ``InputError`` for a zero vector, for fewer than two
     attributes, and where all cosines of a group are equal.
@@ -80,7 +85,7 @@ def coherence(
     rho = min(1.0, max(-1.0, float(first @ second) / spread))
     if not p_value:
         return rho, math.nan
-    if len(attributes) <= EXACT_RANKS:
+    if len(attributes) <= exact_limit:
         return rho, _share_as_extreme(first, second)
     free = len(attributes) - 2
     t = math.inf if abs(rho) == 1 else abs(rho) * math.sqrt(free / (1 - rho * rho))
@@ -251,18 +256,26 @@ class EmbeddingCoherence(Metric):
         asks=("names_professions",),
         default="Dev & Phillips (2019): means of vectors as they are.",
     )
-    others: ClassVar[tuple[Convention, ...]] = (WEFE,)
+    others: ClassVar[tuple[Convention, ...]] = (
+        Convention("wefe", f"{WEFE.source[:-1]} and p by Student's t.", {**WEFE.options, "p": "t"}),
+    )
     version: ClassVar[int] = 4
 
     normalize: UnitLength = False
+    p: Annotated[
+        Literal["exact", "t"],
+        doc(f"over all orders of the attributes, to {EXACT_RANKS} of them; or by Student's t"),
+    ] = "exact"
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """Spearman's rho; p is that of rho = 0, which is not the unbiased value."""
         x, y = (words[role].rows(self.normalize) for role in "XY")
-        rho, p = coherence(x, y, words["A"].matrix, p_value=not words.drawn)
+        limit = EXACT_RANKS if self.p == "exact" else 0
+        attributes = words["A"]
+        rho, p = coherence(x, y, attributes.matrix, p_value=not words.drawn, exact_limit=limit)
         if words.drawn:
             return Measured(rho)
-        return Measured(rho, test=PValue.of_ranks(p, len(words["A"].words), EXACT_RANKS))
+        return Measured(rho, test=PValue.of_ranks(p, len(attributes.words), limit))
 
 
 @choice

@@ -150,7 +150,7 @@ def parent(process: int) -> int:
     return int(stat.rpartition(")")[2].split()[1])
 
 
-def left(folder: Path, within: float = 20) -> dict[int, str]:
+def left(folder: Path, within: float = 60) -> dict[int, str]:
     """The processes of a sweep that live on after so many seconds."""
     end = time.monotonic() + within
     while (found := processes(folder)) and time.monotonic() < end:
