@@ -18,7 +18,8 @@ from intrinsic.wordsets import load_query
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-FIRST = "python train.py +experiment=hatespeech_en"
+FIRST = "python train.py +experiment=hatespeech_link"
+STUDY = "python train.py +experiment=hatespeech_en"
 ROOMS = (
     "analysis",
     "biasbridge",
@@ -59,12 +60,13 @@ def run(command: str, cwd: Path) -> str:
 def test_the_first_command_makes_what_the_readme_shows(project: Path) -> None:
     assert f"{FIRST}\n" in README
     printed = run(FIRST, project)
-    points = pd.read_parquet(project / "results" / "hatespeech_en" / "points.parquet")
+    points = pd.read_parquet(project / "results" / "hatespeech_link" / "points.parquet")
     assert len(points) == 30
     assert (points["status"] == "done").all()
     assert points["generated"].all()
     assert "30 of 30 points done" in printed
-    for line in re.findall(r"results/hatespeech_en/\S+", README):
+    assert "3 of 3 primary slices, supports" in printed
+    for line in re.findall(r"results/hatespeech_link/\S+", README):
         assert (project / line.rstrip(".,`")).exists(), line
 
 
@@ -72,11 +74,11 @@ def test_the_first_command_makes_what_the_readme_shows(project: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        f"{FIRST} plan=true",
-        f"{FIRST} plan=true power=true planner.reliability_x=0.9 planner.reliability_y=0.6",
-        "python -m analysis.correlate results/hatespeech_en",
-        "python -m analysis.scatter results/hatespeech_en",
-        f"{FIRST} hydra.mode=RUN debias=attract_repel debias.direction=overbias",
+        f"{STUDY} plan=true",
+        f"{STUDY} plan=true power=true planner.reliability_x=0.9 planner.reliability_y=0.6",
+        "python -m analysis.correlate results/hatespeech_link",
+        "python -m analysis.scatter results/hatespeech_link",
+        f"{STUDY} hydra.mode=RUN debias=attract_repel debias.direction=overbias",
     ],
 )
 def test_commands_on_its_results(command: str, project: Path) -> None:
