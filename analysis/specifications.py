@@ -195,7 +195,7 @@ def _block(part: pd.DataFrame, turned: set[Key]) -> Block:
     left = np.flatnonzero(kept)
     at = first[left]
     named = ("embedding", "method", "cluster", "stratum")
-    embedding, method, cluster, stratum = ([texts(part, name)[i] for i in at] for name in named)
+    embedding, method, cluster, stratum = (texts(part.iloc[at], name) for name in named)
     held = [key for key, gone in zip(gaps, lacking, strict=True) if not gone]
     return Block(
         x[left],
