@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 
 from extrinsic.gaps import Gaps
-from train.parts.hatespeech import measure_gaps
+from extrinsic.linear import Linear
+from files.vectors import keyed, save_mapped
+from train.parts.hatespeech import measure_gaps, predict_challenge
 
 
 def test_resamples_are_of_the_texts_whatever_their_ids(tmp_path: Path) -> None:
@@ -38,3 +40,30 @@ def test_resamples_are_of_the_texts_whatever_their_ids(tmp_path: Path) -> None:
         lists.append(np.stack(table.query("kind == 'gap'")["resampled"].tolist()))
     assert lists[0].shape == (4, 200)
     np.testing.assert_array_equal(lists[0], lists[1])
+
+
+def test_a_challenge_set_tests_what_was_learned_from_changed_labels(tmp_path: Path) -> None:
+    """Its own labels are for judging alone, and posts that left training teach nothing."""
+    folders = {name: tmp_path / name for name in ("posts", "challenge", "vectors", "out")}
+    for folder in folders.values():
+        folder.mkdir()
+    vectors = keyed(["good", "bad"], np.array([[1, 0], [0, 1]], dtype=np.float32))
+    save_mapped(vectors, folders["vectors"] / "vectors")
+    own = pd.DataFrame({"text": ["good", "bad"] * 20, "label": [0, 1] * 20, "split": "all"})
+    own = own.assign(id=[f"own {number}" for number in range(len(own))])
+    cases = pd.DataFrame({"id": ["c1", "c2"], "text": ["good", "bad"], "label": [0, 1]})
+    cases.to_parquet(folders["challenge"] / "posts.parquet")
+
+    def predicted(posts: pd.DataFrame) -> list[int]:
+        posts.to_parquet(folders["posts"] / "posts.parquet")
+        predict_challenge(Linear(), folders["out"], folders, 0)
+        found = pd.read_parquet(folders["out"] / "predictions.parquet")
+        assert found["id"].tolist() == ["c1", "c2"]
+        assert found["label"].tolist() == [0, 1]
+        return list(found["prediction"])
+
+    assert predicted(own) == [0, 1]
+    turned = own.assign(train_label=1 - own["label"], in_training=True)
+    assert predicted(turned) == [1, 0]
+    first = np.arange(len(own)) < 8
+    assert predicted(turned.assign(train_label=own["label"] ^ ~first, in_training=first)) == [0, 1]
