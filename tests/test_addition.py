@@ -184,4 +184,4 @@ def test_a_toy_subject_probe_task_and_study_run_and_are_reported(tmp_path: Path)
     assert "('halves', 'weat'): 10 rows, {12} words" in printed
     assert len(pd.read_parquet(results / "probes.parquet")) == 10
     assert "largest reach of 10: tilt 1.0" in printed
-    assert "results/toy/largest.csv" in printed
+    assert "largest.csv\n" in printed

@@ -67,7 +67,7 @@ def test_the_first_command_makes_what_the_readme_shows(project: Path) -> None:
     assert "30 of 30 points done" in printed
     assert "3 of 3 primary slices, supports" in printed
     for line in re.findall(r"results/hatespeech_link/\S+", README):
-        assert (project / line.rstrip(".,`")).exists(), line
+        assert (project / line.rstrip(".,:`")).exists(), line
 
 
 @pytest.mark.slow

@@ -60,15 +60,34 @@ def finish(
     if differing := mixed(made):
         told = f"made by mixed versions: {differing}; python -m train.store explain KEY tells more"
         console.print(told, soft_wrap=True, highlight=False, markup=False)
-    for path in written:
-        if path.parent == results or path.suffix != ".csv":
-            console.print(_near(path), soft_wrap=True, highlight=False)
+    for line in listed(written, results):
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
     if damaged := list((store.root / "damaged").glob("*")):
         where = _near(store.root / "damaged")
         told = f"{len(damaged)} damaged results were set aside in {where}"
         console.print(told, soft_wrap=True, highlight=False)
     _report_coverage(tables, console)
     return _report_failures(tables.points, console)
+
+
+def listed(written: Sequence[Path], results: Path) -> list[str]:
+    """What was written, a line a folder with its files: a figure once, with its formats; pages last
+    and each by itself, to be opened.
+    """
+    kinds: dict[Path, dict[str, list[str]]] = {}
+    pages = [path for path in written if path.suffix == ".html"]
+    for path in written:
+        if path not in pages and (path.parent == results or path.suffix != ".csv"):
+            kinds.setdefault(path.parent, {}).setdefault(path.stem, []).append(path.suffix[1:])
+    lines = [
+        f"{_near(folder)}: {', '.join(_in_formats(stem, ends) for stem, ends in stems.items())}"
+        for folder, stems in kinds.items()
+    ]
+    return lines + [_near(page) for page in pages]
+
+
+def _in_formats(stem: str, endings: Sequence[str]) -> str:
+    return f"{stem}.{endings[0]}" if len(endings) == 1 else f"{stem} ({', '.join(endings)})"
 
 
 def _report_coverage(tables: Tables, console: Console) -> None:
