@@ -43,7 +43,7 @@ def join_points(tables: Tables) -> pd.DataFrame:
     Failed points are left out. Raises ``InputError`` for a missing column, an empty table, a score
     that occurs twice, or a done point that one of the tables does not know.
     """
-    done = _done(tables.points)
+    done = done_points(tables.points)
     scores, gaps = _scores(tables.intrinsic), _gaps(tables.extrinsic)
     for name, table in (("intrinsic", scores), ("extrinsic", gaps)):
         absent = sorted(set(texts(done, "point")) - set(texts(table, "point")))
@@ -55,16 +55,19 @@ def join_points(tables: Tables) -> pd.DataFrame:
     joined = done.drop(columns="task", errors="ignore").merge(scores, on="point")
     joined = joined.merge(gaps, on="point")
     reasons = zip(joined.pop("x_reason"), joined.pop("y_reason"), strict=True)
-    unit = _keys(joined, "vectors_key", texts(joined, "point"))
-    base = _keys(joined, "base_key", unit)
-    corpus = _keys(joined, "corpus_key", base)
-    several = (each for each in (_worlds(joined, corpus), corpus) if len(set(each)) > 1)
     return joined.assign(
-        unit=unit,
-        base=base,
-        cluster=next(several, base),
+        **origins(joined),
         reason=["; ".join(dict.fromkeys(filter(None, pair))) for pair in reasons],
     )
+
+
+def origins(points: pd.DataFrame) -> dict[str, list[str]]:
+    """For each row its ``unit``, ``base`` and ``cluster`` (see ``join_points``)."""
+    unit = _keys(points, "vectors_key", texts(points, "point"))
+    base = _keys(points, "base_key", unit)
+    corpus = _keys(points, "corpus_key", base)
+    several = (each for each in (_worlds(points, corpus), corpus) if len(set(each)) > 1)
+    return {"unit": unit, "base": base, "cluster": next(several, base)}
 
 
 def rows_of(joined: pd.DataFrame) -> Rows:
@@ -120,7 +123,7 @@ def join_scores(tables: Tables) -> pd.DataFrame:
     each that the table holds.
     """
     scores = _scores(tables.intrinsic).rename(columns={"x": "value"})
-    joined = _done(tables.points).merge(scores, on="point")
+    joined = done_points(tables.points).merge(scores, on="point")
     arm = [name for name in ("method", "direction") if name in joined]
     arms = joined.loc[joined["method"] != UNMODIFIED, arm].drop_duplicates()
     if arms.empty:
@@ -144,7 +147,8 @@ def _worlds(joined: pd.DataFrame, corpus: list[str]) -> list[str]:
     ]
 
 
-def _done(points: pd.DataFrame) -> pd.DataFrame:
+def done_points(points: pd.DataFrame) -> pd.DataFrame:
+    """The points that are done. Raises ``InputError`` where none is, or a column is missing."""
     _check(points, POINT_COLUMNS, ["point"], "the points table")
     done = points[points["status"] == "done"]
     if done.empty:

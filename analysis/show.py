@@ -67,10 +67,12 @@ def short(value: float, digits: int = 2) -> str:
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 
-def estimate(value: float, low: float = float("nan"), high: float = float("nan")) -> str:
+def estimate(
+    value: float, low: float = float("nan"), high: float = float("nan"), digits: int = 2
+) -> str:
     """A number with its interval: ``.31 [-.09,.62]``."""
-    interval = f" [{short(low)},{short(high)}]" if isfinite(low) and isfinite(high) else ""
-    return short(value) + interval
+    ends = f" [{short(low, digits)},{short(high, digits)}]"
+    return short(value, digits) + (ends if isfinite(low) and isfinite(high) else "")
 
 
 def estimates(table: pd.DataFrame) -> list[str]:
@@ -105,7 +107,7 @@ def print_slices(found: Sequence[Finding], title: str, console: Console) -> None
                 "note": "; ".join(filter(None, (row.reason, missing))),
             }
         )
-    _print_table(title, rows, console, left={*found[0].names, "note"})
+    print_table(title, rows, console, left={*found[0].names, "note"})
 
 
 def print_evidence(found: Sequence[Finding], console: Console) -> None:
@@ -117,7 +119,7 @@ def print_evidence(found: Sequence[Finding], console: Console) -> None:
         for each in found
     ]
     title = "over units: r within bases with its 95% interval; r of all rows with that over bases"
-    _print_table(title, rows, console, left={*found[0].names, "verdict", "why", "note"})
+    print_table(title, rows, console, left={*found[0].names, "verdict", "why", "note"})
 
 
 def print_correlations(found: Sequence[Finding], console: Console) -> None:
@@ -139,7 +141,7 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
         ]
         generated = any(each.marks.generated for each in block)
         title = f"{heading}: all methods, r within bases with its 95% interval"
-        _print_table(title + (", generated data" if generated else ""), rows, console)
+        print_table(title + (", generated data" if generated else ""), rows, console)
         for each, row in zip(block, rows, strict=True):
             name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
             for note in filter(None, _notes(each)):
@@ -194,7 +196,7 @@ def print_crossed(table: pd.DataFrame, console: Console) -> None:
         "embedding crossed with labels: shares of the gap's variance within bases; partial r of"
         " score and of label dose with the gap"
     )
-    _print_table(title, _as_rows(columns), console, left=("labels by", "gap", "score"))
+    print_table(title, _as_rows(columns), console, left=("labels by", "gap", "score"))
 
 
 def _notes(found: Finding) -> tuple[str, str]:
@@ -247,7 +249,7 @@ def print_points(
         heading = [f"{name} {_cells(block, name)[0]}" for name in section]
         title = f"{', '.join([*heading, *texts(block[:1], 'embedding')])}: {len(block)} points"
         told = f", {texts(block[:1], 'mixture')[0]}" if _mixed(block) else stamp
-        _print_table(title + told, _as_rows(columns), console, blanks=1)
+        print_table(title + told, _as_rows(columns), console, blanks=1)
         console.print()
     for mark, reason in reasons.items():
         console.print(f"{mark} {reason}", soft_wrap=True, highlight=False, markup=False)
@@ -262,7 +264,7 @@ def print_points(
     }
     if not done.all():
         title = "not done; the points table holds their errors"
-        _print_table(title, _as_rows(failed), console)
+        print_table(title, _as_rows(failed), console)
 
 
 def _scores(
@@ -329,7 +331,7 @@ def _as_rows(columns: dict[str, list[str]]) -> list[dict[str, str]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _print_table(
+def print_table(
     title: str,
     rows: Sequence[dict[str, str]],
     console: Console,
@@ -337,9 +339,11 @@ def _print_table(
     left: Iterable[str] = LEFT,
     blanks: int = 2,
 ) -> None:
+    """Print rows under a title, the columns named in ``left`` to the left; a column ``note`` only
+    where there is one.
+    """
+    console.print(Text(title, style="italic"), soft_wrap=True)
     table = Table(
-        title=Text(title),
-        title_justify="left",
         box=None,
         pad_edge=False,
         padding=(0, blanks, 0, 0),

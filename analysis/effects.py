@@ -1,0 +1,239 @@
+r"""What each modification did: how far it moved a score, a gap and how well the task is done,
+against the unmodified embedding that it was made from.
+
+    D_b = value of the modified embedding of base b - value of the reference of b,
+    D = mean over clusters of their mean D_b
+
+The reference is the unmodified embedding, or, of overbiasing, the debiased one of the same method,
+words and dose. Clusters are what is independent of one another (``analysis.joined``). The error of
+D has two sources, and the interval is D +- t sqrt(e^2),
+
+    e^2 = max(0, s^2 - c) / m + w,     t: of Satterthwaite's degrees of freedom
+
+s^2: the variance of the m clusters' means, for other trainings might have come out otherwise;
+w: the variance of D over resamples of items (test items of a gap, words of a score), drawn alike
+for all embeddings; c: the variance between clusters of what a resample does to them, which s^2 has
+already. Of fewer than 3 clusters nothing is known of other trainings, and the interval is that of
+items alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import scipy
+
+from analysis.columns import lists, numbers, text_rows
+from analysis.joined import done_points, origins
+from analysis.naming import ALL, DOSE_SIGN, GAP, ORIGINAL, SCORE, UNMODIFIED, UTILITY
+from analysis.within import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.coefficients import Floats
+    from analysis.results import Tables
+
+FEWEST_CLUSTERS = 3
+FEWEST_RESAMPLES = 50
+ROUNDING = 1e-9
+# Embeddings are compared where these are the same; a score knows none of them
+SETTINGS = (
+    *("task", "source", "challenge", "classifier"),
+    *("label_method", "label_direction", "label_dose"),
+)
+ARM = ("method", "wordset", "direction", "dose")
+OUTCOME = ("side", *SCORE, *GAP)
+DEBIASED, OVERBIASED = DOSE_SIGN
+
+
+class Effect(NamedTuple):
+    """What a modification did to one outcome: names, ``against`` what (``unmodified`` or
+    ``debias``), on how much of what; ``reference``: the mean before; ``change`` with its 95%
+    interval, NaN where nothing is known of its error; ``answers_for``: what the interval does.
+    """
+
+    names: Mapping[str, str]
+    embedding: str
+    against: str
+    n_embeddings: int
+    n_bases: int
+    n_clusters: int
+    reference: float
+    change: float
+    low: float
+    high: float
+    answers_for: str
+
+
+class Change(NamedTuple):
+    """One modified embedding less its reference, and the same over resamples, (resamples,)."""
+
+    embedding: str
+    base: str
+    cluster: str
+    reference: float
+    change: float
+    resampled: Floats
+
+
+class Cell(NamedTuple):
+    """An outcome of one embedding: the mean over its rows (replicates), over resamples too."""
+
+    embedding: str
+    cluster: str
+    value: float
+    resampled: Floats
+
+
+Names = tuple[str, ...]
+Cells = dict[Names, dict[Names, dict[str, Cell]]]  # by settings and outcome, arm, base
+
+
+def effects(tables: Tables, utility: str = UTILITY) -> list[Effect]:
+    """The effect of every modification (method, words, direction and dose) on every score, gap and
+    on the ``utility`` over all items, over all embeddings and by training algorithm.
+
+    Where posts to learn from were changed too, embeddings are compared that have the same.
+    """
+    found = []
+    for outcome, arms in _cells(tables, utility).items():
+        references = arms.pop((UNMODIFIED,), {})
+        for arm, modified in arms.items():
+            method, words, direction, dose = arm
+            pairs = [(ORIGINAL, references)]
+            if direction == OVERBIASED:
+                pairs.append((DEBIASED, arms.get((method, words, DEBIASED, dose), {})))
+            for against, reference in pairs:
+                changes = list(_changes(modified, reference))
+                names = dict(zip((*SETTINGS, *OUTCOME, *ARM), (*outcome, *arm), strict=True))
+                for embedding, of in _by_embedding(changes):
+                    found.append(_effect(names, embedding, against, of))
+    return found
+
+
+def _changes(modified: Mapping[str, Cell], reference: Mapping[str, Cell]) -> Iterator[Change]:
+    for base, cell in modified.items():
+        before = reference.get(base)
+        if before is None or not (isfinite(cell.value) and isfinite(before.value)):
+            continue
+        known = min(len(cell.resampled), len(before.resampled))
+        moved = cell.resampled[:known] - before.resampled[:known]
+        change = cell.value - before.value
+        yield Change(cell.embedding, base, cell.cluster, before.value, change, moved)
+
+
+def _by_embedding(changes: Sequence[Change]) -> Iterator[tuple[str, list[Change]]]:
+    names = dict.fromkeys(each.embedding for each in changes)
+    if names:
+        yield ALL, [*changes]
+    for name in names if len(names) > 1 else ():
+        yield name, [each for each in changes if each.embedding == name]
+
+
+def _effect(
+    names: Mapping[str, str], embedding: str, against: str, changes: Sequence[Change]
+) -> Effect:
+    clusters = [each.cluster for each in changes]
+    known = min(len(each.resampled) for each in changes)
+    resampled = np.array([each.resampled[:known] for each in changes])
+    place = np.unique(clusters, return_inverse=True)[1]
+    size = np.bincount(place)
+
+    def means(values: Floats) -> Floats:
+        """Over the members of each cluster: (changes, ...) to (clusters, ...)."""
+        total = np.zeros((len(size), *values.shape[1:]))
+        np.add.at(total, place, values)
+        return total / size.reshape(-1, *[1] * (values.ndim - 1))
+
+    own = means(np.array([each.change for each in changes]))
+    interval, answers_for = mean_change(own, means(resampled))
+    return Effect(
+        names,
+        embedding,
+        against,
+        n_embeddings=len(changes),
+        n_bases=len({each.base for each in changes}),
+        n_clusters=len(size),
+        reference=float(means(np.array([each.reference for each in changes])).mean()),
+        change=interval.value,
+        low=interval.low,
+        high=interval.high,
+        answers_for=answers_for,
+    )
+
+
+def mean_change(own: Floats, resampled: Floats) -> tuple[Estimate, str]:
+    """The mean of the changes of clusters (m,) with its 95% interval, given the same over resamples
+    of items (m, resamples), drawn alike for all; and what the interval answers for: other trainings
+    (``bases``), other ``items``, both, or nothing (then it is NaN).
+    """
+    m, value = len(own), float(own.mean())
+    usable = resampled[:, np.isfinite(resampled).all(axis=0)]
+    of_items = shared = 0.0
+    answers_for = []
+    if m >= FEWEST_CLUSTERS:
+        answers_for.append("bases")
+    if usable.shape[1] >= FEWEST_RESAMPLES:
+        of_items = float(usable.mean(axis=0).var(ddof=1))
+        moved = usable - usable.mean(axis=1, keepdims=True)
+        shared = float(moved.var(axis=0, ddof=1).mean()) if m > 1 else 0.0
+        answers_for.append("items")
+    between = float(own.var(ddof=1)) if "bases" in answers_for else 0.0
+    error = max(0.0, between - shared) / m + of_items
+    if not error > (ROUNDING * float(np.abs(own).max())) ** 2:  # no width is no certainty
+        return Estimate(value), ""
+    uncertain = of_items**2 / max(1, usable.shape[1] - 1)
+    uncertain += (between / m) ** 2 / (m - 1) if between else 0.0
+    reach = float(scipy.special.stdtrit(error**2 / uncertain, 0.975)) * sqrt(error)
+    return Estimate(value, value - reach, value + reach), " and ".join(answers_for)
+
+
+def _cells(tables: Tables, utility: str) -> Cells:
+    """What is known of every outcome of every embedding."""
+    points = done_points(tables.points)
+    points = points.assign(**origins(points))
+    origin = dict(zip(points["point"], text_rows(points, ("base", "cluster", "unit")), strict=True))
+    told = dict(zip(points["point"], text_rows(points, ("embedding", *ARM)), strict=True))
+    settings = dict(zip(points["point"], text_rows(points, SETTINGS), strict=True))
+    rows: dict[tuple[Names, Names, str], list[tuple[Names, float, Floats]]] = {}
+    seen = set()
+    for table in _outcomes(tables, utility):
+        values, resampled = numbers(table, "value"), lists(table, "resampled")
+        of_score = table["side"].eq("score").all()
+        names = text_rows(table, ("point", *OUTCOME))
+        for (point, *outcome), value, drawn in zip(names, values.tolist(), resampled, strict=True):
+            if point not in origin:
+                continue
+            base, cluster, unit = origin[point]
+            embedding, *arm = told[point]
+            known = ("",) * len(SETTINGS) if of_score else settings[point]
+            if of_score and (unit, *outcome) in seen:  # of several tasks on one embedding
+                continue
+            seen.add((unit, *outcome))
+            at = (UNMODIFIED,) if arm[0] == UNMODIFIED else tuple(arm)
+            key = ((*known, *outcome), at, base)
+            rows.setdefault(key, []).append(((embedding, cluster), value, drawn))
+    found: Cells = {}
+    for (outcome_key, at, base), each in rows.items():
+        (embedding, cluster), *_ = (names for names, _, _ in each)
+        cell = Cell(
+            embedding,
+            cluster,
+            float(np.mean([value for _, value, _ in each])),
+            np.mean([drawn for _, _, drawn in each], axis=0),
+        )
+        found.setdefault(outcome_key, {}).setdefault(at, {})[base] = cell
+    return found
+
+
+def _outcomes(tables: Tables, utility: str) -> Iterator[pd.DataFrame]:
+    """Scores, gaps, and the utility over all items."""
+    yield tables.intrinsic.assign(side="score")
+    if "kind" in tables.extrinsic:
+        yield tables.extrinsic[tables.extrinsic["kind"] == "gap"].assign(side="gap")
+        whole = (tables.extrinsic["measure"] == utility) & (tables.extrinsic["group"] == ALL)
+        yield tables.extrinsic[whole].assign(side="utility")

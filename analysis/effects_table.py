@@ -1,0 +1,106 @@
+"""What each modification did, as a table: on the terminal and in ``effects.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from analysis.columns import numbers, text_rows, texts
+from analysis.effects import ARM, OUTCOME, SETTINGS, Effect
+from analysis.naming import (
+    ALL,
+    ORIGINAL,
+    UNMODIFIED,
+    gap_titles,
+    measure_title,
+    primary_of,
+    query_titles,
+    row_names,
+)
+from analysis.show import NOTHING, SCORES_SHOWN, estimate, print_table
+from files import atomic_path
+from files.tables import write_csv
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+TABLE = "effects.csv"
+TITLE = "what each modification did: mean over bases, less the unmodified embedding"
+
+
+def effect_table(found: Sequence[Effect]) -> pd.DataFrame:
+    """One row an effect."""
+    rows = [{**each.names, **each._asdict()} for each in found]
+    return pd.DataFrame(rows, columns=[*SETTINGS, *OUTCOME, *ARM, *Effect._fields[1:]])
+
+
+def arm_table(found: Sequence[Effect], primary: Sequence[str]) -> pd.DataFrame:
+    """One row a modification at its largest dose, all cells text, as a reader is shown it: on how
+    many bases, and how far it moved the first scores, the gaps in the ``primary`` measures and the
+    utility over all embeddings, with 95% intervals. Where posts to learn from were changed too,
+    those are meant that were not.
+    """
+    table = effect_table(found)
+    whole = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
+    table = table[whole & table["label_method"].isin(["", UNMODIFIED])]
+    dose = pd.Series(numbers(table, "dose"), table.index)
+    table = table[dose == dose.groupby([table[name] for name in ARM[:-1]]).transform("max")]
+    table = pd.concat([_titled(table, side, primary) for side in ("score", "gap", "utility")])
+    digits = [2 if side == "score" else 3 for side in texts(table, "side")]
+    parts = (numbers(table, name).tolist() for name in ("change", "low", "high"))
+    vary = [name for name in SETTINGS if len({*texts(table, name)} - {""}) > 1]
+    told = table.assign(
+        cell=list(map(estimate, *parts, digits)),
+        of=row_names(table, vary) if vary else "",
+    )
+    arm = [name for name in ARM if name != "wordset" or len({*texts(table, name)}) > 1]
+    bases = told.groupby(arm, sort=False)["n_bases"].max().astype(str).rename("bases").to_frame()
+    of_score = told["side"] == "score"
+    scores = _wide(told[of_score], arm)
+    rest = _wide(told[~of_score], ["of", *arm])
+    wide = (rest.reset_index("of") if len(rest) else scores[[]]).join(bases).join(scores)
+    titles = [*scores, *rest]
+    shown = wide.reset_index().reindex(columns=["of", *arm, "bases", *titles])
+    shown = shown.drop(columns=[] if any(texts(shown, "of")) else "of")
+    return shown.fillna(NOTHING)
+
+
+def _wide(table: pd.DataFrame, index: Sequence[str]) -> pd.DataFrame:
+    """A column an outcome."""
+    names = list(dict.fromkeys(table["title"]))
+    return table.pivot_table("cell", index, "title", "first", sort=False).reindex(columns=names)
+
+
+def _titled(table: pd.DataFrame, side: str, primary: Sequence[str]) -> pd.DataFrame:
+    """The rows about a side, with the ``title`` of their outcome."""
+    table = table[table["side"] == side]
+    if side == "gap":
+        table = table[table["measure"].isin(primary_of(texts(table, "measure"), primary))]
+        return table.assign(title=gap_titles(table))
+    if side == "utility":
+        return table.assign(title=[measure_title(each) for each in texts(table, "measure")])
+    several = len({*texts(table, "metric")}) > 1
+    names = zip(row_names(table, ("metric", "convention")), query_titles(table), strict=True)
+    table = table.assign(title=[" ".join(each) if several else each[1] for each in names])
+    return table[table["title"].isin(list(dict.fromkeys(table["title"]))[:SCORES_SHOWN])]
+
+
+def write_effects(
+    found: Sequence[Effect], primary: Sequence[str], folder: Path, console: Console
+) -> list[Path]:
+    """Print what the largest doses did, and write every effect to ``effects.csv``; its path, of
+    none nothing.
+    """
+    if not found:
+        return []
+    shown = arm_table(found, primary)
+    names = [str(name) for name in shown]
+    rows = [dict(zip(names, row, strict=True)) for row in text_rows(shown, names)]
+    print_table(TITLE, rows, console, left=("of", *ARM[:-1]))
+    path = folder / TABLE
+    with atomic_path(path) as work:
+        write_csv(effect_table(found), work)
+    return [path]

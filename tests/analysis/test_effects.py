@@ -1,0 +1,258 @@
+"""What each modification did to scores, gaps and the utility."""
+
+from __future__ import annotations
+
+from io import StringIO
+from math import isnan, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy
+from rich.console import Console
+
+from analysis.effects import ARM, Effect, effects, mean_change
+from analysis.effects_table import arm_table, effect_table, write_effects
+from analysis.results import Tables
+from files.tables import read_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from analysis.coefficients import Floats
+
+RESAMPLES = 200
+stress = pytest.mark.stress
+
+
+class Made:
+    """Tables of points, each with one score, one gap and its F1."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, object]] = []
+
+    def add(
+        self,
+        seed: int,
+        arm: tuple[str, str, float],
+        score: float,
+        gap: float,
+        *,
+        embedding: str = "word2vec",
+        label_dose: float = 0,
+        replicate: int = 0,
+        resampled: Floats | None = None,
+    ) -> None:
+        method, direction, dose = arm
+        base = f"{embedding} {seed}"
+        self.rows.append(
+            {
+                "point": str(len(self.rows)),
+                "embedding": embedding,
+                "method": method,
+                "wordset": "weat7",
+                "direction": direction,
+                "dose": dose,
+                "replicate": replicate,
+                "label_method": "resample" if label_dose else "none",
+                "label_dose": label_dose,
+                "status": "done",
+                "generated": False,
+                "vectors_key": f"{base} {arm}",
+                "base_key": base,
+                "corpus_key": str(seed),
+                "score": score,
+                "gap": gap,
+                "resampled": [] if resampled is None else [float(each) for each in resampled],
+            }
+        )
+
+    def tables(self) -> Tables:
+        every = pd.DataFrame(self.rows)
+        score = pd.DataFrame(
+            {"point": every["point"], "metric": "weat", "query": "weat7", "value": every["score"]}
+        )
+        gap = pd.DataFrame(
+            {
+                "point": every["point"],
+                "task": "t",
+                "kind": "gap",
+                "measure": "recall",
+                "group": "",
+                "value": every["gap"],
+                "resampled": every["resampled"],
+            }
+        )
+        whole = gap.assign(kind="value", measure="f1", group="all", value=0.7, resampled=None)
+        points = every.drop(columns=["score", "gap", "resampled"])
+        return Tables(points, score, pd.concat([gap, whole], ignore_index=True))
+
+
+PLAIN = ("none", "", 0.0)
+DOWN, UP = ("attract_repel", "debias", 1.0), ("attract_repel", "overbias", 1.0)
+
+
+def found(made: Made) -> dict[tuple[str, str, str, str], Effect]:
+    return {
+        (each.names["side"], each.names["direction"], each.against, each.embedding): each
+        for each in effects(made.tables())
+    }
+
+
+def test_the_mean_change_over_clusters_by_hand() -> None:
+    """Two algorithms of one corpus are one cluster."""
+    made = Made()
+    changes = {"word2vec": [0.1, 0.2, 0.4], "fasttext": [0.3, 0.2, 0.0]}
+    for embedding, each in changes.items():
+        for seed, change in enumerate(each):
+            made.add(seed, PLAIN, 1.0, -0.1, embedding=embedding)
+            made.add(seed, DOWN, 0.0, -0.1 + change, embedding=embedding)
+    of = found(made)
+    whole = of["gap", "debias", "unmodified", "all"]
+    assert (whole.n_embeddings, whole.n_bases, whole.n_clusters) == (6, 6, 3)
+    assert whole.reference == pytest.approx(-0.1)
+    assert whole.change == pytest.approx(0.2)
+    assert isnan(whole.low)  # the means of the clusters are all .2: no width is no certainty
+    part = of["gap", "debias", "unmodified", "word2vec"]
+    ends = scipy.stats.t.interval(
+        0.95, 2, loc=0.7 / 3, scale=np.std([0.1, 0.2, 0.4], ddof=1) / sqrt(3)
+    )
+    assert (part.low, part.high) == pytest.approx(ends)
+    assert part.answers_for == "bases"
+    assert of["score", "debias", "unmodified", "all"].change == pytest.approx(-1)
+    assert of["utility", "debias", "unmodified", "all"].change == 0
+
+
+def test_overbiasing_is_set_against_debiasing_too() -> None:
+    made = Made()
+    for seed, noise in enumerate((0.0, 0.01, -0.02)):
+        made.add(seed, PLAIN, 0, 0)
+        made.add(seed, DOWN, -1, -0.1)
+        made.add(seed, UP, 1, 0.2 + noise)
+    of = found(made)
+    assert of["gap", "overbias", "debias", "all"].change == pytest.approx(0.3 - 0.01 / 3)
+    assert of["gap", "overbias", "unmodified", "all"].change == pytest.approx(0.2 - 0.01 / 3)
+    assert ("gap", "debias", "debias", "all") not in of
+
+
+def test_replicates_are_one_value_and_labels_are_kept_apart() -> None:
+    made = Made()
+    for replicate, gap in enumerate((0.1, 0.3)):
+        made.add(0, PLAIN, 0, 0, replicate=replicate)
+        made.add(0, DOWN, -1, gap, replicate=replicate)
+    for arm in (PLAIN, DOWN):
+        made.add(0, arm, 0, 0.5, label_dose=1)
+    rows = [each for each in effects(made.tables()) if each.names["side"] == "gap"]
+    assert {each.names["label_dose"]: each.change for each in rows} == pytest.approx(
+        {"0": 0.2, "1": 0.0}
+    )
+    assert [each.n_embeddings for each in rows] == [1, 1]
+    scores = [each for each in effects(made.tables()) if each.names["side"] == "score"]
+    assert [each.change for each in scores] == [-1]
+
+
+def test_of_one_embedding_the_interval_answers_for_items() -> None:
+    rng = np.random.default_rng(0)
+    before, after = rng.normal(size=(2, RESAMPLES)) / 10
+    made = Made()
+    made.add(0, PLAIN, 0, 0, resampled=before)
+    made.add(0, DOWN, -1, 0.5, resampled=after)
+    of = found(made)["gap", "debias", "unmodified", "all"]
+    reach = scipy.stats.t.ppf(0.975, RESAMPLES - 1) * np.std(after - before, ddof=1)
+    assert of.answers_for == "items"
+    assert (of.low, of.high) == pytest.approx((0.5 - reach, 0.5 + reach))
+    assert found(made)["score", "debias", "unmodified", "all"].answers_for == ""
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    made = Made()
+    for seed in range(4):
+        made.add(seed, PLAIN, 0, float("nan") if seed == 0 else 0)
+        if seed < 3:
+            made.add(seed, DOWN, -1, 0.1 * seed)
+    of = found(made)["gap", "debias", "unmodified", "all"]
+    assert of.n_bases == 2
+    assert of.change == pytest.approx(0.15)
+    assert isnan(of.low)
+    table = effect_table(effects(made.tables()))
+    assert list(table["n_bases"]) == [3, 2, 3]
+    assert effect_table([]).empty
+
+
+def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> None:
+    made = Made()
+    for seed in range(3):
+        made.add(seed, PLAIN, 1, 0)
+        made.add(seed, PLAIN, 1, 4, label_dose=1)
+        for dose in (0.5, 1.0):
+            made.add(seed, (*DOWN[:2], dose), 1 - dose, 0.1 * seed * dose)
+            made.add(seed, (*DOWN[:2], dose), 1 - dose, 5, label_dose=1)
+    console = Console(file=StringIO(), width=200)
+    results = effects(made.tables())
+    [path] = write_effects(results, ("recall",), tmp_path, console)
+    assert isinstance(console.file, StringIO)
+    _, heads, *lines = console.file.getvalue().splitlines()
+    assert heads.split("  ")[0] == "method"
+    assert "WEAT 7" in heads
+    assert "F1" in heads
+    assert [line.split()[:4] for line in lines] == [["attract_repel", "debias", "1", "3"]]
+    assert ".100 [-.148,.348]" in lines[0]
+    assert "-1.00" in lines[0]
+    assert len(read_table(path)) == len(results) == 2 + 4 + 4
+    assert write_effects([], ("recall",), tmp_path, console) == []
+
+
+def test_scores_alone_are_told_too(tables: Tables) -> None:
+    base = [name.split()[0] for name in tables.points["point"]]
+    keyed = tables.points.assign(base_key=base)
+    alone = tables._replace(points=keyed, extrinsic=tables.extrinsic.drop(columns="kind"))
+    rows = arm_table(effects(alone), ("recall",))
+    assert [name for name in rows if name not in ARM] == ["bases", "WEAT 7", "WEAT 8"]
+    whole = arm_table(effects(tables._replace(points=keyed)), ("recall",))
+    assert [*whole][-4:] == ["WEAT 7", "WEAT 8", "recall gap", "F1"]
+
+
+def coverage(
+    clusters: int, bases: int, spread: float, items: float, own: float, times: int
+) -> float:
+    """How often the interval holds the effect 1: ``spread`` between clusters, ``items`` that all
+    embeddings share, ``own`` of each with the items; noise of trainings is 1.
+    """
+    rng, held = np.random.default_rng(0), 0
+    for _ in range(times):
+        of_cluster = rng.normal(0, spread, clusters)
+        trained = rng.normal(0, 1, (clusters, bases)).mean(axis=1)
+        # Items as drawn (column 0), and drawn again from these
+        shared = rng.normal(0, items, RESAMPLES + 1)
+        each = rng.normal(0, own, (clusters, bases, RESAMPLES + 1)).mean(axis=1)
+        value = 1 + of_cluster + trained + shared[0] + each[:, 0]
+        resampled = value[:, None] + shared[1:] + each[:, 1:]
+        change, answers_for = mean_change(
+            value, resampled if items + own else np.zeros((clusters, 0))
+        )
+        assert answers_for
+        held += change.low <= 1 <= change.high
+    return held / times
+
+
+DESIGNS = [
+    (clusters, bases, *noise)
+    for clusters in (3, 4, 8, 20)
+    for bases in (1, 2)
+    for noise in ((0, 0, 0), (2, 0, 0), (1, 1, 0), (1, 1, 2), (0, 3, 1), (3, 1, 1))
+]
+
+
+@pytest.mark.parametrize("design", [DESIGNS[3], DESIGNS[15], DESIGNS[28], DESIGNS[46]], ids=str)
+def test_the_interval_holds_the_effect(design: tuple[int, int, float, float, float]) -> None:
+    assert 0.92 <= coverage(*design, times=500) <= 0.99
+
+
+@stress
+def test_the_interval_holds_the_effect_in_every_design() -> None:
+    shares = {design: coverage(*design, times=2_000) for design in DESIGNS}
+    print(sorted(shares.items(), key=lambda each: each[1]))
+    assert min(shares.values()) >= 0.92
+    assert max(shares.values()) <= 0.98
+    assert 0.94 <= float(np.mean([*shares.values()])) <= 0.96
