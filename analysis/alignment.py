@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.evidence import dependent
 from analysis.naming import ALL, SCORE
 from analysis.show import estimate
 from analysis.specifications import Block, blocks
+from analysis.units import dependent
 from analysis.within import (
     FEWEST_FREE,
     NO_SPREAD,
