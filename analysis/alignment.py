@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.evidence import dependent
 from analysis.naming import ALL, SCORE
 from analysis.show import estimate
 from analysis.specifications import Block, blocks
+from analysis.units import dependent
 from analysis.within import (
     FEWEST_FREE,
     NO_SPREAD,
@@ -140,6 +140,11 @@ def difference(aligned: Residuals, others: Sequence[Residuals]) -> Estimate:
     return Estimate(value, max(-2.0, value - reach), min(2.0, value + reach))
 
 
+def alignment_table(found: Sequence[Alignment]) -> pd.DataFrame:
+    """One row a metric, gap and other query, or all of these; a column a field of ``Alignment``."""
+    return pd.DataFrame(found, columns=list(Alignment._fields))
+
+
 def write_alignment(found: Sequence[Alignment], folder: Path, console: Console) -> list[Path]:
     """Print the differences from all other queries and write ``alignment.csv``; its path, of none
     nothing.
@@ -156,5 +161,5 @@ def write_alignment(found: Sequence[Alignment], folder: Path, console: Console) 
             console.print(f"  {told}  {line}", soft_wrap=True, highlight=False, markup=False)
     path = folder / TABLE
     with atomic_path(path) as work:
-        write_csv(pd.DataFrame(found, columns=list(Alignment._fields)), work)
+        write_csv(alignment_table(found), work)
     return [path]

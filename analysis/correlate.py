@@ -20,7 +20,7 @@ from rich.console import Console
 
 from analysis.coefficients import Coefficients, Floats, Truths, coefficients
 from analysis.columns import labels, numbers, require_columns, text_rows, texts
-from analysis.evidence import FEWEST_UNITS, RESAMPLES, Evidence, Rows, evidence
+from analysis.evidence import FEWEST_UNITS, RESAMPLES, Evidence, evidence
 from analysis.findings import CORRELATION_COLUMNS, STATISTICS, Finding, Marks, correlation_table
 from analysis.joined import open_table, rows_of
 from analysis.naming import (
@@ -35,6 +35,7 @@ from analysis.naming import (
 )
 from analysis.show import print_correlations, print_evidence, print_slices
 from analysis.studies.correlation import Correlation
+from analysis.units import Rows
 from analysis.verdict import (
     ROLE_EXPLORATORY,
     ROLE_PRIMARY,

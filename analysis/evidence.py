@@ -4,18 +4,17 @@ association within origins with its test; intervals, influence, noise and rankin
 
 from __future__ import annotations
 
-from math import isfinite, nan, sqrt
+from math import nan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy
-from numpy.typing import ArrayLike, NDArray
 
 from analysis.clusters import Pairs, leave_one_out, moments, rho_and_tau, weighted_moments
-from analysis.coefficients import Floats, both_finite
-from analysis.pairwise import concordance, distance_products, distances
+from analysis.distance_correlation import distance_correlation
+from analysis.reliability import ceiling, corrected, reliability
+from analysis.right_picks import RightPicks
+from analysis.units import Rows, codes, dependent, one_a_unit
 from analysis.within import (
-    NO_SPREAD,
     Estimate,
     Residuals,
     indicators,
@@ -30,20 +29,15 @@ from analysis.within import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analysis.within import Ints
-
-Labels = NDArray[np.str_]
+    from analysis.coefficients import Floats
 
 FEWEST_UNITS = 3
-FEWEST_RESAMPLES = 50  # of words or posts, for a standard error
 FEWEST_CLUSTERS = 5  # below, intervals over clusters are as wide as [-1, 1] or do not hold
 RESAMPLES = 9_999
-RELIABLE = 0.5  # below, noise is most of what is seen, and a correction for it multiplies noise
 DEPENDENT = (
     "nothing was modified, and embeddings of one corpus or seed are no witnesses of their own; see"
     " each training algorithm by itself"
 )
-TIE = 1e-9  # of the largest difference: closer values are equal
 
 
 class Evidence(NamedTuple):
@@ -110,57 +104,6 @@ class Evidence(NamedTuple):
     caution: str = ""
 
 
-class Rows(NamedTuple):
-    """The rows of a slice. Shapes: x, y (n,); labels (n,): the unit, the ``base`` it descends from,
-    the ``cluster`` that is independent of others, the ``stratum`` that association is looked for
-    within, the ``arm`` (method); a ``dose`` that is negative where bias was pushed down (n,);
-    ``x_resampled``, ``y_resampled`` (n, resamples), the same numbers over words and posts drawn
-    alike for all rows, NaN where not known.
-    """
-
-    x: Floats
-    y: Floats
-    unit: Labels
-    base: Labels
-    cluster: Labels
-    stratum: Labels
-    arm: Labels
-    dose: Floats
-    x_resampled: Floats
-    y_resampled: Floats
-
-    @classmethod
-    def of(cls, x: ArrayLike, y: ArrayLike, units: ArrayLike, bases: ArrayLike = ()) -> Rows:
-        """Rows of which no more is known than their units, and maybe the bases of these: without
-        them every unit is one.
-        """
-        first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        unit, told = (np.asarray(each).astype(str) for each in (units, bases))
-        base = told if len(told) else unit
-        n, none = len(first), np.full(len(first), "")
-        stratum, nothing = strata(unit, base, none), np.zeros((n, 0))
-        return cls(first, second, unit, base, base, stratum, none, np.zeros(n), nothing, nothing)
-
-    def known(self) -> Rows:
-        """The rows with a score and a gap."""
-        return self.at(np.flatnonzero(both_finite(self.x, self.y)))
-
-    def at(self, places: Ints) -> Rows:
-        """Some of the rows."""
-        return Rows._make(column[places] for column in self)
-
-
-def strata(unit: Labels, *candidates: Labels) -> Labels:
-    """What association is looked for within: the first of the candidates, from the narrowest on, of
-    which one has two units; else the last.
-    """
-    for labels in candidates[:-1]:
-        units = set(zip(unit.tolist(), labels.tolist(), strict=True))
-        if len(units) > len(set(labels.tolist())):
-            return labels
-    return candidates[-1]
-
-
 def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -> Evidence:
     """What stands behind the association of x and y; ``unbiased`` is the value of x without bias.
 
@@ -175,7 +118,7 @@ def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -
         return found._replace(caution=f"{len(names)} units, fewer than {FEWEST_UNITS}")
     if pairs.constant:
         return found._replace(caution="a side is constant")
-    units = _units(rows, pairs.unit)
+    units = one_a_unit(rows, pairs.unit)
     found = _total(found, rows, units, unbiased)
     stratum = codes(units.stratum)
     if dependent(codes(units.stratum), codes(units.cluster)):
@@ -196,39 +139,10 @@ def within_interval(rows: Rows) -> Estimate:
     pairs, names = Pairs.of(rows.x, rows.y, rows.unit)
     if len(names) < FEWEST_UNITS or pairs.constant:
         return Estimate()
-    units = _units(rows, pairs.unit)
+    units = one_a_unit(rows, pairs.unit)
     if dependent(codes(units.stratum), codes(units.cluster)):
         return Estimate()
     return interval(residuals(units.x, units.y, indicators(codes(units.stratum))))
-
-
-def dependent(stratum: Ints, cluster: Ints) -> bool:
-    """Whether units of one cluster would be taken as independent: they stand in strata that reach
-    over clusters. Shapes: (units,), (units,).
-    """
-    found = set(zip(stratum.tolist(), cluster.tolist(), strict=True))
-    clusters = len(set(cluster.tolist()))
-    return clusters < len(cluster) and len(set(stratum.tolist())) < len(found)
-
-
-def codes(names: Labels) -> Ints:
-    """Labels as numbers from 0 on."""
-    return np.unique(names, return_inverse=True)[1]
-
-
-def _units(rows: Rows, unit: Ints) -> Rows:
-    """One row a unit: means over its rows, and what it descends from."""
-    order = np.argsort(unit, kind="stable")
-    counts = np.bincount(unit)
-    first = np.cumsum(counts) - counts
-    sums = [
-        np.add.reduceat(each[order], first, axis=0)
-        for each in (rows.x, rows.y, rows.x_resampled, rows.y_resampled)
-    ]
-    x, y, x_resampled, y_resampled = ((each.T / counts).T for each in sums)
-    return rows.at(order[first])._replace(
-        x=x, y=y, x_resampled=x_resampled, y_resampled=y_resampled
-    )
 
 
 def _within(found: Evidence, of: Residuals, names: Sequence[str], p: float) -> Evidence:
@@ -273,41 +187,10 @@ def _arms(units: Rows) -> Floats:
     return np.hstack([chosen, chosen * units.dose[:, None]])
 
 
-def distance_correlation(of: Residuals) -> tuple[float, float]:
-    """The bias-corrected distance correlation of what is left of x and y (Székely & Rizzo, 2013)
-    and its p (Shen, Panda & Vogelstein, 2022).
-
-    C = sum A B / sqrt(sum A^2 sum B^2),  A, B: distances of x and of y, centred so that C is 0 on
-    average where the two are independent;  p = P(chi^2_1 > free C + 1)
-
-    The value is sqrt(max(0, C)), in [0, 1]; NaN below 4 units or where a side is constant.
-    """
-    if len(of.u) < 4:
-        return nan, nan
-    xy, xx, yy = (_centred_products(*two) for two in ((of.u, of.v), (of.u, of.u), (of.v, of.v)))
-    if not (xx > 0 and yy > 0):
-        return nan, nan
-    c = xy / sqrt(xx * yy)
-    return sqrt(max(0.0, c)), float(scipy.special.chdtrc(1, max(0.0, of.free * c + 1)))
-
-
-def _centred_products(x: Floats, y: Floats) -> float:
-    """sum over i != j of A_ij B_ij, A and B centred so that every row adds up to 0 (Huo & Székely,
-    2016), and 0 where that is what rounding leaves.
-    """
-    n, a, b = len(x), distances(x), distances(y)
-    whole = distance_products(x, y)
-    found = whole - 2 * float(a @ b) / (n - 2)
-    found += float(a.sum()) * float(b.sum()) / ((n - 1) * (n - 2))
-    return found if abs(found) > NO_SPREAD * whole else 0.0
-
-
 def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidence:
     """With the intervals over clusters."""
-    sides = _graded(np.abs(units.x - unbiased)), _graded(np.abs(units.y))
-    agree = _agreeing(*sides)
-    value = float(agree.mean()) / (len(agree) - 1)
-    found = found._replace(accuracy=value)
+    picks = RightPicks.of(np.abs(units.x - unbiased), np.abs(units.y))
+    found = found._replace(accuracy=picks.accuracy)
     if found.n_clusters < FEWEST_CLUSTERS:
         return found
     over, _ = Pairs.of(rows.x, rows.y, rows.cluster)
@@ -315,7 +198,7 @@ def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidenc
     r = weighted_moments(np.ones((1, over.units)), moments(over)).r
     whole = z_interval(float(r[0]), leave_one_out(over), free)
     rho, tau = (z_interval(float(each[0]), each[1:], free) for each in rho_and_tau(over))
-    low, high = _ranking_interval(value, sides, agree, codes(units.cluster), free)
+    low, high = picks.interval(codes(units.cluster), free)
     return found._replace(
         r_low=whole.low,
         r_high=whole.high,
@@ -328,82 +211,18 @@ def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidenc
     )
 
 
-def _agreeing(x: Floats, y: Floats) -> Floats:
-    """For each unit with how many others it agrees: which of the two lies nearer to unbiased has
-    the smaller gap; half of those with which it ties on a side. Shapes: (n,), (n,) -> (n,).
-    """
-    return (len(x) - 1 + concordance(x, y)) / 2
-
-
-def _graded(bias: Floats) -> Floats:
-    """Ranks from 0 on, the same for neighbours that are as good as equal."""
-    order = np.argsort(bias)
-    steps = np.diff(bias[order])
-    grades = np.zeros(len(bias))
-    grades[order[1:]] = np.cumsum(steps > TIE * float(np.ptp(bias)))
-    return grades
-
-
-def _ranking_interval(
-    value: float, sides: tuple[Floats, Floats], agree: Floats, cluster: Ints, free: int
-) -> tuple[float, float]:
-    """value +- t s, s from leaving out each cluster; cut at 0 and 1."""
-    sizes = np.bincount(cluster)
-    own = np.bincount(cluster, agree)
-    within = np.zeros(len(sizes))
-    members = np.split(np.argsort(cluster, kind="stable"), np.cumsum(sizes)[:-1])
-    for place in np.flatnonzero(sizes > 1):
-        x, y = (side[members[place]] for side in sides)
-        within[place] = _agreeing(x, y).sum()
-    k, rest = len(sizes), len(cluster) - sizes.astype(float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        left: Floats = (own.sum() - 2 * own + within) / (rest * (rest - 1))
-    error = sqrt((k - 1) / k * float(((left - float(left.mean())) ** 2).sum()))
-    if not isfinite(error) or error == 0:
-        return nan, nan
-    reach = float(scipy.special.stdtrit(free, 0.975)) * error
-    return max(0.0, value - reach), min(1.0, value + reach)
-
-
 def _without_noise(found: Evidence, units: Rows, of: Residuals) -> Evidence:
-    """With the share of the variance that is not noise, and r corrected for noise.
-
-    reliability = 1 - sum_u var_b(c_ub) / sum_u c_u^2
-
-    c_u: the value of unit u freed of its base, c_ub: in resample b of the words or posts, drawn
-    alike for all units. What a resample does to all units of a base alike attenuates nothing. What
-    stretches all alike attenuates nothing either and is counted as noise: a reliability is rather
-    too low.
-    """
+    """With the share of the variance that is not noise, and r corrected for noise."""
     x, y = (
-        _reliability(side, resampled, of)
+        reliability(side, resampled, of)
         for side, resampled in ((units.x, units.x_resampled), (units.y, units.y_resampled))
     )
-    ceiling = sqrt(x.whole * y.whole)
-    found = found._replace(reliability_x=x.whole, reliability_y=y.whole, ceiling=ceiling)
-    if not (x.whole >= RELIABLE and y.whole >= RELIABLE):
-        return found
-    with np.errstate(divide="ignore", invalid="ignore"):
-        left_out: Floats = without_each(of) / np.sqrt(x.without_each * y.without_each)
-    r = z_interval(of.r / ceiling, left_out, of.free, 0.9)
-    value = max(-1.0, min(1.0, r.value))
-    return found._replace(corrected=value, corrected_low=r.low, corrected_high=r.high)
-
-
-class Reliability(NamedTuple):
-    """A reliability, of all units and without each (n,); NaN where it is not known."""
-
-    whole: float
-    without_each: Floats
-
-
-def _reliability(side: Floats, resampled: Floats, of: Residuals) -> Reliability:
-    usable = resampled[:, np.isfinite(resampled).all(axis=0)]
-    if usable.shape[1] < FEWEST_RESAMPLES:
-        return Reliability(nan, np.full(len(of.told), nan))
-    noise: Floats = of.freed(usable).var(axis=1, ddof=1)
-    variance: Floats = of.freed(side) ** 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        each: Floats = (noise.sum() - noise) / (variance.sum() - variance / (1 - of.leverage))
-    whole = 1 - float(noise.sum()) / float(variance.sum())
-    return Reliability(max(0.0, whole), np.clip(1 - each, 0, 1))
+    r = corrected(of, x, y)
+    return found._replace(
+        reliability_x=x.whole,
+        reliability_y=y.whole,
+        ceiling=ceiling(x, y),
+        corrected=r.value,
+        corrected_low=r.low,
+        corrected_high=r.high,
+    )

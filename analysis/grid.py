@@ -11,8 +11,9 @@ import numpy as np
 
 from analysis.coefficients import coefficients
 from analysis.columns import labels, numbers
-from analysis.evidence import Rows, within_interval
+from analysis.evidence import within_interval
 from analysis.show import short
+from analysis.units import Rows
 from analysis.within import Estimate
 from files import InputError
 from files.charts import SCHEMA, Spec

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.columns import labels, lists, numbers, require_columns, texts
-from analysis.evidence import Labels, Rows, strata
 from analysis.naming import DOSE_SIGN, GAP, SCORE, UNMODIFIED
 from analysis.results import Tables, read_tables
+from analysis.units import Labels, Rows, strata
 from files import InputError
 from files.tables import read_table
 

@@ -11,8 +11,8 @@ import numpy as np
 import scipy
 from annotated_types import Gt, Lt
 
-from analysis.evidence import RELIABLE
 from analysis.naming import SMALLEST
+from analysis.reliability import RELIABLE
 from analysis.verdict import LEVEL, ROLE_PRIMARY
 from analysis.within import (
     FEWEST_FREE,

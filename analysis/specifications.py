@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from analysis.columns import numbers, text_rows, texts
-from analysis.evidence import codes, dependent
 from analysis.joined import rows_of
 from analysis.naming import ALL, GAP, SCORE, UNMODIFIED
+from analysis.units import codes, dependent
 from analysis.within import (
     FEWEST_FREE,
     LEAST_SHARE,

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from analysis.alignment import alignments
 from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
 from analysis.joined import join_points
-from analysis.report.page import build_report
 from analysis.results import read_tables
 from analysis.specification_curve import draw_curves
 from analysis.specifications import specification_curves
@@ -35,18 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     study = Correlation.of(folder)
     found = correlate_slices(joined, study.declared)
     curves = specification_curves(joined, tables.intrinsic)
+    aligned = alignments(joined, tables.intrinsic)
     for path in [
-        *build_report(
-            folder,
-            tables,
-            joined,
-            found,
-            primary=study.primary,
-            utility=study.utility,
-            smallest=study.smallest,
-            curves=curves,
-            out=given.out,
-        ),
+        *study.report(folder, tables, joined, found, curves, aligned, given.out),
         *draw_figures(joined, folder / "figures", primary=study.primary),
         *draw_curves(curves, folder / "figures"),
     ]:

@@ -1,7 +1,7 @@
 // The page: menus, figures, tables. All data stand in the page; nothing is asked of a network.
 const D = JSON.parse(document.getElementById("data").textContent);
 const ALL = "all", UNMODIFIED = "unmodified";
-const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "convention", "part", "measure", "subset", "privileged", "unprivileged", "status", "error", "verdict", "why", "reversal", "reason", "point"]);
+const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "convention", "part", "measure", "subset", "privileged", "unprivileged", "status", "error", "verdict", "why", "reversal", "reason", "point", "other words"]);
 const LONG = new Set(["why", "reversal", "reason", "error"]);
 const element = (tag, attributes = {}, ...children) => {
   const made = document.createElement(tag);
@@ -154,6 +154,15 @@ if (D.specifications.length) {
   document.getElementById("specifications-told").append(...D.specifications_told.map((text) => element("p", {}, text)));
   await draw("specifications", { specifications });
   document.getElementById("t-specifications").append(table(D.specifications, Object.keys(D.specifications[0]), "Specifications", { save: "specifications.csv", scroll: true }));
+}
+if (D.alignments.length) {
+  const aligned = D.alignments.map((row) => ({
+    ...row, "other words": row.other === ALL ? "all other queries" : row.other, embeddings: row.n_units, bases: row.n_bases,
+    "r, task's words": row.r_aligned.toFixed(2), "r, other words": row.r_other.toFixed(2), "difference, 95% interval": estimate(row.difference, row.low, row.high),
+  }));
+  const named = ["task", "metric", "classifier", "gap"].filter((name) => name === "gap" || distinct(aligned.map((row) => row[name])).length > 1);
+  document.getElementById("t-alignment").append(table(aligned, [...named, "other words", "embeddings", "bases", "r, task's words", "r, other words", "difference, 95% interval"],
+    "r within bases of scores that ask about the task's words less r of others, from 8 degrees of freedom on; all other queries: less the mean of their r", { save: "alignment.csv" }));
 }
 await draw("curves", { curves });
 document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict", "why"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));

@@ -10,16 +10,15 @@ from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from string import Template
 from typing import TYPE_CHECKING
 
 import vl_convert
 
 from analysis.columns import texts
-from analysis.figures import STAMP
 from analysis.made import read_made, spell_made
 from analysis.naming import PRIMARY, SMALLEST, UNMODIFIED, UTILITY, taggers
 from analysis.report.answer import answer
+from analysis.report.frame import banner, filled, framed, part, points_told
 from analysis.report.page_data import Json, page_data
 from analysis.report.tex import correlations_tex
 from analysis.saturation import saturation
@@ -30,11 +29,12 @@ from files import InputError, atomic_path
 if TYPE_CHECKING:
     import pandas as pd
 
+    from analysis.alignment import Alignment
     from analysis.findings import Finding
     from analysis.results import Tables
     from analysis.specifications import Curve
 
-HERE = Path(__file__).parent
+POLICY = "script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:"
 MOST_BYTES = 5_000_000
 TOLD_TO_THE_POINTER = ("by_group", "groups", "n_found", "n_lost", "support", "reason")
 LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
@@ -50,13 +50,15 @@ def build_report(
     utility: str = UTILITY,
     smallest: float = SMALLEST,
     curves: Sequence[Curve] = (),
+    aligned: Sequence[Alignment] = (),
     out: Path | None = None,
 ) -> list[Path]:
     """Write the page, ``report.html`` of the folder or ``out``, and ``correlations.tex`` beside it;
     the paths.
 
     ``joined`` comes from ``join_points``, ``found`` from ``correlate_slices``; the answer on top
-    is about the primary slices; ``curves`` are its specification curves. What the computing cost is
+    is about the primary slices; ``curves`` are its specification curves, ``aligned`` what scores
+    gain that ask about the task's words. What the computing cost is
     read from the records in the folder. Raises ``InputError`` for a page larger than 5 MB.
     """
     data = page_data(
@@ -67,29 +69,15 @@ def build_report(
         utility=utility,
         smallest=smallest,
         curves=curves,
+        aligned=aligned,
     )
-    first, *further = answer(found)
-    words = {
-        "title": html.escape(_title(tables, folder)),
-        "banner": _banner() if data["generated"] else "",
-        "headline": html.escape(first),
-        "further": html.escape(" ".join(further)),
-        "groups": html.escape("; ".join(taggers(texts(tables.extrinsic, "group_by")))),
-        "words": _word_lists(tables),
-        "saturation": html.escape(saturation(tables)),
-        "curves": _part("specifications.html") if curves else "",
-        "rules": html.escape(RULES),
-        "method": _method(tables, _cost(folder), spell_made(read_made(folder))),
+    words = _about(tables, folder) | _answer(found)
+    words |= {
+        "banner": banner("True" in texts(tables.points, "generated")),
+        "curves": part("specifications.html") if curves else "",
+        "aligned": part("alignment.html") if aligned else "",
     }
-    page = _render(data, words)
-    if len(page.encode()) > MOST_BYTES and isinstance(rows := data["rows"], Mapping):
-        kept = {name: rows[name] for name in rows if name not in TOLD_TO_THE_POINTER}
-        page = _render(data | {"rows": kept}, words)
-    if len(page.encode()) > MOST_BYTES:
-        raise InputError(
-            f"the page would have {len(page.encode()) / 1e6:.1f} MB, more than 5: give the results"
-            " of fewer points"
-        )
+    page = _within_size(data, words)
     target = out or folder / "report.html"
     tex = target.with_name("correlations.tex")
     for path, text in ((target, page), (tex, correlations_tex(found))):
@@ -98,17 +86,46 @@ def build_report(
     return [target, tex]
 
 
+def _answer(found: Sequence[Finding]) -> dict[str, str]:
+    first, *further = answer(found)
+    return {
+        "headline": html.escape(first),
+        "further": html.escape(" ".join(further)),
+        "rules": html.escape(RULES),
+    }
+
+
+def _about(tables: Tables, folder: Path) -> dict[str, str]:
+    """What the page tells of the data and of how they were made."""
+    return {
+        "title": html.escape(_title(tables, folder)),
+        "groups": html.escape("; ".join(taggers(texts(tables.extrinsic, "group_by")))),
+        "words": _word_lists(tables),
+        "saturation": html.escape(saturation(tables)),
+        "method": _method(tables, _cost(folder), spell_made(read_made(folder))),
+    }
+
+
+def _within_size(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
+    """The page, without what only the pointer is told where it would be too large with it."""
+    page = _render(data, words)
+    if len(page.encode()) > MOST_BYTES and isinstance(rows := data["rows"], Mapping):
+        kept = {name: rows[name] for name in rows if name not in TOLD_TO_THE_POINTER}
+        page = _render({**data, "rows": kept}, words)
+    if len(page.encode()) > MOST_BYTES:
+        raise InputError(
+            f"the page would have {len(page.encode()) / 1e6:.1f} MB, more than 5: give the results"
+            " of fewer points"
+        )
+    return page
+
+
 def _render(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
     """The page as one text."""
     # In a script element only these characters could end it.
     told = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    return Template(_part("page.html")).substitute(
-        words,
-        style=_part("style.css"),
-        data=told,
-        bundle=_bundle(),
-        app=_part("figures.js") + _part("app.js"),
-    )
+    scripts = {"data": told, "bundle": _bundle(), "app": part("figures.js") + part("app.js")}
+    return framed(words["title"], filled("page.html", {**words, **scripts}), POLICY)
 
 
 @cache
@@ -118,20 +135,12 @@ def _bundle() -> str:
     return bundle.replace("</script", "<\\/script")
 
 
-def _part(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")
-
-
 def _word_lists(tables: Tables) -> str:
     """The words drawn from the task's posts, folded away; nothing where there are none."""
     if not (lines := word_lists(tables.words)):
         return ""
     told = html.escape("\n".join(lines))
     return f"<details><summary>The words drawn from the task</summary><pre>{told}</pre></details>"
-
-
-def _banner() -> str:
-    return f'<p class="banner" role="note">{html.escape(STAMP)}</p>'
 
 
 def _title(tables: Tables, folder: Path) -> str:
@@ -156,11 +165,10 @@ def _method(tables: Tables, cost: str, made: str) -> str:
     """What was run on what, with which versions, and what it does not say."""
     points = tables.points
     done = points[points["status"] == "done"]
-    failed = len(points) - len(done)
     runs = set(texts(done, "vectors_key" if "vectors_key" in done else "point"))
     versions = [f"{name} {metadata.version(name)}" for name in LIBRARIES]
     facts = {
-        "points": f"{len(done)} of {len(points)} done" + (f", {failed} failed" if failed else ""),
+        "points": points_told(points),
         "embedding runs": f"{len(runs)} different embeddings",
         "embeddings": _told(points, "embedding"),
         "methods": _told(points[points["method"] != UNMODIFIED], "method"),
@@ -180,7 +188,7 @@ def _method(tables: Tables, cost: str, made: str) -> str:
         f" long'>{html.escape(told)}</td></tr>"
         for name, told in facts.items()
     )
-    return f'<div class="wide"><table>{listed}</table></div>{_part("method.html")}'
+    return f'<div class="wide"><table>{listed}</table></div>{part("method.html")}'
 
 
 def _told(table: pd.DataFrame, column: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
+from analysis.alignment import Alignment, alignment_table
 from analysis.columns import numbers, text_rows, texts, values_of
 from analysis.evidence import Evidence
 from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
@@ -64,6 +65,10 @@ ROW_COLUMNS = (
     "support",
     "reason",
 )
+ALIGNMENT_COLUMNS = (
+    *("classifier", "other", "n_units", "n_bases"),
+    *("r_aligned", "r_other", "difference", "low", "high"),
+)
 CORRELATION_NUMBERS = (
     *("n", *Evidence._fields, *Judgement._fields),
     *("pearson", "spearman", "kendall", "missing", "reversal", "reason"),
@@ -79,9 +84,10 @@ def page_data(
     utility: str,
     smallest: float,
     curves: Sequence[Curve] = (),
+    aligned: Sequence[Alignment] = (),
 ) -> dict[str, Json]:
-    """Points, rows, curves, correlations, specifications and pooled estimates; NaN is None. Every
-    value is one of the tables' to the last digit.
+    """Points, rows, curves, correlations, specifications, alignments and pooled estimates; NaN is
+    None. Every value is one of the tables' to the last digit.
     """
     points = tables.points
     place = {point: i for i, point in enumerate(texts(points, "point"))}
@@ -112,6 +118,7 @@ def page_data(
         "pooled": pooled(found),
         "specifications": _records(columns(table, table.columns)),
         "specifications_told": [curve.told() for curve in curves],
+        "alignments": _alignments(aligned),
         "rules": RULES,
         "smallest": smallest,
         "generated": "True" in texts(points, "generated"),
@@ -200,6 +207,17 @@ def pooled(found: Sequence[Finding]) -> list[dict[str, Json]]:
         told = {name: plain(value) for name, value in meta._asdict().items()}
         rows.append({"task": parts[0].names["task"], "metric": score, "gap": gap, **told})
     return rows
+
+
+def _alignments(aligned: Sequence[Alignment]) -> list[dict[str, Json]]:
+    """What scores gain that ask about the task's words."""
+    table = alignment_table(aligned)
+    named: dict[str, Sequence[Json]] = {
+        "task": texts(table, "task"),
+        "metric": row_names(table, ("metric", "convention", "part"), ", "),
+        "gap": gap_titles(table),
+    }
+    return _records(named | columns(table, ALIGNMENT_COLUMNS))
 
 
 def _labels(table: pd.DataFrame) -> dict[str, Sequence[Json]]:

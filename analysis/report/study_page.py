@@ -6,20 +6,19 @@ import base64
 import html
 from collections.abc import Iterable, Sequence
 from math import isfinite
-from pathlib import Path
-from string import Template
 from typing import TYPE_CHECKING
 
 from analysis.columns import texts, values_of
-from analysis.figures import STAMP
 from analysis.made import read_made, spell_made
+from analysis.report.frame import banner, filled, framed, points_told
 from analysis.show import short
 from files import atomic_path
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
-HERE = Path(__file__).parent
 PAGE = "report.html"
 MOST_ROWS = 1_000  # of a table; the CSV beside the page has all
 
@@ -42,29 +41,18 @@ def write_study_page(
     drawn = [path for path in figures if path.suffix == ".svg"]
     words = {
         "title": html.escape(title),
-        "style": (HERE / "style.css").read_text(encoding="utf-8"),
-        "banner": _banner("True" in texts(points, "generated")),
+        "banner": banner("True" in texts(points, "generated")),
         "answer": html.escape(answer),
         "tables": "".join(_table(name, table) for name, table in tables),
         "figures": "".join(map(_figure, drawn)),
         "notes": "".join(f"<li>{html.escape(note)}</li>" for note in notes),
-        "points": _points(points),
+        "points": points_told(points),
         "made": html.escape(spell_made(read_made(folder))),
     }
-    page = Template((HERE / "study_page.html").read_text(encoding="utf-8")).substitute(words)
+    page = framed(words["title"], filled("study_page.html", words), "img-src data:")
     with atomic_path(folder / PAGE) as path:
         path.write_text(page, encoding="utf-8")
     return folder / PAGE
-
-
-def _banner(generated: bool) -> str:
-    return f'<p class="banner" role="note">{html.escape(STAMP)}</p>' if generated else ""
-
-
-def _points(points: pd.DataFrame) -> str:
-    done = texts(points, "status").count("done")
-    failed = len(points) - done
-    return f"{done} of {len(points)} done" + (f", {failed} failed" if failed else "")
 
 
 def _table(heading: str, table: pd.DataFrame) -> str:

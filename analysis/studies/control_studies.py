@@ -11,7 +11,7 @@ import numpy as np
 from analysis.coefficients import coefficients
 from analysis.columns import numbers, text_rows, texts
 from analysis.correlate import judge
-from analysis.evidence import Rows, evidence
+from analysis.evidence import evidence
 from analysis.findings import Finding
 from analysis.joined import join_points, rows_of
 from analysis.naming import UNMODIFIED
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from analysis.coefficients import Floats
     from analysis.results import Tables
+    from analysis.units import Rows
     from analysis.within import Estimate
 
 PLANTED = "planted stereotype"

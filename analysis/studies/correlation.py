@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from analysis.alignment import Alignment
     from analysis.findings import Finding
     from analysis.results import Tables
+    from analysis.specifications import Curve
 
 FEWEST = 3  # points that a correlation needs
 SETTINGS = "correlation.json"
@@ -117,28 +119,45 @@ class Correlation(Fileless):
     ) -> list[Path]:
         from analysis.alignment import alignments, write_alignment
         from analysis.figures import draw_figures
-        from analysis.report import build_report
         from analysis.specification_curve import write_curves
         from analysis.specifications import specification_curves
 
         written: list[Path] = []
         curves = specification_curves(joined, tables.intrinsic)
         written += write_curves(curves, folder, console)
-        written += write_alignment(alignments(joined, tables.intrinsic), folder, console)
+        aligned = alignments(joined, tables.intrinsic)
+        written += write_alignment(aligned, folder, console)
         with _said("not drawn", console):
             written += draw_figures(joined, folder / "figures", primary=self.primary)
         with _said("not drawn", console):
-            written += build_report(
-                folder,
-                tables,
-                joined,
-                found,
-                primary=self.primary,
-                utility=self.utility,
-                smallest=self.smallest,
-                curves=curves,
-            )
+            written += self.report(folder, tables, joined, found, curves, aligned)
         return written
+
+    def report(
+        self,
+        folder: Path,
+        tables: Tables,
+        joined: pd.DataFrame,
+        found: Sequence[Finding],
+        curves: Sequence[Curve],
+        aligned: Sequence[Alignment],
+        out: Path | None = None,
+    ) -> list[Path]:
+        """The page about what the study declared, see ``analysis.report.build_report``."""
+        from analysis.report import build_report
+
+        return build_report(
+            folder,
+            tables,
+            joined,
+            found,
+            primary=self.primary,
+            utility=self.utility,
+            smallest=self.smallest,
+            curves=curves,
+            aligned=aligned,
+            out=out,
+        )
 
 
 @contextmanager

@@ -16,10 +16,11 @@ from scipy import stats
 
 from analysis.coefficients import Coefficients
 from analysis.correlate import judge
-from analysis.evidence import Evidence, Rows, evidence
+from analysis.evidence import Evidence, evidence
 from analysis.findings import Finding
 from analysis.joined import join_points, rows_of
 from analysis.results import Tables
+from analysis.units import Rows
 from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS, heterogeneity
 from analysis.within import (
     indicators,

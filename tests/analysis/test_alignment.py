@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import json
+import re
 from math import sqrt
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,10 +17,16 @@ from rich.console import Console
 from analysis.alignment import ALIGNED, alignments, difference, write_alignment
 from analysis.columns import texts
 from analysis.joined import join_points
+from analysis.report.__main__ import main as report
+from analysis.results import write_tables
+from analysis.studies.correlation import Correlation
 from analysis.within import Residuals, indicators, residuals
 from files.tables import read_table
 from tests.analysis.designs import studies
 from tests.analysis.test_specifications import tables_of
+
+if TYPE_CHECKING:
+    from analysis.results import Tables
 
 stress = pytest.mark.stress
 
@@ -91,12 +101,17 @@ def test_intervals_hold_the_difference_at_full_size(
     assert coverage(bases, units, r, between, 2_000) >= 0.935
 
 
+def asked_both_ways(tables: Tables) -> Tables:
+    """The same with the query weat6b called that of the task."""
+    query = tables.intrinsic["query"].replace("weat6b", ALIGNED)
+    return tables._replace(intrinsic=tables.intrinsic.assign(query=query))
+
+
 def test_a_sweep_that_asked_both_ways(tmp_path: Path) -> None:
     """Query 1, whose x the gaps follow, is called that of the task."""
     tables = tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0, metrics=2)
     assert alignments(join_points(tables), tables.intrinsic) == []
-    query = tables.intrinsic["query"].replace("weat6b", ALIGNED)
-    tables = tables._replace(intrinsic=tables.intrinsic.assign(query=query))
+    tables = asked_both_ways(tables)
     found = alignments(join_points(tables), tables.intrinsic)
     assert len(found) == 2 * 2 * 3, "metrics, gaps, all others and each"
     whole = [each for each in found if each.other == "all" and each.metric == "m0"]
@@ -112,3 +127,26 @@ def test_a_sweep_that_asked_both_ways(tmp_path: Path) -> None:
     joined = join_points(tables)
     same = pd.concat([joined[joined["query"] == "weat7"]])
     assert alignments(same, tables.intrinsic) == []
+
+
+def test_the_report_holds_the_table_as_it_is_written(tmp_path: Path) -> None:
+    """All but the columns that no row differs in; the differences with interval and embeddings."""
+    plain = tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0)
+    for tables, rows in ((asked_both_ways(plain), 2 * 3), (plain, 0)):
+        write_tables(tmp_path, tables)
+        Correlation().conclude(tables, tmp_path, Console(file=io.StringIO()))
+        pages = [(tmp_path / "report.html").read_text(encoding="utf-8")]
+        assert report([str(tmp_path)]) == 0
+        pages.append((tmp_path / "report.html").read_text(encoding="utf-8"))
+        for page in pages:
+            data = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
+            assert data
+            found = json.loads(data[1])["alignments"]
+            assert len(found) == rows
+            assert ("task's own words</h2>" in page) == bool(rows)
+        if rows:
+            written = pd.read_csv(tmp_path / "alignment.csv", keep_default_na=False)
+            names = ["other", "n_units", "n_bases", "r_aligned", "r_other", "difference"]
+            for name in (*names, "low", "high"):
+                assert [row[name] for row in found] == written[name].tolist(), name
+            assert {row["gap"] for row in found} == {"recall gap", "precision gap"}

@@ -14,8 +14,9 @@ from scipy import stats
 
 from analysis.coefficients import Coefficients
 from analysis.correlate import correlate
-from analysis.evidence import Evidence, Rows, evidence, within_interval
+from analysis.evidence import Evidence, evidence, within_interval
 from analysis.joined import rows_of
+from analysis.units import Rows
 from analysis.within import indicators, residuals
 from tests.analysis.designs import measured, studies
 

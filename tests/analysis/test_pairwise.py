@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis import pairwise
-from analysis.evidence import Rows, evidence
+from analysis.evidence import evidence
 from analysis.pairwise import (
     concordance,
     distance_products,
@@ -20,6 +20,7 @@ from analysis.pairwise import (
     signs,
     ties,
 )
+from analysis.units import Rows
 from analysis.within import indicators, permutation_p, residuals
 
 values = st.lists(st.integers(-3, 3) | st.floats(-5, 5), min_size=2, max_size=40)

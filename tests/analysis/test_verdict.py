@@ -11,9 +11,10 @@ from statsmodels.stats.multitest import multipletests
 
 from analysis.coefficients import Coefficients
 from analysis.correlate import adjust, correlate, judge
-from analysis.evidence import Evidence, Rows, evidence
+from analysis.evidence import Evidence, evidence
 from analysis.findings import Finding
 from analysis.naming import SLICE_COLUMNS, Declared
+from analysis.units import Rows
 from analysis.verdict import RULES, heterogeneity, judged
 from tests.analysis.designs import studies
 

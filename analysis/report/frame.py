@@ -1,0 +1,50 @@
+"""What every page has: its head, its style, what it may load, and what it says of generated data
+and of the points behind it.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+from analysis.columns import texts
+from analysis.figures import STAMP
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HERE = Path(__file__).parent
+
+
+def part(name: str) -> str:
+    """A file of this folder."""
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def framed(title: str, body: str, policy: str) -> str:
+    """A whole page. ``title`` and ``body`` are HTML; ``policy`` is what the content security policy
+    allows besides the style: all else is forbidden, so that nothing is asked of a network.
+    """
+    return filled(
+        "frame.html", {"title": title, "style": part("style.css"), "policy": policy, "body": body}
+    )
+
+
+def filled(name: str, words: Mapping[str, str]) -> str:
+    """A file of this folder with every ``$word`` replaced."""
+    return Template(part(name)).substitute(words)
+
+
+def banner(generated: bool) -> str:
+    """What a page says first of generated data; nothing of others."""
+    return f'<p class="banner" role="note">{html.escape(STAMP)}</p>' if generated else ""
+
+
+def points_told(points: pd.DataFrame) -> str:
+    """How many points are done: ``9 of 10 done, 1 failed``."""
+    done = texts(points, "status").count("done")
+    failed = len(points) - done
+    return f"{done} of {len(points)} done" + (f", {failed} failed" if failed else "")

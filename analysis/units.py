@@ -1,0 +1,99 @@
+"""The rows of a slice and the units, the embeddings, that they are rows of: what each descends
+from, and which are no witnesses of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.coefficients import Floats, both_finite
+
+if TYPE_CHECKING:
+    from analysis.within import Ints
+
+Labels = NDArray[np.str_]
+
+
+class Rows(NamedTuple):
+    """The rows of a slice. Shapes: x, y (n,); labels (n,): the unit, the ``base`` it descends from,
+    the ``cluster`` that is independent of others, the ``stratum`` that association is looked for
+    within, the ``arm`` (method); a ``dose`` that is negative where bias was pushed down (n,);
+    ``x_resampled``, ``y_resampled`` (n, resamples), the same numbers over words and posts drawn
+    alike for all rows, NaN where not known.
+    """
+
+    x: Floats
+    y: Floats
+    unit: Labels
+    base: Labels
+    cluster: Labels
+    stratum: Labels
+    arm: Labels
+    dose: Floats
+    x_resampled: Floats
+    y_resampled: Floats
+
+    @classmethod
+    def of(cls, x: ArrayLike, y: ArrayLike, units: ArrayLike, bases: ArrayLike = ()) -> Rows:
+        """Rows of which no more is known than their units, and maybe the bases of these: without
+        them every unit is one.
+        """
+        first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        unit, told = (np.asarray(each).astype(str) for each in (units, bases))
+        base = told if len(told) else unit
+        n, none = len(first), np.full(len(first), "")
+        stratum, nothing = strata(unit, base, none), np.zeros((n, 0))
+        return cls(first, second, unit, base, base, stratum, none, np.zeros(n), nothing, nothing)
+
+    def known(self) -> Rows:
+        """The rows with a score and a gap."""
+        return self.at(np.flatnonzero(both_finite(self.x, self.y)))
+
+    def at(self, places: Ints) -> Rows:
+        """Some of the rows."""
+        return Rows._make(column[places] for column in self)
+
+
+def strata(unit: Labels, *candidates: Labels) -> Labels:
+    """What association is looked for within: the first of the candidates, from the narrowest on, of
+    which one has two units; else the last.
+    """
+    for labels in candidates[:-1]:
+        units = set(zip(unit.tolist(), labels.tolist(), strict=True))
+        if len(units) > len(set(labels.tolist())):
+            return labels
+    return candidates[-1]
+
+
+def dependent(stratum: Ints, cluster: Ints) -> bool:
+    """Whether units of one cluster would be taken as independent: they stand in strata that reach
+    over clusters. Shapes: (units,), (units,).
+    """
+    found = set(zip(stratum.tolist(), cluster.tolist(), strict=True))
+    clusters = len(set(cluster.tolist()))
+    return clusters < len(cluster) and len(set(stratum.tolist())) < len(found)
+
+
+def codes(names: Labels) -> Ints:
+    """Labels as numbers from 0 on."""
+    return np.unique(names, return_inverse=True)[1]
+
+
+def one_a_unit(rows: Rows, unit: Ints) -> Rows:
+    """One row a unit, in the order of their numbers from 0 on: means over its rows, and what it
+    descends from. Shape of unit: (n,).
+    """
+    order = np.argsort(unit, kind="stable")
+    counts = np.bincount(unit)
+    first = np.cumsum(counts) - counts
+    sums = [
+        np.add.reduceat(each[order], first, axis=0)
+        for each in (rows.x, rows.y, rows.x_resampled, rows.y_resampled)
+    ]
+    x, y, x_resampled, y_resampled = ((each.T / counts).T for each in sums)
+    return rows.at(order[first])._replace(
+        x=x, y=y, x_resampled=x_resampled, y_resampled=y_resampled
+    )
