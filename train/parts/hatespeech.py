@@ -14,17 +14,11 @@ from corpora.kinds import CheckedSource, PostChallenge, Source
 from debias.kinds import LabelMethod, Method, direction_of, dose_of
 from debias.unmodified import Unmodified
 from extrinsic.counterfactual import term_rows
-from extrinsic.gaps import (
-    CRITERIA,
-    Gaps,
-    Row,
-    as_table,
-    gap_rows,
-    gap_table,
-    read_sample,
-    value_rows,
-)
+from extrinsic.gap_table import gap_rows, gap_table, value_rows
+from extrinsic.gaps import CRITERIA, Gaps
 from extrinsic.kinds import Classifier, Tagger
+from extrinsic.predictions import read_sample
+from extrinsic.rows import Row, as_table
 from extrinsic.tagger import MentionTagger
 from files import InputError, choice, nearest
 from files.choice import Fileless, Whole
