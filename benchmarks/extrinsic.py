@@ -16,7 +16,8 @@ from benchmarks.row import Row
 from extrinsic.cnn import CNN
 from extrinsic.cnn_network import Network, fit
 from extrinsic.encode import Encoded, encode
-from extrinsic.gaps import Gaps, gap_rows, gap_table
+from extrinsic.gap_table import gap_rows, gap_table
+from extrinsic.gaps import Gaps
 
 POSTS, TOKENS, DIM, TYPES = 20_000, 20, 300, 20_000
 

@@ -76,7 +76,7 @@ def _queries(data: Data) -> Sequence[Query]:
 def coverage_of(data: Data) -> float:
     """The share of the posts' tokens that have a vector."""
     from corpora.tweets import tokenise_tweet
-    from train.parts.hatespeech import coverage
+    from train.parts.classify_posts import coverage
 
     assert data.posts is not None
     assert data.vectors is not None

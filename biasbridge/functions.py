@@ -135,7 +135,7 @@ def gaps(
     Raises ``InputError`` for a column or group that is not there and labels other than 0 and 1.
     """
     from extrinsic.__main__ import Options, choose, measure, prepare
-    from extrinsic.gaps import as_table
+    from extrinsic.rows import as_table
 
     names, scores = _names(pred), _names(score)
     asked = Options(

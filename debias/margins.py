@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
@@ -61,25 +63,18 @@ def attract_repel(
     """
     original = rows.astype(np.float32)
     current = original.copy()
-    margins = {ATTRACT: attract_margin, REPEL: repel_margin}
     pairs = {ATTRACT: attract, REPEL: repel}
+    margins = {ATTRACT: attract_margin, REPEL: repel_margin}
     accumulators = {kind: np.full_like(original, 0.1) for kind in pairs}
     rng = np.random.default_rng(seed)
     # What overflows is reported below; and on matrices this small several BLAS threads only wait
     # for one another.
     with np.errstate(all="ignore"), threadpool_limits(limits=1, user_api="blas"):
         for epoch in range(epochs):
-            batches = [
-                (kind, batch)
-                for kind in pairs
-                for batch in _batches(pairs[kind], batch_size, drop_last, rng)
-            ]
-            for number in rng.permutation(len(batches)):
-                kind, batch = batches[number]
+            for kind, batch in _shuffled_batches(pairs, batch_size, drop_last, rng):
                 words, places = np.unique(batch, return_inverse=True)
-                now = current[words]
                 gradient = batch_gradient(
-                    now,
+                    current[words],
                     original[words],
                     places.ravel(),
                     kind,
@@ -87,9 +82,7 @@ def attract_repel(
                     margin=margins[kind],
                     regularisation=regularisation,
                 )
-                squares = accumulators[kind][words] + gradient**2
-                accumulators[kind][words] = squares
-                current[words] = now - learning_rate * gradient / np.sqrt(squares)
+                _adagrad_step(current, accumulators[kind], words, gradient, learning_rate)
             if not np.isfinite(current).all():
                 remedy = f"give a smaller learning_rate than {learning_rate:g}"
                 raise InputError(f"attract-repel overflowed in epoch {epoch + 1}; {remedy}")
@@ -129,14 +122,20 @@ def batch_gradient(
     np.multiply(weights, at_place, out=of_negatives)
 
     owners = places[np.concatenate((every, negatives))]
-    through_unit = units[owners]
-    along: Singles = np.einsum("ij,ij->i", gradient, through_unit)
-    gradient -= along[:, None] * through_unit
-    gradient /= lengths[owners]
+    _through_normalisation(gradient, units[owners], lengths[owners])
     np.clip(gradient, -CLIP, CLIP, out=gradient)
     of_word = np.zeros((len(current), len(owners)), dtype=np.float32)
     of_word[owners, np.arange(len(owners))] = 1
     return of_word @ gradient  # the sum of each word's rows; np.add.at takes several times as long
+
+
+def _through_normalisation(gradient: Singles, units: Singles, lengths: Singles) -> None:
+    """Turn gradients by unit vectors u into those by the vectors |w| u, in place:
+    (g - (g.u) u) / |w|.
+    """
+    along: Singles = np.einsum("ij,ij->i", gradient, units)
+    gradient -= along[:, None] * units
+    gradient /= lengths
 
 
 def choose_negatives(cosines: Singles, kind: int, rng: np.random.Generator) -> Indices:
@@ -156,6 +155,18 @@ def choose_negatives(cosines: Singles, kind: int, rng: np.random.Generator) -> I
     return np.where(rng.random(size) < 0.5, at_random, preference.argmax(axis=1))
 
 
+def _shuffled_batches(
+    pairs: Mapping[int, Indices], size: int, drop_last: bool, rng: np.random.Generator
+) -> list[tuple[int, Indices]]:
+    """An epoch's batches of both kinds in random order, each with its kind."""
+    batches = [
+        (kind, batch)
+        for kind, of_kind in pairs.items()
+        for batch in _batches(of_kind, size, drop_last, rng)
+    ]
+    return [batches[number] for number in rng.permutation(len(batches))]
+
+
 def _batches(pairs: Indices, size: int, drop_last: bool, rng: np.random.Generator) -> list[Indices]:
     """The pairs in random order, cut into batches."""
     shuffled: Indices = rng.permutation(pairs)
@@ -169,3 +180,12 @@ def _batches(pairs: Indices, size: int, drop_last: bool, rng: np.random.Generato
         )
     cuts = [cut for cut in range(size, len(pairs), size) if cut != len(pairs) - 1]
     return np.split(shuffled, cuts) if len(pairs) else []
+
+
+def _adagrad_step(
+    rows: Singles, accumulator: Singles, words: Indices, gradient: Singles, learning_rate: float
+) -> None:
+    """Move the rows of the batch's words, in place."""
+    squares = accumulator[words] + gradient**2
+    accumulator[words] = squares
+    rows[words] = rows[words] - learning_rate * gradient / np.sqrt(squares)

@@ -13,12 +13,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from extrinsic.gaps import CRITERIA, EVERY_MEASURE, Gaps, Row, as_table, binary, column_of, gap_rows
+from extrinsic.gap_table import gap_rows
+from extrinsic.gaps import CRITERIA, EVERY_MEASURE, Gaps
 from extrinsic.gaps import DEFAULT as DEFAULT_GAPS
+from extrinsic.measured import larger_is_better
 from extrinsic.multiclass import class_rows
 from extrinsic.paired import classifier_rows
+from extrinsic.predictions import binary, column_of
 from extrinsic.ranking import RANKINGS
-from extrinsic.sample import larger_is_better
+from extrinsic.rows import Row, as_table
 from files import InputError, atomic_path, run_cli
 from files.tables import read_table, write_csv
 

@@ -18,7 +18,8 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from extrinsic.measures import MEASURES, UNDEFINED
+from extrinsic.intervals import UNDEFINED
+from extrinsic.measures import MEASURES
 from extrinsic.tagger import BOTH, NEITHER, MentionTagger
 from files import InputError, nearest, run_cli
 from files.tables import read_table

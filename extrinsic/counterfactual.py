@@ -19,9 +19,13 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from extrinsic.gaps import CRITERIA, DEFAULT, Gaps, Kind, Row, column_of, read_sample, sample_rows
-from extrinsic.measures import UNDEFINED, Estimate, Floats, quantile
-from extrinsic.sample import ALL, Sample, Side, lacks
+from extrinsic.gap_table import sample_rows
+from extrinsic.gaps import CRITERIA, DEFAULT, Gaps
+from extrinsic.intervals import UNDEFINED, Estimate, Floats, quantile
+from extrinsic.measured import ALL, Side
+from extrinsic.predictions import column_of, read_sample
+from extrinsic.rows import Kind, Row
+from extrinsic.sample import Sample, lacks
 from extrinsic.spread import no_surprise, noise_of
 
 RATES = ("fpr", "fnr")
@@ -32,7 +36,7 @@ Shares = TypeVar("Shares", "pd.Series[float]", pd.DataFrame)
 def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> list[Row]:
     """What terms do to the predictions of a challenge set.
 
-    ``predictions`` has the columns of ``extrinsic.gaps.gap_table``, ``term``, empty for a post
+    ``predictions`` has the columns of ``extrinsic.gap_table.gap_table``, ``term``, empty for a post
     about nobody, and it may have ``frame``, empty for a post in none.
 
     Rows: the measures of each term and its gaps with the rest (``kind`` "term_gap"), of ``subset``

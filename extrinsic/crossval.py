@@ -11,7 +11,7 @@ import pandas as pd
 from annotated_types import Ge
 from numpy.typing import NDArray
 
-from extrinsic.gaps import binary
+from extrinsic.predictions import binary
 from files import InputError
 from files.tables import require_columns
 

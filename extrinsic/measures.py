@@ -12,29 +12,16 @@ F1 is 2 J / (1 + J) of the share J = tp / (tp + fp + fn), so all have the interv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import hypot, nan, sqrt
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from extrinsic.intervals import Estimate, Floats, quantile
+
 Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 TN, FP, FN, TP = range(4)
-
-
-class Estimate(NamedTuple):
-    """A number and its interval; all NaN where it is undefined."""
-
-    value: float
-    low: float
-    high: float
-
-
-UNDEFINED = Estimate(nan, nan, nan)
 
 
 class Measure(NamedTuple):
@@ -105,68 +92,3 @@ MEASURES = {
     "accuracy": Measure((TN, TP), EVERY, "item"),
     "selection_rate": Measure((FP, TP), EVERY, "item"),
 }
-
-
-def quantile(level: float) -> float:
-    """z with P(|Z| <= z) = level, Z standard normal."""
-    return NormalDist().inv_cdf((1 + level) / 2)
-
-
-def difference(a: Estimate, b: Estimate) -> Estimate:
-    """a - b of independent groups, in [-1, 1], with Newcombe's (1998) hybrid score interval (his
-    method 10), of the same level as theirs (low_a, high_a) and (low_b, high_b):
-
-        low = a - b - sqrt((a - low_a)^2 + (high_b - b)^2)
-        high = a - b + sqrt((high_a - a)^2 + (b - low_b)^2)
-
-    For F1 it is the same construction from other intervals (MOVER; Zou and Donner, 2008).
-    """
-    value = a.value - b.value
-    return Estimate(
-        value,
-        value - hypot(a.value - a.low, b.high - b.value),
-        value + hypot(a.high - a.value, b.value - b.low),
-    )
-
-
-def combination(
-    estimates: Sequence[Estimate], coefficients: Sequence[float], correlation: Floats
-) -> Estimate:
-    """sum c_i e_i of estimates that go together as ``correlation`` r (n, n) says, with the interval
-    of Zou and Donner (2008, MOVER), which is ``difference`` for (1, -1) and no correlation:
-
-        low = sum c_i e_i - sqrt(sum_ij r_ij d_i d_j)    d_i = c_i (e_i - low_i), or
-                                                         c_i (high_i - e_i) where c_i < 0
-
-    and high the other way round; but where r_ij says that two estimates move in the same direction
-    while d_i and d_j are of opposite ones, d_i d_j is the mean of what both moving down and both
-    moving up give: two estimates that are the same, and always move together, differ by nothing.
-    """
-    c = np.array(coefficients, dtype=np.float64)
-    values, lows, highs = np.array(estimates, dtype=np.float64).T
-    below, above = c * (values - lows), c * (highs - values)
-    against = np.sign(np.outer(c, c)) * correlation < 0
-    same = correlation > 0
-    both_ways = np.where(
-        same,
-        np.outer(below, below) + np.outer(above, above),
-        np.outer(below, above) + np.outer(above, below),
-    )
-    widths = []
-    for d in (np.where(c > 0, below, above), np.where(c > 0, above, below)):
-        products = np.where(against, both_ways / 2, np.outer(d, d))
-        widths.append(sqrt(max(float((correlation * products).sum()), 0.0)))
-    value = float(c @ values)
-    return Estimate(value, value - widths[0], value + widths[1])
-
-
-def effective_size(found: Estimate, level: float) -> float:
-    """The number of items for which a proportion of this value has a Wilson interval of this width
-    (of a proportion: its own): with h half the width, z as in ``quantile`` and u = z^2 / n,
-
-        h^2 (1 + u)^2 = u p (1 - p) + u^2 / 4
-    """
-    h = (found.high - found.low) / 2
-    a, b, c = h**2 - 0.25, 2 * h**2 - found.value * (1 - found.value), h**2
-    u = (-b - sqrt(b**2 - 4 * a * c)) / (2 * a)
-    return quantile(level) ** 2 / u

@@ -8,24 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from extrinsic.gaps import (
-    CRITERIA,
-    DEFAULT,
-    Gaps,
-    Row,
-    as_table,
-    column_of,
-    read_sample,
-    sample_rows,
-)
-from extrinsic.measures import UNDEFINED, Estimate, combination, effective_size
+from extrinsic.gap_table import sample_rows
+from extrinsic.gaps import CRITERIA, DEFAULT, Gaps
+from extrinsic.intervals import UNDEFINED, Estimate, combination, correlation_of, effective_size
+from extrinsic.measured import Figure, Side, both_reasons
+from extrinsic.predictions import column_of, read_sample
 from extrinsic.ranking import RANKINGS
-from extrinsic.sample import Figure, Sample, Side, both_reasons, correlation_of
+from extrinsic.rows import Row, as_table
 from extrinsic.spread import Block
 from files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from extrinsic.sample import Sample
 
 MACRO = "macro"
 # One number for all classes: the share of items whose class is right
@@ -85,7 +81,7 @@ class Macro:
 
 
 def class_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
-    """As ``extrinsic.gaps.gap_table``, for labels and predictions of any names.
+    """As ``extrinsic.gap_table.gap_table``, for labels and predictions of any names.
 
     The column ``subset`` says which class is measured against all others, ``macro`` is the mean
     over the classes (of a group without enough items of every class NaN, with its reason), and is

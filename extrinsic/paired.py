@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from extrinsic.gaps import (
-    DEFAULT,
-    Gaps,
-    Row,
-    as_table,
-    difference_rows,
-    read_sample,
-    sample_rows,
-    value_rows,
-)
-from extrinsic.measures import UNDEFINED, Estimate, combination
-from extrinsic.sample import Figure, Sample, Side, both_reasons, correlation_of
+from extrinsic.gap_table import difference_rows, sample_rows, value_rows
+from extrinsic.gaps import DEFAULT, Gaps
+from extrinsic.intervals import UNDEFINED, Estimate, combination, correlation_of
+from extrinsic.measured import Figure, Side, both_reasons
+from extrinsic.predictions import read_sample
+from extrinsic.rows import Row, as_table
 from files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from extrinsic.sample import Sample
 
 
 @dataclass(frozen=True)
@@ -77,8 +73,8 @@ class Paired:
 
 
 def classifier_table(predictions: Mapping[str, pd.DataFrame], gaps: Gaps = DEFAULT) -> pd.DataFrame:
-    """As ``extrinsic.gaps.gap_table``, for several classifiers by name, all of the same items in
-    the same order; the column ``classifier`` has their names.
+    """As ``extrinsic.gap_table.gap_table``, for several classifiers by name, all of the same items
+    in the same order; the column ``classifier`` has their names.
 
     After the rows of each come those of each two of them, ``first - second``: values and gaps of
     the first minus those of the second, with intervals of differences within items (Zou and

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from extrinsic.measures import Estimate, Floats, quantile
+from extrinsic.intervals import Estimate, Floats, quantile
 
 STEPS = 60
 
@@ -34,6 +34,8 @@ RANKINGS = {
     "bpsn_auc": Ranking(own_positives=False),
     "bnsp_auc": Ranking(own_negatives=False),
 }
+# What compares a group with all others already
+BACKGROUND = tuple(name for name, each in RANKINGS.items() if not all(each[:2]))
 
 
 def placements(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:

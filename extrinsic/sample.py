@@ -7,50 +7,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from extrinsic.measures import (
-    MEASURES,
+from extrinsic.intervals import (
     UNDEFINED,
-    Counts,
     Estimate,
     Floats,
     combination,
+    correlation_of,
     difference,
     effective_size,
 )
+from extrinsic.measured import ALL, Figure, Side
+from extrinsic.measures import MEASURES, Counts
 from extrinsic.ranking import RANKINGS, area, placements
 from extrinsic.spread import Block
 
-ALL, REST = "all", "rest"
 Mask = NDArray[np.bool_]
-DISSENT = 4
 TINY = 1e-300
 CLASSES = ("actual negative", "actual positive")
-
-
-class Side(NamedTuple):
-    """The items of a group, or (``rest``) all the others; of the group "all" every item."""
-
-    group: str
-    rest: bool = False
-
-    @property
-    def name(self) -> str:
-        """As it is told in tables."""
-        return REST if self.rest else self.group
-
-
-class Figure(NamedTuple):
-    """A measure of a side, the items behind it, and why it is undefined, where it is."""
-
-    estimate: Estimate
-    support: int
-    reason: str
 
 
 class Moved(NamedTuple):
@@ -60,34 +38,6 @@ class Moved(NamedTuple):
 
     by_unit: Floats
     effect: float
-
-
-class Measured(Protocol):
-    """What gaps are made of: predictions whose measures are known for every side."""
-
-    @property
-    def groups(self) -> Sequence[str]:
-        """The names of all groups."""
-
-    @property
-    def level(self) -> float:
-        """Of the intervals."""
-
-    def figure(self, measure: str, side: Side) -> Figure:
-        """A measure of a side."""
-
-    def difference(self, measure: str, one: Side, other: Side) -> Estimate:
-        """The measure of one side minus that of the other; undefined where either is."""
-
-    def resampled_difference(self, measure: str, one: Side, other: Side) -> list[float]:
-        """The same over the resamples; empty for an AUC, and where there are none."""
-
-
-class Spreading(Measured, Protocol):
-    """What the largest difference between groups can be told of as well."""
-
-    def block(self, measure: str, groups: Sequence[str]) -> Block:
-        """What it is made of."""
 
 
 @dataclass(frozen=True)
@@ -258,42 +208,9 @@ class Sample:
         )
 
 
-def both_reasons(figures: Sequence[Figure]) -> str:
-    """Why something made of several figures is undefined; empty where it is defined."""
-    return "; ".join(dict.fromkeys(each.reason for each in figures if each.reason))
-
-
-def correlation_of(influences: Sequence[Floats]) -> Floats:
-    """Correlations of estimates by what each unit moves them; 0 of one that nothing moves, 1 with
-    itself. Shape (n, n).
-
-    Estimates of n units that all agree may yet differ in about 3 / n of others: as if ``DISSENT``
-    further units had moved them independently, so that no difference is known for certain.
-    """
-    moved = np.stack(list(influences))
-    covariance = moved @ moved.T
-    spread = np.sqrt(np.diag(covariance))
-    units = float((moved != 0).any(axis=0).sum())
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = covariance / np.outer(spread, spread) * units / (units + DISSENT)
-    known: Floats = np.clip(np.nan_to_num(found), -1, 1)
-    np.fill_diagonal(known, 1.0)
-    return known
-
-
-def larger_is_better(measure: str) -> bool:
-    """Whether a larger value of a measure is the better one for a group."""
-    return measure in RANKINGS or MEASURES[measure].larger_is_better
-
-
 def lacks(item: str, group: str, support: int, least: int) -> str:
     """Why there is no value; empty where there is one."""
     if not support:
         return f"no {item} of group {group}"
     few = f"{support} {item}{'s' if support > 1 else ''} of group {group}, fewer than {least}"
     return few if support < least else ""
-
-
-def item_codes(column: pd.Series) -> Counts:
-    """Numbers for the different values of a column, (rows,)."""
-    return np.asarray(pd.factorize(column)[0], dtype=np.int64)

@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from extrinsic.measures import Estimate, Floats
+from extrinsic.intervals import Estimate, Floats
 
 DRAWS, MOST, FEWEST = 2_000, 100_000, 200
 STEPS = 12

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -20,13 +21,16 @@ from corpora.generated_documents import (
     GeneratedDocuments,
     GeneratedOccupations,
 )
-from extrinsic.coreference.challenge.gaps import ChallengeGaps, Row, challenge_rows
+from extrinsic.coreference.challenge.gaps import ChallengeGaps, challenge_rows
 from extrinsic.coreference.challenge.tallies import Answer
 from extrinsic.coreference.resolver import EndToEnd
 from extrinsic.coreference.scorer import score
 from train.configure import Reader
 from train.device import one_thread
 from train.front import CONF
+
+if TYPE_CHECKING:
+    from extrinsic.coreference.challenge.rows import Row
 
 
 def tiny() -> EndToEnd:

@@ -12,7 +12,7 @@ import pytest
 from corpora.linked_posts import LinkedPosts
 from corpora.world import GeneratedCorpus
 from debias.labels import Relabel
-from extrinsic.gaps import gap_table
+from extrinsic.gap_table import gap_table
 from extrinsic.linear import Linear
 from train.embed import Word2Vec
 

@@ -16,7 +16,8 @@ from corpora.world import GeneratedCorpus, GeneratedPosts
 from debias.attract_repel import AttractRepel
 from debias.balance import Balance
 from debias.word_choice import WordChoice
-from extrinsic.gaps import Gaps, gap_rows
+from extrinsic.gap_table import gap_rows
+from extrinsic.gaps import Gaps
 from extrinsic.linear import Linear
 from intrinsic.metrics.weat import Weat
 from train.embed import Word2Vec

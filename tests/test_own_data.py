@@ -17,7 +17,7 @@ from files.language import guess_language
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
 from train.front import main as front_door
-from train.parts.hatespeech import coverage
+from train.parts.classify_posts import coverage
 from train.start import help_text
 
 Train = Callable[..., tuple[int | str | None, str, str]]

@@ -15,7 +15,8 @@ import pytest
 from corpora.world import GeneratedCorpus, GeneratedPosts, WorldName
 from debias.attract_repel import AttractRepel
 from debias.word_choice import WordChoice
-from extrinsic.gaps import Gaps, Row, gap_rows
+from extrinsic.gap_table import gap_rows
+from extrinsic.gaps import Gaps
 from extrinsic.linear import Linear
 from intrinsic.metrics.weat import Weat
 from train.embed import FastText, Word2Vec
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from debias.kinds import Direction
+    from extrinsic.rows import Row
 
 MODELS = {
     "word2vec": Word2Vec(dim=50, min_count=1, epochs=5),

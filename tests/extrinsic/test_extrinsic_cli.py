@@ -6,15 +6,20 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from extrinsic.__main__ import main
-from extrinsic.gaps import Gaps, gap_table
-from extrinsic.sample import Figure, Sample, Side
+from extrinsic.gap_table import gap_table
+from extrinsic.gaps import Gaps
+from extrinsic.sample import Sample
 from files import InputError
+
+if TYPE_CHECKING:
+    from extrinsic.measured import Figure, Side
 
 COLUMNS = ["--gold", "y", "--pred", "yhat", "--group", "who", "--privileged", "m"]
 

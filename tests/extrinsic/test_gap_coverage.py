@@ -36,7 +36,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from extrinsic.measures import MEASURES, Counts, Estimate, Floats, difference
+from extrinsic.intervals import Estimate, Floats, difference
+from extrinsic.measures import MEASURES, Counts
 
 POSITIVES = (5, 10, 30, 100)
 PREVALENCE = 0.25

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score, precision_score, recall_score
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from extrinsic.gaps import Gaps, gap_table
+from extrinsic.gap_table import gap_table
+from extrinsic.gaps import Gaps
 from extrinsic.measures import MEASURES
 from files import InputError
 

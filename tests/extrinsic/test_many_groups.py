@@ -24,7 +24,8 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from extrinsic.gaps import Gaps, gap_table
+from extrinsic.gap_table import gap_table
+from extrinsic.gaps import Gaps
 from extrinsic.measures import MEASURES
 from extrinsic.ranking import RANKINGS
 from files import InputError

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
-from extrinsic.gaps import Gaps, gap_table
+from extrinsic.gap_table import gap_table
+from extrinsic.gaps import Gaps
 from extrinsic.multiclass import class_table
 from files import InputError
 

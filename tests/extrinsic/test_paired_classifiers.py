@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
 
-from extrinsic.gaps import Gaps, gap_table
-from extrinsic.measures import Estimate, combination, difference
+from extrinsic.gap_table import gap_table
+from extrinsic.gaps import Gaps
+from extrinsic.intervals import Estimate, combination, difference
 from extrinsic.paired import classifier_table
 from files import InputError
 

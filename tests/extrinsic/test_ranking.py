@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from extrinsic.measures import quantile
+from extrinsic.intervals import quantile
 from extrinsic.ranking import area, placements
 
 

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from scipy.stats import chisquare, poisson
 
-from extrinsic.gaps import Gaps, gap_table
+from extrinsic.gap_table import gap_table
+from extrinsic.gaps import Gaps
 from extrinsic.measures import MEASURES
 from extrinsic.resampling import resampled_counts
 from intrinsic.resampling import RESAMPLES

@@ -67,7 +67,7 @@ def test_it_holds_the_truth_among_three_and_six_groups(k: int, name: str) -> Non
 
 def test_an_interval_that_forgets_the_maximum_does_not() -> None:
     """Newcombe's, of the two groups that come out furthest apart, among six that are alike."""
-    from extrinsic.measures import difference
+    from extrinsic.intervals import difference
 
     rng, held = np.random.default_rng(0), 0
     for _ in range(300):

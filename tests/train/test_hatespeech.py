@@ -10,7 +10,8 @@ import pandas as pd
 from extrinsic.gaps import Gaps
 from extrinsic.linear import Linear
 from files.vectors import keyed, save_mapped
-from train.parts.hatespeech import measure_gaps, predict_challenge
+from train.parts.challenge_posts import predict_challenge
+from train.parts.classify_posts import measure_gaps
 
 
 def test_resamples_are_of_the_texts_whatever_their_ids(tmp_path: Path) -> None:

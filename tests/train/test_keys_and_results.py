@@ -28,8 +28,8 @@ from files import Choice, InputError
 from files.vectors import read_vectors, save_mapped
 from intrinsic.metrics.weat import Weat
 from train.embed import FastText, Pretrained
-from train.parts.hatespeech import load_posts
 from train.parts.part import Inputs, Stages, decide
+from train.parts.posts import load_posts
 from train.parts.scores import measure
 from train.parts.static import load, write_corpus, write_words
 from train.store import Store

@@ -2,47 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, cast
 
-import pandas as pd
-
-from corpora.kinds import CheckedSource, PostChallenge, Source
+from corpora.kinds import PostChallenge, Source
 from debias.kinds import LabelMethod, Method, direction_of, dose_of
 from debias.unmodified import Unmodified
-from extrinsic.counterfactual import term_rows
-from extrinsic.gaps import (
-    CRITERIA,
-    Gaps,
-    Row,
-    as_table,
-    gap_rows,
-    gap_table,
-    read_sample,
-    value_rows,
-)
+from extrinsic.gaps import Gaps
 from extrinsic.kinds import Classifier, Tagger
-from extrinsic.tagger import MentionTagger
-from files import InputError, choice, nearest
+from files import InputError, choice
 from files.choice import Fileless, Whole
-from files.language import (
-    UNDETERMINED,
-    guess_language,
-    language_of,
-    require_one_language,
-)
-from intrinsic.wordsets import in_language
-from train.device import one_thread
+from files.language import language_of
+from train.parts.challenge_posts import load_challenge, measure_challenge, predict_challenge
+from train.parts.check_posts import check_posts, groups_in_language, require_language_of_source
+from train.parts.classify_posts import measure_gaps, predict
+from train.parts.posts import dose, lay_posts
 
 if TYPE_CHECKING:
-    from train.parts.part import Facts, Inputs, Stages
+    from train.parts.part import Facts, Stages
     from train.store import Stage
-
-
-MOST_NAMED = 10
 
 
 @choice
@@ -78,47 +56,13 @@ class HateSpeech(Fileless):
                 " labels, such as labels=resample"
             )
         if self.challenge:
-            posts = {
-                f"source={self.source.name}": self.source,
-                f"challenge={self.challenge.name}": self.challenge,
-            }
-            require_one_language(posts, "take a challenge set of the posts' language")
+            require_language_of_source(self.source, self.challenge)
         if self._tagged:
-            object.__setattr__(self, "groups", _following(self.groups, self.language))
-            remedy = "take groups of the posts' language, such as groups=gender_es"
-            told = {
-                f"source={self.source.name}": self.source,
-                f"groups={self.groups.name}": self.groups,
-            }
-            require_one_language(told, remedy)
+            object.__setattr__(self, "groups", groups_in_language(self.groups, self.source))
 
     def check(self) -> None:
-        """Read the posts as far as it takes to find what is wrong with the file or the options.
-
-        Raises ``InputError`` as the source does, for a group that no post belongs to, and for posts
-        that look to be in another language than the words by which their groups are told.
-        """
-        if not isinstance(self.source, CheckedSource):
-            return
-        posts = self.source.check()
-        if self.source.grouped:
-            self._check_groups(sorted(set(posts["group"])))
-        elif (words := language_of(self.groups)) != UNDETERMINED != self.language:
-            return
-        else:
-            tokens = (token for text in posts["text"] for token in str(text).lower().split())
-            seen = guess_language(tokens)
-            if UNDETERMINED not in (seen, words) and seen != words:
-                looks = f"the posts of source={self.source.name} look to be in {seen!r}"
-                told = f"groups={self.groups.name} are words of {words!r}"
-                raise InputError(f"{looks}, and {told}; give language={seen}, or {words} if not")
-
-    def _check_groups(self, there: list[str]) -> None:
-        for name in ("privileged", "unprivileged"):
-            group: str = vars(self.gaps)[name]
-            if group not in there:
-                lacks = f"gaps.{name}={group}: no post of source={self.source.name} has that group"
-                raise InputError(f"{lacks}{nearest(group, there)}; there are {_some(there)}")
+        """Read the posts as far as it takes to find what is wrong; see ``check_posts``."""
+        check_posts(self.source, self.groups, self.gaps)
 
     @property
     def language(self) -> str:
@@ -187,140 +131,3 @@ class HateSpeech(Fileless):
     @property
     def _drawn(self) -> str:
         return f"predictions/{self.replicate}" if self.replicate else ""
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join([*names[:MOST_NAMED], "..."] if len(names) > MOST_NAMED else names)
-
-
-def _following(groups: Tagger, language: str) -> Tagger:
-    """The tagger; by the built-in words of the posts' language where it is one by such words."""
-    if not isinstance(groups, MentionTagger) or groups.file or not groups.query:
-        return groups
-    if UNDETERMINED in (language, groups.language):
-        return groups
-    return replace(groups, query=in_language([groups.query], language)[0])
-
-
-def lay_posts(stages: Stages, source: Source, groups: Tagger | None) -> Stage:
-    """The posts, with their groups where the source has them or a tagger is given."""
-    posts = stages("posts", source, load_posts)
-    if source.grouped or groups is None:
-        return posts
-    return stages("tagged", groups, tag_posts, {"posts": posts})
-
-
-def load_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
-    """``posts.parquet``; ``group_by`` says where the groups come from."""
-    posts = source.load(seed=seed)
-    (posts.assign(group_by="annotation") if source.grouped else posts).to_parquet(
-        out / "posts.parquet"
-    )
-
-
-def tag_posts(tagger: Tagger, out: Path, inputs: Inputs, seed: int) -> None:
-    """``posts.parquet`` with a group for each post."""
-    tagged = tagger.tag(pd.read_parquet(inputs["posts"] / "posts.parquet"))
-    tagged.assign(group_by=f"tagger: {tagger.description}").to_parquet(out / "posts.parquet")
-
-
-def dose(method: LabelMethod, out: Path, inputs: Inputs, seed: int) -> None:
-    """``posts.parquet`` with columns that say how posts are learned from."""
-    posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
-    method.train_on(posts, seed=seed).to_parquet(out / "posts.parquet")
-
-
-def predict(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
-    """``predictions.parquet``, one row a post."""
-    from files.vectors import open_mapped
-
-    posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
-    vectors = open_mapped(inputs["vectors"] / "vectors")
-    with one_thread():
-        predicted = classifier.predict(posts, vectors, seed=seed)
-    known = coverage(posts["text"], vectors.key_to_index)
-    told = predicted.assign(group_by=posts["group_by"].iloc[0], coverage=known)
-    told.to_parquet(out / "predictions.parquet")
-
-
-def coverage(texts: Iterable[str], vocabulary: Container[str]) -> float:
-    """The share of the tokens of tokenised texts that have a vector, as written or in lower case;
-    NaN where there are none.
-    """
-    tokens = [token for text in texts for token in text.split()]
-    found = sum(token in vocabulary or token.lower() in vocabulary for token in tokens)
-    return found / len(tokens) if tokens else math.nan
-
-
-def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
-    """``scores.parquet``: the measures of each group and the signed gaps, each with its interval
-    and support.
-    """
-    predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
-    posts = pd.read_parquet(inputs["posts"] / "posts.parquet", columns=["id", "text"])
-    # The text says which post it is: sources deal other ids for another seed
-    known = predicted.assign(id=predicted["id"].map(posts.set_index("id")["text"]))
-    told = {name: predicted[name].iloc[0] for name in ("group_by", "coverage") if name in predicted}
-    gap_table(known, gaps).assign(**told).to_parquet(out / "scores.parquet")
-
-
-def load_challenge(challenge: PostChallenge, out: Path, inputs: Inputs, seed: int) -> None:
-    """``posts.parquet``; ids are those of no post of a source."""
-    posts = challenge.posts(seed=seed)
-    posts.assign(id="challenge " + posts["id"]).to_parquet(out / "posts.parquet")
-
-
-def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
-    """``predictions.parquet``, one row a post of the challenge set and of the source's own test
-    posts, where it has such; all its other posts are learned from.
-    """
-    from files.vectors import open_mapped
-
-    own = pd.read_parquet(inputs["posts"] / "posts.parquet")
-    own["split"] = own["split"].replace("all", "train")
-    cases = pd.read_parquet(inputs["challenge"] / "posts.parquet").assign(split="test")
-    if "train_label" not in own:
-        own = own.assign(train_label=own["label"], in_training=True)
-    columns = ["id", "text", "label", "split", "train_label", "in_training"]
-    cases = cases.assign(train_label=cases["label"], in_training=False)
-    posts = pd.concat([own[columns], cases[columns]], ignore_index=True)
-    vectors = open_mapped(inputs["vectors"] / "vectors")
-    with one_thread():
-        predicted = classifier.predict(posts, vectors, seed=seed)
-    known = coverage(cases["text"], vectors.key_to_index)
-    predicted.assign(coverage=known).to_parquet(out / "predictions.parquet")
-
-
-def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
-    """``scores.parquet``: as ``measure_gaps`` has it, of the challenge set; what changes with terms
-    alone, where it has such; and, of ``subset`` "held_out", how well the source's own test posts
-    are classified.
-    """
-    predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
-    cases = pd.read_parquet(inputs["challenge"] / "posts.parquet").set_index("id")
-    tested = predicted["id"].isin(cases.index)
-    rows = _held_out(predicted[~tested], gaps)
-    told = cases.loc[predicted.loc[tested, "id"]].reset_index()
-    known = predicted[tested].reset_index(drop=True).assign(group=told["group"], id=told["text"])
-    if "frame" in told:
-        # Posts of one frame are drawn together, and the same for every embedding
-        alone = told["frame"] == ""
-        known["id"] = told["text"].where(alone, "frame " + told["frame"])
-        known = known.assign(unit=known["id"], frame=told["frame"])
-    if "term" in told:
-        known["term"] = told["term"]
-    rows += gap_rows(known, gaps)
-    if "term" in told:
-        rows += term_rows(known, gaps)
-    table = as_table(rows).assign(group_by="annotation", coverage=predicted["coverage"].iloc[0])
-    table.to_parquet(out / "scores.parquet")
-
-
-def _held_out(predicted: pd.DataFrame, gaps: Gaps) -> list[Row]:
-    if predicted.empty:
-        return []
-    nobody = predicted.assign(group=None)
-    measures = tuple(name for name in gaps.measures if name not in CRITERIA)
-    values_only = replace(gaps, measures=measures, compare=(), groups=())
-    rows = value_rows(read_sample(nobody, values_only), values_only)
-    return [row._replace(subset="held_out") for row in rows]

@@ -15,7 +15,7 @@ from files import InputError, choice
 from files.choice import Count, Fileless, NotNegative, Positive
 from files.language import UNDETERMINED, language_of
 from intrinsic.wordsets import write_query
-from train.parts.hatespeech import lay_posts
+from train.parts.posts import lay_posts
 
 if TYPE_CHECKING:
     from train.parts.part import Inputs, Stages

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from extrinsic.coreference.challenge.tallies import Floats, extremes
-from extrinsic.measures import Estimate
+from extrinsic.intervals import Estimate
 from intrinsic.resampling import times_drawn
 
 DRAWS = 2_000

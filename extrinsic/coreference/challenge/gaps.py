@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 from annotated_types import Gt, Lt
 
 from extrinsic.coreference.challenge.bootstrap import Units
@@ -25,16 +24,18 @@ from extrinsic.coreference.challenge.measures import (
     Measure,
 )
 from extrinsic.coreference.challenge.percentages import correlation, percentages_and_leanings
+from extrinsic.coreference.challenge.rows import Row, as_table
 from extrinsic.coreference.challenge.tallies import WIDTH, Answer, Floats, tally
-from extrinsic.measures import Estimate
+from extrinsic.intervals import UNDEFINED
 from files import InputError, choice
 from files.choice import Fileless, Whole
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from files.documents import Case
 
 PRO, ANTI = "pro", "anti"
-UNDEFINED = Estimate(np.nan, np.nan, np.nan)
 
 
 @choice
@@ -70,28 +71,6 @@ class ChallengeGaps(Fileless):
     def measures(self) -> Mapping[str, Measure]:
         """All, by name."""
         return {**self.compared, **CANDIDATES}
-
-
-class Row(NamedTuple):
-    """A measure of a group, a gap, a ratio or a correlation; see ``challenge_rows``."""
-
-    kind: Literal["value", "gap", "ratio", "correlation"]
-    measure: str
-    subset: str
-    group: str = ""
-    privileged: str = ""
-    unprivileged: str = ""
-    value: float = np.nan
-    low: float = np.nan
-    high: float = np.nan
-    support: int = 0
-    support_privileged: int | None = None
-    support_unprivileged: int | None = None
-    mention_recall: float = np.nan
-    mention_recall_privileged: float | None = None
-    mention_recall_unprivileged: float | None = None
-    reason: str = ""
-    resampled: Sequence[float] = ()
 
 
 class Part(NamedTuple):
@@ -140,14 +119,6 @@ def challenge_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:
     for subset in sorted({each.case.subset for each in answers}):
         rows += _of_subset([each for each in answers if each.case.subset == subset], gaps)
     return rows
-
-
-def as_table(rows: Sequence[Row]) -> pd.DataFrame:
-    """The rows as a table, supports as integers that may be missing."""
-    supports = ("support", "support_privileged", "support_unprivileged")
-    recalls = ("mention_recall_privileged", "mention_recall_unprivileged")
-    types = dict.fromkeys(supports, "Int64") | dict.fromkeys(recalls, "float64")
-    return pd.DataFrame(rows, columns=list(Row._fields)).astype(types)
 
 
 def _of_subset(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:

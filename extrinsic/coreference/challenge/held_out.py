@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from extrinsic.coreference.challenge.bootstrap import Units
-from extrinsic.coreference.challenge.gaps import Row
 from extrinsic.coreference.challenge.measures import CANDIDATES, CLUSTERS
+from extrinsic.coreference.challenge.rows import Row
 from extrinsic.coreference.challenge.tallies import Answer, tally
 from files.documents import Case
 

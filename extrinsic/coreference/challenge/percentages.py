@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from extrinsic.coreference.challenge.tallies import linked
-from extrinsic.measures import Estimate, quantile
+from extrinsic.intervals import UNDEFINED, Estimate, quantile
 
 if TYPE_CHECKING:
     from extrinsic.coreference.challenge.tallies import Answer, Floats
@@ -49,7 +49,7 @@ def correlation(rows: Floats, level: float) -> Estimate:
     3)); NaN where a column does not vary or there are fewer than four rows.
     """
     if len(rows) < FEWEST or not np.ptp(rows, axis=0).all():
-        return Estimate(np.nan, np.nan, np.nan)
+        return UNDEFINED
     x, y = np.transpose(rows - np.mean(rows, axis=0))
     r = float(x @ y / np.sqrt((x @ x) * (y @ y)))
     if abs(r) >= 1:

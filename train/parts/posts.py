@@ -1,0 +1,43 @@
+"""Posts as a task has them: loaded, with their groups, and as they are learned from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from corpora.kinds import Source
+    from debias.kinds import LabelMethod
+    from extrinsic.kinds import Tagger
+    from train.parts.part import Inputs, Stages
+    from train.store import Stage
+
+
+def lay_posts(stages: Stages, source: Source, groups: Tagger | None) -> Stage:
+    """The posts, with their groups where the source has them or a tagger is given."""
+    posts = stages("posts", source, load_posts)
+    if source.grouped or groups is None:
+        return posts
+    return stages("tagged", groups, tag_posts, {"posts": posts})
+
+
+def load_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
+    """``posts.parquet``; ``group_by`` says where the groups come from."""
+    posts = source.load(seed=seed)
+    (posts.assign(group_by="annotation") if source.grouped else posts).to_parquet(
+        out / "posts.parquet"
+    )
+
+
+def tag_posts(tagger: Tagger, out: Path, inputs: Inputs, seed: int) -> None:
+    """``posts.parquet`` with a group for each post."""
+    tagged = tagger.tag(pd.read_parquet(inputs["posts"] / "posts.parquet"))
+    tagged.assign(group_by=f"tagger: {tagger.description}").to_parquet(out / "posts.parquet")
+
+
+def dose(method: LabelMethod, out: Path, inputs: Inputs, seed: int) -> None:
+    """``posts.parquet`` with columns that say how posts are learned from."""
+    posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
+    method.train_on(posts, seed=seed).to_parquet(out / "posts.parquet")
