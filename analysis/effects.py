@@ -27,7 +27,7 @@ import numpy as np
 import scipy
 
 from analysis.columns import lists, numbers, text_rows
-from analysis.joined import done_points, origins
+from analysis.joined import origins
 from analysis.naming import ALL, DOSE_SIGN, GAP, ORIGINAL, SCORE, UNMODIFIED, UTILITY
 from analysis.within import Estimate
 
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 FEWEST_CLUSTERS = 3
 FEWEST_RESAMPLES = 50
 ROUNDING = 1e-9
-# Embeddings are compared where these are the same; a score knows none of them
+# Embeddings are compared where these are the same; a score knows only the last
 SETTINGS = (
     *("task", "source", "challenge", "classifier"),
-    *("label_method", "label_direction", "label_dose"),
+    *("label_method", "label_direction", "label_dose", "generated"),
 )
 ARM = ("method", "wordset", "direction", "dose")
 OUTCOME = ("side", *SCORE, *GAP)
@@ -194,7 +194,7 @@ def mean_change(own: Floats, resampled: Floats) -> tuple[Estimate, str]:
 
 def _cells(tables: Tables, utility: str) -> Cells:
     """What is known of every outcome of every embedding."""
-    points = done_points(tables.points)
+    points = tables.points[tables.points["status"] == "done"]
     points = points.assign(**origins(points))
     origin = dict(zip(points["point"], text_rows(points, ("base", "cluster", "unit")), strict=True))
     told = dict(zip(points["point"], text_rows(points, ("embedding", *ARM)), strict=True))
@@ -210,7 +210,9 @@ def _cells(tables: Tables, utility: str) -> Cells:
                 continue
             base, cluster, unit = origin[point]
             embedding, *arm = told[point]
-            known = ("",) * len(SETTINGS) if of_score else settings[point]
+            known = settings[point]
+            if of_score:
+                known = (*[""] * (len(known) - 1), known[-1])
             if of_score and (unit, *outcome) in seen:  # of several tasks on one embedding
                 continue
             seen.add((unit, *outcome))

@@ -39,11 +39,13 @@ def effect_table(found: Sequence[Effect]) -> pd.DataFrame:
 
 def arm_table(found: Sequence[Effect], primary: Sequence[str]) -> pd.DataFrame:
     """One row a modification at its largest dose, all cells text, as a reader is shown it: on how
-    many bases, and how far it moved the first scores, the gaps in the ``primary`` measures and the
-    utility over all embeddings, with 95% intervals. Where posts to learn from were changed too,
+    many bases, and how far it moved the gaps in the ``primary`` measures, the utility and the first
+    scores over all embeddings, with 95% intervals. Where posts to learn from were changed too,
     those are meant that were not.
     """
     table = effect_table(found)
+    if table.empty:
+        return table[[]]
     whole = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
     table = table[whole & table["label_method"].isin(["", UNMODIFIED])]
     dose = pd.Series(numbers(table, "dose"), table.index)
@@ -62,7 +64,7 @@ def arm_table(found: Sequence[Effect], primary: Sequence[str]) -> pd.DataFrame:
     scores = _wide(told[of_score], arm)
     rest = _wide(told[~of_score], ["of", *arm])
     wide = (rest.reset_index("of") if len(rest) else scores[[]]).join(bases).join(scores)
-    titles = [*scores, *rest]
+    titles = [*rest, *scores]
     shown = wide.reset_index().reindex(columns=["of", *arm, "bases", *titles])
     shown = shown.drop(columns=[] if any(texts(shown, "of")) else "of")
     return shown.fillna(NOTHING)
@@ -99,7 +101,10 @@ def write_effects(
     shown = arm_table(found, primary)
     names = [str(name) for name in shown]
     rows = [dict(zip(names, row, strict=True)) for row in text_rows(shown, names)]
-    print_table(TITLE, rows, console, left=("of", *ARM[:-1]))
+    generated = any(each.names["generated"] == "True" for each in found)
+    print_table(
+        TITLE + (", generated data" if generated else ""), rows, console, left=("of", *ARM[:-1])
+    )
     path = folder / TABLE
     with atomic_path(path) as work:
         write_csv(effect_table(found), work)

@@ -43,7 +43,7 @@ def join_points(tables: Tables) -> pd.DataFrame:
     Failed points are left out. Raises ``InputError`` for a missing column, an empty table, a score
     that occurs twice, or a done point that one of the tables does not know.
     """
-    done = done_points(tables.points)
+    done = _done(tables.points)
     scores, gaps = _scores(tables.intrinsic), _gaps(tables.extrinsic)
     for name, table in (("intrinsic", scores), ("extrinsic", gaps)):
         absent = sorted(set(texts(done, "point")) - set(texts(table, "point")))
@@ -123,7 +123,7 @@ def join_scores(tables: Tables) -> pd.DataFrame:
     each that the table holds.
     """
     scores = _scores(tables.intrinsic).rename(columns={"x": "value"})
-    joined = done_points(tables.points).merge(scores, on="point")
+    joined = _done(tables.points).merge(scores, on="point")
     arm = [name for name in ("method", "direction") if name in joined]
     arms = joined.loc[joined["method"] != UNMODIFIED, arm].drop_duplicates()
     if arms.empty:
@@ -147,8 +147,7 @@ def _worlds(joined: pd.DataFrame, corpus: list[str]) -> list[str]:
     ]
 
 
-def done_points(points: pd.DataFrame) -> pd.DataFrame:
-    """The points that are done. Raises ``InputError`` where none is, or a column is missing."""
+def _done(points: pd.DataFrame) -> pd.DataFrame:
     _check(points, POINT_COLUMNS, ["point"], "the points table")
     done = points[points["status"] == "done"]
     if done.empty:

@@ -18,7 +18,7 @@ from files.tables import read_table, without_control
 
 CONCLUSIONS = (
     *("correlation.json", "correlations.csv", "correlations.tex", "made.csv", "survey.csv"),
-    "crossed.csv",
+    *("crossed.csv", "effects.csv"),
     *("calibration.csv", "calibration_curves.csv", "calibration_dependence.csv"),
     *("control.csv", "control_studies.csv", "base_pairs.csv"),
     *("specifications.csv", "specification_levels.csv", "alignment.csv"),

@@ -26,10 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--out",
         type=Path,
-        help="where to write the page (default: report.html in the results folder)",
+        help="the page, with its figures beside it (default: report.html in the results folder)",
     )
     given = parser.parse_args(arguments)
     folder: Path = given.results
+    figures = (given.out.parent if given.out else folder) / "figures"
     tables = read_tables(folder)
     joined = join_points(tables)
     study = Correlation.of(folder)
@@ -38,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     aligned = alignments(joined, tables.intrinsic)
     for path in [
         *study.report(folder, tables, joined, found, curves, aligned, given.out),
-        *draw_figures(joined, folder / "figures", primary=study.primary),
-        *draw_curves(curves, folder / "figures"),
+        *draw_figures(joined, figures, primary=study.primary),
+        *draw_curves(curves, figures),
     ]:
         print(path)
     return 0

@@ -10,6 +10,8 @@ import pandas as pd
 
 from analysis.alignment import Alignment, alignment_table
 from analysis.columns import numbers, text_rows, texts, values_of
+from analysis.effects import effects
+from analysis.effects_table import arm_table
 from analysis.evidence import Evidence
 from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
 from analysis.grid import BLACK, SHAPES, palette_of
@@ -119,6 +121,7 @@ def page_data(
         "specifications": _records(columns(table, table.columns)),
         "specifications_told": [curve.told() for curve in curves],
         "alignments": _alignments(aligned),
+        "effects": _effects(tables, primary, utility),
         "rules": RULES,
         "smallest": smallest,
         "generated": "True" in texts(points, "generated"),
@@ -218,6 +221,12 @@ def _alignments(aligned: Sequence[Alignment]) -> list[dict[str, Json]]:
         "gap": gap_titles(table),
     }
     return _records(named | columns(table, ALIGNMENT_COLUMNS))
+
+
+def _effects(tables: Tables, primary: Sequence[str], utility: str) -> list[dict[str, Json]]:
+    """How far each modification moved scores, gaps and utility."""
+    table = arm_table(effects(tables, utility), primary)
+    return _records({str(name): texts(table, str(name)) for name in table})
 
 
 def _labels(table: pd.DataFrame) -> dict[str, Sequence[Json]]:

@@ -33,7 +33,8 @@ SETTINGS = "correlation.json"
 class Correlation(Fileless):
     """Intrinsic scores against gaps, slice by slice, as in Goldfarb-Tarrant et al. (2021).
 
-    Prints the points and, where there are gaps, the correlations; writes ``correlations.csv``,
+    Prints the points, where there are gaps the correlations, and what modifications did; writes
+    ``correlations.csv``, ``effects.csv`` where something was modified (``analysis.effects``),
     ``crossed.csv`` where doses of labels were crossed with embeddings (``analysis.crossed``), and,
     of three points or more, the figures, ``report.html`` and ``correlations.tex``; where there are
     two specifications or more their curve, ``specifications.csv`` and ``specification_levels.csv``;
@@ -70,6 +71,8 @@ class Correlation(Fileless):
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, correlate and draw; the paths written."""
         from analysis.correlate import correlate_slices
+        from analysis.effects import effects
+        from analysis.effects_table import write_effects
         from analysis.findings import CORRELATION_COLUMNS, correlation_table
         from analysis.joined import has_gaps, join_points
         from analysis.show import print_correlations, print_points, print_words
@@ -88,9 +91,11 @@ class Correlation(Fileless):
         written = [folder / "correlations.csv"]
         with atomic_path(written[0]) as path:
             write_csv(correlation_table(found, CORRELATION_COLUMNS), path)
+        if joined is not None and len(tables.points) >= FEWEST:
+            print_correlations(found, console)
+        written += write_effects(effects(tables, self.utility), self.primary, folder, console)
         if joined is None or len(tables.points) < FEWEST:
             return written
-        print_correlations(found, console)
         written += self._cross(joined, folder, console)
         return written + self._draw(tables, joined, found, folder, console)
 

@@ -121,7 +121,7 @@ def test_the_command_makes_page_tables_and_figures(
     assert main([str(tmp_path), "--out", str(tmp_path / "sent" / "page.html")]) == 0
     printed = capsys.readouterr().out.split()
     assert all(Path(path).is_file() for path in printed)
-    assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {
+    assert {path.suffix for path in (tmp_path / "sent" / "figures").iterdir()} == {
         ".svg",
         ".png",
         ".pdf",
