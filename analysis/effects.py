@@ -27,7 +27,7 @@ import numpy as np
 import scipy
 
 from analysis.columns import lists, numbers, text_rows
-from analysis.joined import origins
+from analysis.joined import SETTINGS, origins
 from analysis.naming import ALL, DOSE_SIGN, GAP, ORIGINAL, SCORE, UNMODIFIED, UTILITY
 from analysis.within import Estimate
 
@@ -41,10 +41,7 @@ FEWEST_CLUSTERS = 3
 FEWEST_RESAMPLES = 50
 ROUNDING = 1e-9
 # Embeddings are compared where these are the same; a score knows only the last
-SETTINGS = (
-    *("task", "source", "challenge", "classifier"),
-    *("label_method", "label_direction", "label_dose", "generated"),
-)
+SHARED = (*SETTINGS, "generated")
 ARM = ("method", "wordset", "direction", "dose")
 OUTCOME = ("side", *SCORE, *GAP)
 DEBIASED, OVERBIASED = DOSE_SIGN
@@ -109,7 +106,7 @@ def effects(tables: Tables, utility: str = UTILITY) -> list[Effect]:
                 pairs.append((DEBIASED, arms.get((method, words, DEBIASED, dose), {})))
             for against, reference in pairs:
                 changes = list(_changes(modified, reference))
-                names = dict(zip((*SETTINGS, *OUTCOME, *ARM), (*outcome, *arm), strict=True))
+                names = dict(zip((*SHARED, *OUTCOME, *ARM), (*outcome, *arm), strict=True))
                 for embedding, of in _by_embedding(changes):
                     found.append(_effect(names, embedding, against, of))
     return found
@@ -198,7 +195,7 @@ def _cells(tables: Tables, utility: str) -> Cells:
     points = points.assign(**origins(points))
     origin = dict(zip(points["point"], text_rows(points, ("base", "cluster", "unit")), strict=True))
     told = dict(zip(points["point"], text_rows(points, ("embedding", *ARM)), strict=True))
-    settings = dict(zip(points["point"], text_rows(points, SETTINGS), strict=True))
+    settings = dict(zip(points["point"], text_rows(points, SHARED), strict=True))
     rows: dict[tuple[Names, Names, str], list[tuple[Names, float, Floats]]] = {}
     seen = set()
     for table in _outcomes(tables, utility):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.columns import numbers, text_rows, texts
-from analysis.effects import ARM, OUTCOME, SETTINGS, Effect
+from analysis.effects import ARM, OUTCOME, SHARED, Effect
 from analysis.naming import (
     ALL,
     ORIGINAL,
@@ -34,7 +34,7 @@ TITLE = "what each modification did: mean over bases, less the unmodified embedd
 def effect_table(found: Sequence[Effect]) -> pd.DataFrame:
     """One row an effect."""
     rows = [{**each.names, **each._asdict()} for each in found]
-    return pd.DataFrame(rows, columns=[*SETTINGS, *OUTCOME, *ARM, *Effect._fields[1:]])
+    return pd.DataFrame(rows, columns=[*SHARED, *OUTCOME, *ARM, *Effect._fields[1:]])
 
 
 def arm_table(found: Sequence[Effect], primary: Sequence[str]) -> pd.DataFrame:
@@ -53,7 +53,7 @@ def arm_table(found: Sequence[Effect], primary: Sequence[str]) -> pd.DataFrame:
     table = pd.concat([_titled(table, side, primary) for side in ("score", "gap", "utility")])
     digits = [2 if side == "score" else 3 for side in texts(table, "side")]
     parts = (numbers(table, name).tolist() for name in ("change", "low", "high"))
-    vary = [name for name in SETTINGS if len({*texts(table, name)} - {""}) > 1]
+    vary = [name for name in SHARED if len({*texts(table, name)} - {""}) > 1]
     told = table.assign(
         cell=list(map(estimate, *parts, digits)),
         of=row_names(table, vary) if vary else "",

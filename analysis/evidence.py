@@ -4,14 +4,14 @@ association within origins with its test; intervals, influence, noise and rankin
 
 from __future__ import annotations
 
-from math import nan
+from math import nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from analysis.clusters import Pairs, leave_one_out, moments, rho_and_tau, weighted_moments
 from analysis.distance_correlation import distance_correlation
-from analysis.reliability import ceiling, corrected, reliability
+from analysis.reliability import Trainings, ceiling, corrected, reliability, trainings
 from analysis.right_picks import RightPicks
 from analysis.units import Rows, codes, dependent, one_a_unit
 from analysis.within import (
@@ -59,9 +59,14 @@ class Evidence(NamedTuple):
       1] of the freed values, with its p: dependence of any shape.
     * ``r_low``, ``r_high``: 95% interval of Pearson's r over all rows, for units of other bases
       too, from leaving out clusters; ``rho_*``, ``tau_*``: those of rho and tau. From 5 clusters.
+    * ``spread_y``: the standard deviation of gaps within bases; ``training_sd``: that from one
+      training of the classifier to the next on the same embedding and posts, where there are
+      replicates; ``training_share``: how much of the variance within bases (of means over
+      replicates) that is.
     * ``reliability_x``, ``reliability_y``: the share of the variance within bases that is not noise
-      of the choice of words and posts; ``ceiling``: the largest |within| that such noise lets
-      through; ``corrected``: ``within`` divided by it (Spearman, 1904), with its 90% interval.
+      of the choice of words and posts, or of trainings where that is known; ``ceiling``: the
+      largest |within| that such noise lets through; ``corrected``: ``within`` divided by it
+      (Spearman, 1904), with its 90% interval.
     * ``accuracy``: how often, of two units, the one with the less biased score has the smaller gap.
     * ``caution``: what stands in the way of these.
     """
@@ -92,6 +97,9 @@ class Evidence(NamedTuple):
     rho_high: float = nan
     tau_low: float = nan
     tau_high: float = nan
+    spread_y: float = nan
+    training_sd: float = nan
+    training_share: float = nan
     reliability_x: float = nan
     reliability_y: float = nan
     ceiling: float = nan
@@ -130,7 +138,8 @@ def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -
         return found._replace(caution="within bases a side is constant, or nothing is left to tell")
     names = [names[place] for place in of.told]
     found = _within(found, of, names, permutation_p(of, stratum, resamples))
-    return _without_noise(_otherwise(found, units, of, design, unbiased), units, of)
+    found = _otherwise(found, units, of, design, unbiased)
+    return _without_noise(found, units, of, trainings(rows, pairs.unit))
 
 
 def within_interval(rows: Rows) -> Estimate:
@@ -211,14 +220,15 @@ def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidenc
     )
 
 
-def _without_noise(found: Evidence, units: Rows, of: Residuals) -> Evidence:
+def _without_noise(found: Evidence, units: Rows, of: Residuals, trained: Trainings) -> Evidence:
     """With the share of the variance that is not noise, and r corrected for noise."""
-    x, y = (
-        reliability(side, resampled, of)
-        for side, resampled in ((units.x, units.x_resampled), (units.y, units.y_resampled))
-    )
+    x = reliability(units.x, units.x_resampled, of)
+    y = reliability(units.y, units.y_resampled, of, trained)
     r = corrected(of, x, y)
     return found._replace(
+        spread_y=sqrt(float((of.freed(units.y) ** 2).sum()) / (of.free + 1)),
+        training_sd=trained.sd,
+        training_share=trained.share(units.y, of),
         reliability_x=x.whole,
         reliability_y=y.whole,
         ceiling=ceiling(x, y),

@@ -10,13 +10,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.columns import labels, lists, numbers, require_columns, texts
+from analysis.columns import labels, lists, numbers, require_columns, text_rows, texts
 from analysis.naming import DOSE_SIGN, GAP, SCORE, UNMODIFIED
 from analysis.results import Tables, read_tables
 from analysis.units import Labels, Rows, strata
 from files import InputError
 from files.tables import read_table
 
+# What a classifier is and learns from, and what else decides how its training comes out
+SETTINGS = (
+    *("task", "source", "challenge", "classifier"),
+    *("label_method", "label_direction", "label_dose"),
+)
+DRAWN = ("seed", "replicate")
 POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
 INTRINSIC_COLUMNS = ("point", "metric", "query", "value")
 EXTRINSIC_COLUMNS = ("point", "task", "kind", "measure", "value")
@@ -89,6 +95,8 @@ def rows_of(joined: pd.DataFrame) -> Rows:
         cluster=cluster,
         stratum=strata(unit, base, both, embedding),
         arm=_labels(joined, "method", "method"),
+        setting=np.array([" ".join(each) for each in text_rows(joined, SETTINGS)], dtype=str),
+        training=np.array([" ".join(each) for each in text_rows(joined, DRAWN)], dtype=str),
         dose=sign * np.nan_to_num(numbers(joined, "dose")),
         x_resampled=lists(joined, "x_resampled"),
         y_resampled=lists(joined, "y_resampled"),

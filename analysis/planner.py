@@ -58,7 +58,8 @@ class Planner(Fileless):
 
 class Pilot(NamedTuple):
     """What the points at hand say: medians over the primary slices of the reliabilities, and of the
-    test items behind a gap; how many embeddings, and slices. NaN where it is not known.
+    test items behind a gap; how many embeddings, and slices; and the median share of the gaps'
+    variance that is noise of trainings. NaN where it is not known.
     """
 
     reliability_x: float = nan
@@ -66,11 +67,13 @@ class Pilot(NamedTuple):
     items: float = nan
     embeddings: int = 0
     family: int = 0
+    training_share: float = nan
 
 
 class Design(NamedTuple):
     """Studies of one kind: ``units`` embeddings a base (below 2: nothing is modified, all are of
-    one), reliabilities, slices that are judged together, and the |r| of interest.
+    one), reliabilities, slices that are judged together, the |r| of interest, and the share of the
+    gaps' variance that is noise of trainings.
     """
 
     units: int
@@ -78,6 +81,7 @@ class Design(NamedTuple):
     reliability_y: float = 1.0
     family: int = 1
     smallest: float = SMALLEST
+    training_share: float = 0.0
 
     @property
     def ceiling(self) -> float:
@@ -100,11 +104,16 @@ class Design(NamedTuple):
         return embeddings * (1 - 1 / self.units) - 1 if self.units > 1 else embeddings - 2
 
     def with_items(self, times: float) -> Design:
-        """The same with so many times the test items: reliability k / (k + 1 / rho - 1) of the gaps
-        (Spearman, 1910; Brown, 1910).
+        """The same with k times the test items, which divides their noise by k and leaves that of
+        trainings (Spearman, 1910; Brown, 1910): of the gaps' variance
+
+        1 = reliability + share of trainings + share of items
         """
-        noise = 1 / self.reliability_y - 1
-        return self._replace(reliability_y=times / (times + noise))
+        of_items = max(0.0, 1 - self.reliability_y - self.training_share) / times
+        whole = self.reliability_y + self.training_share + of_items
+        return self._replace(
+            reliability_y=self.reliability_y / whole, training_share=self.training_share / whole
+        )
 
 
 def pilot_of(found: Sequence[Finding], items: Sequence[float] = ()) -> Pilot:
@@ -121,6 +130,7 @@ def pilot_of(found: Sequence[Finding], items: Sequence[float] = ()) -> Pilot:
         middle(items),
         max((each.evidence.n_units for each in primary), default=0),
         len(primary),
+        middle([each.evidence.training_share for each in primary]),
     )
 
 

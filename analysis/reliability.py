@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan, sqrt
+from math import isfinite, nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,7 +11,8 @@ from analysis.within import Estimate, without_each, z_interval
 
 if TYPE_CHECKING:
     from analysis.coefficients import Floats
-    from analysis.within import Residuals
+    from analysis.units import Rows
+    from analysis.within import Ints, Residuals
 
 FEWEST_RESAMPLES = 50  # of words or posts, for a standard error
 RELIABLE = 0.5  # below, noise is most of what is seen, and a correction for it multiplies noise
@@ -24,21 +25,88 @@ class Reliability(NamedTuple):
     without_each: Floats
 
 
-def reliability(side: Floats, resampled: Floats, of: Residuals) -> Reliability:
+class Trainings(NamedTuple):
+    """What the chance of a training does to gaps: ``error``, the variance of the mean gap of each
+    unit over its trainings (units,), 0 where nothing was trained twice; ``sd``, the standard
+    deviation from one training to the next, NaN there.
+    """
+
+    error: Floats
+    sd: float
+
+    def share(self, gaps: Floats, of: Residuals) -> float:
+        """Its share of the variance of the units' gaps within bases; NaN where not known."""
+        if not isfinite(self.sd):
+            return nan
+        return max(0.0, float(self.freed(of).sum()) / float((of.freed(gaps) ** 2).sum()))
+
+    def freed(self, of: Residuals) -> Floats:
+        """The error of each unit that is left when it is freed of its base."""
+        found: Floats = self.error[of.told] * (1 - of.leverage)
+        return found
+
+
+def trainings(rows: Rows, unit: Ints) -> Trainings:
+    """From units on which one classifier was trained several times on the same posts.
+
+    s^2 = var_t(y_t) - mean_b var_t(y_tb - y_t),     error = sum over settings of w^2 s^2 / T
+
+    y_t: the gap after training t of T, y_tb: in resample b of the test posts, for what test posts
+    do to one training and not to another is noise of theirs; w: the share of the setting (the
+    classifier, what it learns from) in the unit's rows. Of a unit in which nothing was trained
+    twice the mean error of the others is taken. Shape of unit: (n,).
+    """
+    found = np.full(int(unit.max()) + 1, nan)
+    singles = []
+    for place, of_setting in _by_setting(rows, unit).items():
+        for times in of_setting:
+            if len(times) > 1:
+                y = np.array([float(rows.y[each].mean()) for each in times])
+                again = np.array([rows.y_resampled[each].mean(axis=0) for each in times])
+                usable = again[:, np.isfinite(again).all(axis=0)] - y[:, None]
+                of_items = usable.var(axis=0, ddof=1).mean() if usable.shape[1] else 0.0
+                singles.append(float(y.var(ddof=1) - of_items))
+                share = sum(map(len, times)) / sum(len(e) for each in of_setting for e in each)
+                known = np.nan_to_num(found[place])
+                found[place] = known + share**2 * singles[-1] / len(times)
+    if not singles:
+        return Trainings(np.zeros(len(found)), nan)
+    error: Floats = np.where(np.isnan(found), float(np.nanmean(found)), found)
+    return Trainings(error, sqrt(max(0.0, float(np.mean(singles)))))
+
+
+def _by_setting(rows: Rows, unit: Ints) -> dict[int, list[list[list[int]]]]:
+    """The places of the rows by unit, setting and training."""
+    found: dict[int, dict[str, dict[str, list[int]]]] = {}
+    if len(set(rows.training.tolist())) > 1:
+        keys = zip(unit.tolist(), rows.setting.tolist(), rows.training.tolist(), strict=True)
+        for row, (place, setting, training) in enumerate(keys):
+            of_unit = found.setdefault(place, {})
+            of_unit.setdefault(setting, {}).setdefault(training, []).append(row)
+    return {
+        place: [[*times.values()] for times in of_unit.values()] for place, of_unit in found.items()
+    }
+
+
+def reliability(
+    side: Floats, resampled: Floats, of: Residuals, trained: Trainings | None = None
+) -> Reliability:
     """The share of the variance within bases that is not noise, in [0, 1].
 
-    reliability = 1 - sum_u var_b(c_ub) / sum_u c_u^2
+    reliability = 1 - sum_u (var_b(c_ub) + e_u) / sum_u c_u^2
 
     c_u: the value of unit u freed of its base, c_ub: in resample b of the words or posts, drawn
-    alike for all units. What a resample does to all units of a base alike attenuates nothing. What
-    stretches all alike attenuates nothing either and is counted as noise: a reliability is rather
-    too low. NaN below 50 resamples in which every unit has a value. Shapes: (units,), (units,
-    resamples).
+    alike for all units; e_u: its error by the chance of ``trained``. What a resample does to all
+    units of a base alike attenuates nothing. What stretches all alike attenuates nothing either and
+    is counted as noise: a reliability is rather too low. NaN below 50 resamples in which every unit
+    has a value. Shapes: (units,), (units, resamples).
     """
     usable = resampled[:, np.isfinite(resampled).all(axis=0)]
     if usable.shape[1] < FEWEST_RESAMPLES:
         return Reliability(nan, np.full(len(of.told), nan))
     noise: Floats = of.freed(usable).var(axis=1, ddof=1)
+    if trained:
+        noise = noise + trained.freed(of)
     variance: Floats = of.freed(side) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         each: Floats = (noise.sum() - noise) / (variance.sum() - variance / (1 - of.leverage))

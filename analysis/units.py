@@ -20,7 +20,8 @@ Labels = NDArray[np.str_]
 class Rows(NamedTuple):
     """The rows of a slice. Shapes: x, y (n,); labels (n,): the unit, the ``base`` it descends from,
     the ``cluster`` that is independent of others, the ``stratum`` that association is looked for
-    within, the ``arm`` (method); a ``dose`` that is negative where bias was pushed down (n,);
+    within, the ``arm`` (method), the ``setting`` (classifier and what it learned from) and the
+    ``training`` in it that a gap comes of; a ``dose`` that is negative where bias was pushed down;
     ``x_resampled``, ``y_resampled`` (n, resamples), the same numbers over words and posts drawn
     alike for all rows, NaN where not known.
     """
@@ -32,6 +33,8 @@ class Rows(NamedTuple):
     cluster: Labels
     stratum: Labels
     arm: Labels
+    setting: Labels
+    training: Labels
     dose: Floats
     x_resampled: Floats
     y_resampled: Floats
@@ -46,7 +49,10 @@ class Rows(NamedTuple):
         base = told if len(told) else unit
         n, none = len(first), np.full(len(first), "")
         stratum, nothing = strata(unit, base, none), np.zeros((n, 0))
-        return cls(first, second, unit, base, base, stratum, none, np.zeros(n), nothing, nothing)
+        return cls(
+            *(first, second, unit, base, base, stratum, none, none, none),
+            *(np.zeros(n), nothing, nothing),
+        )
 
     def known(self) -> Rows:
         """The rows with a score and a gap."""

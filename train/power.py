@@ -118,7 +118,10 @@ def design_of(planner: Planner, study: Correlation, plans: Sequence[Plan], pilot
         reliable.append(max(value, LEAST))
     smallest = planner.smallest or study.smallest
     of_scores, of_gaps = reliable
-    return Design(round(embeddings / bases), of_scores, of_gaps, family, smallest)
+    of_trainings = pilot.training_share if planner.reliability_y is None else 0.0
+    of_trainings = of_trainings if isfinite(of_trainings) else 0.0
+    units = round(embeddings / bases)
+    return Design(units, of_scores, of_gaps, family, smallest, min(of_trainings, 1 - of_gaps))
 
 
 def _counts(plans: Sequence[Plan]) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from analysis.coefficients import Coefficients
 from analysis.correlate import correlate
 from analysis.evidence import Evidence, evidence, within_interval
 from analysis.joined import rows_of
+from analysis.reliability import trainings
 from analysis.units import Rows
 from analysis.within import indicators, residuals
 from tests.analysis.designs import measured, studies
@@ -215,6 +216,56 @@ def test_the_corrected_correlation_is_the_true_one_where_units_share_errors() ->
     assert found.corrected_low < 0.57 < found.corrected_high
 
 
+def replicated(seed: int, replicates: int, interaction: float = 0.6) -> Rows:
+    """30 units of 3 bases, whose true scores and gaps have correlation .6: a training moves a gap
+    by .8 standard deviations, test posts all gaps by 2 and those of each training by .6.
+    """
+    rng = np.random.default_rng(seed)
+    base = np.repeat(np.arange(3), 10)
+    x, true = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], size=30).T
+    true = true + rng.normal(0, 3, size=3)[base]
+    unit = np.repeat(np.arange(30), replicates)
+    n = len(unit)
+    y = true[unit] + rng.normal(0, 0.8, n) + rng.normal(0, interaction, n) + rng.normal(0, 2)
+    again = y[:, None] + rng.normal(0, interaction, (n, 100)) + rng.normal(0, 2, 100)
+    rows = Rows.of(x[unit], y, unit, base[unit])
+    of_words = x[unit][:, None] + np.tile(0.01 * rng.normal(size=(30, 100)), (1, 1))[unit]
+    training = np.tile(np.arange(replicates), 30).astype(str)
+    return rows._replace(training=training, x_resampled=of_words, y_resampled=again)
+
+
+@pytest.mark.parametrize("replicates", [2, 3])
+def test_noise_of_trainings_is_told_from_that_of_posts(replicates: int) -> None:
+    """Means over 60 studies. Of variance 1 + (.64 + .36) / T the first is true, .64 / T of
+    trainings.
+    """
+    found = [evidence(replicated(seed, replicates), resamples=9) for seed in range(60)]
+    whole = 1 + (0.64 + 0.36) / replicates
+    variances = [each.training_sd**2 for each in found]
+    assert np.mean(variances) == pytest.approx(0.64, abs=0.06)
+    assert np.median([each.spread_y for each in found]) == pytest.approx(math.sqrt(whole), abs=0.1)
+    shares = [each.training_share for each in found]
+    assert np.median(shares) == pytest.approx(0.64 / replicates / whole, abs=0.05)
+    assert np.median([each.reliability_y for each in found]) == pytest.approx(1 / whole, abs=0.06)
+    assert np.nanmean([each.corrected for each in found]) == pytest.approx(0.6, abs=0.06)
+
+
+def test_the_noise_of_trainings_by_hand() -> None:
+    """Two settings; queries repeat a gap; a unit without a second training has the mean error."""
+    unit = np.array([0, 0, 0, 0, 0, 1, 1, 2, 2])
+    y = np.array([1.0, 1, 3, 5, 6, 2, 4, 7, 7])
+    rows = Rows.of(np.arange(9), y, unit)._replace(
+        setting=np.array([*"aaabb", *"aa", *"aa"]), training=np.array([*"00101", *"01", *"00"])
+    )
+    found = trainings(rows, unit)
+    first = (3 / 5) ** 2 * 2 / 2 + (2 / 5) ** 2 * 0.5 / 2
+    assert found.error == pytest.approx([first, 1, (first + 1) / 2])
+    assert found.sd == pytest.approx(math.sqrt((2 + 0.5 + 2) / 3))
+    none = trainings(rows._replace(training=np.full(9, "")), unit)
+    assert none.error == pytest.approx([0, 0, 0])
+    assert math.isnan(none.sd)
+
+
 def test_noise_without_signal_has_no_correction() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 9))
@@ -236,6 +287,7 @@ def test_every_statistic_is_found() -> None:
         y[:, None] + 0.3 * rng.normal(size=(24, 60)),
     )
     rows = Rows.of(x, y, np.repeat(np.arange(12), 2), np.repeat(np.arange(6), 4))
+    rows = rows._replace(training=np.tile(["0", "1"], 12))
     found = evidence(rows._replace(x_resampled=again[0], y_resampled=again[1]), resamples=200)
     # Two units of a base tell nothing that is left by themselves
     assert not [name for name, value in found._asdict().items() if value != value]

@@ -73,6 +73,9 @@ def test_more_items_take_fewer_embeddings() -> None:
     design = Design(9, 0.8, 0.4, 2)
     assert design.with_items(1).reliability_y == pytest.approx(0.4)
     assert design.with_items(2).reliability_y == pytest.approx(2 * 0.4 / (1 + 0.4))
+    # .4 true, .2 of trainings, .4 of items, of which a quarter is left
+    more = design._replace(training_share=0.2).with_items(4)
+    assert (more.reliability_y, more.training_share) == pytest.approx((0.4 / 0.7, 0.2 / 0.7))
     few, many = (needed(design.with_items(times), 0.8, sees, 100) for times in (1, 8))
     assert few
     assert many
@@ -102,12 +105,12 @@ def test_embeddings_that_are_not_modified_are_one_base() -> None:
 
 def test_a_pilot_is_the_middle_of_the_primary_slices() -> None:
     def finding(role: str, x: float, y: float) -> Finding:
-        behind = Evidence(30, reliability_x=x, reliability_y=y)
+        behind = Evidence(30, reliability_x=x, reliability_y=y, training_share=0.1)
         return Finding({}, Coefficients(30, 0), behind, Judgement(role))
 
     found = [finding("primary", 0.8, 0.5), finding("primary", 0.9, float("nan"))]
     pilot = pilot_of([*found, finding("exploratory", 0.1, 0.1)], [100, 300, float("nan")])
-    assert pilot == pytest.approx((0.85, 0.5, 200, 30, 2))
+    assert pilot == pytest.approx((0.85, 0.5, 200, 30, 2, 0.1))
 
 
 def test_bad_settings_are_refused() -> None:
