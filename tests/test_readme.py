@@ -77,6 +77,7 @@ def test_the_first_command_makes_what_the_readme_shows(project: Path) -> None:
         f"{STUDY} plan=true",
         f"{STUDY} plan=true power=true planner.reliability_x=0.9 planner.reliability_y=0.6",
         "python -m analysis.correlate results/hatespeech_link",
+        "python -m analysis.effects results/hatespeech_link",
         "python -m analysis.scatter results/hatespeech_link",
         f"{STUDY} hydra.mode=RUN debias=attract_repel debias.direction=overbias",
     ],

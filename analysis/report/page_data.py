@@ -10,8 +10,8 @@ import pandas as pd
 
 from analysis.alignment import Alignment, alignment_table
 from analysis.columns import numbers, text_rows, texts, values_of
-from analysis.effects import effects
-from analysis.effects_table import arm_table
+from analysis.effects.estimate import effects
+from analysis.effects.table import arm_table
 from analysis.evidence import Evidence
 from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
 from analysis.grid import BLACK, SHAPES, palette_of

@@ -71,8 +71,8 @@ class Correlation(Fileless):
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, correlate and draw; the paths written."""
         from analysis.correlate import correlate_slices
-        from analysis.effects import effects
-        from analysis.effects_table import write_effects
+        from analysis.effects.estimate import effects
+        from analysis.effects.table import TABLE, write_effects
         from analysis.findings import CORRELATION_COLUMNS, correlation_table
         from analysis.joined import has_gaps, join_points
         from analysis.show import print_correlations, print_points, print_words
@@ -93,7 +93,8 @@ class Correlation(Fileless):
             write_csv(correlation_table(found, CORRELATION_COLUMNS), path)
         if joined is not None and len(tables.points) >= FEWEST:
             print_correlations(found, console)
-        written += write_effects(effects(tables, self.utility), self.primary, folder, console)
+        if moved := effects(tables, self.utility):
+            written.append(write_effects(moved, self.primary, folder / TABLE, console))
         if joined is None or len(tables.points) < FEWEST:
             return written
         written += self._cross(joined, folder, console)

@@ -12,9 +12,11 @@ import pytest
 import scipy
 from rich.console import Console
 
-from analysis.effects import ARM, Effect, effects, mean_change
-from analysis.effects_table import arm_table, effect_table, write_effects
-from analysis.results import Tables
+from analysis.effects.__main__ import main
+from analysis.effects.estimate import ARM, Effect, effects, mean_change
+from analysis.effects.table import arm_table, effect_table, write_effects
+from analysis.results import Tables, write_tables
+from files import InputError
 from files.tables import read_table
 
 if TYPE_CHECKING:
@@ -190,7 +192,7 @@ def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> No
             made.add(seed, (*DOWN[:2], dose), 1 - dose, 5, label_dose=1)
     console = Console(file=StringIO(), width=200)
     results = effects(made.tables())
-    [path] = write_effects(results, ("recall",), tmp_path, console)
+    path = write_effects(results, ("recall",), tmp_path / "effects.csv", console)
     assert isinstance(console.file, StringIO)
     _, heads, *lines = console.file.getvalue().splitlines()
     assert heads.split("  ")[0] == "method"
@@ -200,7 +202,21 @@ def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> No
     assert ".100 [-.148,.348]" in lines[0]
     assert "-1.00" in lines[0]
     assert len(read_table(path)) == len(results) == 2 + 4 + 4
-    assert write_effects([], ("recall",), tmp_path, console) == []
+
+
+def test_the_command_reads_a_results_folder(
+    tmp_path: Path, tables: Tables, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = [name.split()[0] for name in tables.points["point"]]
+    write_tables(tmp_path, tables._replace(points=tables.points.assign(base_key=base)))
+    assert main([str(tmp_path), "--out", str(tmp_path / "moved.csv")]) == 0
+    printed = capsys.readouterr().out
+    assert "generated data" in printed
+    assert "recall gap" in printed
+    assert printed.rstrip().endswith("moved.csv")
+    write_tables(tmp_path, tables)
+    with pytest.raises(InputError, match="nothing was modified"):
+        main([str(tmp_path)])
 
 
 def test_scores_alone_are_told_too(tables: Tables) -> None:

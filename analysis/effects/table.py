@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.columns import numbers, text_rows, texts
-from analysis.effects import ARM, OUTCOME, SHARED, Effect
+from analysis.effects.estimate import ARM, OUTCOME, SHARED, Effect
 from analysis.naming import (
     ALL,
     ORIGINAL,
@@ -91,21 +91,15 @@ def _titled(table: pd.DataFrame, side: str, primary: Sequence[str]) -> pd.DataFr
 
 
 def write_effects(
-    found: Sequence[Effect], primary: Sequence[str], folder: Path, console: Console
-) -> list[Path]:
-    """Print what the largest doses did, and write every effect to ``effects.csv``; its path, of
-    none nothing.
-    """
-    if not found:
-        return []
+    found: Sequence[Effect], primary: Sequence[str], path: Path, console: Console
+) -> Path:
+    """Print what the largest doses did, and write every effect; the path."""
     shown = arm_table(found, primary)
     names = [str(name) for name in shown]
     rows = [dict(zip(names, row, strict=True)) for row in text_rows(shown, names)]
     generated = any(each.names["generated"] == "True" for each in found)
-    print_table(
-        TITLE + (", generated data" if generated else ""), rows, console, left=("of", *ARM[:-1])
-    )
-    path = folder / TABLE
+    stamp = ", generated data" if generated else ""
+    print_table(TITLE + stamp, rows, console, left=("of", *ARM[:-1]))
     with atomic_path(path) as work:
         write_csv(effect_table(found), work)
-    return [path]
+    return path

@@ -1,0 +1,1 @@
+"""What each modification did: ``python -m analysis.effects results/answer_en``."""
