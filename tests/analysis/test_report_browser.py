@@ -13,10 +13,12 @@ from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 
 from analysis.joined import join_points
 from analysis.report import build_report
+from analysis.report.study_page import write_study_page
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
@@ -244,3 +246,45 @@ def test_nothing_complains_and_nothing_leaves_the_page(browser: Any) -> None:
         if event["method"] == "Network.requestWillBeSent"
     ]
     assert all(url.startswith(("file:", "data:", "blob:")) for url in asked), asked
+
+
+PAPER = 720  # CSS pixels between the margins of a page
+
+
+@pytest.fixture
+def paper(browser: Any) -> Iterator[Any]:
+    """The browser as it lays a page out for paper, and its own page again afterwards."""
+    there = browser.current_url
+    size = {"width": PAPER, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    yield browser
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.get(there)
+    wait(lambda: browser.execute_script(DONE))
+
+
+def test_on_paper_figures_are_whole_and_nothing_is_left_to_press(paper: Any) -> None:
+    seen = "return [...document.querySelectorAll(arguments[0])].filter(e => e.checkVisibility())"
+    boxes = f"{seen}.map(e => e.getBoundingClientRect().right)"
+    right = paper.execute_script(boxes, ".chart svg, .chart canvas, table")
+    assert len(right) >= 6
+    assert max(right) <= PAPER, "charts are drawn for a screen of 1200 pixels"
+    assert paper.execute_script(seen, ".menus, button.save, .hint, .skip") == []
+    folded = "return [...document.querySelectorAll('details')].map(each => each.open)"
+    assert not any(paper.execute_script(folded))
+    paper.execute_cdp_cmd("Page.printToPDF", {})
+    assert all(paper.execute_script(folded)), "the rules of the verdicts are printed"
+
+
+def test_on_paper_a_long_table_covers_nothing(paper: Any, tmp_path: Path) -> None:
+    """It hid what came after it: it was as high as it is on a screen, where it scrolls."""
+    points = pd.DataFrame({"point": ["a"], "status": ["done"], "generated": True})
+    long = pd.DataFrame({"n": range(200)})
+    path = write_study_page(tmp_path, points, "t", "a", [("Long", long)], [])
+    paper.get(path.as_uri())
+    bottom = "return document.querySelector(arguments[0]).getBoundingClientRect().bottom"
+    table = paper.execute_script(bottom, "table")
+    assert table > 200
+    assert table <= paper.execute_script(bottom, "section:has(table)")
