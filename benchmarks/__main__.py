@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 import benchmarks
+from files import run_cli
+from files.options import Parser
 
 if TYPE_CHECKING:
     from benchmarks.row import Row
@@ -32,7 +34,7 @@ def main() -> None:
         for module in pkgutil.iter_modules(benchmarks.__path__)
         if module.name not in ("__main__", "row")
     )
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser = Parser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*names, []], help=f"any of {', '.join(names)}")
     table = Table()
     for column in ("what", "measured", "must reach", "unit"):
@@ -45,4 +47,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_cli(main)

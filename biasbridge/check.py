@@ -11,6 +11,7 @@ from biasbridge.data import Arguments, Data, add_arguments, read_data
 from files import InputError
 from files.language import UNDETERMINED
 from files.options import Parser
+from files.printable import printable
 from intrinsic.lookup import find_set
 from intrinsic.wordsets import Query, in_language, load_queries, queries_with
 
@@ -25,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     told = [*_files(data), *_matches(data)]
     warnings = _warnings(data)
     for line in [*told, *(f"warning: {line}" for line in warnings)]:
-        print(line)
+        print(printable(line))
     print(f"this would run it: biasbridge train {shlex.join(data.overrides())}")
     return 1 if warnings else 0
 

@@ -17,6 +17,7 @@ from debias.word_choice import WordChoice
 from files import InputError, run_cli
 from files.atomic import require_new
 from files.options import Parser
+from files.printable import printable
 from files.vector_files import vector_files
 from intrinsic.wordsets import write_query
 from intrinsic.wordsets.parse import EXAMPLE
@@ -210,7 +211,7 @@ def _report(
         print(f"{name}: {len(used)} of {len(set(given))} pairs kept{cosine}")
     if kept.missing:
         some = f"{', '.join(kept.missing[:20])}{', ...' if len(kept.missing) > 20 else ''}"
-        print(f"not in the vectors: {len(kept.missing)} words: {some}")
+        print(f"not in the vectors: {len(kept.missing)} words: {printable(some)}")
 
 
 if __name__ == "__main__":

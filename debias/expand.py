@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from debias.margins import Singles
-    from intrinsic.wordsets import Query
+    from intrinsic.wordsets import Query, WordSet
 
 ROWS = 8192  # vocabulary rows compared at a time
 
@@ -60,23 +60,26 @@ def expand(
     sets = dict(query.sets)
     for column, role in enumerate(seeds):
         ranked = _ranked(nearness[:, column], nearest_role == column)
-        candidates = (vectors.index_to_key[row] for row in ranked)
         words = (
             word
-            for word in candidates
+            for word in (vectors.index_to_key[row] for row in ranked)
             if word not in every_seed
             and word.casefold() not in left_out
             and is_word(word)
             and not (lowercase and word != word.lower())
         )
-        seed = query[role]
-        sets[role] = replace(
-            seed,
-            name=f"{seed.name}_{k}nn",
-            words=(*seed.words, *islice(words, k)),
-            source=f"{seed.source}; expanded to {k} nearest neighbours",
-        )
+        sets[role] = _grown(query[role], k, words)
     return replace(query, name=f"{query.name}_{k}nn", sets=sets)
+
+
+def _grown(seed: WordSet, k: int, words: Iterable[str]) -> WordSet:
+    """A word set with the first ``k`` of ``words`` behind its own."""
+    return replace(
+        seed,
+        name=f"{seed.name}_{k}nn",
+        words=(*seed.words, *islice(words, k)),
+        source=f"{seed.source}; expanded to {k} nearest neighbours",
+    )
 
 
 def is_word(token: str) -> bool:

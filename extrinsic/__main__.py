@@ -23,6 +23,8 @@ from extrinsic.predictions import binary, column_of
 from extrinsic.ranking import RANKINGS
 from extrinsic.rows import Row, as_table
 from files import InputError, atomic_path, run_cli
+from files.options import Parser
+from files.printable import printable
 from files.tables import read_table, write_csv
 
 EPILOG = f"""\
@@ -145,7 +147,7 @@ def _check(options: Options) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m extrinsic", description="Performance gaps between groups.", epilog=EPILOG
     )
     add = parser.add_argument
@@ -185,7 +187,7 @@ def _print(rows: Sequence[Row], console: Console) -> None:
 
 def _render(rows: Sequence[Row]) -> tuple[Table, int]:
     """The table for a terminal, and its least width: words wrap, numbers do not."""
-    cells = [_cells(row) for row in rows]
+    cells = [{name: printable(text) for name, text in _cells(row).items()} for row in rows]
     kept = [name for name in cells[0] if name in WORDS[2:] or any(each[name] for each in cells)]
     out = Table()
     least = 1

@@ -17,11 +17,14 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from extrinsic.intervals import UNDEFINED
 from extrinsic.measures import MEASURES
 from extrinsic.tagger import BOTH, NEITHER, MentionTagger
 from files import InputError, nearest, run_cli
+from files.options import Parser
+from files.printable import printable
 from files.tables import read_table
 
 TAGS = ("male", "female", BOTH, NEITHER)
@@ -92,13 +95,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = [precision(counts, *each) for each in _named(given, counts)]
     shown = Table("annotation", *TAGS, title="posts by tag", title_justify="left")
     for annotation, row in zip(counts.index, counts.to_numpy().tolist(), strict=True):
-        shown.add_row(str(annotation), *map(str, row))
+        shown.add_row(Text(printable(str(annotation))), *map(str, row))
     console = Console()
     console.print(shown)
     for one in found:
         share = f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" if one.tagged else "undefined"
-        about = f"annotated {one.annotation}: precision {share}"
-        console.print(f"tagged {one.tag}: {one.agree} of {one.tagged} {about}", soft_wrap=True)
+        about = f"annotated {printable(one.annotation)}: precision {share}"
+        line = f"tagged {one.tag}: {one.agree} of {one.tagged} {about}"
+        console.print(line, soft_wrap=True, markup=False)
 
 
 def _named(given: Options, counts: pd.DataFrame) -> list[tuple[str, str]]:
@@ -114,7 +118,7 @@ def _named(given: Options, counts: pd.DataFrame) -> list[tuple[str, str]]:
 
 def _parser() -> argparse.ArgumentParser:
     description = "Gender words in posts against an annotation of whom the posts are about."
-    parser = argparse.ArgumentParser(prog="python -m extrinsic.agreement", description=description)
+    parser = Parser(prog="python -m extrinsic.agreement", description=description)
     add = parser.add_argument
     add("posts", type=Path, help="a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file")
     add("--text", default="text", metavar="COL", help="column of the posts (default text)")

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from extrinsic.gap_table import sample_rows
-from extrinsic.gaps import CRITERIA, DEFAULT, Gaps
+from extrinsic.gaps import CRITERIA, Gaps
 from extrinsic.intervals import UNDEFINED, Estimate, combination, correlation_of, effective_size
 from extrinsic.measured import Figure, Side, both_reasons
 from extrinsic.predictions import column_of, read_sample
 from extrinsic.ranking import RANKINGS
-from extrinsic.rows import Row, as_table
 from extrinsic.spread import Block
 from files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from extrinsic.rows import Row
     from extrinsic.sample import Sample
 
 MACRO = "macro"
@@ -80,19 +80,14 @@ class Macro:
         return Block(np.array([each.value for each in estimates]), np.array(sizes))
 
 
-def class_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
-    """As ``extrinsic.gap_table.gap_table``, for labels and predictions of any names.
+def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
+    """The rows of ``extrinsic.gap_table.gap_table``, for labels and predictions of any names.
 
     The column ``subset`` says which class is measured against all others, ``macro`` is the mean
     over the classes (of a group without enough items of every class NaN, with its reason), and is
     empty for accuracy, the share of items whose class is right. AUCs are refused, for there is one
     score an item.
     """
-    return as_table(class_rows(predictions, gaps))
-
-
-def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
-    """The rows of ``class_table``."""
     if ranked := [name for name in gaps.measures if name in RANKINGS]:
         raise InputError(f"measures={ranked[0]} needs labels of 0 and 1; leave it out")
     label, prediction = (_classes(predictions, name) for name in ("label", "prediction"))

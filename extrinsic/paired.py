@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from extrinsic.gap_table import difference_rows, sample_rows, value_rows
-from extrinsic.gaps import DEFAULT, Gaps
 from extrinsic.intervals import UNDEFINED, Estimate, combination, correlation_of
 from extrinsic.measured import Figure, Side, both_reasons
 from extrinsic.predictions import read_sample
-from extrinsic.rows import Row, as_table
 from files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from extrinsic.gaps import Gaps
+    from extrinsic.rows import Row
     from extrinsic.sample import Sample
 
 
@@ -72,9 +72,9 @@ class Paired:
         return values
 
 
-def classifier_table(predictions: Mapping[str, pd.DataFrame], gaps: Gaps = DEFAULT) -> pd.DataFrame:
-    """As ``extrinsic.gap_table.gap_table``, for several classifiers by name, all of the same items
-    in the same order; the column ``classifier`` has their names.
+def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list[Row]:
+    """The rows of ``extrinsic.gap_table.gap_table``, for several classifiers by name, all of the
+    same items in the same order; ``classifier`` has their names.
 
     After the rows of each come those of each two of them, ``first - second``: values and gaps of
     the first minus those of the second, with intervals of differences within items (Zou and
@@ -83,11 +83,6 @@ def classifier_table(predictions: Mapping[str, pd.DataFrame], gaps: Gaps = DEFAU
 
     Raises ``InputError`` where labels or groups differ, besides what ``gap_table`` raises.
     """
-    return as_table(classifier_rows(predictions, gaps))
-
-
-def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list[Row]:
-    """The rows of ``classifier_table``."""
     samples = {name: read_sample(table, gaps) for name, table in predictions.items()}
     for one, other in combinations(samples, 2):
         _require_same_items(one, samples[one], other, samples[other])

@@ -141,9 +141,7 @@ def open_plain(path: Path) -> IO[bytes]:
     raise InputError(f"no such file: {path}{nearest(path.name, siblings)}")
 
 
-def read_lines(
-    path: str | Path, *, largest: int = LARGEST, longest_line: int = LONGEST_LINE
-) -> Iterator[str]:
+def read_lines(path: str | Path, *, largest: int = LARGEST) -> Iterator[str]:
     r"""The lines of a text file without their ``\n`` (or ``\r\n``), in constant memory.
 
     Only the newline ends a line, so that Unicode separators inside a post survive. Raises
@@ -151,7 +149,7 @@ def read_lines(
     as ``open_binary`` does.
     """
     number = 0
-    raw = open_binary(path, largest=largest, longest_line=longest_line)
+    raw = open_binary(path, largest=largest, longest_line=LONGEST_LINE)
     try:
         with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as lines:
             for number, line in enumerate(lines, 1):  # noqa: B007 - read after the loop

@@ -64,13 +64,7 @@ def choose_metrics(
         if name not in METRICS:
             known = f"{nearest(name, METRICS)}; there are {', '.join(METRICS)}"
             raise InputError(f"unknown metric {name!r}{known}")
-    names_asked = queries or (list(read_wordsets(words).queries) if words else [])
-    asked = {query.name: query for query in load_queries(names_asked, words)}
-    for query in asked.values():
-        if query.language not in (language, "und"):
-            taken = f"is in {query.language!r} and the vectors are taken to be in {language!r}"
-            remedy = f"give --language {query.language} if they are"
-            raise InputError(f"query {query.name!r} {taken}; {remedy}")
+    asked = _asked(queries, words, language)
     chosen: list[Metric] = []
     for kind in [METRICS[name] for name in names or METRICS]:
         make = partial(kind.configured, case=case, min_found=min_found, resamples=resamples)
@@ -143,6 +137,18 @@ def rank_correlations(ranked: pd.DataFrame) -> pd.DataFrame:
     them with the number of files beside.
     """
     return ranked.groupby("metric", sort=False).mean().T.corr(method="spearman")
+
+
+def _asked(queries: Sequence[str], words: str | None, language: str) -> dict[str, Query]:
+    """The queries named, or else those of the file ``words``, by name."""
+    names = queries or (list(read_wordsets(words).queries) if words else [])
+    asked = {query.name: query for query in load_queries(names, words)}
+    for query in asked.values():
+        if query.language not in (language, "und"):
+            taken = f"is in {query.language!r} and the vectors are taken to be in {language!r}"
+            remedy = f"give --language {query.language} if they are"
+            raise InputError(f"query {query.name!r} {taken}; {remedy}")
+    return asked
 
 
 def _nothing(

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 
 import pytest
 
 from biasbridge.__main__ import main
+from files import InputError
 from files.errors import run_cli
 from tests.mistakes import MISTAKES, prepare
+
+DOORS = [
+    "benchmarks.__main__",
+    "debias.__main__",
+    "extrinsic.__main__",
+    "extrinsic.agreement",
+    "extrinsic.coreference.__main__",
+    "intrinsic.__main__",
+    "intrinsic.tsne",
+    "train.store.__main__",
+]
 
 
 @pytest.fixture(scope="module")
@@ -47,3 +60,12 @@ def test_a_mistake(
     assert error.count("\n") == 1
     assert answer in error
     assert files_in(folder) == before
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_an_unknown_option_is_bad_input_at_every_door(
+    door: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", [door, "--nonsense"])
+    with pytest.raises(InputError, match=rf"; python -m {door.removesuffix('.__main__')} --help"):
+        importlib.import_module(door).main()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 TIMES = (1, 2, 4, 8)  # the test items at hand
 LEAST = 0.01  # reliability: that of points that show noise alone is estimated as 0
+COLUMNS = ("test items", "reliability of gaps", "r", "to see", "cost", "to exclude", "cost")
 CHECKED = 1_000  # studies that the power of the planned sweep is simulated by
 
 
@@ -49,24 +50,7 @@ def print_power(
     design = design_of(planner, study, plans, pilot)
     seconds, unknown = cost_of(plans, store)
     embeddings, bases = _counts(plans)
-    table = Table(title=_title(planner, design, pilot), title_justify="left")
-    for column in (
-        "test items",
-        "reliability of gaps",
-        "r",
-        "to see",
-        "cost",
-        "to exclude",
-        "cost",
-    ):
-        table.add_column(column, justify="right")
-    for times in TIMES:
-        at = design.with_items(times)
-        needs = [needed(at, planner.power, of, planner.studies) for of in (sees, excludes)]
-        items = f"{pilot.items * times:.0f}" if isfinite(pilot.items) else f"x {times}"
-        told = [cell for need in needs for cell in _spell(at, need, seconds / embeddings, unknown)]
-        table.add_row(items, short(at.reliability_y), short(at.smallest * at.ceiling), *told)
-    console.print(table)
+    console.print(_needs(planner, design, pilot, seconds / embeddings, unknown))
     here = design._replace(units=max(1, round(embeddings / bases)))
     shares = [of(here, embeddings, CHECKED) for of in (sees, excludes)]
     console.print(
@@ -76,6 +60,20 @@ def print_power(
         soft_wrap=True,
         highlight=False,
     )
+
+
+def _needs(planner: Planner, design: Design, pilot: Pilot, seconds: float, unknown: int) -> Table:
+    """The embeddings that it takes, by test items; ``seconds``: the cost of one."""
+    table = Table(title=_title(planner, design, pilot), title_justify="left")
+    for column in COLUMNS:
+        table.add_column(column, justify="right")
+    for times in TIMES:
+        at = design.with_items(times)
+        needs = [needed(at, planner.power, of, planner.studies) for of in (sees, excludes)]
+        items = f"{pilot.items * times:.0f}" if isfinite(pilot.items) else f"x {times}"
+        told = [cell for need in needs for cell in _spell(at, need, seconds, unknown)]
+        table.add_row(items, short(at.reliability_y), short(at.smallest * at.ceiling), *told)
+    return table
 
 
 def read_pilot(results: Path, study: Correlation) -> Pilot:

@@ -15,6 +15,8 @@ from rich.table import Table
 from extrinsic.coreference.scorer import Score, paired, score
 from files import run_cli
 from files.documents import Document, read_documents
+from files.options import Parser
+from files.printable import printable
 
 TITLES = {
     "mentions": "mention detection",
@@ -55,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
     )
     for fault in faults:
-        print(f"mended: {fault}", file=sys.stderr)
+        print(f"mended: {printable(fault)}", file=sys.stderr)
     scores = score(pairs)
     if options.json:
         told = {name: row._asdict() for name, row in scores.items()}
@@ -74,7 +76,7 @@ def _read(path: Path, options: Options, mend: Callable[[str], None] | None) -> l
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m extrinsic.coreference",
         description="Scores of coreference.",
         epilog=EPILOG,

@@ -19,18 +19,18 @@ from intrinsic.permutation import PValue, estimated_p
 from intrinsic.score import Measured, by_name, mean_score
 
 
-def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike, *, ddof: int = 0) -> Floats:
+def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:
     r"""The standardised association of every word with A against B (WEFAT; Caliskan et al., 2017).
 
     s(w) = (mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)) / sd_{c in A u B} cos(w, c)
 
-    Sign as in ``associations``; range [-2, 2] for ``ddof=0`` and |A| = |B|. Shapes: w (nw, dim), a
-    (na, dim), b (nb, dim) -> (nw,). Raises ``InputError`` for a zero row and for a word that is
-    equally near every attribute.
+    Sign as in ``associations``; range [-2, 2] for |A| = |B|. Shapes: w (nw, dim), a (na, dim), b
+    (nb, dim) -> (nw,). Raises ``InputError`` for a zero row and for a word that is equally near
+    every attribute.
     """
     words, first, second = unit_rows(w), unit_rows(a), unit_rows(b)
     cosines: Floats = words @ np.concatenate([first, second]).T
-    spread: Floats = cosines.std(axis=1, ddof=ddof)
+    spread: Floats = cosines.std(axis=1)
     if (spread < NO_SPREAD).any():
         same = "a word has the same cosine with every attribute"
         raise InputError(f"{same}, so its association is 0 / 0; use other words")

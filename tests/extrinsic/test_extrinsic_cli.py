@@ -17,6 +17,7 @@ from extrinsic.gap_table import gap_table
 from extrinsic.gaps import Gaps
 from extrinsic.sample import Sample
 from files import InputError
+from files.printable import CONTROL
 
 if TYPE_CHECKING:
     from extrinsic.measured import Figure, Side
@@ -193,6 +194,24 @@ def test_markup_in_a_group_is_printed_as_it_is(
     )
     main([str(tmp_path / "p.csv"), *COLUMNS])
     assert "[bold]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("more", [[], ["--multiclass"], ["--pred", "other\x1b[2J"]])
+def test_control_characters_are_printed_as_escapes(
+    data: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    names = {"m": "m", "f": "f\x1b]0;owned\x07", "NA": "\u202etxet", "": "cr\rlf\nend"}
+    odd = data.assign(who=data["who"].map(names), **{"other\x1b[2J": data["y"]})
+    if "--multiclass" in more:
+        odd["y"] = odd["y"].map({0: "no\x1b[2J", 1: "yes"})
+    odd.to_csv(tmp_path / "p.csv", index=False)
+    main([str(tmp_path / "p.csv"), *COLUMNS, *more])
+    printed = capsys.readouterr().out
+    assert not CONTROL.search(printed.replace("\n", ""))
+    shown = "".join(printed.split()).replace("│", "")
+    assert r"f\x1b]0;owned\x07" in shown
+    assert r"\u202etxet" in shown
+    assert r"cr\rlf\nend" in shown
 
 
 @pytest.mark.parametrize(

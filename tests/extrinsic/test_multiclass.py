@@ -11,7 +11,8 @@ from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_sc
 
 from extrinsic.gap_table import gap_table
 from extrinsic.gaps import Gaps
-from extrinsic.multiclass import class_table
+from extrinsic.multiclass import class_rows
+from extrinsic.rows import as_table
 from files import InputError
 
 ASKED = Gaps("m", "f", least_support=0, measures=("precision", "recall", "f1", "accuracy", "fpr"))
@@ -28,7 +29,7 @@ def posts(n: int = 400, seed: int = 0) -> pd.DataFrame:
 @pytest.mark.parametrize("seed", range(20))
 def test_macro_and_accuracy_are_those_of_scikit_learn(seed: int) -> None:
     data = posts(seed=seed)
-    table = class_table(data, ASKED).query("kind == 'value'")
+    table = as_table(class_rows(data, ASKED)).query("kind == 'value'")
     found = table.set_index(["subset", "measure", "group"])["value"]
     for group, part in [*data.groupby("group"), ("all", data)]:
         sides = part["label"], part["prediction"]
@@ -36,7 +37,7 @@ def test_macro_and_accuracy_are_those_of_scikit_learn(seed: int) -> None:
             expected = scorer(*sides, average="macro")
             assert found["macro", name, group] == pytest.approx(expected, abs=1e-12)
         assert found["", "accuracy", group] == accuracy_score(*sides)
-    gaps = class_table(data, ASKED).query("kind == 'gap' and subset == 'macro'")
+    gaps = as_table(class_rows(data, ASKED)).query("kind == 'gap' and subset == 'macro'")
     recall = gaps.set_index("measure")["value"]["recall"]
     expected = found["macro", "recall", "m"] - found["macro", "recall", "f"]
     assert recall == pytest.approx(expected, abs=1e-12)
@@ -44,7 +45,7 @@ def test_macro_and_accuracy_are_those_of_scikit_learn(seed: int) -> None:
 
 def test_a_class_is_measured_against_the_rest() -> None:
     data = posts()
-    table = class_table(data, ASKED).query("subset == 'hate'").drop(columns="subset")
+    table = as_table(class_rows(data, ASKED)).query("subset == 'hate'").drop(columns="subset")
     alone = data.assign(label=data["label"] == "hate", prediction=data["prediction"] == "hate")
     each = Gaps("m", "f", least_support=0, measures=("precision", "recall", "f1", "fpr"))
     pd.testing.assert_frame_equal(table.reset_index(drop=True), gap_table(alone, each))
@@ -59,7 +60,7 @@ def test_the_interval_of_a_mean_is_about_that_of_a_bootstrap(name: str) -> None:
     for _ in range(400):
         drawn = rng.integers(0, len(label), len(label))
         found.append(SCORERS[name](label[drawn], guess[drawn], average="macro"))
-    table = class_table(data, ASKED)
+    table = as_table(class_rows(data, ASKED))
     row = table.query("group == 'all' and subset == 'macro' and measure == @name").iloc[0]
     assert (row["high"] - row["low"]) / (2 * 1.96) == pytest.approx(np.std(found), rel=0.12)
 
@@ -67,7 +68,7 @@ def test_the_interval_of_a_mean_is_about_that_of_a_bootstrap(name: str) -> None:
 def test_a_group_without_a_class_has_no_mean_and_says_so() -> None:
     data = posts()
     data = data[(data["group"] == "m") | (data["label"] != "hate")]
-    table = class_table(data, ASKED).query("subset == 'macro' and measure == 'recall'")
+    table = as_table(class_rows(data, ASKED)).query("subset == 'macro' and measure == 'recall'")
     row = table[table["group"] == "f"].iloc[0]
     assert np.isnan(row["value"])
     assert row["reason"] == "no actual positive of group f"
@@ -86,4 +87,4 @@ def test_what_cannot_be_measured_is_refused(
     change: dict[str, str], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        class_table(posts().assign(**change), Gaps("m", "f", **options))
+        as_table(class_rows(posts().assign(**change), Gaps("m", "f", **options)))

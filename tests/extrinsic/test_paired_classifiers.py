@@ -10,7 +10,8 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 from extrinsic.gap_table import gap_table
 from extrinsic.gaps import Gaps
 from extrinsic.intervals import Estimate, combination, difference
-from extrinsic.paired import classifier_table
+from extrinsic.paired import classifier_rows
+from extrinsic.rows import as_table
 from files import InputError
 
 ASKED = Gaps("a", "b", least_support=0, measures=("precision", "recall", "f1", "auc"))
@@ -31,7 +32,7 @@ def two(n: int = 300, seed: int = 0, *, apart: float = 0.1) -> dict[str, pd.Data
 
 def test_each_has_its_own_rows_and_each_pair_the_difference() -> None:
     classifiers = two()
-    table = classifier_table(classifiers, ASKED)
+    table = as_table(classifier_rows(classifiers, ASKED))
     for name, predictions in classifiers.items():
         own = table[table["classifier"] == name].drop(columns="classifier").reset_index(drop=True)
         pd.testing.assert_frame_equal(own, gap_table(predictions, ASKED))
@@ -47,7 +48,9 @@ def test_each_has_its_own_rows_and_each_pair_the_difference() -> None:
 def test_they_are_never_pooled() -> None:
     """As one table of 600 items they would have one recall between the two."""
     classifiers = two(apart=1.0)
-    table = classifier_table(classifiers, ASKED).query("group == 'all' and measure == 'recall'")
+    table = as_table(classifier_rows(classifiers, ASKED)).query(
+        "group == 'all' and measure == 'recall'"
+    )
     values = table.set_index("classifier")["value"]
     for name, each in classifiers.items():
         assert values[name] == recall_score(each["label"], each["prediction"])
@@ -65,7 +68,9 @@ def test_the_interval_is_about_that_of_a_bootstrap_over_items(measure: str) -> N
     for _ in range(600):
         drawn = rng.integers(0, len(label), len(label))
         found.append(scorer(label[drawn], one[drawn]) - scorer(label[drawn], other[drawn]))
-    table = classifier_table(classifiers, ASKED).query("group == 'all' and measure == @measure")
+    table = as_table(classifier_rows(classifiers, ASKED)).query(
+        "group == 'all' and measure == @measure"
+    )
     row = table.set_index("classifier").loc["one - two"]
     assert (row["high"] - row["low"]) / (2 * 1.96) == pytest.approx(np.std(found), rel=0.15)
     each = table.set_index("classifier").loc[["one", "two"], ["value", "low", "high"]]
@@ -76,7 +81,7 @@ def test_the_interval_is_about_that_of_a_bootstrap_over_items(measure: str) -> N
 def test_classifiers_that_agree_on_every_item_may_yet_differ() -> None:
     """By up to about 3 in n, as by the rule of three."""
     predictions = two(1000)["one"]
-    table = classifier_table({"x": predictions, "y": predictions}, ASKED)
+    table = as_table(classifier_rows({"x": predictions, "y": predictions}, ASKED))
     row = table.query("classifier == 'x - y' and group == 'all' and measure == 'recall'").iloc[0]
     n = int(row["support"])
     assert row["value"] == 0
@@ -93,7 +98,7 @@ def test_a_difference_in_gaps_holds_the_truth() -> None:
         shuffled = score + np.random.default_rng(1000 + seed).normal(size=200) * 0.6
         classifiers["one"] = classifiers["one"].assign(prediction=(shuffled > 0.5).astype(int))
         asked = Gaps("a", "b", least_support=0, measures=("recall",))
-        table = classifier_table(classifiers, asked).query("kind == 'gap'")
+        table = as_table(classifier_rows(classifiers, asked)).query("kind == 'gap'")
         row = table.set_index("classifier").loc["one - two"]
         held += bool(row["low"] <= 0 <= row["high"])
     assert 0.92 <= held / 200 <= 0.99
@@ -103,7 +108,7 @@ def test_other_items_are_refused() -> None:
     classifiers = two()
     classifiers["two"] = classifiers["two"].sample(frac=1, random_state=0)
     with pytest.raises(InputError, match="one and two are not of the same items"):
-        classifier_table(classifiers, ASKED)
+        as_table(classifier_rows(classifiers, ASKED))
 
 
 def test_a_combination_without_correlation_is_newcombes_difference() -> None:

@@ -28,25 +28,19 @@ class Arguments(argparse.Namespace):
     dry_run: bool
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """``python -m train.store ls``, or another of its commands; 1 where verify finds damage."""
+COMMANDS = {
+    "ls": "what is stored, how large it is and how long it took",
+    "explain": "the full recipe of a result and the command that makes it again",
+    "export": "write the vectors, table or text of a result to a file of your own",
+    "gc": "remove orphaned work and damaged results, and results not used for long",
+    "verify": "compare every file with its checksum",
+}
+
+
+def _parser() -> Parser:
     parser = Parser(prog="python -m train.store", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    each = {
-        "ls": commands.add_parser(
-            "ls", help="what is stored, how large it is and how long it took"
-        ),
-        "explain": commands.add_parser(
-            "explain", help="the full recipe of a result and the command that makes it again"
-        ),
-        "export": commands.add_parser(
-            "export", help="write the vectors, table or text of a result to a file of your own"
-        ),
-        "gc": commands.add_parser(
-            "gc", help="remove orphaned work and damaged results, and results not used for long"
-        ),
-        "verify": commands.add_parser("verify", help="compare every file with its checksum"),
-    }
+    each = {name: commands.add_parser(name, help=what) for name, what in COMMANDS.items()}
     for name in ("ls", "verify"):
         each[name].add_argument("stage", nargs="?", help="one stage only, such as vectors")
     for name in ("explain", "export"):
@@ -65,7 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.add_argument(
             "--store", default="store", metavar="DIR", help="the store's folder (default: store)"
         )
-    given = parser.parse_args(arguments, Arguments())
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """``python -m train.store ls``, or another of its commands; 1 where verify finds damage."""
+    given = _parser().parse_args(arguments, Arguments())
     console, store = Console(), open_store(given.store)
     if given.command == "explain":
         explain(store, given.key, console, as_json=given.json)

@@ -55,42 +55,45 @@ def ls(store: Store, stage: str | None, console: Console) -> None:
     """One row a stage, or one row a result of one stage; what is under way, orphaned and damaged
     below.
     """
-    table = Table(title=str(store.root), title_justify="left")
-    if stage is None:
-        _columns(table, "stage", "results", "size", "took", "last used")
-        for name in dict.fromkeys(entry.parent.name for entry in entries(store)):
-            group = entries(store, name)
-            known = [content for entry in group if (content := _content(entry))]
-            seconds = sum(content["made"]["seconds"] for content in known)
-            table.add_row(
-                name,
-                str(len(group)),
-                spell_bytes(sum(map(size, group))),
-                duration(seconds),
-                _date(max(map(last_used, group))),
-            )
-    else:
-        _columns(table, "key", "made by", "size", "took", "made", "last used")
-        for entry in entries(store, stage):
-            content = _content(entry)
-            told = (
-                (
-                    content["recipe"]["made_by"],
-                    spell_bytes(size(entry)),
-                    duration(content["made"]["seconds"]),
-                    content["made"]["time"][:10],
-                )
-                if content
-                else ("damaged",) * 4
-            )
-            table.add_row(entry.name[:12], *told, _date(last_used(entry)))
-    console.print(table)
+    console.print(_stages(store) if stage is None else _results(store, stage))
     orphans = {path.name for path in store.orphans(remove=False)}
     being_built = store.in_progress() - orphans
     console.print(
         f"{len(being_built)} being built, {len(orphans)} orphaned,"
         f" {len(_damaged(store))} damaged and set aside"
     )
+
+
+def _stages(store: Store) -> Table:
+    table = Table(title=str(store.root), title_justify="left")
+    _columns(table, "stage", "results", "size", "took", "last used")
+    for name in dict.fromkeys(entry.parent.name for entry in entries(store)):
+        group = entries(store, name)
+        known = [content for entry in group if (content := _content(entry))]
+        table.add_row(
+            name,
+            str(len(group)),
+            spell_bytes(sum(map(size, group))),
+            duration(sum(content["made"]["seconds"] for content in known)),
+            _date(max(map(last_used, group))),
+        )
+    return table
+
+
+def _results(store: Store, stage: str) -> Table:
+    table = Table(title=str(store.root), title_justify="left")
+    _columns(table, "key", "made by", "size", "took", "made", "last used")
+    for entry in entries(store, stage):
+        told = ("damaged",) * 4
+        if content := _content(entry):
+            told = (
+                content["recipe"]["made_by"],
+                spell_bytes(size(entry)),
+                duration(content["made"]["seconds"]),
+                content["made"]["time"][:10],
+            )
+        table.add_row(entry.name[:12], *told, _date(last_used(entry)))
+    return table
 
 
 def verify(store: Store, stage: str | None, console: Console) -> int:

@@ -24,15 +24,13 @@ from extrinsic.coreference.challenge.measures import (
     Measure,
 )
 from extrinsic.coreference.challenge.percentages import correlation, percentages_and_leanings
-from extrinsic.coreference.challenge.rows import Row, as_table
+from extrinsic.coreference.challenge.rows import Row
 from extrinsic.coreference.challenge.tallies import WIDTH, Answer, Floats, tally
 from extrinsic.intervals import UNDEFINED
 from files import InputError, choice
 from files.choice import Fileless, Whole
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from files.documents import Case
 
 PRO, ANTI = "pro", "anti"
@@ -88,11 +86,6 @@ class Part(NamedTuple):
         kept = self.tallies[:, [self.groups.index(group) for group in groups]]
         there = np.flatnonzero(np.any(kept, axis=(1, 2)))
         return Units([self.units[i] for i in there], kept[there])
-
-
-def challenge_table(answers: Sequence[Answer], gaps: ChallengeGaps) -> pd.DataFrame:
-    """The rows of ``challenge_rows`` as a table."""
-    return as_table(challenge_rows(answers, gaps))
 
 
 def challenge_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:
