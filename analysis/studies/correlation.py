@@ -48,6 +48,12 @@ class Correlation(Fileless):
 
     name: ClassVar[str] = "correlation"
     version: ClassVar[int] = 1
+    writes: ClassVar[tuple[str, ...]] = (
+        SETTINGS,
+        *("correlations.csv", "crossed.csv", "alignment.csv"),
+        *("specifications.csv", "specification_levels.csv"),
+        *("figures", "report.html", "correlations.tex"),
+    )
 
     primary: tuple[str, ...] = PRIMARY
     queries: tuple[str, ...] = ()
