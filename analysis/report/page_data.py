@@ -12,7 +12,7 @@ from analysis.alignment import Alignment, alignment_table
 from analysis.columns import numbers, text_rows, texts, values_of
 from analysis.evidence import Evidence
 from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
-from analysis.grid import BLACK, SHAPES, palette_of
+from analysis.look import BLACK, SHAPES, palette_of
 from analysis.naming import (
     ALL,
     DOSE_SIGN,
