@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import cycle
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,64 +11,20 @@ import numpy as np
 from analysis.coefficients import coefficients
 from analysis.columns import labels, numbers
 from analysis.evidence import within_interval
+from analysis.look import BLACK, INK, PALETTE, SHAPES, chart, palette_of
 from analysis.show import short
 from analysis.units import Rows
 from analysis.within import Estimate
 from files import InputError
-from files.charts import SCHEMA, Spec
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Okabe & Ito (2008), told apart by every kind of colour vision; black is kept for unmodified
-# embeddings, pale yellow comes last.
-BLACK = "#000000"
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
-METHODS = {"balance": PALETTE[0], "attract_repel": PALETTE[1]}
-SHAPES = (
-    "circle",
-    "diamond",
-    "triangle-up",
-    "square",
-    "cross",
-    "triangle-down",
-    "triangle-right",
-    "triangle-left",
-)
-INK = "#333333"
+    from files.charts import Spec
+
 # Width and height in pixels by the number of columns.
 PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
 SMALL_PANEL = (210, 170)
-CONFIG = {
-    "font": "sans-serif",
-    "background": "white",
-    "view": {"stroke": "#cccccc"},
-    "title": {
-        "anchor": "start",
-        "fontSize": 14,
-        "subtitleFontSize": 11,
-        "subtitleColor": INK,
-        "subtitlePadding": 4,
-        "offset": 14,
-    },
-    "axis": {
-        "grid": True,
-        "gridColor": "#eeeeee",
-        "labelFontSize": 10,
-        "titleFontSize": 11,
-        "titleFontWeight": "normal",
-        "tickCount": 5,
-    },
-    "axisX": {"labelOverlap": "parity", "labelSeparation": 6},
-    "header": {"labelFontSize": 12, "labelFontWeight": "bold", "labelColor": INK},
-    "legend": {
-        "labelFontSize": 11,
-        "titleFontSize": 11,
-        "symbolSize": 70,
-        "symbolOpacity": 1,
-        "labelLimit": 240,
-    },
-}
 SPACING = 18
 PLACES = ("row", "column", "colour", "shape")
 INTERVALS = ("x_low", "x_high", "y_low", "y_high")
@@ -125,10 +80,8 @@ def scatter_grid(
     width, height = PANEL_SIZES.get(len(order["column"]), SMALL_PANEL)
     notes = _note_records(panels or panel_statistics(data), order, mark)
     layers = [*_marks(order, text, mark), _notes()]
-    return {
-        "$schema": SCHEMA,
-        "config": CONFIG,
-        "title": {"text": text.title, "subtitle": list(text.notes)},
+    title = {"text": text.title, "subtitle": list(text.notes)}
+    body = {
         "datasets": {ROWS: [*_point_records(data, text.black), *notes]},
         "data": {"name": ROWS},
         "facet": {
@@ -142,6 +95,7 @@ def scatter_grid(
             "layer": [_rule_at_zero(), *layers] if zero else layers,
         },
     }
+    return chart(title, body)
 
 
 def panel_statistics(data: pd.DataFrame) -> list[Panel]:
@@ -268,15 +222,6 @@ def _marks(order: dict[str, list[str]], text: ChartText, mark: str) -> list[Spec
         _layer({"type": "rule", "opacity": 0.25}, bar, where=["y", "y_low", "y_high"]),
         _layer(point, {"x": x, "y": y, "color": colour, "shape": shape}, where=["y"]),
     ]
-
-
-def palette_of(names: Sequence[str]) -> list[str]:
-    """A colour for each name, in their order; the same for a method in every figure, whatever other
-    methods there are.
-    """
-    taken = {METHODS.get(name) for name in names}
-    free = cycle([colour for colour in PALETTE if colour not in taken])
-    return [METHODS.get(name) or next(free) for name in names]
 
 
 def _colours(names: list[str], text: ChartText) -> Spec:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import filecmp
+import json
 import re
 import shutil
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,19 +15,12 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis.columns import texts
+from analysis.made import MADE
+from analysis.studies.correlation import Correlation
 from files import InputError, atomic_path
+from files.nested import read_nested
 from files.tables import read_table, without_control
 
-CONCLUSIONS = (
-    *("correlation.json", "correlations.csv", "correlations.tex", "made.csv", "survey.csv"),
-    *("crossed.csv", "effects.csv"),
-    *("calibration.csv", "calibration_curves.csv", "calibration_dependence.csv"),
-    *("control.csv", "control_studies.csv", "base_pairs.csv"),
-    *("specifications.csv", "specification_levels.csv", "alignment.csv"),
-    *(f"silhouettes{name}.csv" for name in ("", "_means", "_curves", "_runs")),
-    *("score_properties.csv", "attribute_differences.csv"),
-    *("figures", "report.html"),
-)
 # Of a path in quotation marks, which may hold spaces, and of any other.
 FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
 
@@ -45,6 +40,8 @@ class Tables(NamedTuple):
 
 ALWAYS = 3  # tables that every folder has
 FILES = tuple(f"{name}.parquet" for name in Tables._fields)
+CONCLUDED = "concluded.json"  # names of what studies wrote beside the tables
+RESERVED = frozenset({"", ".", "..", "points", "earlier"})  # no names of what a study writes
 
 
 def read_tables(results_dir: str | Path) -> Tables:
@@ -101,6 +98,40 @@ def write_tables(results_dir: str | Path, tables: Tables) -> list[Path]:
     return list(written)
 
 
+def note_writes(folder: Path, names: Sequence[str]) -> None:
+    """Note what a study is about to write into a results folder, so that it is set aside with the
+    tables that it rests on, whichever study comes next.
+    """
+    noted = _noted(folder) if (folder / CONCLUDED).exists() else ()
+    with atomic_path(folder / CONCLUDED) as path:
+        path.write_text(json.dumps(sorted({*noted, *names}), indent=1), encoding="utf-8")
+
+
+def _noted(folder: Path) -> tuple[str, ...]:
+    """What studies wrote there; in a folder without a note, what the study wrote that is run where
+    none is named.
+    """
+    path = folder / CONCLUDED
+    if not path.exists():
+        return Correlation.writes
+    told = read_nested(path)
+    names = [each for each in told if _is_name(each)] if isinstance(told, list) else []
+    if not isinstance(told, list) or len(names) < len(told):
+        raise InputError(f"{path} is no list of names of files beside it; delete it")
+    return tuple(map(str, names))
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value not in RESERVED and Path(value).name == value
+
+
+def _of_these_points(folder: Path) -> list[str]:
+    """The names of the tables and of all that was concluded from them. The note comes last: until
+    all else is removed, it tells what is left to remove.
+    """
+    return [*FILES, MADE, *_noted(folder), CONCLUDED]
+
+
 def _set_earlier_aside(folder: Path, keys: set[str]) -> None:
     """Keep the tables of another set of points, and what was concluded from them, in a folder of
     their own.
@@ -111,7 +142,7 @@ def _set_earlier_aside(folder: Path, keys: set[str]) -> None:
             _keep(folder)
         before.unlink()
     if not before.exists():  # what else is there was kept just now, or before a kill
-        for name in (*FILES, *CONCLUSIONS):
+        for name in _of_these_points(folder):
             if (folder / name).is_dir():
                 shutil.rmtree(folder / name)
             else:
@@ -124,7 +155,7 @@ def _keep(folder: Path) -> None:
     aside = next(path for name in names if not (path := folder / "earlier" / name).exists())
     with atomic_path(aside) as work:
         work.mkdir()
-        for name in (*FILES, *CONCLUSIONS):
+        for name in _of_these_points(folder):
             if (folder / name).is_dir():
                 shutil.copytree(folder / name, work / name)
             elif (folder / name).exists():
@@ -133,10 +164,11 @@ def _keep(folder: Path) -> None:
 
 def _same(folder: Path, kept: Path) -> bool:
     """Whether the tables, and what was concluded from them, are those kept before a kill."""
+    names = _of_these_points(folder)
     ours, theirs = (
         {
             path.relative_to(root): path
-            for name in (*FILES, *CONCLUSIONS)
+            for name in names
             for path in [root / name, *(root / name).rglob("*")]
             if path.is_file()
         }

@@ -18,6 +18,7 @@ from analysis.figures import STAMP, draw_figures
 from analysis.grid import PLACES, ChartText, scatter_grid
 from analysis.joined import join_points, open_table
 from analysis.results import read_tables
+from analysis.studies.correlation import Correlation
 from files import InputError, run_cli
 from files.charts import FORMATS, save_chart
 from files.options import Parser
@@ -65,7 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(argv, ScatterArguments())
     if Path(args.table).is_dir() and not args.x:
         out = Path(args.out or Path(args.table) / "figures")
-        for path in draw_figures(join_points(read_tables(args.table)), out):
+        primary = Correlation.of(Path(args.table)).primary
+        for path in draw_figures(join_points(read_tables(args.table)), out, primary=primary):
             print(path)
         return 0
     table = open_table(args.table)

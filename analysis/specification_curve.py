@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.grid import CONFIG, INK, PALETTE
+from analysis.look import INK, PALETTE, chart
 from analysis.naming import ALL
 from analysis.specifications import CHOICES, Curve, Level, Specification
 from files import atomic_path
-from files.charts import SCHEMA, Spec, save_charts
+from files.charts import Spec, save_charts
 from files.tables import write_csv
 
 if TYPE_CHECKING:
@@ -112,13 +112,9 @@ def curve_chart(curve: Curve) -> Spec:
         for rank, one in enumerate(curve.specifications, 1)
         if one.levels[CHOICES.index(each.choice)] == each.level
     ]
-    return {
-        "$schema": SCHEMA,
-        "config": CONFIG,
-        "title": {"text": f"{curve.task}: specification curve", "subtitle": _broken(curve)},
-        "vconcat": [_upper(rows), *([_lower(marks)] if marks else [])],
-        "spacing": 8,
-    }
+    title = {"text": f"{curve.task}: specification curve", "subtitle": _broken(curve)}
+    parts = [_upper(rows), *([_lower(marks)] if marks else [])]
+    return chart(title, {"vconcat": parts, "spacing": 8})
 
 
 def _upper(rows: Sequence[Mapping[str, object]]) -> Spec:

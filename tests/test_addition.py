@@ -128,6 +128,7 @@ class Largest:
     measure: str = "reach"
     name: ClassVar[str] = "largest"
     version: ClassVar[int] = 1
+    writes: ClassVar[tuple[str, ...]] = ("largest.csv",)
 
     def files(self):
         return []
@@ -184,4 +185,15 @@ def test_a_toy_subject_probe_task_and_study_run_and_are_reported(tmp_path: Path)
     assert "('halves', 'weat'): 10 rows, {12} words" in printed
     assert len(pd.read_parquet(results / "probes.parquet")) == 10
     assert "largest reach of 10: tilt 1.0" in printed
-    assert "largest.csv\n" in printed
+    assert "largest.csv" in printed
+
+    # Other points: what is set aside with the tables is what the toy study wrote, and nothing else
+    (results / "mine.txt").write_text("kept", encoding="utf-8")
+    largest = (results / "largest.csv").read_bytes()
+    train(tmp_path, "subject.tilt=0,1")
+    (aside,) = (path.parent for path in results.glob("earlier/*/largest.csv"))
+    assert (aside / "largest.csv").read_bytes() == largest
+    assert (aside / "probes.parquet").is_file()
+    assert not (results / "largest.csv").exists()
+    assert (results / "mine.txt").is_file()
+    assert not (aside / "mine.txt").exists()

@@ -45,7 +45,7 @@ def finish(
     ``extend`` keeps the points that the results folder holds already (see ``extended``). Sweeps
     that end in the same folder at the same time wait for one another.
     """
-    from analysis.results import shareable, write_tables
+    from analysis.results import note_writes, shareable, write_tables
 
     tables = join_tables(plans, store, results, outcomes)
     if len(tables.points) and tables.points["refused"].all():  # what is there says more
@@ -56,6 +56,7 @@ def finish(
         written = write_tables(results, shared)
         made = makers(store, {key for table in tables[:2] for key in _keys(table)})
         written.append(write_made(results, made))
+        note_writes(results, study.writes)
         written += study.conclude(shared, results, console)
     if differing := mixed(made):
         told = f"made by mixed versions: {differing}; python -m train.store explain KEY tells more"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.grid import CONFIG
+from analysis.look import CONFIG
 from analysis.naming import SMALLEST
 from analysis.show import estimate, p_value, short
 from analysis.verdict import CANNOT_TELL, CONTRADICTS, NEGLIGIBLE, SUPPORTS, VERDICTS

@@ -14,7 +14,7 @@ from analysis.effects.estimate import effects
 from analysis.effects.table import arm_table
 from analysis.evidence import Evidence
 from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
-from analysis.grid import BLACK, SHAPES, palette_of
+from analysis.look import BLACK, SHAPES, palette_of
 from analysis.naming import (
     ALL,
     DOSE_SIGN,

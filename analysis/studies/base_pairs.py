@@ -45,6 +45,7 @@ class BasePairs(Fileless):
 
     name: ClassVar[str] = "base_pairs"
     version: ClassVar[int] = 1
+    writes: ClassVar[tuple[str, ...]] = ("base_pairs.csv", "figures", "report.html")
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""

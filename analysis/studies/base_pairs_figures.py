@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.columns import numbers, text_rows, texts
-from analysis.grid import CONFIG, PALETTE
+from analysis.look import PALETTE, chart
 from analysis.show import estimate
 from analysis.studies.base_pairs_readings import WORDS
 from analysis.studies.base_pairs_show import TITLES
 from files import atomic_path
-from files.charts import SCHEMA, Spec, save_charts
+from files.charts import Spec, save_charts
 from files.tables import write_csv
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ def draw_base_pairs(
         "base_pairs_agreement": agreement_chart(rows, told),
     }
     written = []
-    for name, (chart, numbers_of) in charts.items():
+    for name, (drawn, numbers_of) in charts.items():
         stem = folder / name
-        written += [*save_charts(chart, stem, FORMATS), stem.with_suffix(".csv")]
+        written += [*save_charts(drawn, stem, FORMATS), stem.with_suffix(".csv")]
         with atomic_path(written[-1]) as path:
             write_csv(pd.DataFrame(numbers_of), path)
     return written
@@ -122,7 +122,7 @@ def word_chart(rows: Rows, readings: Mapping[str, Readings], title: str) -> Spec
         "resolve": {"scale": {"y": "independent"}},
         "spec": {"width": 220, "height": 180, "layer": [dashed, lines]},
     }
-    return _chart(title, [*rows, *levels], body)
+    return chart(title, body, [*rows, *levels])
 
 
 def cosine_chart(
@@ -156,7 +156,7 @@ def cosine_chart(
     }
     facet = {"field": "metric", "type": "nominal", "title": None, "sort": list(titles.values())}
     body: Spec = {"facet": facet, "columns": 3, "spec": spec}
-    return _chart(f"Pairs with like differences agree: {told}", rows, body), rows
+    return chart(f"Pairs with like differences agree: {told}", body, rows), rows
 
 
 def agreement_chart(found: pd.DataFrame, told: str) -> tuple[Spec, Rows]:
@@ -210,14 +210,9 @@ def agreement_chart(found: pd.DataFrame, told: str) -> tuple[Spec, Rows]:
         )
         told = f"{told}; diamonds: as published"
     body: Spec = {"width": 420, "height": {"step": 12}, "layer": layers}
-    return _chart(f"Agreement of directions: {told}", rows, body), rows
+    return chart(f"Agreement of directions: {told}", body, rows), rows
 
 
 def _colour(field: str, names: Sequence[str]) -> Spec:
     scale = {"domain": list(names), "range": list(PALETTE)}
     return {"field": field, "type": "nominal", "title": None, "scale": scale}
-
-
-def _chart(title: str, rows: Sequence[Mapping[str, object]], body: Spec) -> Spec:
-    told = {"$schema": SCHEMA, "config": CONFIG, "title": {"text": title}}
-    return {**told, "data": {"values": [dict(row) for row in rows]}, **body}

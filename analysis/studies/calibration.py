@@ -44,6 +44,10 @@ class Calibration(Fileless):
 
     name: ClassVar[str] = "calibration"
     version: ClassVar[int] = 1
+    writes: ClassVar[tuple[str, ...]] = (
+        *("calibration.csv", "calibration_curves.csv", "calibration_dependence.csv"),
+        *("figures", "report.html"),
+    )
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""

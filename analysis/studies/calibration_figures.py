@@ -11,14 +11,14 @@ from rich import box
 from rich.table import Table
 
 from analysis.columns import labels, numbers, texts, values_of
-from analysis.grid import CONFIG, PALETTE
+from analysis.look import PALETTE, chart
 from analysis.show import short
 from analysis.studies.calibration import SETTINGS
 from analysis.studies.calibration_table import SIZES
-from files.charts import SCHEMA, Spec, save_charts
+from files.charts import Spec, save_charts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import pandas as pd
     from rich.console import Console
@@ -132,9 +132,8 @@ def curve_chart(curves: pd.DataFrame, planted: str) -> Spec:
     colour = _colour(list(dict.fromkeys(_settings(curves))))
     band = {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}, "color": colour}
     line = {"x": x, "y": y | {"field": "mean"}, "color": colour}
-    return _chart(
+    return chart(
         "What each instrument reads, mean and 95% interval over seeds (generated data)",
-        rows,
         {
             "facet": {"field": "instrument", "type": "nominal", "title": None, "sort": None},
             "columns": CURVES,
@@ -148,6 +147,7 @@ def curve_chart(curves: pd.DataFrame, planted: str) -> Spec:
                 ],
             },
         },
+        rows,
     )
 
 
@@ -174,9 +174,8 @@ def sensitivity_chart(ranked: pd.DataFrame, planted: str) -> Spec:
     names = list(dict.fromkeys(_settings(ranked)))
     shared = {"y": y, "yOffset": {"field": "setting", "sort": names}, "color": _colour(names)}
     across = shared | {"x": x | {"field": "low"}, "x2": {"field": "high"}}
-    return _chart(
+    return chart(
         "Told from no bias in 80% of single readings (generated data)",
-        rows,
         {
             "width": 420,
             "height": {"step": 7},
@@ -188,6 +187,7 @@ def sensitivity_chart(ranked: pd.DataFrame, planted: str) -> Spec:
                 },
             ],
         },
+        rows,
     )
 
 
@@ -218,9 +218,8 @@ def dependence_chart(table: pd.DataFrame) -> Spec:
     kinds = ["nothing planted", "full bias"]
     shared = {"y": y, "yOffset": {"field": "what", "sort": kinds}, "color": _colour(kinds, "what")}
     across = shared | {"x": x | {"field": "low"}, "x2": {"field": "high"}}
-    return _chart(
+    return chart(
         "What readings owe to the size of the corpus, the vectors or the posts (generated data)",
-        rows,
         {
             "facet": {"field": "step", "type": "nominal", "title": None, "sort": None},
             "columns": 2,
@@ -237,17 +236,8 @@ def dependence_chart(table: pd.DataFrame) -> Spec:
                 ],
             },
         },
+        rows,
     )
-
-
-def _chart(title: str, rows: Sequence[Mapping[str, object]], body: Spec) -> Spec:
-    return {
-        "$schema": SCHEMA,
-        "config": CONFIG,
-        "title": {"text": title},
-        "data": {"values": [dict(row) for row in rows]},
-        **body,
-    }
 
 
 def _colour(names: list[str], field: str = "setting") -> Spec:

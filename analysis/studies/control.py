@@ -47,6 +47,12 @@ class Control(Fileless):
 
     name: ClassVar[str] = "control"
     version: ClassVar[int] = 1
+    writes: ClassVar[tuple[str, ...]] = (
+        "control.csv",
+        "control_studies.csv",
+        "figures",
+        "report.html",
+    )
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, cast
 from rich import box
 from rich.table import Table
 
-from analysis.grid import CONFIG, PALETTE
+from analysis.look import PALETTE, chart
 from analysis.show import short
-from files.charts import SCHEMA, Spec, save_charts
+from files.charts import Spec, save_charts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -147,15 +147,8 @@ def _chart(title: str, rows: Sequence[Row], spec: Spec) -> Spec:
         }
         for row in rows
     ]
-    return {
-        "$schema": SCHEMA,
-        "config": CONFIG,
-        "title": {"text": title},
-        "data": {"values": values},
-        "facet": {"field": "varied", "type": "nominal", "title": None, "sort": None},
-        "columns": 3,
-        "spec": spec,
-    }
+    facet = {"field": "varied", "type": "nominal", "title": None, "sort": None}
+    return chart(title, {"facet": facet, "columns": 3, "spec": spec}, values)
 
 
 def _shared(rows: Sequence[Row], y: str) -> Spec:

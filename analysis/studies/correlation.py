@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -15,6 +15,7 @@ from analysis.columns import texts
 from analysis.naming import ALL, PRIMARY, SMALLEST, UTILITY, Declared, primary_of
 from files import InputError, atomic_path, choice
 from files.choice import Fileless
+from files.nested import read_nested
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +50,12 @@ class Correlation(Fileless):
 
     name: ClassVar[str] = "correlation"
     version: ClassVar[int] = 1
+    writes: ClassVar[tuple[str, ...]] = (
+        SETTINGS,
+        *("correlations.csv", "effects.csv", "crossed.csv", "alignment.csv"),
+        *("specifications.csv", "specification_levels.csv"),
+        *("figures", "report.html", "correlations.tex"),
+    )
 
     primary: tuple[str, ...] = PRIMARY
     queries: tuple[str, ...] = ()
@@ -59,9 +66,20 @@ class Correlation(Fileless):
 
     @classmethod
     def of(cls, folder: Path) -> Correlation:
-        """The study as it was declared for a results folder; the default where it is not told."""
+        """The study as it was declared for a results folder; the default where it is not told.
+
+        Raises ``InputError`` where what was kept of it is damaged.
+        """
         path = folder / SETTINGS
-        return cls(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else cls()
+        if not path.is_file():
+            return cls()
+        told = read_nested(path)
+        known = {each.name for each in fields(cls)}
+        if not isinstance(told, dict) or not told.keys() <= known:
+            raise InputError(
+                f"{path} holds no settings of this study; delete it to use the default"
+            )
+        return cls(**told)
 
     @property
     def declared(self) -> Declared:

@@ -34,6 +34,10 @@ class ScoreProperties(Fileless):
 
     name: ClassVar[str] = "score_properties"
     version: ClassVar[int] = 1
+    writes: ClassVar[tuple[str, ...]] = (
+        *("score_properties.csv", "attribute_differences.csv"),
+        *("figures", "report.html"),
+    )
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""

@@ -11,10 +11,10 @@ from rich import box
 from rich.table import Table
 
 from analysis.columns import numbers, texts, values_of
-from analysis.grid import CONFIG, PALETTE
+from analysis.look import PALETTE, chart
 from analysis.show import short
 from analysis.studies.score_properties_table import embedding_rows, selections
-from files.charts import SCHEMA, Spec, save_charts
+from files.charts import Spec, save_charts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -141,9 +141,8 @@ def verdict_chart(table: pd.DataFrame) -> Spec:
     x: Spec = {"field": "property", "type": "nominal", "sort": list(VERDICTS), "title": None}
     y: Spec = {"field": "score", "type": "nominal", "sort": order, "title": None}
     colour: Spec = {"field": "verdict", "type": "nominal", "scale": scale, "title": None}
-    return _chart(
+    return chart(
         "Which scores are comparable, trustworthy and fair, by search",
-        rows,
         {
             "facet": {"field": "items", "type": "nominal", "title": None},
             "spec": {
@@ -157,6 +156,7 @@ def verdict_chart(table: pd.DataFrame) -> Spec:
                 },
             },
         },
+        rows,
     )
 
 
@@ -189,9 +189,8 @@ def association_chart(associations: pd.DataFrame) -> Spec:
     header = {"labelExpr": "split(datum.label, '; ')", "labelLimit": 420, "labelPadding": 4}
     facet = {"field": "panel", "type": "nominal", "title": None, "sort": panels, "header": header}
     tick = {"type": "tick", "thickness": 2, "size": 28, "opacity": 0.7}
-    return _chart(
+    return chart(
         "Associations of single words, and the effect size of their sets",
-        rows,
         {
             "facet": facet,
             "columns": 2,
@@ -203,6 +202,7 @@ def association_chart(associations: pd.DataFrame) -> Spec:
                 "encoding": {"x": x, "y": y, "color": colour},
             },
         },
+        rows,
     )
 
 
@@ -221,8 +221,7 @@ def correlation_chart(correlations: pd.DataFrame, embedding: str) -> Spec:
         for panel, names in panels.items()
     ]
     title = f"Cosines of bias directions, {embedding}"
-    whole = _chart(title, [], {"hconcat": cells})
-    return {name: value for name, value in whole.items() if name != "data"}
+    return chart(title, {"hconcat": cells})
 
 
 def _heat(rows: pd.DataFrame, panel: str, order: Sequence[str], size: int) -> Spec:
@@ -253,13 +252,3 @@ def _heat(rows: pd.DataFrame, panel: str, order: Sequence[str], size: int) -> Sp
     title = {"text": f"{len(order) - 1} pairs ({panel})", "fontSize": 12, "anchor": "start"}
     body = {"title": title, "data": {"values": values}, "width": step, "height": step}
     return body | {"mark": "rect", "encoding": encoding}
-
-
-def _chart(title: str, rows: Sequence[Mapping[str, object]], body: Spec) -> Spec:
-    return {
-        "$schema": SCHEMA,
-        "config": CONFIG,
-        "title": {"text": title},
-        "data": {"values": [dict(row) for row in rows]},
-        **body,
-    }

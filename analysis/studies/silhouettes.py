@@ -43,6 +43,11 @@ class SilhouetteAnalysis(Fileless):
 
     name: ClassVar[str] = "silhouettes"
     version: ClassVar[int] = 1
+    writes: ClassVar[tuple[str, ...]] = (
+        *("silhouettes.csv", "silhouettes_means.csv"),
+        *("silhouettes_curves.csv", "silhouettes_runs.csv"),
+        *("figures", "report.html"),
+    )
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""

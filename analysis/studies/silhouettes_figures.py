@@ -11,10 +11,10 @@ from rich import box
 from rich.table import Table
 
 from analysis.columns import numbers, text_rows, texts
-from analysis.grid import CONFIG, PALETTE
+from analysis.look import PALETTE, chart
 from analysis.show import estimate, short
 from analysis.studies.silhouettes_table import SCORES
-from files.charts import SCHEMA, Spec, save_charts
+from files.charts import Spec, save_charts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,7 +125,7 @@ def sketch(pair: Pair, title: str) -> Spec:
         f"{pair.models}; {title}",
     ]
     text: Spec = {"text": "The silhouettes of two models", "subtitle": subtitle}
-    return _chart(text, {"width": 460, "height": 260, "layer": layers})
+    return chart(text, {"width": 460, "height": 260, "layer": layers})
 
 
 def panel_chart(panels: Sequence[tuple[Pair, str]]) -> Spec:
@@ -148,7 +148,7 @@ def panel_chart(panels: Sequence[tuple[Pair, str]]) -> Spec:
         "encoding": single,
     }
     text: Spec = {"text": f"Bias silhouettes, query {pair.told['query']}", "subtitle": pair.models}
-    return _chart(
+    return chart(
         text,
         {
             "data": {"values": [*rows, *runs]},
@@ -182,8 +182,8 @@ def pilot_chart(pilot: pd.DataFrame) -> Spec:
         "color": _nominal("score", names),
         "strokeDash": dash,
     }
-    return _chart(
-        {"text": "How many runs are enough"},
+    return chart(
+        "How many runs are enough",
         {
             "data": {"values": rows},
             "width": 420,
@@ -234,10 +234,6 @@ def _nominal(field: str, names: Sequence[str]) -> Spec:
     scale = {"domain": list(names), "range": list(PALETTE[: len(names)])}
     legend = {"orient": "top", "labelLimit": 300}
     return {"field": field, "type": "nominal", "title": None, "scale": scale, "legend": legend}
-
-
-def _chart(title: Spec, body: Spec) -> Spec:
-    return {"$schema": SCHEMA, "config": CONFIG, "title": title, **body}
 
 
 _X: Spec = {"field": "size", "type": "quantitative", "title": "words"}

@@ -62,6 +62,7 @@ class Survey(Fileless):
 
     name: ClassVar[str] = "survey"
     version: ClassVar[int] = 1
+    writes: ClassVar[tuple[str, ...]] = ("survey.csv", "figures")
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.grid import CONFIG, PALETTE
+from analysis.look import CONFIG, PALETTE
 from analysis.within import FEWEST_FREE, detectable
 from files import atomic_path
 from files.charts import SCHEMA, Spec, save_chart

@@ -14,8 +14,9 @@ from analysis.columns import text_rows
 from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
 from analysis.findings import CORRELATION_COLUMNS, correlation_table
-from analysis.grid import BLACK, PALETTE, panel_note
+from analysis.grid import panel_note
 from analysis.joined import join_points
+from analysis.look import BLACK, PALETTE
 from analysis.naming import GAP, metric_title
 from analysis.results import Tables
 

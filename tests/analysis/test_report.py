@@ -19,8 +19,8 @@ from analysis.coefficients import Coefficients
 from analysis.correlate import correlate_slices
 from analysis.evidence import Evidence
 from analysis.findings import Finding, Marks
-from analysis.grid import PALETTE
 from analysis.joined import join_points
+from analysis.look import PALETTE
 from analysis.naming import SLICE_COLUMNS, Declared
 from analysis.pooling import meta_analysis
 from analysis.report import build_report

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -88,7 +88,7 @@ def test_a_results_folder_gets_the_papers_figures(
 ) -> None:
     asked = []
 
-    def draw(joined: pd.DataFrame, out: Path) -> list[Path]:
+    def draw(joined: pd.DataFrame, out: Path, primary: Sequence[str]) -> list[Path]:
         asked.append((len(joined), out))
         return []
 
@@ -183,3 +183,14 @@ def test_notes() -> None:
     assert panel_note(26, 78, 0.31, -0.09, 0.62) == "n = 78 (26 units), r = .31 [\u2212.09, .62]"
     assert panel_note(3, 3, -0.5, np.nan, np.nan) == "n = 3, r = \u2212.50"
     assert panel_note(2, 2, np.nan, np.nan, np.nan) == "n = 2, r undefined"
+
+
+def test_a_results_folder_gets_figures_of_the_measures_it_declared(
+    tables: Tables, tmp_path: Path
+) -> None:
+    """Figure 3 showed recall and precision whatever the study had declared."""
+    write_tables(tmp_path, tables)
+    (tmp_path / "correlation.json").write_text('{"primary": ["recall"]}', encoding="utf-8")
+    assert main([str(tmp_path)]) == 0
+    drawn = pd.read_csv(tmp_path / "figures" / "figure3_hatespeech_en_weat.csv")
+    assert set(drawn["panel_column"]) == {"word2vec, recall gap", "fasttext, recall gap"}

@@ -157,3 +157,10 @@ def test_choosing_a_study_loads_nothing_that_draws_or_computes() -> None:
         "sys.exit(bool({'scipy', 'statsmodels', 'vl_convert'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("text", ['{"smallest', "[1]", '{"primary": ["recall"], "least": 1}'])
+def test_a_damaged_declaration_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "correlation.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"correlation\.json"):
+        Correlation.of(tmp_path)

@@ -1,0 +1,122 @@
+"""What a study writes: that it names all of it, and that it is set aside with the tables."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from analysis.results import Tables, note_writes, read_tables, write_tables
+from analysis.studies.base_pairs import BasePairs
+from analysis.studies.calibration import Calibration
+from analysis.studies.control import Control
+from analysis.studies.correlation import Correlation
+from analysis.studies.score_properties import ScoreProperties
+from analysis.studies.silhouettes import SilhouetteAnalysis
+from analysis.studies.survey import Survey
+from files import InputError, choice
+from files.choice import Fileless
+from tests.analysis import test_base_pairs as base_pairs
+from tests.analysis import test_calibration as calibration
+from tests.analysis import test_control as control
+from tests.analysis import test_score_properties_study as score_properties
+from tests.analysis import test_silhouettes_scores as silhouettes
+from tests.analysis import test_survey as survey
+from tests.analysis.designs import studies
+from tests.analysis.test_alignment import asked_both_ways
+from tests.analysis.test_specifications import tables_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from analysis.studies.study import Study
+
+
+def tables_of_probes() -> Tables:
+    probes = pd.concat([score_properties.searched(), score_properties.group_rows()])
+    return Tables(score_properties.POINTS, pd.DataFrame(), pd.DataFrame(), probes)
+
+
+@pytest.mark.parametrize(
+    ("study", "tables"),
+    [
+        (Correlation(), asked_both_ways(tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0))),
+        (Survey(), survey.tables()),
+        (Calibration(resamples=20), calibration.make_tables()),
+        (Control(controls=("control",), draws=20), control.make_tables()),
+        (SilhouetteAnalysis(), silhouettes.make_tables()),
+        (ScoreProperties(), tables_of_probes()),
+        (BasePairs(resamples=10), base_pairs.tables()),
+    ],
+)
+def test_a_study_names_all_that_it_writes(study: Study, tables: Tables, tmp_path: Path) -> None:
+    written = study.conclude(tables, tmp_path, Console(file=io.StringIO(), width=150))
+    assert len(written) > 1
+    lying = {path.name for path in tmp_path.iterdir()}
+    assert {path.relative_to(tmp_path).parts[0] for path in written} <= lying <= set(study.writes)
+
+
+@choice
+class Toy(Fileless):
+    """A study from outside."""
+
+    name: ClassVar[str] = "toy"
+    version: ClassVar[int] = 1
+    writes: ClassVar[tuple[str, ...]] = ("toy.csv", "toys")
+
+    def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
+        (folder / "toys").mkdir(exist_ok=True)
+        paths = [folder / "toy.csv", folder / "toys" / "one.txt"]
+        for path in paths:
+            path.write_text(f"{len(tables.points)} points", encoding="utf-8")
+        return paths
+
+
+def swept(study: Study, tables: Tables, folder: Path) -> None:
+    """As a sweep ends."""
+    write_tables(folder, tables)
+    note_writes(folder, study.writes)
+    study.conclude(tables, folder, Console(file=io.StringIO()))
+
+
+def fewer(tables: Tables) -> Tables:
+    return tables._replace(points=tables.points.query("point != 'broken'"))
+
+
+def test_what_a_study_from_outside_wrote_is_set_aside(tables: Tables, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("mine", encoding="utf-8")
+    swept(Toy(), tables, tmp_path)
+    swept(Correlation(), tables, tmp_path)  # another study of the same points: both are kept
+    assert (tmp_path / "toy.csv").is_file()
+    swept(Correlation(), fewer(tables), tmp_path)  # and of others
+    (aside,) = (tmp_path / "earlier").iterdir()
+    assert len(read_tables(aside).points) == len(tables.points)
+    for name in ("toy.csv", "toys/one.txt"):
+        assert (aside / name).read_text(encoding="utf-8") == "11 points"
+        assert not (tmp_path / name).exists()
+    assert (aside / "correlations.csv").is_file()
+    assert not (aside / "mine.csv").exists()
+    assert (tmp_path / "mine.csv").is_file()
+    noted = json.loads((tmp_path / "concluded.json").read_text(encoding="utf-8"))
+    assert noted == sorted(Correlation.writes), "the toy's names went with what it wrote"
+
+
+@pytest.mark.parametrize(
+    "names", [["../mine.csv"], ["points"], [".."], ["a/b"], [""], [3], {"toy.csv": 1}]
+)
+def test_a_note_names_what_lies_beside_it_or_is_refused(
+    names: Sequence[object], tables: Tables, tmp_path: Path
+) -> None:
+    folder = tmp_path / "results"
+    write_tables(folder, tables)
+    (tmp_path / "mine.csv").write_text("mine", encoding="utf-8")
+    (folder / "concluded.json").write_text(json.dumps(names), encoding="utf-8")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(InputError, match="no list of names of files beside it; delete it"):
+        write_tables(folder, fewer(tables))
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
