@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -182,14 +180,3 @@ def test_counts_that_are_no_whole_numbers_are_refused(tmp_path: Path) -> None:
 def test_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is no mapped folder"):
         open_mapped(tmp_path / "absent")
-
-
-def test_files_room_needs_no_gensim_until_vectors_are_asked_for() -> None:
-    """``analysis`` imports ``files`` and must stay free of gensim and torch."""
-    code = "import sys, files; sys.exit('gensim' in sys.modules or 'numpy' in sys.modules)"
-    assert (
-        subprocess.run(
-            [sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False
-        ).returncode
-        == 0
-    )
