@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import ClassVar
 
-from corpora.kinds import Collected
+from corpora.kinds import OneFile
 from corpora.penn import Token, span_of, tokenise
 from corpora.pronouns import gender_of
 from files import InputError, choice
@@ -22,7 +21,7 @@ COLUMNS = (
 
 
 @choice
-class Gap(Collected):
+class Gap(OneFile):
     """A paragraph, a pronoun in it and two names, of which the pronoun refers to one or to neither.
 
     ``path`` is one of the release's ``gap-development.tsv`` and ``gap-test.tsv``, 2,000 pronouns
@@ -36,15 +35,6 @@ class Gap(Collected):
     seeded: ClassVar[bool] = False
     language: ClassVar[str] = "en"
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
-
-    @property
-    def name(self) -> str:
-        """Stands for the challenge set in the tables: the file's name without its ending."""
-        return Path(self.path).name.split(".")[0]
-
-    def files(self) -> list[Path]:
-        """The file read."""
-        return [Path(self.path)]
 
     def load(self, *, seed: int) -> list[Case]:
         """The cases; see ``corpora.kinds.Challenge``. Neither conditions nor subsets.

@@ -10,18 +10,16 @@ import pandas as pd
 from annotated_types import Ge
 
 from corpora.draws import pick
-from corpora.world import WorldName
-from corpora.world_words import SETTINGS, listed_words, make_world
+from corpora.world import OfWorld, WorldName
+from corpora.world_words import SETTINGS, make_world
 from files import choice
-from files.choice import Fileless
-from files.digest import digest_of
 
 if TYPE_CHECKING:
     from corpora.grammar import Grammar
 
 
 @choice
-class GeneratedTemplates(Fileless):
+class GeneratedTemplates(OfWorld):
     """``frames`` sentences with a place for a word for people, half of them hateful, and in each
     every word for the groups of ``world``: what a classifier says of them differs by the word
     alone. A quarter insults, a quarter is hostile without an insult. The same for every seed.
@@ -31,7 +29,6 @@ class GeneratedTemplates(Fileless):
     world: WorldName = "en_gender"
 
     version: ClassVar[int] = 1
-    generated: ClassVar[bool] = True
     seeded: ClassVar[bool] = False
 
     @property
@@ -39,18 +36,9 @@ class GeneratedTemplates(Fileless):
         """``generated_templates`` and the world."""
         return f"generated_templates_{self.world}"
 
-    @property
-    def language(self) -> str:
-        """That of the world."""
-        return SETTINGS[self.world].language
-
     def planted(self) -> Mapping[str, float]:
         """Nothing: the labels are right and the groups treated alike."""
         return {}
-
-    def keyed(self) -> Mapping[str, object]:
-        """The words that the world is made of."""
-        return {"words": digest_of(listed_words(SETTINGS[self.world]))}
 
     def posts(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.PostChallenge``."""

@@ -7,13 +7,14 @@ from typing import ClassVar, Literal
 
 import pandas as pd
 
+from corpora.kinds import OneFile
 from corpora.labelled import MayLackSplit, TestShare, labelled, pick_columns
 from files import InputError, choice, read_lines
 from files.tables import read_table
 
 
 @choice
-class Davidson(MayLackSplit):
+class Davidson(OneFile, MayLackSplit):
     """Davidson et al. (2017, ICWSM), 24,783 tweets: class 0 hate speech, 1 offensive, 2 neither; no
     target group.
 
@@ -34,10 +35,6 @@ class Davidson(MayLackSplit):
     language: ClassVar[str] = "en"
     grouped: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "test_share")  # see keyed
-
-    def files(self) -> list[Path]:
-        """The file read."""
-        return [Path(self.path)]
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""

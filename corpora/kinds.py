@@ -121,3 +121,18 @@ class Collected:
     def planted(self) -> Mapping[str, float]:
         """Nothing."""
         return {}
+
+
+class OneFile(Collected):
+    """Base of such data that lie in one file, ``path``."""
+
+    path: str
+
+    @property
+    def name(self) -> str:
+        """Stands for them in the tables: the file's name without its endings."""
+        return Path(self.path).name.split(".")[0]
+
+    def files(self) -> list[Path]:
+        """The file read."""
+        return [Path(self.path)]

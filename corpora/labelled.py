@@ -15,7 +15,7 @@ import pandas as pd
 from annotated_types import Ge, Lt
 
 from corpora.hub import HubData
-from corpora.kinds import Collected
+from corpora.kinds import Collected, OneFile
 from corpora.tweets import tokenise_tweet
 from files import InputError, choice, nearest
 from files.choice import FieldError
@@ -60,7 +60,7 @@ class MayLackSplit(Collected):
 
 
 @choice
-class TableSource(MayLackSplit):
+class TableSource(OneFile, MayLackSplit):
     """Posts from a file that ``files.tables.read_table`` reads, columns named by the user.
 
     ``positive``: the labels that count as 1, all others as 0; empty: the labels are 0 and 1
@@ -93,18 +93,9 @@ class TableSource(MayLackSplit):
         return self.split is not None
 
     @property
-    def name(self) -> str:
-        """Stands for the source in the tables: the file's name without its endings."""
-        return Path(self.path).name.split(".")[0]
-
-    @property
     def grouped(self) -> bool:
         """Whether a column of groups is named."""
         return self.group is not None
-
-    def files(self) -> list[Path]:
-        """The file read."""
-        return [Path(self.path)]
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""

@@ -17,10 +17,10 @@ from annotated_types import Ge, Le
 
 from corpora.draws import apportion, pick, share
 from corpora.generated_posts import HATEFUL, NOBODY, draw_posts, on_words, posts_of
-from corpora.world import SPLIT_SHARES, WorldName
+from corpora.world import SPLIT_SHARES, OfWorld, WorldName
 from corpora.world_words import SETTINGS, make_world
 from files import choice
-from files.choice import Fileless, Share
+from files.choice import Share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,7 @@ ON_TOPIC, STRENGTH = 0.5, 0.7
 
 
 @choice
-class LinkedPosts(Fileless):
+class LinkedPosts(OfWorld):
     r"""Labelled posts in which ``transmission`` in [0, 1] says how far labels follow topics.
 
     Train and dev are about nobody, half of them on a topic. With t = 0.7 transmission,
@@ -66,14 +66,8 @@ class LinkedPosts(Fileless):
 
     version: ClassVar[int] = 1
     unkeyed: ClassVar[tuple[str, ...]] = ("addressed",)  # see keyed
-    generated: ClassVar[bool] = True
     name: ClassVar[str] = "generated_link"
     grouped: ClassVar[bool] = True
-
-    @property
-    def language(self) -> str:
-        """That of the world."""
-        return SETTINGS[self.world].language
 
     def planted(self) -> Mapping[str, float]:
         """``transmission`` and ``posts``."""

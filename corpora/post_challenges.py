@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from corpora.kinds import Collected
+from corpora.kinds import OneFile
 from corpora.labelled import labelled, pick_columns
 from files import InputError, choice
 from files.language import UNDETERMINED
@@ -28,7 +27,7 @@ OCCUPATION = "occupation"
 
 
 @choice
-class HateCheck(Collected):
+class HateCheck(OneFile):
     """HateCheck (Röttger et al., 2021, ACL): 3,728 English cases, 2,563 of them hateful, made to
     test one functionality each; ``path`` is the release's ``test_suite_cases.csv``.
 
@@ -42,10 +41,6 @@ class HateCheck(Collected):
     name: ClassVar[str] = "hatecheck"
     language: ClassVar[str] = "en"
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
-
-    def files(self) -> list[Path]:
-        """The file read."""
-        return [Path(self.path)]
 
     def posts(self, *, seed: int) -> pd.DataFrame:
         """The cases; see ``corpora.kinds.PostChallenge``."""
@@ -64,7 +59,7 @@ class HateCheck(Collected):
 
 
 @choice
-class IdentityTemplates(Collected):
+class IdentityTemplates(OneFile):
     """Templates with identity terms (the synthetic test set of Dixon et al., 2018, in its larger
     form of 76,564 phrases), English, half of them toxic: 50 terms in the same 1,514 frames, and 27
     occupations in 32 others.
@@ -79,10 +74,6 @@ class IdentityTemplates(Collected):
     name: ClassVar[str] = "identity_templates"
     language: ClassVar[str] = "en"
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
-
-    def files(self) -> list[Path]:
-        """The file read."""
-        return [Path(self.path)]
 
     def posts(self, *, seed: int) -> pd.DataFrame:
         """The phrases; see ``corpora.kinds.PostChallenge``.
@@ -109,7 +100,7 @@ def _frame_and_term(template: str, phrase: str, path: str) -> tuple[str, str]:
 
 
 @choice
-class TableChallenge(Collected):
+class TableChallenge(OneFile):
     """A challenge set from a file that ``files.tables.read_table`` reads, columns named by the
     user: ``term``, the word for people that a post is about, and ``frame``, what posts have in
     common that differ in it alone, need not be there; nor need ``group`` where there is ``term``.
@@ -138,15 +129,6 @@ class TableChallenge(Collected):
             )
         if self.frame is not None and self.term is None:
             raise InputError("challenge.frame says what terms stand in; name challenge.term too")
-
-    @property
-    def name(self) -> str:
-        """Stands for the challenge set in the tables: the file's name without its endings."""
-        return Path(self.path).name.split(".")[0]
-
-    def files(self) -> list[Path]:
-        """The file read."""
-        return [Path(self.path)]
 
     def posts(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.PostChallenge``."""

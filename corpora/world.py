@@ -42,8 +42,30 @@ BLOCK = 30_000
 SPLIT_SHARES = {"train": 0.6, "dev": 0.1, "test": 0.3}
 
 
+class OfWorld(Fileless):
+    """Base of data of the generated world, in the words of ``world``."""
+
+    world: WorldName
+
+    generated: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """``generated`` and the world."""
+        return f"generated_{self.world}"
+
+    @property
+    def language(self) -> str:
+        """That of the world."""
+        return SETTINGS[self.world].language
+
+    def keyed(self) -> Mapping[str, object]:
+        """The words that the world is made of."""
+        return {"words": digest_of(listed_words(SETTINGS[self.world]))}
+
+
 @choice
-class GeneratedCorpus(Fileless):
+class GeneratedCorpus(OfWorld):
     r"""An unlabelled corpus of ``sentences`` lines with a planted ``stereotype`` in [-1, 1].
 
     In lines where a group meets a topic word w,
@@ -64,25 +86,10 @@ class GeneratedCorpus(Fileless):
     world: WorldName = "en_gender"
 
     version: ClassVar[int] = 1
-    generated: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """``generated`` and the world."""
-        return f"generated_{self.world}"
-
-    @property
-    def language(self) -> str:
-        """That of the world."""
-        return SETTINGS[self.world].language
 
     def planted(self) -> Mapping[str, float]:
         """``stereotype`` and ``sentences``."""
         return {"stereotype": self.stereotype, "sentences": self.sentences}
-
-    def keyed(self) -> Mapping[str, object]:
-        """The words that the world is made of."""
-        return {"words": digest_of(listed_words(SETTINGS[self.world]))}
 
     def leans(self, *, seed: int) -> dict[str, float]:
         """The planted truth: l_w of every topic word w, in [-1, 1]; positive = first group."""
@@ -115,7 +122,7 @@ class GeneratedCorpus(Fileless):
 
 
 @choice
-class GeneratedPosts(Fileless):
+class GeneratedPosts(OfWorld):
     r"""Labelled posts about either group of ``world`` (``male`` and ``female``, or ``local`` and
     ``migrant``) or nobody (``none``), with a planted ``label_bias`` in [-1, 1].
 
@@ -142,26 +149,11 @@ class GeneratedPosts(Fileless):
     world: WorldName = "en_gender"
 
     version: ClassVar[int] = 1
-    generated: ClassVar[bool] = True
     grouped: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """``generated`` and the world."""
-        return f"generated_{self.world}"
-
-    @property
-    def language(self) -> str:
-        """That of the world."""
-        return SETTINGS[self.world].language
 
     def planted(self) -> Mapping[str, float]:
         """``label_bias`` and ``posts``."""
         return {"label_bias": self.label_bias, "posts": self.posts}
-
-    def keyed(self) -> Mapping[str, object]:
-        """The words that the world is made of."""
-        return {"words": digest_of(listed_words(SETTINGS[self.world]))}
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""

@@ -162,6 +162,18 @@ REFUSED = [
 ]
 
 
+def refused(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> str:
+    """What the front door says of arguments that it refuses."""
+    monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    printed = capsys.readouterr().err
+    assert stop.value.code == 2, printed
+    return printed
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     REFUSED,
@@ -176,11 +188,7 @@ def test_bad_input_exits_2_with_one_line_and_leaves_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BIASBRIDGE_DATA", raising=False)
-    monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    printed = capsys.readouterr().err
-    assert stop.value.code == 2, printed
+    printed = refused(arguments, monkeypatch, capsys)
     assert message in printed
     assert printed.startswith("error: ")
     assert printed.count("\n") == 1
@@ -215,11 +223,7 @@ def test_a_configuration_file_that_cannot_be_used(
     file.write_text(f"# @package _global_\n{content}\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     arguments = ["--config-dir", str(tmp_path), "+experiment=mine", "plan=true"]
-    monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    printed = capsys.readouterr().err
-    assert stop.value.code == 2, printed
+    printed = refused(arguments, monkeypatch, capsys)
     assert message in printed
     assert printed.startswith("error: ")
     assert printed.count("\n") == 1
@@ -258,12 +262,8 @@ def test_bad_files_exit_2_and_leave_no_tables(
         "size.epochs=1",
         "corpus.sentences=1000" if group == "source" else "source=none",
     ]
-    monkeypatch.setattr(sys, "argv", ["train.py", *overrides, f"{group}.path={name}", *fast])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    printed = capsys.readouterr().err
-    assert stop.value.code == 2, printed
-    assert message in printed
+    arguments = [*overrides, f"{group}.path={name}", *fast]
+    assert message in refused(arguments, monkeypatch, capsys)
     assert not list((tmp_path / "results").rglob("*.parquet"))
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,26 @@ MAY_IMPORT = {
     "biasbridge": {"files", "intrinsic", "corpora", "debias", "extrinsic", "analysis", "train"},
 }
 MODULES = [path for room in MAY_IMPORT for path in sorted((ROOT / room).rglob("*.py"))]
+
+# Modules of the choices that conf names, and what none of them may load
+TARGET = re.compile(r"_target_: ([\w.]+)\.\w+$", re.MULTILINE)
+HEAVY = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch", "transformers"}
+# What further libraries a module may not load
+LIGHT = {
+    "files": {"gensim", "numpy"},
+    "intrinsic.wordsets": {"gensim", "numpy", "scipy", "torch"},
+    "intrinsic.describe": {"gensim", "pandas", "scipy.stats", "sklearn", "torch"},
+    "debias.balance": HEAVY | {"pandas"},
+    "debias.attract_repel": HEAVY | {"pandas"},
+    "debias.word_choice": HEAVY | {"pandas"},
+    "extrinsic.coreference.scorer": HEAVY,
+}
+
+
+def loaded_by(modules: Iterable[str]) -> set[str]:
+    """What a fresh process has loaded after importing some modules."""
+    code = f"import sys, {', '.join(modules)}; print(*sys.modules)"
+    return {*subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split()}
 
 
 def imported(path: Path) -> set[str]:
@@ -49,12 +71,23 @@ def test_only_the_front_knows_hydra(path: Path) -> None:
 
 
 def test_analysis_needs_neither_torch_nor_gensim() -> None:
-    code = (
-        "import sys, pathlib, importlib\nfor p in sorted(pathlib.Path('analysis').glob('*.py')):"
-        " importlib.import_module('analysis.' + p.stem)\nsys.exit(bool({'torch', 'gensim',"
-        " 'datasets', 'hydra'} & set(sys.modules)))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+    modules = [f"analysis.{path.stem}" for path in sorted((ROOT / "analysis").glob("*.py"))]
+    assert not loaded_by(modules) & {"torch", "gensim", "datasets", "hydra"}
+
+
+def test_choices_load_no_heavy_library() -> None:
+    """To plan a sweep needs the fields of its choices only; some metrics and studies need scipy."""
+    files = [path.read_text(encoding="utf-8") for path in (ROOT / "conf").rglob("*.yaml")]
+    choices = {found[1] for text in files for found in TARGET.finditer(text)}
+    reckon = {name for name in choices if name.startswith(("analysis.", "intrinsic."))}
+    assert len(choices) > 50
+    assert not loaded_by(sorted(choices - reckon)) & HEAVY
+    assert not loaded_by(sorted(reckon)) & HEAVY - {"scipy"}
+
+
+@pytest.mark.parametrize(("module", "libraries"), LIGHT.items())
+def test_a_module_is_light(module: str, libraries: set[str]) -> None:
+    assert not loaded_by([module]) & libraries
 
 
 def test_no_module_opens_a_pickle() -> None:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from corpora.corpus import DatasetCorpus, TextCorpus
@@ -66,15 +62,3 @@ def test_a_source_that_does_not_say_what_it_reads_is_no_source() -> None:
 
     assert lacks(Silent(), Source) == ["files"]
     assert not isinstance(Silent(), Source)
-
-
-def test_importing_the_choices_loads_no_heavy_library() -> None:
-    heavy = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch"}
-    modules = "corpora.corpus, corpora.documents, corpora.hatespeech, corpora.hub_documents"
-    modules += ", corpora.labelled, corpora.world, corpora.generated_documents, corpora.winobias"
-    modules += ", corpora.winogender, corpora.gap"
-    code = f"import sys, {modules}; print(*sys.modules)"
-    loaded = subprocess.check_output(
-        [sys.executable, "-c", code], cwd=Path(__file__).parents[2], text=True
-    )
-    assert not heavy & {*loaded.split()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,16 +21,9 @@ from files import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SMALL = CNN(maps=8, epochs=8, batch_size=20)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Tiny batches on several threads mostly wait for one another, very long on a busy machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

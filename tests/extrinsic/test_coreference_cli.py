@@ -110,10 +110,3 @@ def test_from_the_shell(key: str, tmp_path: Path) -> None:
     assert lost.returncode == 2
     assert lost.stderr.startswith("error: no such file")
     assert lost.stderr.count("\n") == 1
-
-
-def test_importing_the_scorer_loads_no_heavy_library() -> None:
-    heavy = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch"}
-    code = "import sys, extrinsic.coreference.scorer; print(*sys.modules)"
-    loaded = subprocess.check_output([sys.executable, "-c", code], text=True)
-    assert not heavy & {*loaded.split()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +23,8 @@ from extrinsic.coreference.resolver import EndToEnd
 from files.documents import Document
 from tests.extrinsic import literal_resolver as literal
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SMALL = EndToEnd(
     letter_dim=4,
     letter_filters=6,
@@ -36,14 +37,6 @@ SMALL = EndToEnd(
 FULL = replace(SMALL, speakers=True, genres=True)
 WORDS = ["Ann", "said", "she", "saw", "the", "doctor", "who", "é", ".", "extraordinarily"]
 LENGTHS = [6, 1, 9, 3, 12]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

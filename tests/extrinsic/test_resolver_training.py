@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +22,8 @@ from files import InputError
 from files.choice import lacks
 from files.documents import Document
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 CHOICE = EndToEnd(
     letter_dim=4,
     letter_filters=8,
@@ -41,15 +40,6 @@ CHOICE = EndToEnd(
 NAMES = {"Ann": "she", "Eve": "she", "Bob": "he", "Tom": "he"}
 OTHERS = ["saw", "met", "heard", "and", "then", "left", "."]
 Splits = dict[str, list[Document]]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """What is promised to the last bit holds for one thread."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")
@@ -204,11 +194,5 @@ def test_what_cannot_be_learnt_from_is_refused(
         replace(CHOICE, learning_rate=1e30).resolve(splits, vectors, seed=0, folder=tmp_path)
 
 
-def test_it_is_a_resolver_and_light_to_import() -> None:
+def test_it_is_a_resolver() -> None:
     assert lacks(EndToEnd(), Resolver) == []
-    heavy = {"datasets", "gensim", "scipy", "sklearn", "torch"}
-    code = "import sys, extrinsic.coreference.resolver; print(*sys.modules)"
-    loaded = subprocess.check_output(
-        [sys.executable, "-c", code], cwd=Path(__file__).parents[2], text=True
-    )
-    assert not heavy & {*loaded.split()}

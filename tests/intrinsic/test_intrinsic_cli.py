@@ -338,14 +338,6 @@ def test_every_metric_has_a_configuration_that_makes_it(tmp_path: Path) -> None:
         assert kind.configured(**values).label == "default,case=lower"
 
 
-def test_the_metrics_are_listed_without_heavy_libraries() -> None:
-    code = (
-        "import sys, intrinsic.describe; sys.exit(bool({'gensim', 'sklearn', 'scipy.stats',"
-        " 'pandas', 'torch'} & set(sys.modules)))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
-
-
 def test_files_in_which_nothing_is_found_are_told_and_not_ranked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -189,21 +187,6 @@ def test_unknown_names_suggest_the_nearest() -> None:
         load_query("weat6c")
     with pytest.raises(InputError, match="unknown query 'mine'"):
         load_queries(["weat6", "mine"])
-
-
-def test_wordsets_load_no_heavy_library() -> None:
-    code = (
-        "import sys, intrinsic.wordsets as w; w.load_query('weat7'); print({'numpy', 'gensim',"
-        " 'torch', 'scipy'} & set(sys.modules))"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=FOLDER.parent.parent,
-    )
-    assert ran.stdout.strip() == "set()"
 
 
 SHORT = {"mine": {"X": ["lion"], "Y": ["hare", "deer"], "A": ["strong"], "B": "family"}}

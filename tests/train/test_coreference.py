@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -212,12 +210,3 @@ def test_the_garbage_collector_spares_a_training_under_way(tmp_path: Path) -> No
         assert unfinished.is_dir()
     gc(store, None, Console(quiet=True), dry_run=False)
     assert not unfinished.exists()
-
-
-def test_importing_the_part_loads_no_heavy_library() -> None:
-    heavy = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch"}
-    code = "import sys, train.parts.coreference; print(*sys.modules)"
-    loaded = subprocess.check_output(
-        [sys.executable, "-c", code], cwd=Path(__file__).parents[2], text=True
-    )
-    assert not heavy & {*loaded.split()}

@@ -4,8 +4,6 @@ right.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -82,12 +80,3 @@ def test_an_embedding_is_trained_or_loaded() -> None:
         assert trained.files() == []
     assert lacks(Pretrained("a.vec"), Loaded) == []
     assert not isinstance(Pretrained("a.vec"), Trained)
-
-
-def test_importing_the_choices_loads_no_heavy_library() -> None:
-    heavy = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch"}
-    code = "import sys, train.device, train.embed; print(*sys.modules)"
-    loaded = subprocess.check_output(
-        [sys.executable, "-c", code], cwd=Path(__file__).parents[2], text=True
-    )
-    assert not heavy & {*loaded.split()}

@@ -8,8 +8,6 @@ import importlib.util
 import json
 import logging
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -207,14 +205,6 @@ def test_one_is_loaded_and_the_other_trained(models: Path) -> None:
     assert not isinstance(Transformer(model, queries=QUERIES), Trained)
     assert lacks(TransformerInCorpus(model, queries=QUERIES), Trained) == []
     assert not isinstance(TransformerInCorpus(model, queries=QUERIES), Loaded)
-
-
-def test_importing_the_choices_loads_no_heavy_library() -> None:
-    heavy = {"datasets", "gensim", "sklearn", "statsmodels", "torch", "transformers"}
-    code = "import sys, train.transformer; print(*sys.modules)"
-    folder = Path(__file__).parents[2]
-    loaded = subprocess.check_output([sys.executable, "-c", code], cwd=folder, text=True)
-    assert not heavy & {*loaded.split()}
 
 
 def test_a_subject_takes_either(models: Path, tmp_path: Path) -> None:
