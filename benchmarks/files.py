@@ -21,8 +21,8 @@ MEASURE = """
 import re, resource, sys, time
 from pathlib import Path
 from gensim.models import KeyedVectors
-from files.vectors import read_vectors
-text, binary = (Path(argument) for argument in sys.argv[1:])
+from files.vectors import open_vectors, read_vectors
+text, binary, cache = (Path(argument) for argument in sys.argv[1:])
 start = time.perf_counter()
 vectors = {call}
 seconds = time.perf_counter() - start
@@ -35,6 +35,15 @@ print(seconds, peak)
 # What, call, rows, target in seconds, target in MiB; an empty target is only for comparison
 CALLS = [
     ("read text into memory", "read_vectors(text)", WORDS, "5", "700"),
+    ("open text for the first time", "open_vectors(text, cache=cache)", WORDS, "5", "500"),
+    ("open text afterwards", "open_vectors(text, cache=cache)", WORDS, "0.2", "200"),
+    (
+        "read 1,000 of the words from text",
+        "read_vectors(text, vocab=['w%d' % i for i in range(1000)])",
+        1000,
+        "5",
+        "500",
+    ),
     ("read binary into memory", "read_vectors(binary)", WORDS, "2", "700"),
     (
         "gensim reads the first 20,000 rows of text",
@@ -56,7 +65,7 @@ def rows() -> list[Row]:
         save_vectors(vectors, text)
         save_vectors(vectors, binary)
         for what, call, words, seconds, memory in CALLS:
-            took, peak = _measure(call, [text, binary], words)
+            took, peak = _measure(call, [text, binary, Path(folder) / "cache"], words)
             table += [
                 Row(what, took, "s", seconds and f"<= {seconds}"),
                 Row(f"{what}: peak memory", peak, "MiB", memory and f"<= {memory}"),

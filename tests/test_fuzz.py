@@ -42,7 +42,13 @@ QUERY = {
 def vectors(path: Path) -> None:
     from files.vectors import read_vectors
 
-    read_vectors(path)
+    read_vectors(path, duplicates="first")
+
+
+def some_vectors(path: Path) -> None:
+    from files.vectors import read_vectors
+
+    read_vectors(path, vocab=["the", "ñandú", "1"], duplicates="first")
 
 
 def folder(path: Path) -> None:
@@ -304,6 +310,7 @@ def lines(name: str, text: bytes) -> Callable[[Path], list[Files]]:
 Make = Callable[[Path], list[Files]]
 CASES: dict[str, tuple[Make, Callable[[], list[Files]]]] = {
     "vectors": (sound_vectors, vector_bombs),
+    "some_vectors": (sound_vectors, vector_bombs),
     "folder": (sound_folder, header_bombs),
     "words": (sound_words, word_bombs),
     "similarities": (lines("t.csv", b"a\tb\tscore\n# x\nold\tnew\t1.5\nhot,cold,2\n"), text_bombs),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -19,19 +19,24 @@ CHUNK = 16 << 20
 LONGEST_WORD = 10_000
 
 
-def binary_blocks(path: Path, layout: Layout) -> Iterator[Block]:
-    """The rows of a word2vec binary file in blocks.
+def binary_blocks(
+    path: Path, layout: Layout, *, wanted: Collection[str] | None = None
+) -> Iterator[Block]:
+    """The rows of a word2vec binary file in blocks; with ``wanted`` only those words' rows.
 
     The newline that word2vec's own tool writes after each row may be there or not. Raises
     ``InputError`` when the file ends early, goes on after its last row, or holds a word that is not
     UTF-8.
     """
+    kept = None if wanted is None else {word.encode() for word in wanted}
     with open_binary(path) as raw:
         raw.readline()
-        yield from _blocks(path, raw, layout)
+        yield from _blocks(path, raw, layout, kept)
 
 
-def _blocks(path: Path, raw: IO[bytes], layout: Layout) -> Iterator[Block]:
+def _blocks(
+    path: Path, raw: IO[bytes], layout: Layout, wanted: Collection[bytes] | None
+) -> Iterator[Block]:
     count, dim, size = layout.count or 0, layout.dim, 4 * layout.dim
     buffer, start = b"", 0
     words: list[bytes] = []
@@ -50,8 +55,9 @@ def _blocks(path: Path, raw: IO[bytes], layout: Layout) -> Iterator[Block]:
                 )
         word = buffer[start:end].lstrip(b"\n")
         start = end + 1 + size
-        words.append(word)
-        rows.append(buffer[end + 1 : start])
+        if wanted is None or word in wanted:
+            words.append(word)
+            rows.append(buffer[end + 1 : start])
     yield _block(path, words, rows, dim)
     if (buffer[start:] + raw.read(1)).strip():
         raise InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,23 +19,25 @@ Block = tuple[list[str], Floats]
 FLOATS_PER_BLOCK = 4_000_000
 
 
-def checked(blocks: Iterable[Block], path: Path) -> Iterator[Block]:
-    """The blocks, no word twice and every value finite.
+def checked(
+    blocks: Iterable[Block], path: Path, *, wanted: Collection[str] | None, duplicates: str
+) -> Iterator[Block]:
+    """The blocks with only the ``wanted`` words (None: all), none twice, every value finite.
 
-    Raises ``InputError`` for a NaN or infinite value, for a word that comes twice, and when there
-    is none.
+    Raises ``InputError`` for a NaN or infinite value, for a word that comes twice unless
+    ``duplicates="first"``, and when nothing is left.
     """
     seen: set[str] = set()
     for words, rows in blocks:
+        keep = [i for i, word in enumerate(words) if wanted is None or word in wanted]
+        if len(keep) < len(words):
+            words, rows = [words[i] for i in keep], rows[keep]
         refuse_nonfinite(words, rows, path)
-        for word in words:
-            if word in seen:
-                raise InputError(f"{path}: the word {word!r} comes twice; delete one of its rows")
-            seen.add(word)
+        words, rows = _unseen(words, rows, seen, path, duplicates)
         if words:
             yield words, rows
     if not seen:
-        raise InputError(f"{path} holds no vectors")
+        raise InputError(_nothing(path, wanted))
 
 
 def refuse_nonfinite(words: list[str], rows: Floats, path: Path) -> None:
@@ -75,6 +77,17 @@ def keyed(words: list[str], matrix: Floats, counts: Counts | None = None) -> Key
     return vectors
 
 
+def select(vectors: KeyedVectors, wanted: Collection[str], path: Path) -> KeyedVectors:
+    """The rows of the ``wanted`` words in order, with counts. ``InputError`` when there is none."""
+    index, counts = vectors.key_to_index, vectors.expandos.get("count")
+    found = sorted(index[word] for word in set(wanted) if word in index)
+    if not found:
+        raise InputError(_nothing(path, wanted))
+    words = [vectors.index_to_key[i] for i in found]
+    rows = np.asarray(vectors.vectors[found], dtype=np.float32)
+    return keyed(words, rows, None if counts is None else counts[found])
+
+
 def blocks_of(vectors: KeyedVectors) -> Iterator[Block]:
     """The vocabulary of ``vectors`` as blocks, in index order."""
     step = max(1, FLOATS_PER_BLOCK // max(1, vectors.vector_size))
@@ -91,3 +104,24 @@ def encoded(text: str, path: Path) -> bytes:
         shown = repr(text[max(0, error.start - 20) : error.end + 20])
         reason = f"{shown} cannot be written as UTF-8 ({error.reason})"
         raise InputError(f"{path}: {reason}; rename or drop the word") from None
+
+
+def _unseen(words: list[str], rows: Floats, seen: set[str], path: Path, duplicates: str) -> Block:
+    """The rows whose word did not come before, which ``seen`` then holds."""
+    fresh = []
+    for i, word in enumerate(words):
+        if word not in seen:
+            seen.add(word)
+            fresh.append(i)
+        elif duplicates == "refuse":
+            remedy = "duplicates='first' keeps the first vector of each word"
+            raise InputError(f"{path}: the word {word!r} comes twice; {remedy}")
+    return (words, rows) if len(fresh) == len(words) else ([words[i] for i in fresh], rows[fresh])
+
+
+def _nothing(path: Path, wanted: Collection[str] | None) -> str:
+    if wanted is None:
+        return f"{path} holds no vectors"
+    some = ", ".join(repr(word) for word in sorted(wanted)[:5])
+    none = f"none of the {len(wanted)} words asked for is in it ({some})"
+    return f"{path}: {none}; check its language, case and tokenisation"

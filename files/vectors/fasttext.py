@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import struct
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,8 @@ LONGEST_NGRAM = 50
 LONGEST_WORD = 10_000
 
 
-def read_fasttext(path: Path) -> FastTextKeyedVectors:
-    """Input vectors, n-grams and counts of an unsupervised fastText model.
+def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastTextKeyedVectors:
+    """Input vectors, n-grams and counts of an unsupervised fastText model; or of ``wanted`` only.
 
     A word's vector is the mean of its own and its n-grams' vectors, as in fastText and gensim.
     Bytes that are not UTF-8 are kept as ``\\xNN``. gensim's own loader never returns on a file cut
@@ -62,7 +63,8 @@ def read_fasttext(path: Path) -> FastTextKeyedVectors:
             raise
         damage = f"the fastText model is cut or damaged ({error})"
         raise InputError(f"{path}: {damage}; copy it again") from error
-    return _build(words, counts, matrix, bucket=bucket, min_n=min_n, max_n=max_n)
+    keep = [i for i, word in enumerate(words) if wanted is None or word in wanted]
+    return _build(words, counts, matrix, keep, bucket=bucket, min_n=min_n, max_n=max_n)
 
 
 def _bytes(path: Path) -> bytes | mmap.mmap:
@@ -93,18 +95,19 @@ def _build(
     words: list[str],
     counts: Counts,
     matrix: Floats,
+    keep: list[int],
     *,
     bucket: int,
     min_n: int,
     max_n: int,
 ) -> FastTextKeyedVectors:
-    """``FastTextKeyedVectors`` of the words; the n-grams' rows follow theirs."""
+    """``FastTextKeyedVectors`` of the words at ``keep``; the n-grams' rows follow the words'."""
     vectors = FastTextKeyedVectors(matrix.shape[1], min_n, max_n, bucket)
-    vectors.index_to_key = words
-    vectors.key_to_index = {word: i for i, word in enumerate(words)}
-    vectors.next_index = len(words)
-    vectors.expandos["count"] = counts
-    vectors.vectors_vocab = np.array(matrix[: len(words)])
+    vectors.index_to_key = [words[i] for i in keep]
+    vectors.key_to_index = {word: i for i, word in enumerate(vectors.index_to_key)}
+    vectors.next_index = len(keep)
+    vectors.expandos["count"] = counts[keep]
+    vectors.vectors_vocab = matrix[: len(words)][keep]
     vectors.vectors_ngrams = np.array(matrix[len(words) :])
     vectors.recalc_char_ngram_buckets()
     with np.errstate(over="ignore"):  # an infinite mean is refused by name later

@@ -2,46 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Literal
 
 from gensim.models import KeyedVectors, Word2Vec
 
 from files.errors import InputError
 from files.vector_files import vectors_at
 from files.vectors.binary import binary_blocks
-from files.vectors.blocks import checked, gather, refuse_nonfinite
-from files.vectors.detect import detect_layout
+from files.vectors.blocks import Block, checked, gather, refuse_nonfinite, select
+from files.vectors.detect import Layout, detect_layout
 from files.vectors.fasttext import read_fasttext
 from files.vectors.mapped import open_mapped
 from files.vectors.text import text_blocks
 
+Duplicates = Literal["refuse", "first"]
 
-def read_vectors(path: str | Path, *, trusted: bool = False) -> KeyedVectors:
+
+def read_vectors(
+    path: str | Path,
+    *,
+    vocab: Collection[str] | None = None,
+    trusted: bool = False,
+    duplicates: Duplicates = "refuse",
+) -> KeyedVectors:
     """The word vectors of a file or mapped folder, in the file's order.
 
     The content tells the format: word2vec text or binary, GloVe, fastText .vec or .bin (the latter
     gives ``FastTextKeyedVectors``), a mapped folder or the store's folder of a result that has one,
     or gensim's own pickle, which can run code and is opened only with ``trusted=True``. Text and
-    binary may be .gz, .bz2 or .xz. Zero vectors are legal.
+    binary may be .gz, .bz2 or .xz.
+
+    With ``vocab`` only those words are kept: the file is streamed, the memory is that of the rows
+    found, other rows are not checked, and the result is a plain ``KeyedVectors`` in memory.
+    ``duplicates="first"`` keeps the first vector of a word that comes twice. Zero vectors are
+    legal.
 
     Raises ``InputError``, naming the file and the line or word, when the file is missing, empty,
     cut, in no known format, disagrees with its header, holds NaN, infinite or ragged rows, a word
-    twice or a word that is not UTF-8.
+    twice or a word that is not UTF-8, or when it has none of ``vocab``.
     """
     path = vectors_at(path)
     layout = detect_layout(path)
-    if layout.format in ("word2vec_text", "glove"):
-        return gather(checked(text_blocks(path, layout), path))
-    if layout.format == "word2vec_binary":
-        return gather(checked(binary_blocks(path, layout), path))
+    blocks = streamed(path, layout, vocab, duplicates)
+    if blocks is not None:
+        return gather(blocks)
     if layout.format == "mapped":
         vectors = open_mapped(path)
     elif layout.format == "gensim":
         vectors = _read_gensim(path, trusted)
     else:
-        vectors = read_fasttext(path)
+        vectors = read_fasttext(path, wanted=None if vocab is None else frozenset(vocab))
+    if vocab is not None:
+        vectors = select(vectors, vocab, path)
     refuse_nonfinite(vectors.index_to_key, vectors.vectors, path)
     return vectors
+
+
+def streamed(
+    path: Path, layout: Layout, vocab: Collection[str] | None, duplicates: str
+) -> Iterator[Block] | None:
+    """The checked blocks of a text or word2vec binary file; None for the other formats."""
+    if duplicates not in ("refuse", "first"):
+        raise InputError(f"duplicates is {duplicates!r}; allowed are 'refuse' and 'first'")
+    readers = {"word2vec_text": text_blocks, "glove": text_blocks, "word2vec_binary": binary_blocks}
+    if layout.format not in readers:
+        return None
+    wanted = None if vocab is None else frozenset(vocab)
+    blocks = readers[layout.format](path, layout, wanted=wanted)
+    return checked(blocks, path, wanted=wanted, duplicates=duplicates)
 
 
 def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:

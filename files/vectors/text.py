@@ -8,7 +8,7 @@ the definition of the format and the one place that raises errors.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -38,12 +38,16 @@ class Options(NamedTuple):
     convert: csv.ConvertOptions
 
 
-def text_blocks(path: Path, layout: Layout) -> Iterator[Block]:
+def text_blocks(
+    path: Path, layout: Layout, *, wanted: Collection[str] | None = None
+) -> Iterator[Block]:
     """The rows of a text file in blocks, each float32 the one nearest to what is written.
 
     A row is a word and ``layout.dim`` numbers apart by spaces or tabs; the word is everything
-    before the last ``dim`` numbers. Blank lines are skipped. Raises ``InputError`` naming the line.
+    before the last ``dim`` numbers. Blank lines are skipped. With ``wanted``, lines that start with
+    no word of it are neither parsed nor checked. Raises ``InputError`` naming the line.
     """
+    heads = None if wanted is None else {_head(word.encode("utf-8", "replace")) for word in wanted}
     options: Options | None = None
     number, rows = 1, 0
     with open_binary(path, longest_line=LONGEST_ROW) as raw:
@@ -52,11 +56,16 @@ def text_blocks(path: Path, layout: Layout) -> Iterator[Block]:
             number = 2
         for chunk in _chunks(raw):
             options = options or _csv_options(layout, chunk)
-            block = _read_plain(chunk, options)
+            block = _read_plain(chunk, options) if heads is None else None
             if block is None:
                 numbered = enumerate(chunk.split(b"\n"), number)
-                block = _read_lines(path, layout, [each for each in numbered if each[1].strip()])
-            rows += len(block[0])
+                lines = [(i, line) for i, line in numbered if line.strip()]
+                rows += len(lines)
+                if heads is not None:
+                    lines = [(i, line) for i, line in lines if _head(line) in heads]
+                block = _read_lines(path, layout, lines)
+            else:
+                rows += len(block[0])
             number += chunk.count(b"\n")
             yield block
     _check_count(path, layout, rows)
@@ -115,6 +124,11 @@ def _matrix(table: pa.Table) -> Floats:
             part[:, column] = batch.column(column + 1).to_numpy()
         start += batch.num_rows
     return matrix
+
+
+def _head(line: bytes) -> bytes:
+    """The first token of a line; empty where there is none."""
+    return next(iter(line.split(None, 1)), b"")
 
 
 def _read_lines(path: Path, layout: Layout, lines: Iterable[Line]) -> Block:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from files import InputError
-from files.vectors import detect_format, read_vectors
+from files.vectors import detect_format, open_vectors, read_vectors
 
 A, B = struct.pack("<2f", 0.25, 3.1), struct.pack("<2f", -7.7, 0.125)
 
@@ -77,10 +77,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     "-nan": (b"a 1 2\nb 3 -nan\nc nan 1\n", r"the vector of 'b' holds a NaN or infinite"),
     "infinite": (b"2 2\na 1 2\nb inf 3\n", r"the vector of 'b' holds a NaN or infinite"),
     "beyond float32": (b"2 2\na 1 2\nb 1e39 3\n", r"the vector of 'b' holds a NaN or infinite"),
-    "word twice": (
-        b"3 2\na 1 2\nb 3 4\na 5 6\n",
-        r"the word 'a' comes twice; delete one of its rows",
-    ),
+    "word twice": (b"3 2\na 1 2\nb 3 4\na 5 6\n", r"the word 'a' comes twice; duplicates='first'"),
     "latin-1": (
         "3 2\na 1 2\ncafé 3 4\nb 5 6\n".encode("latin-1"),
         r"line 3: the word 'caf\\xe9' is not UTF-8.*iconv",
@@ -106,7 +103,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     ),
     "binary, word twice": (
         b"2 2\na " + A + b"a " + B,
-        r"the word 'a' comes twice; delete one of its rows",
+        r"the word 'a' comes twice; duplicates='first'",
     ),
     "binary latin-1": (b"2 2\na " + A + b"caf\xe9 " + B, r"the word 'caf\\xe9' is not UTF-8"),
     "fastText, cut": (b"\xba\x16\x4f\x2f\x0c\x00\x00\x00", "the fastText model is cut or damaged"),
@@ -127,6 +124,9 @@ def test_bad_file_is_refused(
     with pytest.raises(InputError, match=message) as caught:
         read_vectors(path)
     assert str(path) in str(caught.value)
+    with pytest.raises(InputError, match=message):
+        open_vectors(path, cache=tmp_path / "cache")
+    assert not list((tmp_path / "cache").glob("*")), "a refused file leaves nothing in the cache"
 
 
 def test_line_is_counted_over_chunks_and_blank_lines(
@@ -135,8 +135,24 @@ def test_line_is_counted_over_chunks_and_blank_lines(
     monkeypatch.setattr("files.vectors.text.CHUNK", 64)
     path = tmp_path / "v.txt"
     path.write_bytes(b"".join(b"w%d 1 2\n" % i for i in range(100)) + b"\n\nbad 1 x\n")
-    with pytest.raises(InputError, match="line 103: 'x' is not a number"):
-        read_vectors(path)
+    for vocab in (None, ["bad"]):
+        with pytest.raises(InputError, match="line 103: 'x' is not a number"):
+            read_vectors(path, vocab=vocab)
+
+
+@pytest.mark.parametrize(
+    "data", [b"2 2\na 1 2\nb 3 4\n", b"2 2\na " + A + b"b " + B], ids=["text", "binary"]
+)
+def test_vocab_of_which_nothing_is_found(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "v"
+    path.write_bytes(data)
+    with pytest.raises(
+        InputError,
+        match=r"none of the 2 words asked for is in it \('he', 'she'\); check its language, case",
+    ):
+        read_vectors(path, vocab=["she", "he"])
+    with pytest.raises(InputError, match="none of the 0 words asked for"):
+        read_vectors(path, vocab=[])
 
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
@@ -159,8 +175,9 @@ def test_damaged_archive(tmp_path: Path, suffix: str, damage: str) -> None:
             "foreign": b"no archive at all",
         }[damage]
     )
-    with pytest.raises(InputError, match="damaged archive"):
-        read_vectors(path)
+    for vocab in (None, ["w7"]):
+        with pytest.raises(InputError, match="damaged archive"):
+            read_vectors(path, vocab=vocab)
 
 
 def test_missing_file_names_the_nearest(tmp_path: Path) -> None:
@@ -172,6 +189,12 @@ def test_missing_file_names_the_nearest(tmp_path: Path) -> None:
 def test_folder_without_vectors(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is a folder without words\.txt and vectors\.npy"):
         detect_format(tmp_path)
+
+
+def test_unknown_policy_for_duplicates(tmp_path: Path) -> None:
+    (tmp_path / "v").write_text("a 1 2\n")
+    with pytest.raises(InputError, match="duplicates is 'last'; allowed are 'refuse' and 'first'"):
+        read_vectors(tmp_path / "v", duplicates="last")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("content", [{"a": 1}, None])

@@ -53,11 +53,11 @@ ANY = st.tuples(
 ).map(b"".join)
 
 
-def read(path: Path, data: bytes) -> KeyedVectors | None:
+def read(path: Path, data: bytes, vocab: list[str] | None = None) -> KeyedVectors | None:
     """The vectors, checked for being valid, or None when they were refused."""
     path.write_bytes(data)
     try:
-        vectors = read_vectors(path)
+        vectors = read_vectors(path, vocab=vocab, duplicates="first")
     except InputError as error:
         if str(path) not in str(error):
             raise AssertionError(f"the message names no file: {error}") from error
@@ -100,6 +100,22 @@ def test_fast_parser_agrees_with_the_line_by_line_one(
     if fast is not None and slow is not None:
         assert fast.index_to_key == slow.index_to_key
         assert fast.vectors.tobytes() == slow.vectors.tobytes()
+
+
+@given(
+    data=ROWS.map(lambda rows: b"".join(row + b"\n" for row in rows)),
+    asked=st.sets(st.sampled_from(["a", "b", "the", "\x85", "1"])),
+)
+@FUZZ
+def test_vocab_gives_the_rows_of_the_whole(tmp_path: Path, data: bytes, asked: set[str]) -> None:
+    whole = read(tmp_path / "v", data)
+    part = read(tmp_path / "v", data, vocab=sorted(asked))
+    if whole is not None:
+        expected = [word for word in whole.index_to_key if word in asked]
+        assert (part.index_to_key if part is not None else []) == expected
+        assert all(
+            part is not None and part[word].tobytes() == whole[word].tobytes() for word in expected
+        )
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,13 @@
-"""The mapped folder."""
+"""The mapped folder, and the cache that turns any file into one."""
 
 from __future__ import annotations
 
 import mmap
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +15,13 @@ from gensim.models import KeyedVectors
 
 from files import InputError
 from files.vectors import (
+    cache,
     keyed,
     open_mapped,
+    open_vectors,
     read_vectors,
     save_mapped,
+    save_vectors,
 )
 
 WORDS = ["the", "\x85", "car\rriage", "", "two words", "\u2028", "\ufeffthe"]
@@ -63,6 +69,10 @@ def test_counts_are_kept(tmp_path: Path) -> None:
     save_mapped(example(counts=True), tmp_path / "v")
     vectors = open_mapped(tmp_path / "v")
     assert [vectors.get_vecattr(word, "count") for word in WORDS] == [70, 60, 50, 40, 30, 20, 10]
+    assert (
+        read_vectors(tmp_path / "v", vocab=["two words", "the"]).get_vecattr("two words", "count")
+        == 30
+    )
     save_mapped(example(), tmp_path / "without")
     assert not open_mapped(tmp_path / "without").expandos
 
@@ -86,6 +96,13 @@ def test_gensim_calls_work(tmp_path: Path) -> None:
 def test_read_vectors_opens_a_folder(tmp_path: Path) -> None:
     save_mapped(example(), tmp_path / "v")
     assert isinstance(backing(read_vectors(tmp_path / "v").vectors), mmap.mmap)
+    part = read_vectors(tmp_path / "v", vocab=["two words", "the", "absent"])
+    assert (part.index_to_key, part.vectors.tolist()) == (
+        ["the", "two words"],
+        example().vectors[[0, 4]].tolist(),
+    )
+    with pytest.raises(InputError, match="none of the 1 words asked for"):
+        read_vectors(tmp_path / "v", vocab=["absent"])
 
 
 def test_existing_folder_is_not_overwritten(tmp_path: Path) -> None:
@@ -156,6 +173,9 @@ def test_a_value_that_is_not_finite_is_refused(tmp_path: Path, value: float) -> 
     message = "the vector of 'two words' holds a NaN or infinite value"
     with pytest.raises(InputError, match=message):
         read_vectors(tmp_path / "v")
+    with pytest.raises(InputError, match=message):
+        open_vectors(tmp_path / "v", cache=tmp_path / "cache")
+    assert read_vectors(tmp_path / "v", vocab=["the"]).index_to_key == ["the"]
 
 
 @pytest.mark.parametrize(
@@ -180,3 +200,84 @@ def test_counts_that_are_no_whole_numbers_are_refused(tmp_path: Path) -> None:
 def test_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is no mapped folder"):
         open_mapped(tmp_path / "absent")
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    save_vectors(example(["a", "b", "c"]), tmp_path / "v.txt")
+    return tmp_path / "v.txt"
+
+
+@pytest.mark.parametrize("name", ["v.txt", "v.bin", "v.glove", "v.vec.gz"])
+def test_open_vectors_converts_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    save_vectors(example(["a", "b", "c"]), tmp_path / name)
+    first = open_vectors(tmp_path / name, cache=tmp_path / "cache")
+    monkeypatch.setattr(cache, "convert", None)  # a second conversion would fail
+    again = open_vectors(tmp_path / name, cache=tmp_path / "cache")
+    for vectors in (first, again):
+        assert same(vectors, example(["a", "b", "c"]))
+        assert isinstance(backing(vectors.vectors), mmap.mmap)
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
+def test_changed_file_is_converted_again(tmp_path: Path, source: Path) -> None:
+    open_vectors(source, cache=tmp_path / "cache")
+    old = source.stat()
+    source.write_bytes(source.read_bytes().replace(b"a ", b"z ", 1))  # same size
+    os.utime(source, ns=(old.st_atime_ns, old.st_mtime_ns + 1))
+    assert open_vectors(source, cache=tmp_path / "cache").index_to_key == ["z", "b", "c"]
+
+
+def test_options_have_their_own_entry(tmp_path: Path, source: Path) -> None:
+    cache = tmp_path / "cache"
+    assert len(open_vectors(source, cache=cache)) == 3
+    assert open_vectors(source, cache=cache, vocab=["c", "a"]).index_to_key == ["a", "c"]
+    assert open_vectors(source, cache=cache, vocab={"a", "c"}).index_to_key == ["a", "c"]
+    source.write_text("a 1 2\na 3 4\n")
+    assert open_vectors(source, cache=cache, duplicates="first")["a"].tolist() == [1, 2]
+    with pytest.raises(InputError, match="comes twice"):
+        open_vectors(source, cache=cache)
+    assert len(list(cache.iterdir())) == 3
+
+
+def test_folders_and_pickles_are_opened_in_place(tmp_path: Path) -> None:
+    save_mapped(example(), tmp_path / "v")
+    example().save(str(tmp_path / "v.kv"))
+    assert same(open_vectors(tmp_path / "v", cache=tmp_path / "cache"), example())
+    assert same(open_vectors(tmp_path / "v.kv", cache=tmp_path / "cache", trusted=True), example())
+    with pytest.raises(InputError, match="trusted=True"):
+        open_vectors(tmp_path / "v.kv", cache=tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_loser_of_a_race_uses_what_the_winner_made(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    convert, both = cache.convert, threading.Barrier(2, timeout=60)
+
+    def at_once(*args: Any) -> None:
+        convert(*args)
+        both.wait()  # neither has renamed yet
+
+    monkeypatch.setattr(cache, "convert", at_once)
+    results: list[KeyedVectors] = []
+    runs = [
+        threading.Thread(
+            target=lambda: results.append(open_vectors(source, cache=tmp_path / "cache"))
+        )
+        for _ in range(2)
+    ]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    assert [same(vectors, example(["a", "b", "c"])) for vectors in results] == [True, True]
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
+def test_cache_that_cannot_be_written_is_refused(tmp_path: Path, source: Path) -> None:
+    (tmp_path / "cache").write_text("")
+    with pytest.raises(InputError, match="choose a folder that can be written"):
+        open_vectors(source, cache=tmp_path / "cache")

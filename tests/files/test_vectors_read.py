@@ -238,8 +238,45 @@ def test_small_files_are_told_apart_by_content_not_suffix(
         assert same(read_vectors(path), vectors)
 
 
+@pytest.mark.parametrize("form", ["text", "glove", "binary"])
+@pytest.mark.parametrize("chunk", [60, 1 << 24])
+def test_vocab_keeps_only_the_words_asked_for_in_file_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, chunk: int
+) -> None:
+    monkeypatch.setattr("files.vectors.text.CHUNK", chunk)
+    monkeypatch.setattr("files.vectors.binary.CHUNK", chunk)
+    words = [*WORDS, *([] if form == "binary" else [". . .", ". one"])]
+    data = {
+        "text": rows(example(words), start=f"{len(words)} 5\n"),
+        "glove": rows(example(words)),
+        "binary": binary(example(words)),
+    }
+    asked = ["1984", "the", "absent", "", "\x85", ". . ."]
+    vectors = read_vectors(write(tmp_path / "v", data[form]), vocab=asked)
+    assert vectors.index_to_key == [word for word in words if word in asked]
+    assert all(
+        vectors[word].tobytes() == example(words)[word].tobytes() for word in vectors.index_to_key
+    )
+
+
+def test_vocab_does_not_read_the_other_rows_but_counts_them(tmp_path: Path) -> None:
+    data = b"3 2\nthe 1 2\nbad nan x\nman 3 4\n"
+    assert read_vectors(write(tmp_path / "v", data), vocab={"man"}).index_to_key == ["man"]
+    with pytest.raises(InputError, match="the header says 4 rows, the file has 3"):
+        read_vectors(write(tmp_path / "v", data.replace(b"3 2", b"4 2")), vocab={"man"})
+
+
 def test_zero_vector_is_legal(tmp_path: Path) -> None:
     assert not read_vectors(write(tmp_path / "v", b"2 2\nthe 0 0\nman 1 1\n"))["the"].any()
+
+
+def test_duplicates_first_keeps_the_first_vector(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("files.vectors.text.CHUNK", 1)
+    for data in (b"4 2\na 1 1\nb 2 2\na 3 3\nb 4 4\n", b"a 1 1\nb 2 2\na 3 3\nb 4 4\n"):
+        vectors = read_vectors(write(tmp_path / "v", data), duplicates="first")
+        assert (vectors.index_to_key, vectors.vectors.tolist()) == (["a", "b"], [[1, 1], [2, 2]])
 
 
 def test_gensim_calls_work_on_what_is_read(tmp_path: Path) -> None:
@@ -261,6 +298,7 @@ def test_gensim_pickle_needs_trust(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"pickle .* can run any code .* trusted=True"):
         read_vectors(path)
     assert same(read_vectors(path, trusted=True), example())
+    assert read_vectors(path, trusted=True, vocab=["the"]).index_to_key == ["the"]
 
 
 def test_gensim_model_gives_its_vectors(tmp_path: Path) -> None:
@@ -277,3 +315,4 @@ def test_googlenews(realdata: Path) -> None:
     assert vectors.vectors.shape == (13_013, 300)
     assert vectors.similarity("man", "woman") == pytest.approx(0.7664011, abs=5e-7)
     assert same(vectors, KeyedVectors.load_word2vec_format(str(path), binary=True))
+    assert set(read_vectors(path, vocab=["man", "woman"]).index_to_key) == {"man", "woman"}
