@@ -13,6 +13,7 @@ import pandas as pd
 import scipy
 
 from analysis.naming import ALL, SCORE
+from analysis.results import write_conclusions
 from analysis.show import estimate
 from analysis.specifications import Block, blocks
 from analysis.units import dependent
@@ -24,8 +25,6 @@ from analysis.within import (
     residuals,
     without_each,
 )
-from files import atomic_path
-from files.tables import write_csv
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from analysis.within import Residuals
 
 ALIGNED = "from_task"  # the query of words drawn from the task's own training data
-TABLE = "alignment.csv"
 
 
 class Alignment(NamedTuple):
@@ -159,7 +157,4 @@ def write_alignment(found: Sequence[Alignment], folder: Path, console: Console) 
             told = estimate(each.difference, each.low, each.high)
             line = ", ".join([*filter(None, names), gap, f"{each.n_units} embeddings"])
             console.print(f"  {told}  {line}", soft_wrap=True, highlight=False, markup=False)
-    path = folder / TABLE
-    with atomic_path(path) as work:
-        write_csv(alignment_table(found), work)
-    return [path]
+    return write_conclusions(folder, {"alignment": alignment_table(found)})

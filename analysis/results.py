@@ -6,7 +6,7 @@ import filecmp
 import json
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from analysis.made import MADE
 from analysis.studies.correlation import Correlation
 from files import InputError, atomic_path
 from files.nested import read_nested
-from files.tables import read_table, without_control
+from files.tables import read_table, without_control, write_csv
 
 # Of a path in quotation marks, which may hold spaces, and of any other.
 FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
@@ -96,6 +96,15 @@ def write_tables(results_dir: str | Path, tables: Tables) -> list[Path]:
         # Only now are the new tables known to be writable
         _set_earlier_aside(Path(results_dir), set(texts(tables.points, "point")))
     return list(written)
+
+
+def write_conclusions(folder: Path, tables: Mapping[str, pd.DataFrame]) -> list[Path]:
+    """Write each table as ``NAME.csv`` of the folder; their paths."""
+    written = [folder / f"{name}.csv" for name in tables]
+    for path, table in zip(written, tables.values(), strict=True):
+        with atomic_path(path) as work:
+            write_csv(table, work)
+    return written
 
 
 def note_writes(folder: Path, names: Sequence[str]) -> None:
