@@ -89,30 +89,11 @@ def _of_task(task: str, block: Block) -> Iterator[Alignment]:
             if aligned.free < FEWEST_FREE or not all(each.defined for each in (aligned, *rest)):
                 continue
             pairs = [(block.scores[i][query], [each]) for i, each in zip(others, rest, strict=True)]
-            metric, convention, of_metric = kind(key)
-            classifier, measure, subset, privileged, unprivileged = gap_key
+            size = int(known.sum()), design.shape[1], aligned.free
             for name, of in [(ALL, rest), *(pairs if len(pairs) > 1 else [])]:
-                told = difference(aligned, of)
-                yield Alignment(
-                    task=task,
-                    metric=metric,
-                    convention=convention,
-                    part=of_metric,
-                    classifier=classifier,
-                    measure=measure,
-                    subset=subset,
-                    privileged=privileged,
-                    unprivileged=unprivileged,
-                    other=name,
-                    n_units=int(known.sum()),
-                    n_bases=design.shape[1],
-                    free=aligned.free,
-                    r_aligned=aligned.r,
-                    r_other=aligned.r - told.value,
-                    difference=told.value,
-                    low=told.low,
-                    high=told.high,
-                )
+                found = difference(aligned, of)
+                r = aligned.r, aligned.r - found.value
+                yield Alignment._make((task, *kind(key), *gap_key, name, *size, *r, *found))
 
 
 def difference(aligned: Residuals, others: Sequence[Residuals]) -> Estimate:
