@@ -29,7 +29,7 @@ from analysis.within import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.coefficients import Floats
+    from analysis.arrays import Floats
     from analysis.within import Residuals
 
 ALIGNED = "from_task"  # the query of words drawn from the task's own training data

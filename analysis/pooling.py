@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from math import nan, sqrt, tanh
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from analysis.coefficients import Floats, both_finite
+from analysis.coefficients import both_finite
+
+if TYPE_CHECKING:
+    from analysis.arrays import Floats
 
 FEWEST_SLICES = 4  # an interval over fewer is a guess at their spread
 ROUNDS = 200

@@ -10,7 +10,7 @@ import numpy as np
 from analysis.within import Estimate, without_each, z_interval
 
 if TYPE_CHECKING:
-    from analysis.coefficients import Floats
+    from analysis.arrays import Floats
     from analysis.within import Residuals
 
 FEWEST_RESAMPLES = 50  # of words or posts, for a standard error
