@@ -109,8 +109,11 @@ def write_conclusions(folder: Path, tables: Mapping[str, pd.DataFrame]) -> list[
 
 def note_writes(folder: Path, names: Sequence[str]) -> None:
     """Note what a study is about to write into a results folder, so that it is set aside with the
-    tables that it rests on, whichever study comes next.
+    tables that it rests on, whichever study comes next. Raises ``InputError`` for what is no name
+    of a file or folder there.
     """
+    if strange := [each for each in names if not _is_name(each)]:
+        raise InputError(f"a study writes {strange[0]!r}; give names in the results folder alone")
     noted = _noted(folder) if (folder / CONCLUDED).exists() else ()
     with atomic_path(folder / CONCLUDED) as path:
         path.write_text(json.dumps(sorted({*noted, *names}), indent=1), encoding="utf-8")
