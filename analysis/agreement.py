@@ -9,12 +9,16 @@ items).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from files import InputError
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from analysis.arrays import Floats
+
 NO_SPREAD = 1e-12
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 import scipy
 
 from analysis.naming import ALL, SCORE
+from analysis.results import write_conclusions
 from analysis.show import estimate
 from analysis.specifications import Block, blocks
 from analysis.units import dependent
@@ -24,17 +25,14 @@ from analysis.within import (
     residuals,
     without_each,
 )
-from files import atomic_path
-from files.tables import write_csv
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.coefficients import Floats
+    from analysis.arrays import Floats
     from analysis.within import Residuals
 
 ALIGNED = "from_task"  # the query of words drawn from the task's own training data
-TABLE = "alignment.csv"
 
 
 class Alignment(NamedTuple):
@@ -91,30 +89,11 @@ def _of_task(task: str, block: Block) -> Iterator[Alignment]:
             if aligned.free < FEWEST_FREE or not all(each.defined for each in (aligned, *rest)):
                 continue
             pairs = [(block.scores[i][query], [each]) for i, each in zip(others, rest, strict=True)]
-            metric, convention, of_metric = kind(key)
-            classifier, measure, subset, privileged, unprivileged = gap_key
+            size = int(known.sum()), design.shape[1], aligned.free
             for name, of in [(ALL, rest), *(pairs if len(pairs) > 1 else [])]:
-                told = difference(aligned, of)
-                yield Alignment(
-                    task=task,
-                    metric=metric,
-                    convention=convention,
-                    part=of_metric,
-                    classifier=classifier,
-                    measure=measure,
-                    subset=subset,
-                    privileged=privileged,
-                    unprivileged=unprivileged,
-                    other=name,
-                    n_units=int(known.sum()),
-                    n_bases=design.shape[1],
-                    free=aligned.free,
-                    r_aligned=aligned.r,
-                    r_other=aligned.r - told.value,
-                    difference=told.value,
-                    low=told.low,
-                    high=told.high,
-                )
+                found = difference(aligned, of)
+                r = aligned.r, aligned.r - found.value
+                yield Alignment._make((task, *kind(key), *gap_key, name, *size, *r, *found))
 
 
 def difference(aligned: Residuals, others: Sequence[Residuals]) -> Estimate:
@@ -159,7 +138,4 @@ def write_alignment(found: Sequence[Alignment], folder: Path, console: Console) 
             told = estimate(each.difference, each.low, each.high)
             line = ", ".join([*filter(None, names), gap, f"{each.n_units} embeddings"])
             console.print(f"  {told}  {line}", soft_wrap=True, highlight=False, markup=False)
-    path = folder / TABLE
-    with atomic_path(path) as work:
-        write_csv(alignment_table(found), work)
-    return [path]
+    return write_conclusions(folder, {"alignment": alignment_table(found)})

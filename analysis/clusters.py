@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.coefficients import Floats, both_finite
+from analysis.arrays import Floats, Ints
+from analysis.coefficients import both_finite
 from analysis.pairwise import concordance, signs, ties
-
-Ints = NDArray[np.intp]
 
 MOST_LEFT_OUT = 100
 GROUPS = 40  # that stand in for more units than that, where leaving out each would take too long

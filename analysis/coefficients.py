@@ -7,14 +7,14 @@ from __future__ import annotations
 from functools import cache
 from itertools import permutations
 from math import atanh, nan, sqrt, tanh
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Truths = NDArray[np.bool_]
+if TYPE_CHECKING:
+    from analysis.arrays import Floats, Truths
 
 EXACT_UP_TO = 8
 NORMAL_975 = 1.959963984540054

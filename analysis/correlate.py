@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from rich.console import Console
 
-from analysis.coefficients import Coefficients, Floats, Truths, coefficients
+from analysis.coefficients import Coefficients, coefficients
 from analysis.columns import labels, numbers, require_columns, text_rows, texts
 from analysis.evidence import FEWEST_UNITS, RESAMPLES, Evidence, evidence
 from analysis.findings import CORRELATION_COLUMNS, STATISTICS, Finding, Marks, correlation_table
@@ -50,6 +50,8 @@ from files.tables import write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from analysis.arrays import Floats, Truths
 
 Key = TypeVar("Key", bound=Hashable)
 

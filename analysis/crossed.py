@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from analysis.arrays import Ints
 from analysis.columns import numbers, text_rows, texts
 from analysis.naming import DOSE_SIGN, GAP, SCORE, UNMODIFIED
 from analysis.within import NO_SPREAD, Estimate, z_interval
@@ -37,9 +37,8 @@ from analysis.within import NO_SPREAD, Estimate, z_interval
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.coefficients import Floats
+    from analysis.arrays import Floats
 
-Ints = NDArray[np.intp]
 Statistic = Callable[[Ints], float]
 
 SLICE = ("task", *GAP, "label_method", *SCORE)

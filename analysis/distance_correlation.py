@@ -11,7 +11,7 @@ from analysis.pairwise import distance_products, distances
 from analysis.within import NO_SPREAD
 
 if TYPE_CHECKING:
-    from analysis.coefficients import Floats
+    from analysis.arrays import Floats
     from analysis.within import Residuals
 
 

@@ -29,7 +29,7 @@ from analysis.within import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analysis.coefficients import Floats
+    from analysis.arrays import Floats
 
 FEWEST_UNITS = 3
 FEWEST_CLUSTERS = 5  # below, intervals over clusters are as wide as [-1, 1] or do not hold

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,12 @@ import pandas as pd
 from analysis.columns import labels, lists, numbers, require_columns, text_rows, texts
 from analysis.naming import DOSE_SIGN, GAP, SCORE, UNMODIFIED
 from analysis.results import Tables, read_tables
-from analysis.units import Labels, Rows, strata
+from analysis.units import Rows, strata
 from files import InputError
 from files.tables import read_table
+
+if TYPE_CHECKING:
+    from analysis.arrays import Labels
 
 # What a classifier is and learns from, and what else decides how its training comes out
 SETTINGS = (

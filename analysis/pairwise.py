@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from analysis.coefficients import Floats
+    from analysis.arrays import Floats
 
 FEW = 200  # rows up to which a matrix of pairs is quicker
 

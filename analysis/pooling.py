@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from math import nan, sqrt, tanh
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from analysis.coefficients import Floats, both_finite
+from analysis.coefficients import both_finite
+
+if TYPE_CHECKING:
+    from analysis.arrays import Floats
 
 FEWEST_SLICES = 4  # an interval over fewer is a guess at their spread
 ROUNDS = 200
@@ -52,23 +55,9 @@ def meta_analysis(r: ArrayLike, z_error: ArrayLike) -> MetaAnalysis:
     m = len(z)
     if m < FEWEST_SLICES:
         return MetaAnalysis(m, reason=f"{m} slices with an error, fewer than {FEWEST_SLICES}")
-
-    def excess(tau2: float) -> tuple[float, float]:
-        w: Floats = 1 / (variance + tau2)
-        zeta = float(w @ z) / float(w.sum())
-        return float(w @ (z - zeta) ** 2), zeta
-
-    q, _ = excess(0.0)
-    tau2 = 0.0
-    if q > m - 1:
-        high = 1.0
-        while excess(high)[0] > m - 1:
-            high *= 2
-        low = 0.0
-        for _ in range(ROUNDS):
-            tau2 = (low + high) / 2
-            low, high = (tau2, high) if excess(tau2)[0] > m - 1 else (low, tau2)
-    spread, zeta = excess(tau2)
+    q, _ = _cochran(z, variance, 0.0)
+    tau2 = _paule_mandel(z, variance)
+    spread, zeta = _cochran(z, variance, tau2)
     error = sqrt(max(1.0, spread / (m - 1)) / float((1 / (variance + tau2)).sum()))
     reach = float(scipy.special.stdtrit(m - 1, 0.975)) * error
     return MetaAnalysis(
@@ -81,3 +70,24 @@ def meta_analysis(r: ArrayLike, z_error: ArrayLike) -> MetaAnalysis:
         q=q,
         q_p=float(scipy.special.chdtrc(m - 1, q)),
     )
+
+
+def _cochran(z: Floats, variance: Floats, tau2: float) -> tuple[float, float]:
+    """Q and the weighted mean zeta at a tau^2."""
+    w: Floats = 1 / (variance + tau2)
+    zeta = float(w @ z) / float(w.sum())
+    return float(w @ (z - zeta) ** 2), zeta
+
+
+def _paule_mandel(z: Floats, variance: Floats) -> float:
+    """The tau^2 at which Q is m - 1, by bisection; 0 where Q is no larger without one."""
+    expected = len(z) - 1
+    if _cochran(z, variance, 0.0)[0] <= expected:
+        return 0.0
+    tau2, low, high = 0.0, 0.0, 1.0
+    while _cochran(z, variance, high)[0] > expected:
+        high *= 2
+    for _ in range(ROUNDS):
+        tau2 = (low + high) / 2
+        low, high = (tau2, high) if _cochran(z, variance, tau2)[0] > expected else (low, tau2)
+    return tau2

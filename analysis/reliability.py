@@ -10,9 +10,9 @@ import numpy as np
 from analysis.within import Estimate, without_each, z_interval
 
 if TYPE_CHECKING:
-    from analysis.coefficients import Floats
+    from analysis.arrays import Floats, Ints
     from analysis.units import Rows
-    from analysis.within import Ints, Residuals
+    from analysis.within import Residuals
 
 FEWEST_RESAMPLES = 50  # of words or posts, for a standard error
 RELIABLE = 0.5  # below, noise is most of what is seen, and a correction for it multiplies noise

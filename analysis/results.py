@@ -6,7 +6,7 @@ import filecmp
 import json
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from analysis.made import MADE
 from analysis.studies.correlation import Correlation
 from files import InputError, atomic_path
 from files.nested import read_nested
-from files.tables import read_table, without_control
+from files.tables import read_table, without_control, write_csv
 
 # Of a path in quotation marks, which may hold spaces, and of any other.
 FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
@@ -98,10 +98,22 @@ def write_tables(results_dir: str | Path, tables: Tables) -> list[Path]:
     return list(written)
 
 
+def write_conclusions(folder: Path, tables: Mapping[str, pd.DataFrame]) -> list[Path]:
+    """Write each table as ``NAME.csv`` of the folder; their paths."""
+    written = [folder / f"{name}.csv" for name in tables]
+    for path, table in zip(written, tables.values(), strict=True):
+        with atomic_path(path) as work:
+            write_csv(table, work)
+    return written
+
+
 def note_writes(folder: Path, names: Sequence[str]) -> None:
     """Note what a study is about to write into a results folder, so that it is set aside with the
-    tables that it rests on, whichever study comes next.
+    tables that it rests on, whichever study comes next. Raises ``InputError`` for what is no name
+    of a file or folder there.
     """
+    if strange := [each for each in names if not _is_name(each)]:
+        raise InputError(f"a study writes {strange[0]!r}; give names in the results folder alone")
     noted = _noted(folder) if (folder / CONCLUDED).exists() else ()
     with atomic_path(folder / CONCLUDED) as path:
         path.write_text(json.dumps(sorted({*noted, *names}), indent=1), encoding="utf-8")

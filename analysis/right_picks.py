@@ -11,8 +11,7 @@ import scipy
 from analysis.pairwise import concordance
 
 if TYPE_CHECKING:
-    from analysis.coefficients import Floats
-    from analysis.within import Ints
+    from analysis.arrays import Floats, Ints
 
 TIE = 1e-9  # of the largest difference: closer values are equal
 

@@ -10,7 +10,7 @@ from analysis.columns import numbers, text_rows, texts
 from analysis.naming import UNMODIFIED, row_names
 
 if TYPE_CHECKING:
-    from analysis.coefficients import Truths
+    from analysis.arrays import Truths
     from analysis.results import Tables
 
 NEAR = 0.025  # of the scale: 1.9 and more for WEAT's effect size

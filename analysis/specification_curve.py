@@ -12,15 +12,13 @@ import pandas as pd
 
 from analysis.look import INK, PALETTE, chart
 from analysis.naming import ALL
+from analysis.results import write_conclusions
 from analysis.specifications import CHOICES, Curve, Level, Specification
-from files import atomic_path
 from files.charts import Spec, save_charts
-from files.tables import write_csv
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-SPECIFICATIONS, LEVELS = "specifications.csv", "specification_levels.csv"
 WIDTH = 620
 MOST_LEVELS = 40  # drawn below the curve
 TITLE = "r within bases, 95% interval"
@@ -67,15 +65,11 @@ def write_curves(curves: Sequence[Curve], folder: Path, console: Console) -> lis
         return []
     for curve in curves:
         console.print(curve.told(), soft_wrap=True, highlight=False, markup=False)
-    written = []
-    for name, table in (
-        (SPECIFICATIONS, specification_table(curves)),
-        (LEVELS, level_table(curves)),
-    ):
-        written.append(folder / name)
-        with atomic_path(written[-1]) as path:
-            write_csv(table, path)
-    return written + draw_curves(curves, folder / "figures")
+    tables = {
+        "specifications": specification_table(curves),
+        "specification_levels": level_table(curves),
+    }
+    return write_conclusions(folder, tables) + draw_curves(curves, folder / "figures")
 
 
 def draw_curves(

@@ -29,8 +29,8 @@ from analysis.within import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.coefficients import Floats, Truths
-    from analysis.within import Ints, Orders
+    from analysis.arrays import Floats, Ints, Truths
+    from analysis.within import Orders
 
 CHOICES = ("embedding", "method", "classifier", *SCORE, *GAP)
 RESAMPLES = 1_999

@@ -7,14 +7,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from analysis.coefficients import Floats, both_finite
+from analysis.coefficients import both_finite
 
 if TYPE_CHECKING:
-    from analysis.within import Ints
-
-Labels = NDArray[np.str_]
+    from analysis.arrays import Floats, Ints, Labels
 
 
 class Rows(NamedTuple):

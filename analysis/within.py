@@ -23,9 +23,8 @@ import scipy
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from analysis.coefficients import Floats
+    from analysis.arrays import Floats, Ints
 
-Ints = NDArray[np.intp]
 Orders = NDArray[np.uint32]
 
 NORMAL_80 = 0.8416212335729143

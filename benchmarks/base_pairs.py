@@ -5,14 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from statistics import median
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as peer_fleiss
 
-from analysis.agreement import Floats, cohen_kappa, fleiss_kappa
+from analysis.agreement import cohen_kappa, fleiss_kappa
 from benchmarks.row import Row
+
+if TYPE_CHECKING:
+    from analysis.arrays import Floats
 
 WORDS, PAIRS, RESAMPLES, TURNS = 320, 10, 1_000, 3
 PEER = 50  # resamples that the peer is asked for in a turn

@@ -137,6 +137,26 @@ def forest(readings: Iterable[Reading]) -> Spec:
         for one in each.slices
         if isfinite(one.finding.evidence.within)
     ]
+    return {
+        "$schema": SCHEMA,
+        "config": CONFIG | {"axisY": {"labelLimit": 420}},
+        "data": {"values": rows},
+        "facet": {
+            "row": {
+                "field": "set",
+                "type": "nominal",
+                "title": None,
+                "sort": None,
+                "header": {"labelAngle": 0, "labelOrient": "top", "labelAnchor": "start"},
+            }
+        },
+        "resolve": {"scale": {"y": "independent"}},
+        "spec": {"width": 380, "height": {"step": 15}, "layer": _layers()},
+    }
+
+
+def _layers() -> list[Spec]:
+    """Rules at 0 and at the smallest correlation of interest, then intervals and values."""
     x = {"type": "quantitative", "title": "r within bases, 95% interval"}
     scale = {"domain": [-1, 1]}
     y = {"field": "slice", "type": "nominal", "title": None, "sort": None}
@@ -162,22 +182,7 @@ def forest(readings: Iterable[Reading]) -> Spec:
         "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},
         "encoding": {"y": y, "x": {"field": "r", **x, "scale": scale}, "color": colour},
     }
-    return {
-        "$schema": SCHEMA,
-        "config": CONFIG | {"axisY": {"labelLimit": 420}},
-        "data": {"values": rows},
-        "facet": {
-            "row": {
-                "field": "set",
-                "type": "nominal",
-                "title": None,
-                "sort": None,
-                "header": {"labelAngle": 0, "labelOrient": "top", "labelAnchor": "start"},
-            }
-        },
-        "resolve": {"scale": {"y": "independent"}},
-        "spec": {"width": 380, "height": {"step": 15}, "layer": [*rules, bars, points]},
-    }
+    return [*rules, bars, points]
 
 
 def _section(each: Reading) -> str:

@@ -22,7 +22,7 @@ from files.tables import read_table, require_columns
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.coefficients import Truths
+    from analysis.arrays import Truths
 
 DATA = "BIASBRIDGE_DATA"
 Made = TypeVar("Made", bound="PointSet | Correction")

@@ -34,7 +34,7 @@ from analysis.within import Estimate
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.coefficients import Floats
+    from analysis.arrays import Floats
     from analysis.results import Tables
 
 FEWEST_CLUSTERS = 3

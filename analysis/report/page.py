@@ -58,8 +58,8 @@ def build_report(
 
     ``joined`` comes from ``join_points``, ``found`` from ``correlate_slices``; the answer on top
     is about the primary slices; ``curves`` are its specification curves, ``aligned`` what scores
-    gain that ask about the task's words. What the computing cost is
-    read from the records in the folder. Raises ``InputError`` for a page larger than 5 MB.
+    gain that ask about the task's words. What the computing cost is read from the records in the
+    folder. Raises ``InputError`` for a page larger than 5 MB.
     """
     data = page_data(
         tables,
@@ -73,7 +73,7 @@ def build_report(
     )
     words = _about(tables, folder) | _answer(found)
     words |= {
-        "banner": banner("True" in texts(tables.points, "generated")),
+        "banner": banner(bool(data["generated"])),
         "curves": part("specifications.html") if curves else "",
         "aligned": part("alignment.html") if aligned else "",
     }

@@ -92,14 +92,6 @@ def page_data(
     None. Every value is one of the tables' to the last digit.
     """
     points = tables.points
-    place = {point: i for i, point in enumerate(texts(points, "point"))}
-    rows: dict[str, Json] = {
-        "p": [place[point] for point in texts(joined, "point")],
-        "task": texts(joined, "task"),
-        **_labels(joined),
-        "groups": group_pairs(joined),
-        "by_group": by_group(joined, tables.extrinsic),
-    }
     main = [
         joined[joined["measure"] == measure]
         for measure in primary_of(texts(joined, "measure"), primary)
@@ -109,7 +101,7 @@ def page_data(
     table = specification_table(curves)
     return {
         "points": _records(columns(points, POINT_COLUMNS)),
-        "rows": rows | columns(joined, ROW_COLUMNS),
+        "rows": _rows(tables, joined),
         "curves": dose_curves(tables, utility),
         "correlations": _records(
             columns(correlations, ("task", "embedding"))
@@ -131,6 +123,19 @@ def page_data(
             "shapes": SHAPES,
         },
     }
+
+
+def _rows(tables: Tables, joined: pd.DataFrame) -> dict[str, Json]:
+    """The scores and gaps, a list a column; ``p`` is the place of each row's point."""
+    place = {point: i for i, point in enumerate(texts(tables.points, "point"))}
+    rows: dict[str, Json] = {
+        "p": [place[point] for point in texts(joined, "point")],
+        "task": texts(joined, "task"),
+        **_labels(joined),
+        "groups": group_pairs(joined),
+        "by_group": by_group(joined, tables.extrinsic),
+    }
+    return rows | columns(joined, ROW_COLUMNS)
 
 
 def columns(table: pd.DataFrame, names: Iterable[str]) -> dict[str, Sequence[Json]]:

@@ -6,7 +6,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from files import InputError, atomic_path, choice
+from files import InputError, choice
 from files.choice import Count, Fileless, Whole
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ class BasePairs(Fileless):
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
         from analysis.report.study_page import write_study_page
+        from analysis.results import write_conclusions
         from analysis.studies.base_pairs_analogies import unaided
         from analysis.studies.base_pairs_estimate import Bootstrap
         from analysis.studies.base_pairs_figures import draw_base_pairs
         from analysis.studies.base_pairs_readings import read_probes
         from analysis.studies.base_pairs_show import point_names, print_base_pairs, wide_tables
         from analysis.studies.base_pairs_table import estimate_all
-        from files.tables import write_csv
 
         try:
             every = list(read_probes(tables))
@@ -69,9 +69,7 @@ class BasePairs(Fileless):
         if self.published:
             found = beside_published(found)
         found.insert(0, "vectors", [names[point] for point in found["point"]])
-        written = [folder / "base_pairs.csv"]
-        with atomic_path(written[0]) as path:
-            write_csv(found, path)
+        written = write_conclusions(folder, {"base_pairs": found})
         print_base_pairs(found, every, console)
         written += draw_base_pairs(found, every, names, self.shown, folder / "figures")
         title, shown = "Do scores along base pairs depend on the pair?", wide_tables(found)

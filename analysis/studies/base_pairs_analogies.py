@@ -23,7 +23,7 @@ from analysis.studies.base_pairs_estimate import (
 from analysis.studies.base_pairs_readings import WORDS, Readings, joined
 
 if TYPE_CHECKING:
-    from analysis.agreement import Floats
+    from analysis.arrays import Floats
 
 UNAIDED = "no base pair"
 

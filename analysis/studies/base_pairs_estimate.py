@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from analysis.agreement import Floats
+    from analysis.arrays import Floats
 
 TAILS = (0.025, 0.975)
 NEAR_ONE = 1 - 1e-12

@@ -163,17 +163,7 @@ def agreement_chart(found: pd.DataFrame, told: str) -> tuple[Spec, Rows]:
     """Every kappa over all pairs with its two intervals, and the published number where there is
     one.
     """
-    kept = found[found["statistic"].isin(KAPPAS) & found["pair"].eq("") & found["value"].notna()]
-    columns = ("value", "low", "high", "pairs_low", "pairs_high", "published")
-    rows: Rows = []
-    for (statistic, other, metric), *values in zip(
-        text_rows(kept, ("statistic", "other", "metric")),
-        *(numbers(kept, name).tolist() for name in columns),
-        strict=True,
-    ):
-        name = TITLES[statistic].format(other.replace("_", " "))
-        finite = [value if isfinite(value) else None for value in values]
-        rows.append({"what": name, "metric": metric, **dict(zip(columns, finite, strict=True))})
+    rows = _kappas(found)
     metrics = list(dict.fromkeys(str(row["metric"]) for row in rows))
     x: Spec = {
         "type": "quantitative",
@@ -211,6 +201,22 @@ def agreement_chart(found: pd.DataFrame, told: str) -> tuple[Spec, Rows]:
         told = f"{told}; diamonds: as published"
     body: Spec = {"width": 420, "height": {"step": 12}, "layer": layers}
     return chart(f"Agreement of directions: {told}", body, rows), rows
+
+
+def _kappas(found: pd.DataFrame) -> Rows:
+    """The kappas over all pairs, with their intervals and what is published."""
+    kept = found[found["statistic"].isin(KAPPAS) & found["pair"].eq("") & found["value"].notna()]
+    columns = ("value", "low", "high", "pairs_low", "pairs_high", "published")
+    rows: Rows = []
+    for (statistic, other, metric), *values in zip(
+        text_rows(kept, ("statistic", "other", "metric")),
+        *(numbers(kept, name).tolist() for name in columns),
+        strict=True,
+    ):
+        name = TITLES[statistic].format(other.replace("_", " "))
+        finite = [value if isfinite(value) else None for value in values]
+        rows.append({"what": name, "metric": metric, **dict(zip(columns, finite, strict=True))})
+    return rows
 
 
 def _colour(field: str, names: Sequence[str]) -> Spec:

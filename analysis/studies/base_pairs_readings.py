@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from analysis.agreement import Floats
+    from analysis.arrays import Floats
     from analysis.results import Tables
 
 Key = tuple[str, str, str]  # set, form, form of the pairs

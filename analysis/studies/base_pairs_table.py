@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.agreement import Floats, cohen_kappa, fleiss_kappa
+from analysis.agreement import cohen_kappa, fleiss_kappa
 from analysis.studies.base_pairs_analogies import solved_share, together
 from analysis.studies.base_pairs_estimate import (
     CORRELATION,
@@ -26,6 +26,8 @@ from analysis.studies.base_pairs_readings import WORDS, Readings, Scored
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from analysis.arrays import Floats
 
     Places = NDArray[np.intp]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from files import InputError, atomic_path, choice
+from files import InputError, choice
 from files.choice import Fileless, Whole
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Calibration(Fileless):
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
         from analysis.report.study_page import write_study_page
+        from analysis.results import write_conclusions
         from analysis.studies.calibration_figures import draw_calibration, print_ranking
         from analysis.studies.calibration_readings import read_instruments
         from analysis.studies.calibration_table import curves, dependence, ranking
@@ -67,11 +68,7 @@ class Calibration(Fileless):
             "calibration_curves": curves(every),
             "calibration_dependence": dependence(every),
         }
-        written = []
-        for name, table in found.items():
-            written.append(folder / f"{name}.csv")
-            with atomic_path(written[-1]) as path:
-                table.to_csv(path, index=False)
+        written = write_conclusions(folder, found)
         print_ranking(ranked, self.planted, console)
         written += draw_calibration(found, self.planted, folder / "figures")
         tables_shown = [

@@ -15,7 +15,7 @@ import scipy
 from analysis.within import Estimate
 
 if TYPE_CHECKING:
-    from analysis.coefficients import Floats, Truths
+    from analysis.arrays import Floats, Truths
     from analysis.studies.calibration_readings import Readings
 
 LEVEL = 0.05

@@ -15,7 +15,7 @@ from files import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.coefficients import Floats
+    from analysis.arrays import Floats
     from analysis.results import Tables
 
 SCORE_SETTINGS = ("embedding", "sentences", "dim")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from annotated_types import Ge
 
 from analysis.verdict import CONTRADICTS, SUPPORTS
-from files import InputError, atomic_path, choice
+from files import InputError, choice
 from files.choice import Count, Fileless
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class Control(Fileless):
 
         from analysis.joined import has_gaps
         from analysis.report.study_page import write_study_page
+        from analysis.results import write_conclusions
         from analysis.studies.control_figures import draw_controls, print_controls
         from analysis.studies.control_studies import designs, smaller_studies, whole_study
 
@@ -71,12 +72,8 @@ class Control(Fileless):
         for design in designs(tables, self.primary, self.controls):
             rows += whole_study(design)
             drawn += smaller_studies(design, self.draws)
-        written = []
-        for name, found in (("control", rows), ("control_studies", drawn)):
-            path = folder / f"{name}.csv"
-            with atomic_path(path) as work:
-                pd.DataFrame(found).to_csv(work, index=False)
-            written.append(path)
+        found = {"control": pd.DataFrame(rows), "control_studies": pd.DataFrame(drawn)}
+        written = write_conclusions(folder, found)
         print_controls(rows, drawn, console)
         try:
             written += draw_controls(rows, drawn, folder / "figures")
@@ -84,7 +81,7 @@ class Control(Fileless):
             console.print(f"not drawn: {refusal}", highlight=False, markup=False)
         title = "Would a study see a link between score and gap?"
         shown = [
-            ("The whole study: r within bases and verdict", pd.DataFrame(rows)),
+            ("The whole study: r within bases and verdict", found["control"]),
             ("Smaller studies drawn from it: how often each verdict is reached", _few(drawn)),
         ]
         page = write_study_page(folder, tables.points, title, answer(rows), shown, written, NOTES)

@@ -21,7 +21,7 @@ from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS, VERDICTS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.coefficients import Floats
+    from analysis.arrays import Floats
     from analysis.results import Tables
     from analysis.units import Rows
     from analysis.within import Estimate

@@ -93,8 +93,8 @@ class Correlation(Fileless):
         from analysis.effects.table import TABLE, write_effects
         from analysis.findings import CORRELATION_COLUMNS, correlation_table
         from analysis.joined import has_gaps, join_points
+        from analysis.results import write_conclusions
         from analysis.show import print_correlations, print_points, print_words
-        from files.tables import write_csv
 
         print_points(tables, console, primary=self.primary, utility=self.utility)
         print_words(tables, console)
@@ -106,9 +106,8 @@ class Correlation(Fileless):
                 found = correlate_slices(joined, self.declared)
         with atomic_path(folder / SETTINGS) as path:
             path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
-        written = [folder / "correlations.csv"]
-        with atomic_path(written[0]) as path:
-            write_csv(correlation_table(found, CORRELATION_COLUMNS), path)
+        table = correlation_table(found, CORRELATION_COLUMNS)
+        written = write_conclusions(folder, {"correlations": table})
         if joined is not None and len(tables.points) >= FEWEST:
             print_correlations(found, console)
         if moved := effects(tables, self.utility):
@@ -121,17 +120,15 @@ class Correlation(Fileless):
     def _cross(self, joined: pd.DataFrame, folder: Path, console: Console) -> list[Path]:
         """``crossed.csv``, where doses of labels meet embeddings of one base."""
         from analysis.crossed import crossed_table
+        from analysis.results import write_conclusions
         from analysis.show import print_crossed
-        from files.tables import write_csv
 
         table = crossed_table(joined)
         if table is None:
             return []
         shown = table[table["measure"].isin(primary_of(texts(table, "measure"), self.primary))]
         print_crossed(shown, console)
-        with atomic_path(folder / "crossed.csv") as path:
-            write_csv(table, path)
-        return [folder / "crossed.csv"]
+        return write_conclusions(folder, {"crossed": table})
 
     def _draw(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from files import atomic_path, choice
+from files import choice
 from files.choice import Fileless
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class ScoreProperties(Fileless):
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
         from analysis.report.study_page import write_study_page
+        from analysis.results import write_conclusions
         from analysis.studies import score_properties_figures as figures
         from analysis.studies.score_properties_table import difference_table, score_table
 
@@ -53,11 +54,7 @@ class ScoreProperties(Fileless):
             remedy = "choose probe=score_properties or probe=attribute_groups"
             console.print(f"no score was examined: {remedy}", highlight=False)
             return []
-        written = []
-        for name, table in kept.items():
-            written.append(folder / f"{name}.csv")
-            with atomic_path(written[-1]) as path:
-                table.to_csv(path, index=False)
+        written = write_conclusions(folder, kept)
         if len(scores):
             figures.print_scores(scores, console)
         if len(differences):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from analysis.studies.silhouettes_scores import Definition
-from files import InputError, atomic_path, choice
+from files import InputError, choice
 from files.choice import Fileless
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ class SilhouetteAnalysis(Fileless):
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
         from analysis.report.study_page import write_study_page
+        from analysis.results import write_conclusions
         from analysis.studies.silhouettes_figures import draw_silhouettes, print_silhouettes
         from analysis.studies.silhouettes_readings import read_pairs
         from analysis.studies.silhouettes_table import curves, fewer_runs, means, scores
-        from files.tables import write_csv
 
         try:
             pairs = read_pairs(tables, {metric: ends for metric, *ends in self.limits})
@@ -70,11 +70,7 @@ class SilhouetteAnalysis(Fileless):
             "silhouettes_curves": curves(pairs),
             "silhouettes_runs": pilot,
         }
-        written = []
-        for name, table in found.items():
-            written.append(folder / f"{name}.csv")
-            with atomic_path(written[-1]) as path:
-                write_csv(table, path)
+        written = write_conclusions(folder, found)
         print_silhouettes(mean, pilot, console)
         written += draw_silhouettes(pairs, scored, pilot, folder / "figures")
         title = "How robust are the word lists, and how accurate are the metrics?"

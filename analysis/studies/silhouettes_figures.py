@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from analysis.arrays import Floats
     from analysis.studies.silhouettes_readings import Pair
-    from analysis.studies.silhouettes_scores import Floats
 
 FORMATS = (".svg", ".png", ".pdf")
 MOST_POINTS = 150  # of a curve in a figure

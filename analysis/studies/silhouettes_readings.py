@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.columns import lists, numbers, text_rows, texts
-from analysis.studies.silhouettes_scores import Floats, Scale
+from analysis.studies.silhouettes_scores import Scale
 from files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from analysis.arrays import Floats
     from analysis.results import Tables
 
 MODELS = ("biased", "unbiased")

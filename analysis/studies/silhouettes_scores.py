@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from math import isfinite, nan
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from analysis.arrays import Floats
+
 Definition = Literal["printed", "released"]
 
 

@@ -66,16 +66,15 @@ class Survey(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
-        from files.tables import write_csv
+        from analysis.results import write_conclusions
 
         if tables.intrinsic.empty:
             return []
         scores = survey_scores(tables)
         table = survey_table(scores)
         print_survey(table, console)
-        with atomic_path(folder / "survey.csv") as path:
-            write_csv(table, path)
-        return [folder / "survey.csv", *draw_survey(scores, folder / "figures")]
+        written = write_conclusions(folder, {"survey": table})
+        return [*written, *draw_survey(scores, folder / "figures")]
 
 
 def survey_scores(tables: Tables) -> pd.DataFrame:

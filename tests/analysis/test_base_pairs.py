@@ -8,6 +8,7 @@ from functools import partial
 from itertools import combinations
 from math import isnan, nan
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,10 +19,13 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as peer_fleiss
 
-from analysis.agreement import Floats, fleiss_kappa
+from analysis.agreement import fleiss_kappa
 from analysis.results import Tables
 from analysis.studies.base_pairs import BasePairs
 from analysis.studies.base_pairs_estimate import jackknife
+
+if TYPE_CHECKING:
+    from analysis.arrays import Floats
 
 PAIRS = ["she:he", "woman:man", "girl:boy", "gal:guy", "female:male"]
 WORDS = [f"w{i}" for i in range(24)]

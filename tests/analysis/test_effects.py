@@ -22,7 +22,7 @@ from files.tables import read_table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from analysis.coefficients import Floats
+    from analysis.arrays import Floats
 
 RESAMPLES = 200
 stress = pytest.mark.stress

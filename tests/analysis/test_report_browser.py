@@ -16,9 +16,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
+from analysis.alignment import alignments
+from analysis.correlate import correlate_slices
 from analysis.joined import join_points
 from analysis.report import build_report
 from analysis.report.study_page import write_study_page
+from tests.analysis.designs import studies
+from tests.analysis.test_alignment import asked_both_ways
+from tests.analysis.test_specifications import tables_of
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
@@ -288,3 +293,29 @@ def test_on_paper_a_long_table_covers_nothing(paper: Any, tmp_path: Path) -> Non
     table = paper.execute_script(bottom, "table")
     assert table > 200
     assert table <= paper.execute_script(bottom, "section:has(table)")
+
+
+def test_what_the_tasks_own_words_gain_is_a_table(browser: Any, tmp_path: Path) -> None:
+    tables = asked_both_ways(tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0))
+    joined = join_points(tables)
+    aligned = alignments(joined, tables.intrinsic)
+    build_report(tmp_path, tables, joined, correlate_slices(joined), aligned=aligned)
+    there = browser.current_url
+    browser.get((tmp_path / "report.html").as_uri())
+    wait(lambda: browser.execute_script(DONE))
+    head, *rows = browser.execute_script(
+        "return [...document.querySelectorAll('#t-alignment tr')]"
+        ".map((row) => [...row.children].map((cell) => cell.textContent))"
+    )
+    browser.get(there)
+    wait(lambda: browser.execute_script(DONE))
+    assert head == [
+        *("gap", "other words", "embeddings", "bases", "r, task's words", "r, other words"),
+        "difference, 95% interval",
+    ]
+    assert len(rows) == len(aligned) == 6
+    for row, each in zip(rows, aligned, strict=True):
+        other = {"all": "all other queries"}.get(each.other, each.other)
+        told = f"{each.difference:.2f} [{each.low:.2f},\u00a0{each.high:.2f}]"
+        r = f"{each.r_aligned:.2f}", f"{each.r_other:.2f}"
+        assert row == [f"{each.measure} gap", other, "36", "4", *r, told]

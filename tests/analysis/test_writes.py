@@ -117,6 +117,17 @@ def test_a_note_names_what_lies_beside_it_or_is_refused(
     (tmp_path / "mine.csv").write_text("mine", encoding="utf-8")
     (folder / "concluded.json").write_text(json.dumps(names), encoding="utf-8")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    if isinstance(names, list):
+        with pytest.raises(InputError, match="give names in the results folder alone"):
+            note_writes(tmp_path / "other", names)
     with pytest.raises(InputError, match="no list of names of files beside it; delete it"):
         write_tables(folder, fewer(tables))
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_no_table_of_a_study_is_taken_for_formulas(tmp_path: Path) -> None:
+    """A metric from a stranger's file: three studies wrote what a spreadsheet would run."""
+    given = tables_of_probes()
+    named = given._replace(probes=given.probes.assign(metric="=1+1"))
+    ScoreProperties().conclude(named, tmp_path, Console(file=io.StringIO(), width=150))
+    assert set(pd.read_csv(tmp_path / "score_properties.csv")["metric"]) == {"'=1+1"}

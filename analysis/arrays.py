@@ -1,0 +1,11 @@
+"""The types of arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Truths = NDArray[np.bool_]
+Labels = NDArray[np.str_]
