@@ -5,7 +5,7 @@ python -m analysis.atlas docs/atlas
 
 from __future__ import annotations
 
-import argparse
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,10 +13,11 @@ from analysis.atlas.page import forest, page, table
 from analysis.atlas.protocol import read_atlas
 from files import InputError, atomic_path, run_cli
 from files.charts import save_chart
+from files.options import Parser
 from files.tables import write_csv
 
 
-class AtlasArguments(argparse.Namespace):
+class AtlasArguments(Namespace):
     """What the command line gives."""
 
     folder: Path
@@ -45,8 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if absent else 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="python -m analysis.atlas",
         description="Published point sets, read anew by one protocol.",
     )
