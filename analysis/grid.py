@@ -12,6 +12,7 @@ from analysis.coefficients import coefficients
 from analysis.columns import labels, numbers
 from analysis.evidence import within_interval
 from analysis.look import BLACK, INK, PALETTE, SHAPES, chart, palette_of
+from analysis.naming import counted
 from analysis.show import short
 from analysis.units import Rows
 from analysis.within import Estimate
@@ -124,7 +125,7 @@ def panel_note(units: int, n: int, r: float, low: float, high: float) -> str:
     """``n = 26, r = .31 [-.09, .62]``; where pairs repeat units, ``n = 78 (26 units)``; where r is
     undefined, ``r undefined``.
     """
-    count = f"n = {n}" + (f" ({units} units)" if units < n else "")
+    count = f"n = {n}" + (f" ({counted(units, 'unit')})" if units < n else "")
     if not isfinite(r):
         return f"{count}, r undefined"
     bounds = f" [{short(low)}, {short(high)}]" if isfinite(low) else ""

@@ -18,7 +18,7 @@ const expand = (columns) => {
 };
 
 const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-const estimate = (value, low, high) => (value === null ? "" : `${value.toFixed(2)} ${low === null ? "" : `[${low.toFixed(2)},\u00a0${high.toFixed(2)}]`}`);
+const estimate = (value, low, high) => (value === null || value === undefined ? "" : `${value.toFixed(2)} ${low === null || low === undefined ? "" : `[${low.toFixed(2)},\u00a0${high.toFixed(2)}]`}`);
 const rows = expand(D.rows).map((row) => {
   const point = D.points[row.p];
   return {
