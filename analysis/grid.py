@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Width and height in pixels by the number of columns.
 PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
 SMALL_PANEL = (210, 170)
-SPACING = 18
+SPACING = {"row": 18, "column": 30}  # a label at the end of one axis, and the next one's first
 PLACES = ("row", "column", "colour", "shape")
 INTERVALS = ("x_low", "x_high", "y_low", "y_high")
 ROWS = "rows"

@@ -12,9 +12,12 @@ from analysis.correlate import correlate_slices
 from analysis.evidence import Evidence
 from analysis.joined import join_points
 from analysis.report import build_report
+from analysis.report.answer import answer
 from analysis.report.lacking import scores_lacking, verdict_takes
+from analysis.verdict import judged
 
 if TYPE_CHECKING:
+    from analysis.findings import Finding
     from analysis.results import Tables
 
 
@@ -91,3 +94,13 @@ def test_a_study_without_gaps_says_so_first(tables: Tables, tmp_path: Path) -> N
 def test_how_many_embeddings_a_verdict_takes(found: Evidence, told: str) -> None:
     assert told in verdict_takes([found])
     assert bool(verdict_takes([found])) is bool(told)
+
+
+def test_one_is_not_called_several(findings: list[Finding]) -> None:
+    alone = Evidence(1, 1, caution="")
+    found = [findings[0]._replace(evidence=alone, judgement=judged(alone, "primary", 1, np.nan))]
+    _, behind, *_ = answer(found)
+    assert behind.endswith("over at most 1 embedding made from 1 unmodified one.")
+    assert found[0].judgement.why.startswith("1 embedding is too few")
+    few = judged(Evidence(5, 1, free=3), "primary", 1, np.nan)
+    assert few.why.startswith("5 embeddings of 1 base are too few")
