@@ -11,6 +11,7 @@ import numpy as np
 
 from analysis.clusters import Pairs, leave_one_out, moments, rho_and_tau, weighted_moments
 from analysis.distance_correlation import distance_correlation
+from analysis.naming import counted
 from analysis.reliability import Trainings, ceiling, corrected, reliability, trainings
 from analysis.right_picks import RightPicks
 from analysis.units import Rows, codes, dependent, one_a_unit
@@ -123,7 +124,7 @@ def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -
     n_bases, n_clusters = len(set(rows.base.tolist())), len(set(rows.cluster.tolist()))
     found = Evidence(len(names), n_bases, n_clusters)
     if len(names) < FEWEST_UNITS:
-        return found._replace(caution=f"{len(names)} units, fewer than {FEWEST_UNITS}")
+        return found._replace(caution=f"{counted(len(names), 'unit')}, fewer than {FEWEST_UNITS}")
     if pairs.constant:
         return found._replace(caution="a side is constant")
     units = one_a_unit(rows, pairs.unit)

@@ -12,6 +12,7 @@ from analysis.coefficients import coefficients
 from analysis.columns import labels, numbers
 from analysis.evidence import within_interval
 from analysis.look import BLACK, INK, PALETTE, SHAPES, chart, palette_of
+from analysis.naming import counted
 from analysis.show import short
 from analysis.units import Rows
 from analysis.within import Estimate
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 # Width and height in pixels by the number of columns.
 PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
 SMALL_PANEL = (210, 170)
-SPACING = 18
+SPACING = {"row": 18, "column": 30}  # a label at the end of one axis, and the next one's first
 PLACES = ("row", "column", "colour", "shape")
 INTERVALS = ("x_low", "x_high", "y_low", "y_high")
 ROWS = "rows"
@@ -124,7 +125,7 @@ def panel_note(units: int, n: int, r: float, low: float, high: float) -> str:
     """``n = 26, r = .31 [-.09, .62]``; where pairs repeat units, ``n = 78 (26 units)``; where r is
     undefined, ``r undefined``.
     """
-    count = f"n = {n}" + (f" ({units} units)" if units < n else "")
+    count = f"n = {n}" + (f" ({counted(units, 'unit')})" if units < n else "")
     if not isfinite(r):
         return f"{count}, r undefined"
     bounds = f" [{short(low)}, {short(high)}]" if isfinite(low) else ""

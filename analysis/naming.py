@@ -37,6 +37,11 @@ SMALLEST = 0.3  # smallest correlation of interest, where an experiment declares
 METRIC_TITLES = {"weat": "WEAT effect size (d)"}
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 base``, ``2 bases``: for nouns whose plural ends in s."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def told(table: pd.DataFrame, name: str) -> list[str]:
     """A column as a reader is shown it: a detail is left out where its thing has but one."""
     values = texts(table, name)

@@ -10,6 +10,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from analysis.coefficients import both_finite
+from analysis.naming import counted
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats
@@ -54,7 +55,9 @@ def meta_analysis(r: ArrayLike, z_error: ArrayLike) -> MetaAnalysis:
     variance: Floats = errors[kept] ** 2
     m = len(z)
     if m < FEWEST_SLICES:
-        return MetaAnalysis(m, reason=f"{m} slices with an error, fewer than {FEWEST_SLICES}")
+        return MetaAnalysis(
+            m, reason=f"{counted(m, 'slice')} with an error, fewer than {FEWEST_SLICES}"
+        )
     q, _ = _cochran(z, variance, 0.0)
     tau2 = _paule_mandel(z, variance)
     spread, zeta = _cochran(z, variance, tau2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
-from analysis.naming import SMALLEST
+from analysis.naming import SMALLEST, counted
 from analysis.within import FEWEST_FREE, detectable, free_needed
 
 if TYPE_CHECKING:
@@ -88,8 +88,9 @@ def _verdict(
     found: Evidence, family: int, p: float, reach: float, smallest: float
 ) -> tuple[str, str]:
     if not may_claim(found):
-        bases = f" of {found.n_bases} bases" if found.n_bases < found.n_units else ""
-        few = f"{found.n_units} embeddings{bases} are too few"
+        bases = f" of {counted(found.n_bases, 'base')}" if found.n_bases < found.n_units else ""
+        are = "is" if found.n_units == 1 else "are"
+        few = f"{counted(found.n_units, 'embedding')}{bases} {are} too few"
         return CANNOT_TELL, found.caution or f"{few}; {_enough(found, max(1, family), smallest)}"
     low, high = found.within_low, found.within_high
     if low > 0 and p < LEVEL:

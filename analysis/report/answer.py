@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from analysis.naming import counted
+from analysis.report.lacking import verdict_takes
 from analysis.verdict import CANNOT_TELL, CONTRADICTS, NEGLIGIBLE, ROLE_PRIMARY, SUPPORTS
 
 if TYPE_CHECKING:
@@ -42,15 +44,29 @@ def answer(found: Iterable[Finding]) -> list[str]:
             f" {verdicts.count(NEGLIGIBLE)} find it negligible and"
             f" {verdicts.count(CANNOT_TELL)} cannot tell."
         )
-    return [told, _behind(slices), *_choice(slices)]
+    takes = verdict_takes(each.evidence for each in slices)
+    return [told, _behind(slices), *([takes] if takes else []), *_choice(slices)]
+
+
+def no_answer(scores: Sequence[str], gaps: Sequence[str]) -> list[str]:
+    """What is said where no embedding has a score and a gap: which of these could not be had, and
+    why (see ``analysis.report.lacking``).
+    """
+    told = [
+        f"No {side} could be had: {'; '.join(why)}."
+        for side, why in (("score", scores), ("gap", gaps))
+        if why
+    ]
+    left = " The gaps below are what is left." if not gaps else ""
+    return [*told, f"So there is nothing to compare.{left}"]
 
 
 def _behind(slices: Iterable[Finding]) -> str:
     units = max(each.evidence.n_units for each in slices)
     bases = max(each.evidence.n_bases for each in slices)
     return (
-        f"A slice is a query and a gap, over at most {units} embeddings made from {bases}"
-        " unmodified ones."
+        f"A slice is a query and a gap, over at most {counted(units, 'embedding')} made from"
+        f" {counted(bases, 'unmodified one')}."
     )
 
 

@@ -1,8 +1,8 @@
 // The page: menus, figures, tables. All data stand in the page; nothing is asked of a network.
 const D = JSON.parse(document.getElementById("data").textContent);
 const ALL = "all", UNMODIFIED = "unmodified";
-const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "convention", "part", "measure", "subset", "privileged", "unprivileged", "status", "error", "verdict", "why", "reversal", "reason", "point", "other words"]);
-const LONG = new Set(["why", "reversal", "reason", "error"]);
+const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "convention", "part", "measure", "subset", "privileged", "unprivileged", "status", "error", "verdict", "why", "reversal", "reason", "point", "other words", "groups", "by group"]);
+const LONG = new Set(["why", "reversal", "reason", "error", "by group"]);
 const element = (tag, attributes = {}, ...children) => {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -17,6 +17,8 @@ const expand = (columns) => {
   return (columns[names[0]] ?? []).map((_, i) => Object.fromEntries(names.map((name) => [name, columns[name][i]])));
 };
 
+const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+const estimate = (value, low, high) => (value === null || value === undefined ? "" : `${value.toFixed(2)} ${low === null || low === undefined ? "" : `[${low.toFixed(2)},\u00a0${high.toFixed(2)}]`}`);
 const rows = expand(D.rows).map((row) => {
   const point = D.points[row.p];
   return {
@@ -26,13 +28,20 @@ const rows = expand(D.rows).map((row) => {
     x_interval: interval(row.x_low, row.x_high), y_interval: interval(row.y_low, row.y_high),
   };
 }).filter((row) => row.x !== null && row.y !== null);
+// What was measured at a point, with what the point is.
+const measured = (columns) => expand(columns).map((row) => ({
+  ...D.points[row.p], ...row, items: row.support, "by group": row.by_group,
+  method_name: D.points[row.p].method === "none" ? UNMODIFIED : D.points[row.p].method,
+  "value, 95% interval": estimate(row.value, row.low, row.high),
+}));
+const MADE = ["embedding", "method", "direction", "dose", "seed"];
 
 // Tables: sortable by their headings, savable as CSV.
 // Text that a spreadsheet would take for a formula gets an apostrophe, as in files/tables.py.
 const inert = (cell) => typeof cell === "string" && /^[=+\-@]/.test(cell) && Number.isNaN(Number(cell)) ? `'${cell}` : cell;
 const csv = (records, names) => [names, ...records.map((record) => names.map((name) => record[name]))]
   .map((cells) => cells.map(inert).map((cell) => (cell === null || cell === undefined ? "" : /[",\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(",")).join("\n") + "\n";
-function table(records, names, caption, { save = "", scroll = false } = {}) {
+function table(records, names, caption, { save = "", scroll = false, cards = false } = {}) {
   const head = element("tr"), body = element("tbody");
   let order = { name: null, up: true };
   const fill = () => {
@@ -43,7 +52,7 @@ function table(records, names, caption, { save = "", scroll = false } = {}) {
       return (p < q ? -1 : p > q ? 1 : 0) * (order.up ? 1 : -1);
     });
     body.replaceChildren(...sorted.map((record) => element("tr", {}, ...names.map((name) => {
-      const cell = element("td", { class: (TEXT.has(name) ? "text" : "") + (LONG.has(name) ? " long" : "") }, TEXT.has(name) || typeof record[name] === "string" ? record[name] ?? "" : number(record[name]));
+      const cell = element("td", { "data-name": name.replaceAll("_", " "), class: (TEXT.has(name) ? "text" : "") + (LONG.has(name) ? " long" : "") }, TEXT.has(name) || typeof record[name] === "string" ? record[name] ?? "" : number(record[name]));
       if (name === "verdict") cell.classList.add({ supports: "yes", contradicts: "no" }[record[name]] ?? "soft");
       return cell;
     }))));
@@ -60,10 +69,10 @@ function table(records, names, caption, { save = "", scroll = false } = {}) {
     head.append(heading);
   }
   fill();
-  const made = element("div", { class: scroll ? "wide scroll" : "wide", tabindex: "0", role: "region", "aria-label": caption },
+  const made = element("div", { class: `wide${scroll ? " scroll" : ""}${cards ? " cards" : ""}`, tabindex: "0", role: "region", "aria-label": caption },
     element("table", {}, element("caption", {}, caption), element("thead", {}, head), body));
   if (!save) return made;
-  const button = element("button", { type: "button", class: "save" }, `Save as CSV (${records.length} rows)`);
+  const button = element("button", { type: "button", class: "save" }, `Save as CSV (${counted(records.length, "row")})`);
   button.addEventListener("click", () => {
     const url = URL.createObjectURL(new Blob([csv(records, names)], { type: "text/csv" }));
     element("a", { href: url, download: save }).click();
@@ -75,7 +84,7 @@ function table(records, names, caption, { save = "", scroll = false } = {}) {
 // Menus choose what the scatter shows.
 const menus = [["metric", false], ["query", true], ["gap", false], ["embedding", true], ["method_name", true], ["task", false]];
 const chosen = {};
-for (const [name, all] of menus) {
+for (const [name, all] of rows.length ? menus : []) {
   const found = distinct(rows.map((row) => row[name])).filter((value) => value !== undefined);
   if (!found.length) continue;
   const options = all ? [ALL, ...found] : found;
@@ -98,7 +107,7 @@ function select(brush) {
   const inside = brush && brush.x && brush.y
     ? shown().filter((row) => row.x >= brush.x[0] && row.x <= brush.x[1] && row.y >= brush.y[0] && row.y <= brush.y[1]) : [];
   const count = shown().length;
-  document.getElementById("selected").textContent = inside.length ? `${inside.length} of ${count} rows selected` : `${count} rows shown, none selected`;
+  document.getElementById("selected").textContent = inside.length ? `${inside.length} of ${counted(count, "row")} selected` : `${counted(count, "row")} shown, none selected`;
   const names = ["embedding", "method", "direction", "dose", "wordset", "seed", "query", "x", "x_low", "x_high", "gap", "y", "y_low", "y_high", "support"];
   document.getElementById("selection").replaceChildren(...(inside.length ? [table(inside, names, "Selected rows", { save: "selected.csv", scroll: true })] : []));
 }
@@ -117,37 +126,54 @@ async function draw(id, data = {}) {
 
 // The answer first.
 const brief = ["query", "gap", "verdict", "r within bases, 95% interval", "embedding runs", "bases", "p, adjusted", "r of all, 95% interval", "right picks, 95% interval", "why"];
-const estimate = (value, low, high) => (value === null ? "" : `${value.toFixed(2)} ${low === null ? "" : `[${low.toFixed(2)},\u00a0${high.toFixed(2)}]`}`);
 for (const row of verdicts) Object.assign(row, {
   "r within bases, 95% interval": estimate(row.within, row.within_low, row.within_high), "embedding runs": row.n_units, bases: row.n_bases,
   "p, adjusted": row.p_adjusted, "r of all, 95% interval": estimate(row.pearson, row.r_low, row.r_high),
   "right picks, 95% interval": estimate(row.accuracy, row.accuracy_low, row.accuracy_high),
 });
 const vary = ["task", "metric", "embedding", "method"].filter((name) => distinct(verdicts.map((row) => row[name])).length > 1);
-document.getElementById("verdicts").append(table(verdicts, [...vary, ...brief],
-  "The slices that were declared before the run. r within bases: does the gap follow the score when an embedding is modified; r of all: over all rows, its interval from 5 corpora or bases on; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless)"));
-
 const sliced = (row, names) => names.map((name) => row[name]).join(", ");
 const r = (row) => ({ r: row.within, low: row.within_low, high: row.within_high, n_units: row.n_units });
-const primary = verdicts.map((row) => ({ slice: sliced(row, [...vary, "query", "gap"]), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null);
-if (primary.length) await draw("primary", { primary });
-else document.getElementById("primary").parentElement.remove();
+const gaps = measured(D.gaps);
+const titles = [...D.primary, ...distinct(gaps.map((row) => row.gap)).filter((name) => !D.primary.includes(name))];
+gaps.sort((a, b) => titles.indexOf(a.gap) - titles.indexOf(b.gap));
 
+// Vega cannot draw nothing: a figure without rows goes.
+async function drawn(id, data) {
+  if (Object.values(data).every((values) => values.length)) await draw(id, data);
+  else document.getElementById(id).closest("figure").remove();
+}
+if (rows.length) {
+  document.getElementById("verdicts").append(table(verdicts, [...vary, ...brief],
+    "The slices that were declared before the run. r within bases: does the gap follow the score when an embedding is modified; r of all: over all rows, its interval from 5 corpora or bases on; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless)", { cards: true }));
+  await drawn("primary", { primary: verdicts.map((row) => ({ slice: sliced(row, [...vary, "query", "gap"]), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null) });
+} else {
+  const left = gaps.filter((row) => row.value !== null && D.primary.includes(row.gap)).map((row) => ({ ...row, made: ["embedding", "method_name", ...MADE.slice(2)].map((name) => row[name]).filter((value) => value !== "" && value !== null).join(", ") }));
+  await drawn("gaps", { gaps: left });
+}
 window.report = { rows, shown, chosen };
-await show();
+if (rows.length) await show();
 window.reportReady = performance.now();
 
-await draw("by_query", { rows });
-await draw("by_method", { rows });
-await draw("by_embedding", { rows });
-const forest = [
-  ...D.correlations.filter((row) => row.method === ALL && row.embedding !== ALL && row.query !== ALL)
-    .map((row) => ({ slice: sliced(row, ["embedding", "query", "gap"]), kind: "slice", ...r(row) })),
-  ...together.map((row) => ({ slice: `together: ${row.metric}, ${row.gap}`, r: row.r, low: row.low, high: row.high, n_units: row.m, kind: "pooled" })),
-].filter((row) => row.r !== null);
-await draw("forest", { forest });
-if (together.length) document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "reason"],
-  "m embeddings pooled by random effects (r, 95% interval, tau2 on the scale of z, i2: share of heterogeneity), from 4 on"));
+if (rows.length) {
+  await draw("by_query", { rows });
+  await draw("by_method", { rows });
+  await draw("by_embedding", { rows });
+  const forest = [
+    ...D.correlations.filter((row) => row.method === ALL && row.embedding !== ALL && row.query !== ALL)
+      .map((row) => ({ slice: sliced(row, ["embedding", "query", "gap"]), kind: "slice", ...r(row) })),
+    ...together.map((row) => ({ slice: `together: ${row.metric}, ${row.gap}`, r: row.r, low: row.low, high: row.high, n_units: row.m, kind: "pooled" })),
+  ].filter((row) => row.r !== null);
+  await drawn("forest", { forest });
+  if (together.length) document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "reason"],
+    "m embeddings pooled by random effects (r, 95% interval, tau2 on the scale of z, i2: share of heterogeneity), from 4 on", { cards: true }));
+  document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict", "why"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
+}
+document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MADE.slice(1), "groups", "by group", "reason"],
+  "The gap of every embedding; items: those behind it, in the group that has fewer", { save: "gaps.csv", scroll: true }));
+const further = measured(D.further);
+if (further.length) document.getElementById("t-further").append(table(further, ["embedding", "measure", "value, 95% interval", "items", ...MADE.slice(1), "groups", "reason"],
+  "Measures besides the gaps; items: those behind each, of flips frames", { save: "further.csv", scroll: true }));
 if (D.specifications.length) {
   const choices = Object.keys(D.specifications[0]).filter((name) => !["task", "rank", "n_units", "r", "low", "high", "null_low", "null_high"].includes(name));
   const specifications = D.specifications.map((row) => ({ ...row, levels: choices.map((name) => row[name]).filter(Boolean).join(", ") }));
@@ -162,12 +188,20 @@ if (D.alignments.length) {
   }));
   const named = ["task", "metric", "classifier", "gap"].filter((name) => name === "gap" || distinct(aligned.map((row) => row[name])).length > 1);
   document.getElementById("t-alignment").append(table(aligned, [...named, "other words", "embeddings", "bases", "r, task's words", "r, other words", "difference, 95% interval"],
-    "r within bases of scores that ask about the task's words less r of others, from 8 degrees of freedom on; all other queries: less the mean of their r", { save: "alignment.csv" }));
+    "r within bases of scores that ask about the task's words less r of others, from 8 degrees of freedom on; all other queries: less the mean of their r", { save: "alignment.csv", cards: true }));
 }
 if (D.effects.length) document.getElementById("t-effects").append(table(D.effects, Object.keys(D.effects[0]),
-  "How far each modification, at its largest dose, moved scores, gaps and the task: mean over bases, less the unmodified embedding that each was made from, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where these are known). Every dose is in effects.csv."));
-await draw("curves", { curves });
+  "How far each modification, at its largest dose, moved scores, gaps and the task: mean over bases, less the unmodified embedding that each was made from, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where these are known). Every dose is in effects.csv.", { cards: true }));
+await drawn("curves", { curves });
 addEventListener("beforeprint", () => { for (const folded of document.querySelectorAll("details")) folded.open = true; });
-document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict", "why"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
 document.getElementById("t-points").append(table(D.points, Object.keys(D.points[0] ?? {}), "Points", { save: "points.csv", scroll: true }));
+// What is wider than the page says so.
+const said = new ResizeObserver((seen) => seen.forEach(({ target }) => {
+  const wide = target.closest(".wide");
+  wide.classList.toggle("cut", wide.scrollWidth > wide.clientWidth + 1);
+}));
+for (const wide of document.querySelectorAll(".wide")) {
+  wide.after(element("p", { class: "cue hint" }, "Wider than the page: scroll it sideways for the rest."));
+  for (const each of [wide, ...wide.children]) said.observe(each);
+}
 window.reportDone = performance.now();

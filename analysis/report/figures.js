@@ -1,7 +1,8 @@
 // The figures in Vega-Lite. Their data come by name, so that the page holds every number once.
 const CONFIG = {
-  font: "system-ui, sans-serif",
+  font: "system-ui, sans-serif", background: null, // so that the shadow of what scrolls is seen
   axis: { labelFontSize: 12, titleFontSize: 12, grid: true, gridColor: "#e4e4e4", labelColor: "#333", titleColor: "#333" },
+  axisQuantitative: { labelOverlap: "greedy", labelSeparation: 8 },
   legend: { labelFontSize: 12, titleFontSize: 12, orient: "top", symbolOpacity: 1, ...(window.innerWidth < 640 ? { layout: { top: { direction: "vertical", anchor: "start" } }, columns: 2 } : {}) },
   header: { labelFontSize: 12, titleFontSize: 12 },
   view: { stroke: "#bbb" },
@@ -16,7 +17,7 @@ const KINDS = { supports: ["#00603c", "circle"], contradicts: ["#a03000", "trian
 const tooltip = Object.entries(TOLD).map(([field, title]) => ({ field, title, ...(["x", "y"].includes(field) ? { format: ".3f" } : {}) }));
 const quantitative = (field, title, more = {}) => ({ field, type: "quantitative", title, ...more });
 const nominal = (field, title = null, more = {}) => ({ field, type: "nominal", title, ...more });
-const free = { scale: { zero: false, nice: true } };
+const free = { scale: { zero: false, nice: true, padding: 8 }, axis: { tickCount: 5 } }; // points whole within the frame
 const zeroRule = { mark: { type: "rule", color: "#888", strokeDash: [4, 3] }, encoding: { y: { datum: 0 } } };
 
 // look: the colours and shapes of the paper's figures; black is kept for unmodified embeddings.
@@ -24,7 +25,7 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
   const values = (table, name) => [...new Set(table.map((row) => row[name]))];
   const facet = (table, name) => nominal(name, null, { sort: values(table, name), header: { labelExpr: "split(datum.label, ', ')" } });
   const methods = values(rows, "method_name"), embeddings = values(rows, "embedding");
-  const others = methods.filter((method) => method !== unmodified);
+  const others = rows.length ? methods.filter((method) => method !== unmodified) : Object.keys(colours);
   const cycle = (items, count) => Array.from({ length: count }, (_, i) => items[i % items.length]);
   const color = nominal("method_name", "method", { scale: { domain: [unmodified, ...others], range: [black, ...others.map((name) => colours[name])] } });
   const shape = nominal("embedding", "embedding", { scale: { domain: embeddings, range: cycle(shapes, embeddings.length) } });
@@ -58,7 +59,7 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
   const kind = (look, kinds) => nominal("kind", null, { scale: { domain: kinds, range: kinds.map((name) => KINDS[name][look === "range" ? 0 : 1]) } });
   // The correlation of every slice with its interval, and the pooled one below.
   const slice = nominal("slice", null, { sort: null, axis: { labelLimit: 320 } });
-  const r = quantitative("r", "r within bases", { scale: { domain: [-1, 1] } });
+  const r = quantitative("r", "r within bases", { scale: { domain: [-1.04, 1.04], nice: false }, axis: { values: [-1, -0.5, 0, 0.5, 1] } });
   const numbers = ["r", "low", "high"].map((field) => ({ field, format: ".3f" }));
   const forest = (name, kinds, at = []) => ({
     data: { name }, width: "container", height: { step: 22 },
@@ -75,6 +76,19 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
       },
     ],
   });
+  // Where no score could be had: the gaps of every embedding.
+  const made = nominal("made", null, { sort: null, axis: { labelLimit: 260 } });
+  const gaps = {
+    data: { name: "gaps" }, facet: { column: { field: "gap", type: "nominal", title: null, sort: null } },
+    spec: {
+      width: 240, height: { step: 18 },
+      layer: [
+        { mark: { type: "rule", color: "#888", strokeDash: [4, 3] }, encoding: { x: { datum: 0 } } },
+        { mark: { type: "rule", strokeWidth: 2 }, encoding: { y: made, x: quantitative("low", "gap", free), x2: { field: "high" }, color } },
+        { mark: { type: "point", filled: true, size: 60 }, encoding: { y: made, x: quantitative("value", "gap", free), color, tooltip: ["made", "groups", "value, 95% interval", "items", "by group"].map((field) => ({ field })) } },
+      ],
+    },
+  };
   // Every specification in order of r, over the band of no association.
   const rank = quantitative("rank", "specifications in order of r");
   const specifications = {
@@ -102,7 +116,7 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
       ],
     },
   };
-  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "method_name"), by_embedding: panels("gap", "embedding"), primary: forest("primary", kinds.primary, [-smallest, smallest]), forest: forest("forest", kinds.forest), specifications, curves };
+  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "method_name"), by_embedding: panels("gap", "embedding"), primary: forest("primary", kinds.primary, [-smallest, smallest]), forest: forest("forest", kinds.forest), specifications, curves, gaps };
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { $schema: "https://vega.github.io/schema/vega-lite/v6.json", config: CONFIG, ...spec }]));
 }
 

@@ -12,14 +12,17 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import vl_convert
 
-from analysis.columns import texts
+from analysis.columns import numbers, texts
 from analysis.made import read_made, spell_made
-from analysis.naming import PRIMARY, SMALLEST, UNMODIFIED, UTILITY, taggers
-from analysis.report.answer import answer
+from analysis.naming import PRIMARY, SMALLEST, UNMODIFIED, UTILITY, counted
+from analysis.report.answer import answer, no_answer
+from analysis.report.compared import compared, facts_list
 from analysis.report.frame import banner, filled, framed, part, points_told
-from analysis.report.page_data import Json, page_data
+from analysis.report.lacking import gaps_lacking, scores_lacking
+from analysis.report.page_data import Json, has_further, page_data
 from analysis.report.tex import correlations_tex
 from analysis.saturation import saturation
 from analysis.show import word_lists
@@ -71,8 +74,15 @@ def build_report(
         curves=curves,
         aligned=aligned,
     )
-    words = _about(tables, folder) | _answer(found)
+    pairs = bool(np.isfinite(numbers(joined, "x") + numbers(joined, "y")).any())
+    words = _about(tables, folder) | _answer(found, tables, pairs)
     words |= {
+        "facts": facts_list(compared(tables, primary)),
+        "verdicts": _with_rules() if pairs else "",
+        "gaps": "" if pairs else part("gaps.html"),
+        "scored": part("scored.html") if pairs else "",
+        "tables": part("tables.html") if pairs else "",
+        "further_measures": part("further.html") if has_further(tables) else "",
         "banner": banner(bool(data["generated"])),
         "curves": part("specifications.html") if curves else "",
         "aligned": part("alignment.html") if aligned else "",
@@ -86,20 +96,29 @@ def build_report(
     return [target, tex]
 
 
-def _answer(found: Sequence[Finding]) -> dict[str, str]:
-    first, *further = answer(found)
+def _answer(found: Sequence[Finding], tables: Tables, pairs: bool) -> dict[str, str]:
+    """The answer, and beside it what it lacks; ``pairs``: whether any score meets a gap."""
+    done = tables.points.loc[tables.points["status"] == "done", "point"]
+    scores = scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
+    of_gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
+    first, *further = answer(found) if pairs else no_answer(scores, gaps_lacking(of_gaps))
+    listed = "".join(f"<li>{html.escape(each)}</li>" for each in scores)
+    lacking = f"<p>Queries without a score:</p><ul>{listed}</ul>" if pairs and scores else ""
     return {
         "headline": html.escape(first),
+        "lacking": lacking,
         "further": html.escape(" ".join(further)),
-        "rules": html.escape(RULES),
     }
+
+
+def _with_rules() -> str:
+    return filled("verdicts.html", {"rules": html.escape(RULES)})
 
 
 def _about(tables: Tables, folder: Path) -> dict[str, str]:
     """What the page tells of the data and of how they were made."""
     return {
         "title": html.escape(_title(tables, folder)),
-        "groups": html.escape("; ".join(taggers(texts(tables.extrinsic, "group_by")))),
         "words": _word_lists(tables),
         "saturation": html.escape(saturation(tables)),
         "method": _method(tables, _cost(folder), spell_made(read_made(folder))),
@@ -109,15 +128,23 @@ def _about(tables: Tables, folder: Path) -> dict[str, str]:
 def _within_size(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
     """The page, without what only the pointer is told where it would be too large with it."""
     page = _render(data, words)
-    if len(page.encode()) > MOST_BYTES and isinstance(rows := data["rows"], Mapping):
-        kept = {name: rows[name] for name in rows if name not in TOLD_TO_THE_POINTER}
-        page = _render({**data, "rows": kept}, words)
+    if len(page.encode()) > MOST_BYTES:
+        page = _render({**data, **_without_pointer(data)}, words)
     if len(page.encode()) > MOST_BYTES:
         raise InputError(
             f"the page would have {len(page.encode()) / 1e6:.1f} MB, more than 5: give the results"
             " of fewer points"
         )
     return page
+
+
+def _without_pointer(data: Mapping[str, Json]) -> dict[str, Json]:
+    """Rows and gaps without what the pointer is told."""
+    return {
+        of: {name: rows[name] for name in rows if name not in left_out}
+        for of, left_out in (("rows", TOLD_TO_THE_POINTER), ("gaps", ("by_group",)))
+        if isinstance(rows := data[of], Mapping)
+    }
 
 
 def _render(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
@@ -169,7 +196,7 @@ def _method(tables: Tables, cost: str, made: str) -> str:
     versions = [f"{name} {metadata.version(name)}" for name in LIBRARIES]
     facts = {
         "points": points_told(points),
-        "embedding runs": f"{len(runs)} different embeddings",
+        "embedding runs": counted(len(runs), "different embedding"),
         "embeddings": _told(points, "embedding"),
         "methods": _told(points[points["method"] != UNMODIFIED], "method"),
         "corpora": _told(points, "corpus"),

@@ -102,6 +102,8 @@ def page_data(
     return {
         "points": _records(columns(points, POINT_COLUMNS)),
         "rows": _rows(tables, joined),
+        "gaps": _gaps(tables),
+        "further": _further(tables),
         "curves": dose_curves(tables, utility),
         "correlations": _records(
             columns(correlations, ("task", "embedding"))
@@ -136,6 +138,62 @@ def _rows(tables: Tables, joined: pd.DataFrame) -> dict[str, Json]:
         "by_group": by_group(joined, tables.extrinsic),
     }
     return rows | columns(joined, ROW_COLUMNS)
+
+
+def _gaps(tables: Tables) -> dict[str, Json]:
+    """The gap of every point, whether or not there is a score to set it against."""
+    table = _of_points(tables, tables.extrinsic["kind"] == "gap")
+    told = {"gap": gap_titles(table), "groups": group_pairs(table)}
+    return {**_measured(tables, table), **told, "by_group": by_group(table, tables.extrinsic)}
+
+
+def _further(tables: Tables) -> dict[str, Json]:
+    """What was measured besides values of groups and gaps, where it was asked for; what there is
+    of every single term stays in the file.
+    """
+    table = _further_rows(tables)
+    measures = map(measure_title, texts(table, "measure"))
+    parts = (texts(table, "kind"), measures, texts(table, "subset"))
+    named = text_rows(table, ("group", *GROUPS))
+    return {
+        **_measured(tables, table),
+        "measure": [_further_title(*each) for each in zip(*parts, strict=True)],
+        "groups": [", ".join(filter(None, each)) for each in named],
+    }
+
+
+def _further_rows(tables: Tables) -> pd.DataFrame:
+    kind = tables.extrinsic["kind"]
+    single = (kind == "flips") & ~pd.Series(texts(tables.extrinsic, "group"), kind.index).isin(
+        ["", ALL]
+    )
+    return _of_points(tables, ~kind.isin(["value", "gap", "term_gap"]) & ~single)
+
+
+def has_further(tables: Tables) -> bool:
+    """Whether more was measured than values of groups and gaps."""
+    return len(_further_rows(tables)) > 0
+
+
+def _further_title(kind: str, measure: str, subset: str) -> str:
+    """``largest difference, recall``; flips are of predictions alone."""
+    title = {"largest": "largest difference"}.get(kind, kind.replace("_", " "))
+    return ", ".join(filter(None, (title, "" if kind == "flips" else measure, subset)))
+
+
+def _of_points(tables: Tables, kept: pd.Series) -> pd.DataFrame:
+    """Those rows of the extrinsic table that belong to a point of the study."""
+    return tables.extrinsic[kept & tables.extrinsic["point"].isin(tables.points["point"])]
+
+
+def _measured(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
+    """The numbers of rows of the extrinsic table; ``p`` as in ``_rows``."""
+    place = {point: i for i, point in enumerate(texts(tables.points, "point"))}
+    known: dict[str, Json] = {
+        "p": [place[point] for point in texts(table, "point")],
+        "task": texts(table, "task"),
+    }
+    return known | columns(table, ("value", "low", "high", "support", "reason"))
 
 
 def columns(table: pd.DataFrame, names: Iterable[str]) -> dict[str, Sequence[Json]]:

@@ -302,7 +302,7 @@ def test_every_statistic_is_found() -> None:
     ("x", "y", "units", "n_units", "says"),
     [
         ([1, 2], [2, 1], [0, 1], 2, "2 units, fewer than 3"),
-        ([1, 2, 3, 4], [2, 1, 4, 3], [0, 0, 0, 0], 1, "1 units, fewer than 3"),
+        ([1, 2, 3, 4], [2, 1, 4, 3], [0, 0, 0, 0], 1, "1 unit, fewer than 3"),
         ([1, 1, 1, 1], [2, 1, 4, 3], range(4), 4, "a side is constant"),
         ([1, 2, 3, 4], [7, 7, 7, 7], range(4), 4, "a side is constant"),
         ([1, 2, 3, 4], [math.nan] * 4, range(4), 0, "0 units, fewer than 3"),

@@ -39,5 +39,5 @@ def test_of_fewer_than_four_slices_nothing_is_pooled(m: int) -> None:
     found = meta_analysis([0.3, 0.31, 0.3][:m], [0.2, 0.1, 0.3][:m])
     assert math.isnan(found.r)
     assert math.isnan(found.low)
-    assert found.reason == f"{m} slices with an error, fewer than 4"
+    assert found.reason == f"{m} slice{'s' * (m != 1)} with an error, fewer than 4"
     assert meta_analysis([0.3, 1.0, math.nan, 0.2, 0.1], [0.2, 0.1, 0.3, 0.0, 0.2]).m == 2

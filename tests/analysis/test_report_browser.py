@@ -319,3 +319,64 @@ def test_what_the_tasks_own_words_gain_is_a_table(browser: Any, tmp_path: Path) 
         told = f"{each.difference:.2f} [{each.low:.2f},\u00a0{each.high:.2f}]"
         r = f"{each.r_aligned:.2f}", f"{each.r_other:.2f}"
         assert row == [f"{each.measure} gap", other, "36", "4", *r, told]
+
+
+@pytest.fixture
+def other_page(browser: Any) -> Iterator[Callable[[Path], None]]:
+    """Opens another page; the module's own comes back afterwards."""
+    there = browser.current_url
+
+    def opened(path: Path) -> None:
+        browser.get(path.as_uri())
+        wait(lambda: browser.execute_script(DONE))
+
+    yield opened
+    browser.set_window_size(1200, 1000)
+    browser.get(there)
+    wait(lambda: browser.execute_script(DONE))
+
+
+def test_without_scores_gaps_are_drawn_and_no_axes_are_empty(
+    browser: Any, tmp_path: Path, tables: Tables, other_page: Callable[[Path], None]
+) -> None:
+    tables = tables._replace(intrinsic=tables.intrinsic.assign(value=math.nan, reason="no word"))
+    joined = join_points(tables)
+    build_report(tmp_path, tables, joined, correlate_slices(joined))
+    other_page(tmp_path / "report.html")
+    charts, marks, rows = browser.execute_script(
+        "return [[...document.querySelectorAll('.chart')].map((each) => each.id),"
+        " document.querySelectorAll('#gaps .mark-symbol.role-mark path').length,"
+        " [...document.querySelectorAll('#t-gaps tbody tr')]"
+        ".map((row) => row.children[2].textContent)]"
+    )
+    assert charts == ["gaps", "curves"]
+    assert marks == 19, "two gaps of ten embeddings, one of them undefined"
+    assert len(rows) == 20
+    assert rows.count("") == 1
+    assert "0.02 [-0.01,\u00a00.06]" in rows
+
+
+def test_on_a_phone_the_answer_is_cards_and_wide_tables_say_so(browser: Any) -> None:
+    browser.set_window_size(390, 844)
+    time.sleep(0.3)
+    right, why, cue = browser.execute_script(
+        "return [Math.max(...[...document.querySelectorAll('#verdicts td')]"
+        ".map((cell) => cell.getBoundingClientRect().right)),"
+        " getComputedStyle(document.querySelector('#verdicts td.long'), '::before').content,"
+        " document.querySelector('#t-points .cue').checkVisibility()]"
+    )
+    browser.set_window_size(1200, 1000)
+    assert right <= 500, "the least width of a window of this browser"
+    assert why == '"why"'
+    assert cue
+
+
+def test_points_lie_within_the_frame(browser: Any) -> None:
+    cells = browser.execute_script(
+        "return [...document.querySelectorAll('#by_query svg .mark-group.role-scope.cell > g')]"
+        ".map((cell) => { const frame = cell.querySelector('path.background')"
+        ".getBoundingClientRect(); return [...cell.querySelectorAll('.mark-symbol path')]"
+        ".some((mark) => { const box = mark.getBoundingClientRect(); return box.left < frame.left"
+        " || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom; }) })"
+    )
+    assert cells == [False] * 4, "two queries by two gaps"

@@ -1,0 +1,106 @@
+"""The report of a study that lacks scores, gaps or embeddings says so, and shows what is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from analysis.correlate import correlate_slices
+from analysis.evidence import Evidence
+from analysis.joined import join_points
+from analysis.report import build_report
+from analysis.report.answer import answer
+from analysis.report.lacking import scores_lacking, verdict_takes
+from analysis.verdict import judged
+
+if TYPE_CHECKING:
+    from analysis.findings import Finding
+    from analysis.results import Tables
+
+
+def text_of(folder: Path, tables: Tables) -> str:
+    joined = join_points(tables)
+    target, _ = build_report(folder, tables, joined, correlate_slices(joined))
+    return target.read_text(encoding="utf-8").split('<script type="application/json"')[0]
+
+
+def without_scores(tables: Tables, queries: tuple[str, ...] = ("weat7", "weat8")) -> Tables:
+    """The tables of vectors that know no word of some queries."""
+    words = ",".join(f"word{i}" for i in range(32))
+    scores = tables.intrinsic.assign(n_found=32, n_lost=0, lost="")
+    gone = scores["query"].isin(queries)
+    scores.loc[gone, ["value", "n_found", "n_lost"]] = np.nan, 0, 32
+    scores.loc[gone, ["lost", "reason"]] = words, "X: 0 of 8 words found, fewer than 2"
+    return tables._replace(intrinsic=scores)
+
+
+def test_a_study_without_scores_says_so_first_and_shows_the_gaps(
+    tables: Tables, tmp_path: Path
+) -> None:
+    text = text_of(tmp_path, without_scores(tables))
+    first = text.split('<p class="first">')[1].split("</p>")[0]
+    assert first.startswith(
+        "No score could be had: weat7: 32 of its 32 words have no vector (word0,"
+    )
+    assert "word5 and 26 more); weat8: 32 of its 32 words" in first
+    assert "over at most 0 embeddings" not in text
+    assert all(f'id="{figure}"' not in text for figure in ("primary", "scatter", "forest"))
+    assert text.count('id="gaps"') == text.count('id="t-gaps"') == 1
+
+
+def test_a_query_without_a_score_is_named_beside_the_answer(tables: Tables, tmp_path: Path) -> None:
+    text = text_of(tmp_path, without_scores(tables, ("weat8",)))
+    assert "No score could be had" not in text
+    assert "<p>Queries without a score:</p><ul><li>weat8: 32 of its 32 words have no vector" in text
+    assert 'id="scatter"' in text
+    assert "Queries without a score" not in text_of(tmp_path, tables)
+
+
+def test_where_some_points_have_a_score_the_others_are_counted(tables: Tables) -> None:
+    scores = tables.intrinsic.assign(n_found=1, n_lost=1, lost="maths")
+    some = scores["point"].str.startswith("fasttext") & (scores["query"] == "weat7")
+    scores.loc[some, "value"] = np.nan
+    assert scores_lacking(scores) == [
+        "weat7, at 5 of 10 points: 1 of its 2 words has no vector (maths)"
+    ]
+    scores = scores.assign(n_lost=0, lost="", reason="the score is 0 / 0")
+    assert scores_lacking(scores) == ["weat7, at 5 of 10 points: the score is 0 / 0"]
+
+
+def test_a_study_without_gaps_says_so_first(tables: Tables, tmp_path: Path) -> None:
+    extrinsic = tables.extrinsic.assign(value=np.nan, reason="female: 3 posts, fewer than 10")
+    text = text_of(tmp_path, tables._replace(extrinsic=extrinsic))
+    assert "No gap could be had: precision gap: female: 3 posts, fewer than 10; recall gap:" in text
+    assert 'id="scatter"' not in text
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        # units - strata - 1 must be 8
+        (
+            Evidence(5, 2, free=2),
+            "at least 11 embeddings with a score and a gap made from 2 unmodified",
+        ),
+        (Evidence(2, 1), "made from 1 unmodified one as now; there are 2."),
+        (Evidence(1, 1), "at least 10 embeddings with a score and a gap; there is 1."),
+        (Evidence(30, 6, free=23), ""),
+        (Evidence(30, 30), ""),  # embeddings of one corpus, however many
+    ],
+)
+def test_how_many_embeddings_a_verdict_takes(found: Evidence, told: str) -> None:
+    assert told in verdict_takes([found])
+    assert bool(verdict_takes([found])) is bool(told)
+
+
+def test_one_is_not_called_several(findings: list[Finding]) -> None:
+    alone = Evidence(1, 1, caution="")
+    found = [findings[0]._replace(evidence=alone, judgement=judged(alone, "primary", 1, np.nan))]
+    _, behind, *_ = answer(found)
+    assert behind.endswith("over at most 1 embedding made from 1 unmodified one.")
+    assert found[0].judgement.why.startswith("1 embedding is too few")
+    few = judged(Evidence(5, 1, free=3), "primary", 1, np.nan)
+    assert few.why.startswith("5 embeddings of 1 base are too few")
