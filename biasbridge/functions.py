@@ -45,13 +45,15 @@ def audit(
     min_found: float | None = None,
     resamples: int = 0,
     seed: int = 0,
+    trusted: bool = False,
 ) -> pd.DataFrame:
     """Every bias metric on any vectors: one row a score, columns as ``docs/results.md`` has them.
 
     ``vectors``: gensim's, a path, a table with a row a word, an array by word; or several of these
     by name, which come in the column ``vectors``. ``words``: queries of one's own (see ``query``).
     ``metrics``, ``queries``: these only. ``language``: of the vectors; by default that of ``words``
-    or of the file's name, else English. ``resamples``: of the words, for ``low`` and ``high``. A
+    or of the file's name, else English. ``resamples``: of the words, for ``low`` and ``high``.
+    ``trusted``: open gensim's own files, pickles, which can run any code. A
     score that cannot be had is NaN with its ``reason``; ``attrs["notes"]`` says what was left out.
 
     Raises ``InputError`` as ``python -m intrinsic`` does.
@@ -78,7 +80,7 @@ def audit(
                 min_found=min_found,
                 resamples=resamples,
             )
-            rows = scores_of(_read(each), chosen, seed=seed)
+            rows = scores_of(_read(each, trusted=trusted), chosen, seed=seed)
             audited += [Audited(name, *row) for row in rows]
             notes += [line for metric in chosen for line in metric.remarks()]
             notes += not_asked(chosen, own)
@@ -197,13 +199,15 @@ def debias(
     until: str | None = None,
     case: str = "lower",
     seed: int = 0,
+    trusted: bool = False,
 ) -> KeyedVectors:
     """A copy of the vectors, moved by Attract-Repel: its words attract and repel each other.
 
     ``words``: see ``query``. ``direction``: ``debias`` lowers the bias of the query, ``overbias``
     raises it; ``dose``: how far, in [0, 1]; ``until``: as far as it takes for a score, such as
     ``"weat6b=0"``, or, where ``words`` are one's own, of theirs. ``case``: ``lower`` takes the
-    words in lower case, ``exact`` as they are written. The vectors given are left as they are.
+    words in lower case, ``exact`` as they are written. ``trusted``: see ``audit``. The
+    vectors given are left as they are.
 
     Raises ``InputError`` where no pair of the words is in the vectors.
     """
@@ -215,7 +219,7 @@ def debias(
         raise InputError(f"case={case!r}: give one of {', '.join(CASES)}")
     asked = query(words)
     asked = asked.lowered() if case == "lower" else asked
-    given, method = _read(vectors), AttractRepel(direction, dose=dose)
+    given, method = _read(vectors, trusted=trusted), AttractRepel(direction, dose=dose)
     if until is not None:
         with ExitStack() as stack:
             own = None if isinstance(words, str) else _word_file(words, stack)
@@ -241,7 +245,7 @@ def _several(vectors: Vectors | Mapping[str, Vectors]) -> dict[str, Vectors]:
     return {"vectors": cast("Vectors", vectors)}
 
 
-def _read(vectors: Vectors) -> KeyedVectors:
+def _read(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
     """The vectors as gensim has them. Raises ``InputError`` for rows that are no vectors."""
     from gensim.models import KeyedVectors
 
@@ -250,7 +254,7 @@ def _read(vectors: Vectors) -> KeyedVectors:
     if isinstance(vectors, KeyedVectors):
         return vectors
     if isinstance(vectors, str | PathLike):
-        return read_vectors(Path(vectors))
+        return read_vectors(Path(vectors), trusted=trusted)
     from pandas import DataFrame
 
     if not isinstance(vectors, DataFrame | Mapping):

@@ -32,6 +32,7 @@ class Arguments(argparse.Namespace):
     vectors: Path
     out: Path
     force: bool
+    trusted: bool
     direction: Direction | None
     dose: float | None
     until: str | None
@@ -59,6 +60,8 @@ def parser() -> argparse.ArgumentParser:
     out = "the copy; its suffix tells the format where that of VECTORS cannot be written"
     add("out", type=Path, help=out)
     add("--force", action="store_true", help="replace OUT, or the file of --write-words")
+    trusted = "open gensim's own format, a pickle, which can run any code: only of files you made"
+    add("--trusted", action="store_true", help=trusted)
     add("--method", choices=["attract_repel"], default="attract_repel")
     direction = "lower or raise the bias of the query"
     add("--direction", choices=get_args(Direction), help=direction)
@@ -105,7 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
     method = AttractRepel(given.direction or "debias", dose=dose, norms=given.norms)
     goal = _goal(given)
     words = _word_choice(given)
-    vectors = read_vectors(given.vectors)
+    vectors = read_vectors(given.vectors, trusted=given.trusted)
     if own_pairs:
         attract, repel = (read_pairs(path) if path else [] for path in (given.attract, given.repel))
     else:

@@ -48,6 +48,7 @@ class Arguments(argparse.Namespace):
     csv: str | None
     json: str | None
     listing: bool
+    trusted: bool
 
 
 def parser() -> argparse.ArgumentParser:
@@ -76,6 +77,8 @@ def parser() -> argparse.ArgumentParser:
     rows = "the rows as {}; without OUT in place of the table"
     add("--csv", nargs="?", const="-", metavar="OUT", help=rows.format("CSV"))
     add("--json", nargs="?", const="-", metavar="OUT", help=rows.format("JSON"))
+    trusted = "open gensim's own format, a pickle, which can run any code: only of files you made"
+    add("--trusted", action="store_true", help=trusted)
     listed = "print what metrics, conventions and queries there are"
     add("--list", action="store_true", dest="listing", help=listed)
     return options
@@ -141,7 +144,7 @@ def audit_files(given: Arguments, plans: Sequence[Sequence[Metric]]) -> list[Aud
 
     audited: list[Audited] = []
     for path, name, chosen in zip(given.vectors, _names(given.vectors), plans, strict=True):
-        rows = audit(read_vectors(path), chosen, seed=given.seed)
+        rows = audit(read_vectors(path, trusted=given.trusted), chosen, seed=given.seed)
         audited += [Audited(name, row, each) for row, each in rows]
     return audited
 

@@ -12,6 +12,7 @@ import pytest
 
 import biasbridge
 from biasbridge import audit, correlate, debias, gaps, query
+from biasbridge.__main__ import main as biasbridge_command
 from files import InputError
 from files.vectors import keyed, save_vectors
 from intrinsic import effect_size
@@ -147,3 +148,25 @@ def test_bad_words_are_refused() -> None:
     ):
         with pytest.raises(InputError, match=message):
             query(words)
+
+
+def test_what_gensim_saved_is_read_where_it_is_trusted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, words = str(tmp_path / "a.kv"), tmp_path / "mine.json"
+    keyed(WORDS, ROWS).save(path)
+    words.write_text(json.dumps({"mine": ROLES}), encoding="utf-8")
+    pair = ["--words", str(words)]
+    moved = [path, str(tmp_path / "b.vec"), *pair, "--direction", "debias"]
+    asked = [["intrinsic", path, *pair], ["debias", *moved], ["check", path, str(words)]]
+    for each in asked:
+        with pytest.raises(InputError, match=r"a\.kv is a Python pickle .* --trusted"):
+            biasbridge_command(each)
+        biasbridge_command([*each, "--trusted"])
+    assert "embedding.trusted=true" in capsys.readouterr().out
+    with pytest.raises(InputError, match="trusted=True in Python"):
+        audit(path, ROLES)
+    assert audit(path, ROLES, metrics=["weat"], trusted=True)["value"][0] == pytest.approx(
+        expected(), abs=1e-6
+    )
+    assert debias(path, ROLES, trusted=True).index_to_key == WORDS
