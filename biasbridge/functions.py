@@ -59,9 +59,9 @@ def audit(
     in a list, or by name, which come in the column ``vectors``. ``words``: queries of one's own
     (see ``query``). ``metrics``, ``queries``: these only. ``language``: of the vectors; by default
     that of the file's name, of their frequent words or of ``words``, else English. ``resamples``:
-    of the words, for ``low`` and ``high``. ``trusted``: open gensim's own files, pickles, which can run
-    any code. A score that cannot be had is NaN with its ``reason``; ``attrs["notes"]`` says what
-    was left out and why, and which language was seen.
+    of the words, for ``low`` and ``high``. ``trusted``: open gensim's own files, pickles, which can
+    run any code. A score that cannot be had is NaN with its ``reason``; ``attrs["notes"]`` says
+    what was left out and why, and which language was seen.
 
     Raises ``InputError`` as ``python -m intrinsic`` does.
     """
