@@ -151,13 +151,15 @@ def gaps(
     measures: str | Sequence[str] = (),
     compare: str | Sequence[str] = (),
     groups: str | Sequence[str] = (),
+    positive: str | Sequence[str] = (),
     multiclass: bool = False,
     least_support: int = 10,
 ) -> pd.DataFrame:
     """Measures of each group and the gaps between groups, with intervals: one row each.
 
-    ``predictions``: a table or the path of one, with columns ``gold`` and ``pred`` (0 or 1, of any
-    names with ``multiclass``) and ``group``; several ``pred`` are classifiers of the same items,
+    ``predictions``: a table or the path of one, with columns ``gold`` and ``pred`` (0 or 1; labels
+    of any names with ``positive``, those that count as 1, or with ``multiclass``, each against the
+    rest) and ``group``; several ``pred`` are classifiers of the same items,
     compared item by item; ``score``: their columns of scores, for areas under the ROC curve. A gap
     is positive where the unprivileged group fares worse. Compared are the privileged and the
     unprivileged group; of more groups the privileged and each other, or where none is privileged
@@ -180,6 +182,7 @@ def gaps(
         groups=",".join(_names(groups)),
         compare=",".join(_names(compare)),
         measures=",".join(_names(measures)),
+        positive=_names(positive),
         multiclass=multiclass,
         least_support=least_support,
     )

@@ -238,3 +238,13 @@ def test_a_text_is_one_name() -> None:
     asked = gaps(said, measures="recall", compare="rest", groups="a", least_support=0)
     assert set(asked["measure"]) == {"recall"}
     assert set(asked.query("kind == 'gap'")["unprivileged"]) == {"a"}
+
+
+def test_gaps_of_labels_of_any_names() -> None:
+    rng = np.random.default_rng(0)
+    numbers = pd.DataFrame(rng.integers(0, 2, (200, 2)), columns=["label", "prediction"])
+    numbers["group"] = rng.choice(["men", "women"], 200)
+    words = numbers.replace({"label": {0: "no", 1: "yes"}, "prediction": {0: "no", 1: "yes"}})
+    pd.testing.assert_frame_equal(gaps(words, positive="yes"), gaps(numbers))
+    with pytest.raises(InputError, match="positive=LABEL in Python"):
+        gaps(words)
