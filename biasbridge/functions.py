@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from math import isnan
 from os import PathLike
 from pathlib import Path
@@ -229,7 +228,7 @@ def debias(
     vectors: Vectors,
     words: Words = "gender_union",
     *,
-    direction: Direction = "debias",
+    direction: Direction | None = None,
     dose: float = 1.0,
     until: str | None = None,
     case: str = "lower",
@@ -238,29 +237,29 @@ def debias(
 ) -> KeyedVectors:
     """A copy of the vectors, moved by Attract-Repel: its words attract and repel each other.
 
-    ``words``: see ``query``. ``direction``: ``debias`` lowers the bias of the query, ``overbias``
-    raises it; ``dose``: how far, in [0, 1]; ``until``: as far as it takes for a score, such as
-    ``"weat6b=0"``, or, where ``words`` are one's own, of theirs. ``case``: ``lower`` takes the
+    ``words``: see ``query``. ``direction``: ``debias``, the default, lowers the bias of the query,
+    ``overbias`` raises it; ``dose``: how far, in [0, 1]; ``until``: as far as it takes for a score,
+    such as ``"weat6b=0"``, or, where ``words`` are one's own, of theirs, by default in the
+    direction in which it lies. ``case``: ``lower`` takes the
     words in lower case, ``exact`` as they are written. ``trusted``: see ``audit``. The
     vectors given are left as they are.
 
     Raises ``InputError`` where no pair of the words is in the vectors.
     """
     from debias.attract_repel import AttractRepel
-    from debias.until import Goal, find_dose
+    from debias.until import Goal, find_method
     from intrinsic.lookup import CASES
 
     if case not in CASES:
         raise InputError(f"case={case!r}: give one of {', '.join(CASES)}")
     asked = query(words)
     asked = asked.lowered() if case == "lower" else asked
-    given, method = _read(vectors, trusted=trusted), AttractRepel(direction, dose=dose)
+    given, method = _read(vectors, trusted=trusted), AttractRepel(direction or "debias", dose=dose)
     if until is not None:
         with ExitStack() as stack:
             own = None if isinstance(words, str) else _word_file(words, stack)
             goal = Goal.read(until, own)
-        pairs = method.constraints(asked)
-        method = replace(method, dose=find_dose(method, given, *pairs, goal, seed=seed))
+        method = find_method(method, given, asked, goal, direction, seed=seed)
     return method.modify(given, asked, seed=seed)
 
 

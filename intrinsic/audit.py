@@ -14,7 +14,7 @@ from files import InputError, nearest
 from files.language import UNDETERMINED, guess_language
 from intrinsic.metrics import METRICS
 from intrinsic.metrics.utility import SemanticQuality
-from intrinsic.wordsets import load_queries, query_names, read_wordsets
+from intrinsic.wordsets import load_queries, read_wordsets
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -194,5 +194,5 @@ def _nothing(
         )
     if names == ["sq"]:
         return "sq measures word similarity on a file; give one with --similarity"
-    remedy = f"give your own with --words, or choose from {', '.join(query_names())}"
+    remedy = "give your own with --words, or choose from those of --list"
     return f"there is no query for {about} in {language!r}; {remedy}"
