@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from rich.cells import cell_len
@@ -27,12 +28,16 @@ from files.options import Parser
 from files.printable import printable
 from files.tables import read_table, write_csv
 
+if TYPE_CHECKING:
+    from extrinsic.measures import Counts
+
 EPILOG = f"""\
 A gap is the privileged group's value minus the other group's, of the false positive and false
 negative rate (fpr, fnr) the other way round: positive = worse for the other group. Intervals are
 Wilson's score intervals at 95 %, of gaps Newcombe's, of the largest difference one that knows that
 a maximum was taken. Gold and predicted labels must be 0 or 1 unless --positive or --multiclass is
-given; an empty group counts in the rows "all" and in the rest. Measures: {", ".join(EVERY_MEASURE)}."""
+given; an empty group counts in the rows "all" and in the rest.
+Measures: {", ".join(EVERY_MEASURE)}."""
 
 REMEDY = (
     "; name the label that counts as 1 with --positive LABEL (positive=LABEL in Python), or take"
@@ -83,6 +88,7 @@ def prepare(table: pd.DataFrame, options: Options, pred: str, score: str) -> pd.
     """The columns by the names ``gap_table`` knows; an empty group becomes a missing one."""
     groups = column_of(table, options.group).astype("string")
     names = [options.gold, pred]
+    labels: Sequence[Counts | pd.Series]
     if options.multiclass:
         labels = [column_of(table, name) for name in names]
     elif options.positive:

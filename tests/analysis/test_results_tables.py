@@ -390,9 +390,9 @@ def test_a_gap_that_cannot_be_had_says_why(tables: Tables) -> None:
 
 def test_largest_differences_and_ratios_stand_in_tables_of_their_own(tables: Tables) -> None:
     kept = tables.extrinsic[tables.extrinsic["kind"] == "gap"].drop_duplicates("point")
-    ends = {"low": 0.1, "high": 0.3, "privileged": "men", "unprivileged": "women"}
+    kept = kept.assign(low=0.1, high=0.3, privileged="men", unprivileged="women")
     more = [
-        kept.assign(kind=kind, measure=measure, value=value, **ends)
+        kept.assign(kind=kind, measure=measure, value=value)
         for kind, value in (("largest", 0.2), ("ratio", 0.25))
         for measure in ("recall", "equalised_odds")
     ]
