@@ -158,9 +158,8 @@ def gaps(
 
     ``predictions``: a table or the path of one, with columns ``gold`` and ``pred`` (0 or 1; labels
     of any names with ``positive``, those that count as 1, or with ``multiclass``, each against the
-    rest) and ``group``; several ``pred`` are classifiers of the same items,
-    compared item by item; ``score``: their columns of scores, for areas under the ROC curve. A gap
-    is positive where the unprivileged group fares worse. Compared are the privileged and the
+    rest) and ``group``; several ``pred`` are classifiers of the same items, compared item by item;
+    ``score``: their columns of scores, for areas under the ROC curve. A gap is positive where the unprivileged group fares worse. Compared are the privileged and the
     unprivileged group; of more groups the privileged and each other, or where none is privileged
     each with the rest; and the two furthest apart; or what ``compare`` says (each, rest, largest).
     ``extrinsic.gaps`` has the formulas; a value that cannot be had is NaN with its ``reason``, and
@@ -240,9 +239,8 @@ def debias(
     ``words``: see ``query``. ``direction``: ``debias``, the default, lowers the bias of the query,
     ``overbias`` raises it; ``dose``: how far, in [0, 1]; ``until``: as far as it takes for a score,
     such as ``"weat6b=0"``, or, where ``words`` are one's own, of theirs, by default in the
-    direction in which it lies. ``case``: ``lower`` takes the
-    words in lower case, ``exact`` as they are written. ``trusted``: see ``audit``. The
-    vectors given are left as they are.
+    direction in which it lies. ``case``: ``lower`` takes the words in lower case, ``exact`` as they
+    are written. ``trusted``: see ``audit``. The vectors given are left as they are.
 
     Raises ``InputError`` where no pair of the words is in the vectors.
     """

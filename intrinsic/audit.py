@@ -170,7 +170,8 @@ def _asked(queries: Sequence[str], words: str | None, language: str) -> dict[str
     for query in asked.values():
         if query.language not in (language, "und"):
             taken = f"is in {query.language!r} and the vectors are taken to be in {language!r}"
-            remedy = f"give --language {query.language} if they are"
+            told = f"--language {query.language} (language={query.language!r} in Python)"
+            remedy = f"give {told} if they are"
             raise InputError(f"query {query.name!r} {taken}; {remedy}")
     return asked
 
