@@ -159,9 +159,10 @@ def gaps(
     ``predictions``: a table or the path of one, with columns ``gold`` and ``pred`` (0 or 1; labels
     of any names with ``positive``, those that count as 1, or with ``multiclass``, each against the
     rest) and ``group``; several ``pred`` are classifiers of the same items, compared item by item;
-    ``score``: their columns of scores, for areas under the ROC curve. A gap is positive where the unprivileged group fares worse. Compared are the privileged and the
-    unprivileged group; of more groups the privileged and each other, or where none is privileged
-    each with the rest; and the two furthest apart; or what ``compare`` says (each, rest, largest).
+    ``score``: their columns of scores, for areas under the ROC curve. A gap is positive where the
+    unprivileged group fares worse. Compared are the privileged and the unprivileged group; of more
+    groups the privileged and each other, or where none is privileged each with the rest; and the
+    two furthest apart; or what ``compare`` says (each, rest, largest).
     ``extrinsic.gaps`` has the formulas; a value that cannot be had is NaN with its ``reason``, and
     a note.
 
