@@ -1,8 +1,10 @@
 """What setuptools is not told by pyproject.toml: where a wheel keeps the rooms.
 
 In a checkout, and where that is installed as editable, they are top-level packages, ``files``,
-``train`` and so on. A wheel has them as ``biasbridge.rooms.files``: whoever installs it may have a
-``files.py``. Imports are the one thing that differs, and the commands that texts speak of.
+``train`` and so on, found by the path of the checkout: not by an import hook, before which a
+folder of the same name would come. A wheel has them as ``biasbridge.rooms.files``: whoever
+installs it may have a ``files.py``. Imports are the one thing that differs, and the commands that
+texts speak of.
 """
 
 from __future__ import annotations
@@ -67,4 +69,4 @@ def told(text: str, commands: dict[str, tuple[str, str]]) -> str:
     return text.replace("python train.py", "biasbridge train")
 
 
-setup(cmdclass={"build_py": BuildPy})
+setup(cmdclass={"build_py": BuildPy}, package_dir={"": "."})

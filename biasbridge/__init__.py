@@ -7,4 +7,12 @@ Importing the package loads none of them.
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from biasbridge.hidden import NEEDED, refuse_hidden
+
+refuse_hidden("files")
+_loaded, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> object:
+    refuse_hidden(*NEEDED.get(name, ()))
+    return _loaded(name)

@@ -37,6 +37,7 @@ class Arguments(argparse.Namespace):
     label: str | None
     group: str | None
     language: str | None
+    trusted: bool
 
 
 def add_arguments(options: argparse.ArgumentParser) -> None:
@@ -48,6 +49,8 @@ def add_arguments(options: argparse.ArgumentParser) -> None:
     add("--label", metavar="COL", help="column of the labels, 0 and 1")
     add("--group", metavar="COL", help="column of the groups; without one words tell them")
     add("--language", metavar="CODE", help="of the data (default: what they look like)")
+    trusted = "open gensim's own format, a pickle, which can run any code: only of files you made"
+    add("--trusted", action="store_true", help=trusted)
 
 
 @dataclass
@@ -61,12 +64,14 @@ class Data:
     paths: dict[str, Path] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
     language: str = UNDETERMINED
+    trusted: bool = False
 
     def overrides(self) -> list[str]:
         """What a run on them is asked for."""
         found = [f"language={self.language}"] if self.language != UNDETERMINED else []
         if "vectors" in self.paths:
             found += ["embedding=pretrained", f"embedding.path={self.paths['vectors']}"]
+            found += ["embedding.trusted=true"] * self.trusted
         if "corpus" in self.paths:
             found += ["corpus=text", f"corpus.path={self.paths['corpus']}"]
         if "posts" in self.paths:
@@ -86,7 +91,7 @@ def read_data(given: Arguments) -> Data:
     """Read every file as what it is. Raises ``InputError`` for one that is nothing of this, for two
     of a kind, and as the reader of its kind does.
     """
-    data = Data()
+    data = Data(trusted=given.trusted)
     for path in given.data:
         kind = kind_of(path)
         if kind in data.paths:
@@ -102,7 +107,7 @@ def read_data(given: Arguments) -> Data:
     if (vectors := data.paths.get("vectors")) is not None:
         from files.vectors import read_vectors  # loads gensim
 
-        data.vectors = read_vectors(vectors)
+        data.vectors = read_vectors(vectors, trusted=given.trusted)
     data.language = given.language or _language(data)
     return data
 

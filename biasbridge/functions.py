@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from math import isnan
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from debias.kinds import Direction
+    from intrinsic.audit import Audited
     from intrinsic.wordsets import Query
 
 # gensim's vectors, a path of a file, a table with a row a word, a vector by word
@@ -30,61 +31,92 @@ Vectors: TypeAlias = "KeyedVectors | str | PathLike[str] | pd.DataFrame | Mappin
 Words: TypeAlias = "Query | str | PathLike[str] | Mapping[str, object]"
 Predictions: TypeAlias = "pd.DataFrame | str | PathLike[str]"
 
+KINDS = (
+    "give KeyedVectors, a path, a table with a row a word, or an array by word; or several of these"
+    " in a list, or by name"
+)
 WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
 
 
 def audit(
-    vectors: Vectors | Mapping[str, Vectors],
+    vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors],
     words: Words | None = None,
     *,
-    metrics: Sequence[str] = (),
-    queries: Sequence[str] = (),
+    metrics: str | Sequence[str] = (),
+    queries: str | Sequence[str] = (),
     convention: str | None = None,
     language: str | None = None,
     case: str | None = None,
     min_found: float | None = None,
     resamples: int = 0,
     seed: int = 0,
+    trusted: bool = False,
 ) -> pd.DataFrame:
     """Every bias metric on any vectors: one row a score, columns as ``docs/results.md`` has them.
 
     ``vectors``: gensim's, a path, a table with a row a word, an array by word; or several of these
-    by name, which come in the column ``vectors``. ``words``: queries of one's own (see ``query``).
-    ``metrics``, ``queries``: these only. ``language``: of the vectors; by default that of ``words``
-    or of the file's name, else English. ``resamples``: of the words, for ``low`` and ``high``. A
-    score that cannot be had is NaN with its ``reason``; ``attrs["notes"]`` says what was left out.
+    in a list, or by name, which come in the column ``vectors``. ``words``: queries of one's own
+    (see ``query``). ``metrics``, ``queries``: these only. ``language``: of the vectors; by default
+    that of the file's name, of their frequent words or of ``words``, else English. ``resamples``:
+    of the words, for ``low`` and ``high``. ``trusted``: open gensim's own files, pickles, which can
+    run any code. A score that cannot be had is NaN with its ``reason``; ``attrs["notes"]`` says
+    what was left out and why, and which language was seen.
 
     Raises ``InputError`` as ``python -m intrinsic`` does.
     """
-    from intrinsic.audit import Audited, as_table, choose_metrics, language_of, not_asked
+    from intrinsic.audit import (
+        Audited,
+        as_table,
+        choose_metrics,
+        language_asked,
+        language_of,
+        not_asked,
+    )
     from intrinsic.audit import audit as scores_of
     from intrinsic.wordsets import read_wordsets
 
-    named = _several(vectors)
+    named, metrics, queries = _several(vectors), _names(metrics), _names(queries)
     audited: list[Audited] = []
     notes: list[str] = []
     with ExitStack() as stack:
         file = _word_file(words, stack)
         own = list(read_wordsets(file).queries.values()) if file else []
-        told = sorted({each.language for each in own} - {"und"})
+        asked = language_asked(queries, file)
         for name, each in named.items():
+            read = _read(each, trusted=trusted)
+            seen = language_of(name, read.index_to_key, asked)
             chosen = choose_metrics(
                 metrics,
                 queries=queries,
                 words=file,
                 convention=convention,
-                language=language or (told[0] if len(told) == 1 else language_of(name)),
+                language=language or seen.code,
                 case=case,
                 min_found=min_found,
                 resamples=resamples,
             )
-            rows = scores_of(_read(each), chosen, seed=seed)
-            audited += [Audited(name, *row) for row in rows]
+            audited += [Audited(name, *row) for row in scores_of(read, chosen, seed=seed)]
+            notes += [seen.remark] if seen.remark and not language else []
             notes += [line for metric in chosen for line in metric.remarks()]
             notes += not_asked(chosen, own)
     table = as_table(audited)
-    table.attrs["notes"] = list(dict.fromkeys(notes))
+    table.attrs["notes"] = [*dict.fromkeys(notes), *_left_out(audited)]
     return table
+
+
+def _left_out(audited: Sequence[Audited]) -> list[str]:
+    """How many scores have no value; and of which vectors, metrics and queries, by reason."""
+    several = len({one.vectors for one in audited}) > 1
+    without: dict[str, list[str]] = {}
+    for one in audited:
+        if isnan(one.score.value):
+            of = f"{one.score.metric} {one.score.query} {one.score.part}".rstrip()
+            of = f"{one.vectors}: {of}" if several else of
+            without.setdefault(one.score.reason, []).append(of)
+    if not without:
+        return []
+    total = f"{sum(map(len, without.values()))} of {len(audited)} scores have no value"
+    return [total, *(f"{', '.join(names)}: {reason}" for reason, names in without.items())]
 
 
 def query(words: Words, name: str | None = None, *, language: str = "und") -> Query:
@@ -115,20 +147,22 @@ def gaps(
     pred: str | Sequence[str] = "prediction",
     group: str = "group",
     score: str | Sequence[str] = (),
-    measures: Sequence[str] = (),
-    compare: Sequence[str] = (),
-    groups: Sequence[str] = (),
+    measures: str | Sequence[str] = (),
+    compare: str | Sequence[str] = (),
+    groups: str | Sequence[str] = (),
+    positive: str | Sequence[str] = (),
     multiclass: bool = False,
     least_support: int = 10,
 ) -> pd.DataFrame:
     """Measures of each group and the gaps between groups, with intervals: one row each.
 
-    ``predictions``: a table or the path of one, with columns ``gold`` and ``pred`` (0 or 1, of any
-    names with ``multiclass``) and ``group``; several ``pred`` are classifiers of the same items,
-    compared item by item; ``score``: their columns of scores, for areas under the ROC curve. A gap
-    is positive where the unprivileged group fares worse. Compared are the privileged and the
-    unprivileged group; of more groups the privileged and each other, or where none is privileged
-    each with the rest; and the two furthest apart; or what ``compare`` says (each, rest, largest).
+    ``predictions``: a table or the path of one, with columns ``gold`` and ``pred`` (0 or 1; labels
+    of any names with ``positive``, those that count as 1, or with ``multiclass``, each against the
+    rest) and ``group``; several ``pred`` are classifiers of the same items, compared item by item;
+    ``score``: their columns of scores, for areas under the ROC curve. A gap is positive where the
+    unprivileged group fares worse. Compared are the privileged and the unprivileged group; of more
+    groups the privileged and each other, or where none is privileged each with the rest; and the
+    two furthest apart; or what ``compare`` says (each, rest, largest).
     ``extrinsic.gaps`` has the formulas; a value that cannot be had is NaN with its ``reason``, and
     a note.
 
@@ -144,9 +178,10 @@ def gaps(
         score=scores,
         privileged=privileged,
         unprivileged=unprivileged,
-        groups=",".join(groups),
-        compare=",".join(compare),
-        measures=",".join(measures),
+        groups=",".join(_names(groups)),
+        compare=",".join(_names(compare)),
+        measures=",".join(_names(measures)),
+        positive=_names(positive),
         multiclass=multiclass,
         least_support=least_support,
     )
@@ -167,9 +202,9 @@ def correlate(
     x: str,
     y: str,
     *,
-    by: Sequence[str] = (),
-    cluster: Sequence[str] = (),
-    base: Sequence[str] = (),
+    by: str | Sequence[str] = (),
+    cluster: str | Sequence[str] = (),
+    base: str | Sequence[str] = (),
     unbiased: float = 0.0,
 ) -> pd.DataFrame:
     """How the columns ``x`` (scores) and ``y`` (gaps) go together: one row a slice of ``by``.
@@ -184,7 +219,8 @@ def correlate(
     from analysis.correlate import correlate as findings
     from analysis.findings import STATISTICS, correlation_table
 
-    found = findings(_table(table), x=x, y=y, by=by, cluster=cluster, base=base, unbiased=unbiased)
+    by, units = _names(by), {"cluster": _names(cluster), "base": _names(base)}
+    found = findings(_table(table), x=x, y=y, by=by, **units, unbiased=unbiased)
     return _with_notes(correlation_table(found, [*by, *STATISTICS]), "reason", "caution")
 
 
@@ -192,41 +228,44 @@ def debias(
     vectors: Vectors,
     words: Words = "gender_union",
     *,
-    direction: Direction = "debias",
+    direction: Direction | None = None,
     dose: float = 1.0,
     until: str | None = None,
     case: str = "lower",
     seed: int = 0,
+    trusted: bool = False,
 ) -> KeyedVectors:
     """A copy of the vectors, moved by Attract-Repel: its words attract and repel each other.
 
-    ``words``: see ``query``. ``direction``: ``debias`` lowers the bias of the query, ``overbias``
-    raises it; ``dose``: how far, in [0, 1]; ``until``: as far as it takes for a score, such as
-    ``"weat6b=0"``, or, where ``words`` are one's own, of theirs. ``case``: ``lower`` takes the
-    words in lower case, ``exact`` as they are written. The vectors given are left as they are.
+    ``words``: see ``query``. ``direction``: ``debias``, the default, lowers the bias of the query,
+    ``overbias`` raises it; ``dose``: how far, in [0, 1]; ``until``: as far as it takes for a score,
+    such as ``"weat6b=0"``, or, where ``words`` are one's own, of theirs, by default in the
+    direction in which it lies. ``case``: ``lower`` takes the words in lower case, ``exact`` as they
+    are written. ``trusted``: see ``audit``. The vectors given are left as they are.
 
     Raises ``InputError`` where no pair of the words is in the vectors.
     """
     from debias.attract_repel import AttractRepel
-    from debias.until import Goal, find_dose
+    from debias.until import Goal, find_method
     from intrinsic.lookup import CASES
 
     if case not in CASES:
         raise InputError(f"case={case!r}: give one of {', '.join(CASES)}")
     asked = query(words)
     asked = asked.lowered() if case == "lower" else asked
-    given, method = _read(vectors), AttractRepel(direction, dose=dose)
+    given, method = _read(vectors, trusted=trusted), AttractRepel(direction or "debias", dose=dose)
     if until is not None:
         with ExitStack() as stack:
             own = None if isinstance(words, str) else _word_file(words, stack)
             goal = Goal.read(until, own)
-        pairs = method.constraints(asked)
-        method = replace(method, dose=find_dose(method, given, *pairs, goal, seed=seed))
+        method = find_method(method, given, asked, goal, direction, seed=seed)
     return method.modify(given, asked, seed=seed)
 
 
-def _several(vectors: Vectors | Mapping[str, Vectors]) -> dict[str, Vectors]:
-    """Vectors by name: a mapping to arrays is one embedding, a mapping to others is several."""
+def _several(vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors]) -> dict[str, Vectors]:
+    """Vectors by name: a mapping to arrays is one embedding, a mapping to others is several; in a
+    list a file is called by its name, others by their place.
+    """
     if isinstance(vectors, str | PathLike):
         return {Path(vectors).name: vectors}
     if isinstance(vectors, Mapping):
@@ -238,10 +277,22 @@ def _several(vectors: Vectors | Mapping[str, Vectors]) -> dict[str, Vectors]:
             isinstance(each, KeyedVectors | DataFrame | Mapping | str | PathLike) for each in values
         ):
             return {str(name): cast("Vectors", each) for name, each in vectors.items()}
+    if isinstance(vectors, list | tuple):
+        return _listed(vectors)
     return {"vectors": cast("Vectors", vectors)}
 
 
-def _read(vectors: Vectors) -> KeyedVectors:
+def _listed(several: Sequence[Vectors]) -> dict[str, Vectors]:
+    named: dict[str, Vectors] = {}
+    for place, each in enumerate(several, start=1):
+        file = Path(each).name if isinstance(each, str | PathLike) else ""
+        named[file if file and file not in named else f"vectors {place}"] = each
+    if not named:
+        raise InputError(f"vectors is an empty list; {KINDS}")
+    return named
+
+
+def _read(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
     """The vectors as gensim has them. Raises ``InputError`` for rows that are no vectors."""
     from gensim.models import KeyedVectors
 
@@ -250,13 +301,12 @@ def _read(vectors: Vectors) -> KeyedVectors:
     if isinstance(vectors, KeyedVectors):
         return vectors
     if isinstance(vectors, str | PathLike):
-        return read_vectors(Path(vectors))
+        return read_vectors(Path(vectors), trusted=trusted)
     from pandas import DataFrame
 
     if not isinstance(vectors, DataFrame | Mapping):
         given = type(vectors).__name__
-        remedy = "give KeyedVectors, a path, a table with a row a word, or an array by word"
-        raise InputError(f"vectors is {given}; {remedy}")
+        raise InputError(f"vectors is {given}; {KINDS}")
     words = list(map(str, vectors.index if isinstance(vectors, DataFrame) else vectors))
     rows = vectors if isinstance(vectors, DataFrame) else list(vectors.values())
     try:

@@ -200,10 +200,11 @@ def labelled(
     source: str,
     seed: int,
     test_share: float = 0.0,
+    option: str = "source",
 ) -> pd.DataFrame:
     """Posts (see ``corpora.kinds.Source``) from a table with ``text``, ``label`` and maybe
     ``group``, ``split`` and what a ``PostChallenge`` has: checked, tokenised as tweets are, and
-    shuffled; ``raw`` is the text as it was.
+    shuffled; ``raw`` is the text as it was. ``option`` is what a command line calls the source.
 
     Posts without a group belong to the group ``none``; of those without a split ``test_share`` are
     held out, at 0 all are to be cross-validated. Raises ``InputError`` for labels that cannot
@@ -216,7 +217,7 @@ def labelled(
         raise InputError(f"{source}: the text column is empty; name another column")
     posts = pd.DataFrame({"id": [str(number) for number in range(len(table))], "text": texts})
     posts["raw"] = table["text"].astype(str).to_list()
-    posts["label"] = _labels(table["label"], positive, source)
+    posts["label"] = _labels(table["label"], positive, source, option)
     if "group" in table:
         posts["group"] = _groups(table["group"], source)
     for name in ("term", "frame"):
@@ -240,7 +241,9 @@ def held_out(texts: Iterable[str], share: float) -> list[str]:
     return ["test" if int.from_bytes(each) < share * 2**64 else "train" for each in hashes]
 
 
-def _labels(cells: Iterable[object], positive: Sequence[str | int], source: str) -> list[int]:
+def _labels(
+    cells: Iterable[object], positive: Sequence[str | int], source: str, option: str = "source"
+) -> list[int]:
     """0 and 1 from labels of any spelling; ``1``, ``1.0`` and ``True`` are one label."""
     found = _texts(cells)
     if missing := sum(label in NO_LABEL for label in found):
@@ -249,7 +252,7 @@ def _labels(cells: Iterable[object], positive: Sequence[str | int], source: str)
     wanted = {_plain(label) for label in _texts(positive)} or {"1"}
     if not positive and (unknown := sorted({*plain} - {"0", "1"})):
         beyond = f"labels beyond 0 and 1: {', '.join(unknown[:5])}"
-        raise InputError(f"{source}: {beyond}; name those that count as 1 in source.positive")
+        raise InputError(f"{source}: {beyond}; name those that count as 1 in {option}.positive")
     if positive and (unknown := sorted(wanted - {*plain})):
         there = f"labels: {', '.join(sorted({*plain})[:10])}"
         raise InputError(f"{source}: no post has the label {', '.join(unknown)}; {there}")

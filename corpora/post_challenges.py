@@ -141,4 +141,6 @@ class TableChallenge(OneFile):
             "frame": self.frame,
         }
         picked = pick_columns(table, columns, self.path)
-        return labelled(picked, positive=self.positive, source=self.path, seed=seed)
+        return labelled(
+            picked, positive=self.positive, source=self.path, seed=seed, option="challenge"
+        )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, get_args
 from debias.attract_repel import AttractRepel, Norms
 from debias.constraints import Pair, mean_cosine, read_pairs, usable_pairs
 from debias.kinds import Direction
-from debias.until import Goal, find_dose
+from debias.until import Goal, find_dose, find_method
 from debias.word_choice import WordChoice
 from files import InputError, run_cli
 from files.atomic import require_new
@@ -32,6 +32,7 @@ class Arguments(argparse.Namespace):
     vectors: Path
     out: Path
     force: bool
+    trusted: bool
     direction: Direction | None
     dose: float | None
     until: str | None
@@ -59,8 +60,10 @@ def parser() -> argparse.ArgumentParser:
     out = "the copy; its suffix tells the format where that of VECTORS cannot be written"
     add("out", type=Path, help=out)
     add("--force", action="store_true", help="replace OUT, or the file of --write-words")
+    trusted = "open gensim's own format, a pickle, which can run any code: only of files you made"
+    add("--trusted", action="store_true", help=trusted)
     add("--method", choices=["attract_repel"], default="attract_repel")
-    direction = "lower or raise the bias of the query"
+    direction = "lower or raise the bias of the query (default with --until: as its score asks)"
     add("--direction", choices=get_args(Direction), help=direction)
     dose = "how far to go, from 0 (untouched) to 1 (default)"
     add("--dose", type=float, help=dose)
@@ -72,7 +75,9 @@ def parser() -> argparse.ArgumentParser:
     add("--norms", choices=get_args(Norms), default="keep", help=norms)
     add("--seed", type=int, default=0)
 
-    add = options.add_argument_group("the words of a query, with --direction").add_argument
+    add = options.add_argument_group(
+        "the words of a query, with --direction or --until"
+    ).add_argument
     query = "weat6b, weat7, ..., or one of --words (default: gender_union, or the only one there)"
     add("--query", metavar="NAME", help=query)
     add("--words", metavar="FILE", help=f"your own queries, JSON or YAML: {EXAMPLE}")
@@ -105,18 +110,22 @@ def main(arguments: list[str] | None = None) -> int:
     method = AttractRepel(given.direction or "debias", dose=dose, norms=given.norms)
     goal = _goal(given)
     words = _word_choice(given)
-    vectors = read_vectors(given.vectors)
+    vectors = read_vectors(given.vectors, trusted=given.trusted)
     if own_pairs:
         attract, repel = (read_pairs(path) if path else [] for path in (given.attract, given.repel))
     else:
         query = words.words(vectors)
+        if goal:
+            method = find_method(method, vectors, query, goal, given.direction, seed=given.seed)
         attract, repel = method.constraints(query)
         if given.write_words:
             write_query(query, given.write_words)
     if goal:
-        found = find_dose(method, vectors, attract, repel, goal, seed=given.seed)
-        method = replace(method, dose=found)
-        print(f"dose {found:.4f}: {goal.name} is {goal.value:g}")
+        if own_pairs:
+            found = find_dose(method, vectors, attract, repel, goal, seed=given.seed)
+            method = replace(method, dose=found)
+        way = "" if own_pairs or given.direction else f"direction {method.direction}, "
+        print(f"{way}dose {method.dose:.4f}: {goal.name} is {goal.value:g}")
     moved = method.modify_pairs(vectors, attract, repel, seed=given.seed)
     if goal:
         compare(vectors, moved, goal, given)
@@ -182,9 +191,10 @@ def _check_words(given: Arguments, own_pairs: bool) -> None:
             "--attract and --repel say what is moved and where; leave out --direction and what"
             " concerns a query"
         )
-    if not own_pairs and given.direction is None:
+    if not own_pairs and given.direction is None and given.until is None:
         raise InputError(
-            "give --direction debias or overbias, or pairs of your own with --attract and --repel"
+            "give --direction debias or overbias, or --until, which tells it, or pairs of your own"
+            " with --attract and --repel"
         )
 
 

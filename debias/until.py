@@ -28,6 +28,10 @@ STEPS = 20  # doses looked at from 0 to 1 before the crossing is closed in on
 CLOSE = 1e-3  # of the score, or of the dose where the score jumps
 
 
+class UnreachedError(InputError):
+    """A score does not come to the value that is wanted."""
+
+
 class Goal(NamedTuple):
     """A score that is wanted: that of a metric on a query."""
 
@@ -107,10 +111,44 @@ def find_dose(
         low, at_low = high, at_high
     start, end = goal.score(small), at_low + goal.value
     way = f"it goes from {start:.4f} at dose 0 to {end:.4f} at dose 1"
-    raise InputError(
+    raise UnreachedError(
         f"{goal.name} does not come to {goal.value:g}: {way}; take the other direction, or words"
         " that are in the query"
     )
+
+
+def find_method(
+    method: AttractRepel,
+    vectors: KeyedVectors,
+    query: Query,
+    goal: Goal,
+    direction: Direction | None = None,
+    *,
+    seed: int,
+) -> AttractRepel:
+    """The method with the direction and the dose at which the score is the goal's value.
+
+    Where no ``direction`` is given, a score above the value is lowered by debiasing and one below
+    it raised by overbiasing, as WEAT is; where that does not lead there (RND falls as bias grows),
+    the other one is taken. Raises ``InputError`` as ``find_dose`` does.
+    """
+    ways: tuple[Direction, ...] = ("debias", "overbias")
+    if direction is not None:
+        ways = (direction,)
+    elif goal.score(vectors) < goal.value:
+        ways = ("overbias", "debias")
+    for way in ways:
+        tried = replace(method, direction=way)
+        try:
+            dose = find_dose(tried, vectors, *tried.constraints(query), goal, seed=seed)
+        except UnreachedError:
+            if direction is not None:
+                raise
+        else:
+            return replace(tried, dose=dose)
+    never = f"{goal.name} comes to {goal.value:g} in neither direction"
+    nearer = f"take a value nearer to {goal.score(vectors):.4f}, which it is"
+    raise UnreachedError(f"{never}; {nearer}, or words that are in the query")
 
 
 def _crossing(beyond: Callable[[float], float], low: float, high: float, at_low: float) -> float:
@@ -173,5 +211,5 @@ class AttractRepelUntil:
         """A copy moved that far. Raises ``InputError`` as ``find_dose`` does."""
         method = AttractRepel(self.direction)
         goal = Goal.of(self.metric, self.query, self.value, self.words)
-        dose = find_dose(method, vectors, *method.constraints(query), goal, seed=seed)
-        return replace(method, dose=dose).modify(vectors, query, seed=seed)
+        found = find_method(method, vectors, query, goal, self.direction, seed=seed)
+        return found.modify(vectors, query, seed=seed)

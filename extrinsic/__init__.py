@@ -3,3 +3,7 @@
 ``tagger`` tags posts by gender words, ``cnn`` and ``linear`` classify them, ``gaps`` turns
 anybody's predictions into performance gaps.
 """
+
+from biasbridge.hidden import refuse_hidden
+
+refuse_hidden("files", "intrinsic")

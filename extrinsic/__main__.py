@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from rich.cells import cell_len
@@ -19,7 +20,7 @@ from extrinsic.gaps import DEFAULT as DEFAULT_GAPS
 from extrinsic.measured import larger_is_better
 from extrinsic.multiclass import class_rows
 from extrinsic.paired import classifier_rows
-from extrinsic.predictions import binary, column_of
+from extrinsic.predictions import binary, column_of, positive_of
 from extrinsic.ranking import RANKINGS
 from extrinsic.rows import Row, as_table
 from files import InputError, atomic_path, run_cli
@@ -27,13 +28,21 @@ from files.options import Parser
 from files.printable import printable
 from files.tables import read_table, write_csv
 
+if TYPE_CHECKING:
+    from extrinsic.measures import Counts
+
 EPILOG = f"""\
 A gap is the privileged group's value minus the other group's, of the false positive and false
 negative rate (fpr, fnr) the other way round: positive = worse for the other group. Intervals are
 Wilson's score intervals at 95 %, of gaps Newcombe's, of the largest difference one that knows that
-a maximum was taken. Gold and predicted labels must be 0 or 1 unless --multiclass is given; an empty
-group counts in the rows "all" and in the rest. Measures: {", ".join(EVERY_MEASURE)}."""
+a maximum was taken. Gold and predicted labels must be 0 or 1 unless --positive or --multiclass is
+given; an empty group counts in the rows "all" and in the rest.
+Measures: {", ".join(EVERY_MEASURE)}."""
 
+REMEDY = (
+    "; name the label that counts as 1 with --positive LABEL (positive=LABEL in Python), or take"
+    " each label against the rest with --multiclass (multiclass=True)"
+)
 SHOWN = 200  # rows of a kind: no more can be read in a terminal
 KINDS = ("value", "gap", "largest", "ratio")
 WORDS = ("classifier", "class", "measure", "group", "note")
@@ -53,6 +62,7 @@ class Options(argparse.Namespace):
     groups: str | None
     compare: str | None
     measures: str | None
+    positive: list[str] | None
     multiclass: bool
     least_support: int
     csv: Path | None
@@ -77,8 +87,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def prepare(table: pd.DataFrame, options: Options, pred: str, score: str) -> pd.DataFrame:
     """The columns by the names ``gap_table`` knows; an empty group becomes a missing one."""
     groups = column_of(table, options.group).astype("string")
-    read = column_of if options.multiclass else binary
-    found = pd.DataFrame({"label": read(table, options.gold), "prediction": read(table, pred)})
+    names = [options.gold, pred]
+    labels: Sequence[Counts | pd.Series]
+    if options.multiclass:
+        labels = [column_of(table, name) for name in names]
+    elif options.positive:
+        labels = [*positive_of(table, names, options.positive).T]
+    else:
+        labels = [binary(table, name, REMEDY) for name in names]
+    found = pd.DataFrame(dict(zip(("label", "prediction"), labels, strict=True)))
     if score:
         found["score"] = column_of(table, score)
     return found.assign(group=groups.mask(groups == ""))
@@ -128,6 +145,8 @@ def _check(options: Options) -> None:
     if options.score and len(options.score) != len(options.pred):
         given = f"{len(options.score)} --score and {len(options.pred)} --pred"
         raise InputError(f"{given}; give a column of scores for each of the predictions")
+    if options.multiclass and options.positive:
+        raise InputError("--multiclass is of every label, --positive of one; give one of the two")
     if options.multiclass and len(options.pred) > 1:
         raise InputError("--multiclass measures one classifier; give one --pred")
     if options.unprivileged and not options.privileged:
@@ -169,6 +188,8 @@ def _parser() -> argparse.ArgumentParser:
     compare += " others and each), largest (the two furthest apart)"
     add("--compare", metavar="LIST", help=compare)
     add("--measures", metavar="LIST", help="those below (default precision,recall,f1,fpr)")
+    positive = "a label that counts as 1, all others as 0; once more for each further one"
+    add("--positive", action="append", metavar="LABEL", help=positive)
     add("--multiclass", action="store_true", help="labels of any names, each against the rest")
     fewest = "fewest items that give a group a value (default 10; 0: any)"
     add("--least-support", type=int, default=10, metavar="N", help=fewest)

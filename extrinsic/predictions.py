@@ -14,6 +14,8 @@ from extrinsic.sample import Sample
 from files import InputError, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from extrinsic.gaps import Gaps
     from extrinsic.intervals import Floats
     from extrinsic.measures import Counts
@@ -34,8 +36,10 @@ def read_sample(predictions: pd.DataFrame, gaps: Gaps) -> Sample:
     return Sample(groups, code, cell, score, unit, drawn, gaps.level, gaps.least_support)
 
 
-def binary(table: pd.DataFrame, column: str) -> Counts:
-    """A column of 0 and 1 (also text or booleans) as integers; ``InputError`` for anything else."""
+def binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
+    """A column of 0 and 1 (also text or booleans) as integers; ``InputError``, which ends in the
+    ``remedy``, for anything else.
+    """
     values = column_of(table, column)
     numbers = pd.to_numeric(values, errors="coerce").astype("float64")
     bad = ~numbers.isin([0.0, 1.0]).to_numpy()
@@ -43,9 +47,39 @@ def binary(table: pd.DataFrame, column: str) -> Counts:
         examples = ", ".join(repr(value) for value in values[bad].unique().tolist()[:3])
         raise InputError(
             f"column {column!r} holds {examples} in {bad.sum()} of {len(values)} rows; it must be 0"
-            " or 1 in every row"
+            f" or 1 in every row{remedy}"
         )
     return np.asarray(numbers, dtype=np.int64)
+
+
+def positive_of(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[str]) -> Counts:
+    """Columns of labels of any names as 1, for the ``positive`` ones, and 0: (rows, columns).
+
+    Raises ``InputError`` for a row without a label, a positive label that no row of the first
+    column has, and labels of another column that the first does not have.
+    """
+    cells = [column_of(table, name) for name in columns]
+    for name, column in zip(columns, cells, strict=True):
+        if missing := int((column.isna() | (column.astype(str).str.strip() == "")).sum()):
+            raise InputError(f"column {name!r} has no label in {missing} of {len(table)} rows")
+    plain = [column.map(_plain) for column in cells]
+    known = {*plain[0]}
+    for label in positive:
+        if _plain(label) not in known:
+            there = f"{nearest(label, known)}; labels: {', '.join(sorted(known)[:10])}"
+            raise InputError(f"no row of column {columns[0]!r} has the label {label!r}{there}")
+    for name, column in zip(columns, plain, strict=True):
+        if unknown := sorted({*column} - known):
+            told = f"column {name!r} holds {unknown[0]!r}, which {columns[0]!r} does not"
+            raise InputError(f"{told}; its labels: {', '.join(sorted(known)[:10])}")
+    counted = {_plain(label) for label in positive}
+    return np.column_stack([column.isin(counted) for column in plain]).astype(np.int64)
+
+
+def _plain(label: object) -> str:
+    """A label as text; ``1``, ``1.0`` and ``True`` are one."""
+    text = str(label).strip()
+    return {"True": "1", "False": "0"}.get(text, text.removesuffix(".0"))
 
 
 def column_of(table: pd.DataFrame, column: str) -> pd.Series:

@@ -2,4 +2,8 @@
 
 import lazy_loader
 
+from biasbridge.hidden import refuse_hidden
+
+refuse_hidden("files")
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -48,6 +48,7 @@ class Arguments(argparse.Namespace):
     csv: str | None
     json: str | None
     listing: bool
+    trusted: bool
 
 
 def parser() -> argparse.ArgumentParser:
@@ -67,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
     add("--case", choices=get_args(Case), help=lower)
     found = "share of each word set that must be found (default 0.5)"
     add("--min-found", type=float, metavar="SHARE", help=found)
-    language = "of the vectors; default: what the file name states, else en"
+    language = "of the vectors; default: as the file name or their frequent words tell, else en"
     add("--language", metavar="CODE", help=language)
     resamples = "of the words, for the interval of each score (low and high)"
     add("--resamples", type=int, default=0, metavar="N", help=resamples)
@@ -76,6 +77,8 @@ def parser() -> argparse.ArgumentParser:
     rows = "the rows as {}; without OUT in place of the table"
     add("--csv", nargs="?", const="-", metavar="OUT", help=rows.format("CSV"))
     add("--json", nargs="?", const="-", metavar="OUT", help=rows.format("JSON"))
+    trusted = "open gensim's own format, a pickle, which can run any code: only of files you made"
+    add("--trusted", action="store_true", help=trusted)
     listed = "print what metrics, conventions and queries there are"
     add("--list", action="store_true", dest="listing", help=listed)
     return options
@@ -94,12 +97,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise InputError("give one or more files of word vectors, or --list")
     from intrinsic.audit import as_table
 
-    plans = plan_files(given)
-    audited = audit_files(given, plans)
+    asked = plan_files(given)
+    audited, remarks = audit_files(given, asked)
     table = as_table(audited)
     if "-" not in (given.csv, given.json):
         print_scores(audited, console, each=given.each)
-        print_remarks(plans, given.words, console)
+        for line in remarks:
+            _print(console, line, "italic")
         if len(given.vectors) > 1:
             print_ranks(table, console)
     if given.csv:
@@ -111,39 +115,55 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def plan_files(given: Arguments) -> list[list[Metric]]:
-    """What is asked of every file, checked before the first is opened."""
-    from intrinsic.audit import choose_metrics, language_of
+def plan_files(given: Arguments) -> str:
+    """Check what is asked of every file before the first is opened; the language it is asked in."""
+    from intrinsic.audit import language_asked, language_of
 
     for path in given.vectors:
         if not path.exists():
             open_plain(path)
-    return [
-        choose_metrics(
-            given.metric,
-            queries=given.query,
-            words=given.words,
-            convention=given.convention,
-            language=given.language or language_of(path),
-            similarity=given.similarity,
-            case=given.case,
-            min_found=given.min_found,
-            resamples=given.resamples,
-        )
-        for path in given.vectors
-    ]
+    asked = language_asked(given.query, given.words)
+    for path in given.vectors:
+        _metrics(given, language_of(path, asked=asked).code)
+    return asked
 
 
-def audit_files(given: Arguments, plans: Sequence[Sequence[Metric]]) -> list[Audited]:
-    """The scores of every file."""
+def _metrics(given: Arguments, language: str) -> list[Metric]:
+    from intrinsic.audit import choose_metrics
+
+    return choose_metrics(
+        given.metric,
+        queries=given.query,
+        words=given.words,
+        convention=given.convention,
+        language=given.language or language,
+        similarity=given.similarity,
+        case=given.case,
+        min_found=given.min_found,
+        resamples=given.resamples,
+    )
+
+
+def audit_files(given: Arguments, asked: str) -> tuple[list[Audited], list[str]]:
+    """The scores of every file, and what is said of them: the language seen, groups that a metric
+    does not compare, queries that lack a role.
+    """
     from files.vectors import read_vectors  # loads gensim: not before the arguments are right
-    from intrinsic.audit import Audited, audit
+    from intrinsic.audit import Audited, audit, language_of, not_asked
+    from intrinsic.wordsets import read_wordsets
 
+    own = list(read_wordsets(given.words).queries.values()) if given.words else []
     audited: list[Audited] = []
-    for path, name, chosen in zip(given.vectors, _names(given.vectors), plans, strict=True):
-        rows = audit(read_vectors(path), chosen, seed=given.seed)
-        audited += [Audited(name, row, each) for row, each in rows]
-    return audited
+    remarks: list[str] = []
+    for path, name in zip(given.vectors, _names(given.vectors), strict=True):
+        vectors = read_vectors(path, trusted=given.trusted)
+        language = language_of(path, vectors.index_to_key, asked)
+        chosen = _metrics(given, language.code)
+        audited += [Audited(name, *row) for row in audit(vectors, chosen, seed=given.seed)]
+        remarks += [language.remark] if language.remark and not given.language else []
+        remarks += [line for metric in chosen for line in metric.remarks()]
+        remarks += not_asked(chosen, own)
+    return audited, list(dict.fromkeys(remarks))
 
 
 def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) -> None:
@@ -174,18 +194,6 @@ def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) ->
     if lost:
         what = f"{len(lost)} different words, pairs or rows"
         _print(console, f"{what} were not found; --json and --csv name them")
-
-
-def print_remarks(plans: Sequence[Sequence[Metric]], words: str | None, console: Console) -> None:
-    """What was left out: groups that a metric does not compare, queries that lack a role."""
-    from intrinsic.audit import not_asked
-    from intrinsic.wordsets import read_wordsets
-
-    queries = read_wordsets(words).queries.values() if words else ()
-    told = [line for plan in plans for metric in plan for line in metric.remarks()]
-    told += [line for plan in plans for line in not_asked(plan, queries)]
-    for line in dict.fromkeys(told):
-        _print(console, line, "italic")
 
 
 def _lines(one: Audited, *, several: bool, bounds: bool, each: bool) -> list[list[str]]:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from files import InputError, nearest
+from files.language import UNDETERMINED, guess_language
 from intrinsic.metrics import METRICS
 from intrinsic.metrics.utility import SemanticQuality
-from intrinsic.wordsets import load_queries, query_names, read_wordsets
+from intrinsic.wordsets import load_queries, read_wordsets
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
 LANGUAGES = ("de", "en", "es", "hr", "it", "ru", "tr")
+FREQUENT = 200  # words, by which a language is told
 NAMED = re.compile(r"(?:^|[._-])(" + "|".join(LANGUAGES) + r")(?=[._-]|$)")
 
 
@@ -34,10 +36,33 @@ class Audited(NamedTuple):
     each: Mapping[str, float]
 
 
-def language_of(path: str | Path) -> str:
-    """The language in a file name, as in ``cc.es.300.vec``; English where there is none."""
-    found = NAMED.search(Path(path).name)
-    return found.group(1) if found else "en"
+class Language(NamedTuple):
+    """The language that vectors are taken to be in, and what is to be said of it."""
+
+    code: str
+    remark: str = ""
+
+
+def language_of(
+    name: str | Path, frequent: Sequence[str] = (), asked: str = UNDETERMINED
+) -> Language:
+    """The language in the name of a file, as in ``cc.es.300.vec``, else that of the grammar among
+    the ``frequent`` words, else the one ``asked`` in, else English.
+    """
+    if found := NAMED.search(Path(name).name):
+        return Language(found.group(1))
+    seen = guess_language(word.lower() for word in frequent[:FREQUENT])
+    if seen == UNDETERMINED:
+        return Language("en" if asked == UNDETERMINED else asked)
+    told = f"{Path(name).name} is taken to be in {seen!r}, by its frequent words"
+    return Language(seen, "" if seen == "en" else f"{told}; give the language if it is another")
+
+
+def language_asked(queries: Sequence[str], words: str | None) -> str:
+    """The one language that the queries asked are in; ``und`` where none is known, or several."""
+    asked = load_queries(queries or _queries_of(words), words)
+    known = {query.language for query in asked} - {UNDETERMINED}
+    return known.pop() if len(known) == 1 else UNDETERMINED
 
 
 def choose_metrics(
@@ -141,14 +166,18 @@ def rank_correlations(ranked: pd.DataFrame) -> pd.DataFrame:
 
 def _asked(queries: Sequence[str], words: str | None, language: str) -> dict[str, Query]:
     """The queries named, or else those of the file ``words``, by name."""
-    names = queries or (list(read_wordsets(words).queries) if words else [])
-    asked = {query.name: query for query in load_queries(names, words)}
+    asked = {query.name: query for query in load_queries(queries or _queries_of(words), words)}
     for query in asked.values():
         if query.language not in (language, "und"):
             taken = f"is in {query.language!r} and the vectors are taken to be in {language!r}"
-            remedy = f"give --language {query.language} if they are"
+            told = f"--language {query.language} (language={query.language!r} in Python)"
+            remedy = f"give {told} if they are"
             raise InputError(f"query {query.name!r} {taken}; {remedy}")
     return asked
+
+
+def _queries_of(words: str | None) -> list[str]:
+    return list(read_wordsets(words).queries) if words else []
 
 
 def _nothing(
@@ -166,5 +195,5 @@ def _nothing(
         )
     if names == ["sq"]:
         return "sq measures word similarity on a file; give one with --similarity"
-    remedy = f"give your own with --words, or choose from {', '.join(query_names())}"
+    remedy = "give your own with --words, or choose from those of --list"
     return f"there is no query for {about} in {language!r}; {remedy}"

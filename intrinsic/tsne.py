@@ -39,6 +39,7 @@ class Options(argparse.Namespace):
     perplexity: float
     iterations: int
     seed: int
+    trusted: bool
 
 
 def plane(found: FoundQuery, *, perplexity: float, iterations: int, seed: int) -> Singles:
@@ -63,7 +64,9 @@ def panel(query: Query, path: Path, given: Options) -> Spec:
     """The words of one file's vectors, in the colours of their sets."""
     from files.vectors import read_vectors
 
-    found = find_query(read_vectors(path), query, ROLES.__contains__, case=given.case)
+    found = find_query(
+        read_vectors(path, trusted=given.trusted), query, ROLES.__contains__, case=given.case
+    )
     if lost := found.shortages(0, {}):
         raise InputError(f"{path}: {'; '.join(lost)}")
     settings = {"iterations": given.iterations, "seed": given.seed}
@@ -128,6 +131,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--perplexity", type=float, default=40, metavar="P", help=perplexity)
     add("--iterations", type=int, default=2500, metavar="N", help="steps (default 2500)")
     add("--seed", type=int, default=23, help="of the order of ties (default 23)")
+    trusted = "open gensim's own format, a pickle, which can run any code: only of files you made"
+    add("--trusted", action="store_true", help=trusted)
     return parser
 
 

@@ -12,12 +12,16 @@ import pytest
 
 import biasbridge
 from biasbridge import audit, correlate, debias, gaps, query
+from biasbridge.__main__ import main as biasbridge_command
 from files import InputError
+from files.language import GRAMMAR
 from files.vectors import keyed, save_vectors
 from intrinsic import effect_size
 from intrinsic.wordsets import load_query
 
 if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
     from biasbridge.functions import Vectors
 
 ROLES = {
@@ -147,3 +151,100 @@ def test_bad_words_are_refused() -> None:
     ):
         with pytest.raises(InputError, match=message):
             query(words)
+
+
+def test_what_gensim_saved_is_read_where_it_is_trusted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, words = str(tmp_path / "a.kv"), tmp_path / "mine.json"
+    keyed(WORDS, ROWS).save(path)
+    words.write_text(json.dumps({"mine": ROLES}), encoding="utf-8")
+    pair = ["--words", str(words)]
+    moved = [path, str(tmp_path / "b.vec"), *pair, "--direction", "debias"]
+    asked = [["intrinsic", path, *pair], ["debias", *moved], ["check", path, str(words)]]
+    for each in asked:
+        with pytest.raises(InputError, match=r"a\.kv is a Python pickle .* --trusted"):
+            biasbridge_command(each)
+        biasbridge_command([*each, "--trusted"])
+    assert "embedding.trusted=true" in capsys.readouterr().out
+    with pytest.raises(InputError, match="trusted=True in Python"):
+        audit(path, ROLES)
+    assert audit(path, ROLES, metrics=["weat"], trusted=True)["value"][0] == pytest.approx(
+        expected(), abs=1e-6
+    )
+    assert debias(path, ROLES, trusted=True).index_to_key == WORDS
+
+
+SPANISH = [*GRAMMAR["es"].split(), *WORDS]
+
+
+def in_spanish() -> KeyedVectors:
+    rows = np.random.default_rng(1).normal(size=(len(SPANISH), 6)).astype(np.float32)
+    return keyed(SPANISH, rows)
+
+
+def test_vectors_are_asked_in_the_language_of_their_frequent_words() -> None:
+    table = audit(in_spanish(), metrics=["weat"])
+    assert {load_query(name).language for name in table["query"]} == {"es"}
+    notes = table.attrs["notes"]
+    assert notes[0].startswith("vectors is taken to be in 'es', by its frequent words")
+    table = audit(in_spanish(), metrics=["weat"], language="en")
+    assert {load_query(name).language for name in table["query"]} == {"en"}
+    assert "taken" not in " ".join(table.attrs["notes"])
+
+
+def test_the_command_says_which_language_it_saw(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_vectors(in_spanish(), tmp_path / "own.vec")
+    biasbridge_command(["intrinsic", str(tmp_path / "own.vec"), "--metric", "weat"])
+    printed = capsys.readouterr().out
+    assert "own.vec is taken to be in 'es', by its frequent words; give the language" in printed
+
+
+def test_the_notes_say_which_scores_have_no_value_and_why() -> None:
+    table = audit(BY_WORD, metrics=["weat"])
+    total, *reasons = table.attrs["notes"]
+    assert total == f"{table['value'].isna().sum()} of {len(table)} scores have no value"
+    assert sum(line.count("weat weat") for line in reasons) == table["value"].isna().sum()
+    assert any(line.startswith("weat weat1: word set 'flowers' has 0 of 25") for line in reasons)
+    both = audit({"a": BY_WORD, "b": BY_WORD}, metrics=["weat"])
+    assert both.attrs["notes"][1].startswith("a: weat weat1, b: weat weat1: word set")
+
+
+def test_several_vectors_come_in_a_list_by_the_name_of_their_file(tmp_path: Path) -> None:
+    save_vectors(keyed(WORDS, ROWS), tmp_path / "gn.txt")
+    frame = pd.DataFrame(ROWS, index=WORDS)
+    table = audit([keyed(WORDS, ROWS), tmp_path / "gn.txt", frame], ROLES, metrics=["weat"])
+    assert table["vectors"].tolist() == ["vectors 1", "gn.txt", "vectors 3"]
+    assert table["value"].to_numpy() == pytest.approx(expected(), abs=1e-6)
+    path = tmp_path / "gn.txt"
+    twice = audit([path, path], ROLES, metrics=["weat"])
+    assert twice["vectors"].tolist() == ["gn.txt", "vectors 2"]
+    for bad in ([[0.1, 0.2], [0.3, 0.4]], ROWS, 3):
+        with pytest.raises(InputError, match="or several of these in a list, or by name"):
+            audit(bad, ROLES)  # type: ignore[arg-type]
+
+
+def test_a_text_is_one_name() -> None:
+    table = pd.DataFrame({"x": range(8), "y": range(8), "base": list("aabbccdd")})
+    one = correlate(table, x="x", y="y", by="base", cluster="base", base="base")
+    pd.testing.assert_frame_equal(
+        one, correlate(table, x="x", y="y", by=["base"], cluster=["base"], base=["base"])
+    )
+    scores = audit(BY_WORD, ROLES, metrics="weat", queries="mine")
+    assert scores["metric"].tolist() == ["weat"]
+    said = pd.DataFrame({"label": [0, 1] * 4, "prediction": [0, 1] * 4, "group": list("aabbccdd")})
+    asked = gaps(said, measures="recall", compare="rest", groups="a", least_support=0)
+    assert set(asked["measure"]) == {"recall"}
+    assert set(asked.query("kind == 'gap'")["unprivileged"]) == {"a"}
+
+
+def test_gaps_of_labels_of_any_names() -> None:
+    rng = np.random.default_rng(0)
+    numbers = pd.DataFrame(rng.integers(0, 2, (200, 2)), columns=["label", "prediction"])
+    numbers["group"] = rng.choice(["men", "women"], 200)
+    words = numbers.replace({"label": {0: "no", 1: "yes"}, "prediction": {0: "no", 1: "yes"}})
+    pd.testing.assert_frame_equal(gaps(words, positive="yes"), gaps(numbers))
+    with pytest.raises(InputError, match="positive=LABEL in Python"):
+        gaps(words)

@@ -1,5 +1,6 @@
 """The wheel holds every room with its data under ``biasbridge``, and nothing else; it works beside
-a user's own modules of the rooms' names.
+a user's own modules of the rooms' names. An editable install works beside folders of those names,
+and names a module that is in its way.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import pytest
 
+import biasbridge
+from biasbridge.hidden import NEEDED
 from files.vectors import keyed, save_vectors
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,6 +24,8 @@ NOT_SHIPPED = {".ci", "benchmarks", "docs", "tests", "typings"}
 AS_THEY_ARE = ("biasbridge", "hydra_plugins")
 LATER = ("analysis/new/__init__.py", "analysis/new/__init__.pyi", "conf/new/choice.yaml")
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
+BUILD_EDITABLE = BUILD.replace("build_wheel", "build_editable")
+FUNCTIONS = ("audit", "correlate", "debias", "gaps", "query")
 USERS = ("analysis", "conf", "corpora", "debias", "extrinsic", "files", "intrinsic", "train")
 API = """
 import files
@@ -54,14 +59,19 @@ def kept_by_git() -> list[str]:
     return [name for name in listed.splitlines() if (ROOT / name).is_file()]
 
 
+def a_clone(project: Path) -> None:
+    """A copy of the files of the project."""
+    for name in kept_by_git():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, project / name)
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that a wheel is unpacked in."""
     folder = tmp_path_factory.mktemp("wheel")
     project = folder / "project"
-    for name in kept_by_git():
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, project / name)
+    a_clone(project)
     for name in LATER:
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).touch()
@@ -143,3 +153,84 @@ def test_a_sweep_runs_beside_modules_of_the_rooms_names(installed: Path, users: 
     key = next((users / "store" / "intrinsic").glob("*")).name
     told = python(installed, users, "-m", "biasbridge", "store", "explain", key).stdout
     assert "biasbridge train hydra.mode=RUN" in told
+
+
+@pytest.fixture(scope="module")
+def editable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that holds the clone ``biasbridge`` and ``site``, where it is installed as editable.
+
+    ``site`` is put on the path as an environment's own folder of packages is.
+    """
+    folder = tmp_path_factory.mktemp("editable")
+    a_clone(folder / "biasbridge")
+    subprocess.run(
+        [sys.executable, "-c", BUILD_EDITABLE, folder],
+        cwd=folder / "biasbridge",
+        capture_output=True,
+        check=True,
+    )
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+        wheel.extractall(folder / "site")
+    start = f"import site, sys; site.addsitedir({str(folder / 'site')!r})\n"
+    (folder / "start").mkdir()
+    (folder / "start" / "sitecustomize.py").write_text(start, encoding="utf-8")
+    return folder
+
+
+def beside(editable: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Python in a folder, with the editable install."""
+    environment = os.environ | {"PYTHONPATH": str(editable / "start")}
+    command = [sys.executable, *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_an_editable_install_works_beside_its_clone(editable: Path) -> None:
+    done = beside(editable, editable, "-c", f"from biasbridge import {', '.join(FUNCTIONS)}")
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_editable_install_works_beside_folders_of_the_rooms_names(
+    editable: Path, tmp_path: Path
+) -> None:
+    for name in USERS:
+        (tmp_path / name).mkdir()
+    done = beside(editable, tmp_path, "-c", f"from biasbridge import {', '.join(FUNCTIONS)}")
+    assert done.returncode == 0, done.stderr
+    done = beside(editable, tmp_path, "-m", "intrinsic", "--list")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+HIDING = [
+    ("files", ("-c", "from biasbridge import audit"), 1),
+    ("files", ("-m", "intrinsic", "--list"), 2),
+    ("files", ("-m", "biasbridge"), 2),
+    ("intrinsic", ("-m", "debias", "--help"), 2),
+    ("analysis", ("-c", "from biasbridge import correlate"), 1),
+    ("debias", ("-c", "import debias; from biasbridge import debias"), 1),
+]
+
+
+@pytest.mark.parametrize(("room", "arguments", "status"), HIDING)
+def test_a_module_that_hides_a_room_is_named(
+    room: str, arguments: tuple[str, ...], status: int, editable: Path, tmp_path: Path
+) -> None:
+    (tmp_path / f"{room}.py").touch()
+    done = beside(editable, tmp_path, *arguments)
+    assert done.returncode == status, done.stdout
+    told = done.stderr.splitlines()[-1]
+    for part in (f"{tmp_path / room}.py hides {room!r}", "rename it", "pip install --no-deps"):
+        assert part in told
+    assert status == 1 or len(done.stderr.splitlines()) == 1
+
+
+def test_a_module_in_nobodys_way_is_let_be(editable: Path, tmp_path: Path) -> None:
+    for name in ("analysis", "train", "debias"):
+        (tmp_path / f"{name}.py").touch()
+    done = beside(editable, tmp_path, "-c", "from biasbridge import audit, gaps, query")
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_each_function_needs_is_known() -> None:
+    assert sorted(NEEDED) == dir(biasbridge)

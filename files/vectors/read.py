@@ -78,8 +78,9 @@ def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:
     """Vectors that gensim saved, alone or inside a model."""
     if not trusted:
         raise InputError(
-            f"{path} is a Python pickle (gensim's own format), which can run any code when opened; "
-            "pass trusted=True if you know who wrote it, or save it with save_word2vec_format"
+            f"{path} is a Python pickle (gensim's own format), which can run any code when opened;"
+            " if you know who wrote it give --trusted (embedding.trusted=true in a run,"
+            " trusted=True in Python), or save it with save_word2vec_format"
         )
     try:
         loaded: object = KeyedVectors.load(str(path), mmap="r")

@@ -68,7 +68,8 @@ def in_language(names: Sequence[str], language: str) -> list[str]:
 
 def load_wordset(name: str) -> WordSet:
     """The built-in word set of that name. Raises ``InputError`` for an unknown name."""
-    return _named("word set", name, _library().sets)
+    sets = _library().sets
+    return _named("word set", name, sets, f"there are {', '.join(sets)}")
 
 
 def load_query(name: str) -> Query:
@@ -81,13 +82,15 @@ def load_queries(names: Sequence[str], path: str | Path | None = None) -> list[Q
 
     Raises ``InputError`` for an unknown name, and as ``read_wordsets`` does.
     """
-    queries = {**_library().queries, **(read_wordsets(path).queries if path else {})}
-    return [_named("query", name, queries) for name in names]
+    own = read_wordsets(path).queries if path else {}
+    queries = {**_library().queries, **own}
+    there = f"{path} has {', '.join(own)}; " if own else ""
+    there += "python -m intrinsic --list names those built in"
+    return [_named("query", name, queries, there) for name in names]
 
 
-def _named(kind: str, name: str, known: Mapping[str, T]) -> T:
+def _named(kind: str, name: str, known: Mapping[str, T], there: str) -> T:
     if name not in known:
-        there = f"there are {', '.join(known)}"
         raise InputError(f"unknown {kind} {name!r}{nearest(name, known)}; {there}")
     return known[name]
 

@@ -377,3 +377,47 @@ def test_missing_pairs_are_told() -> None:
         "1 pairs missing" in line
         for line in shown(print_slices, correlate(table, x="x", y="y"), "title")
     )
+
+
+def test_a_gap_that_cannot_be_had_says_why(tables: Tables) -> None:
+    undefined = (tables.extrinsic["kind"] == "gap") & tables.extrinsic["value"].isna()
+    reason = np.where(undefined, "3 predicted positives of group female, fewer than 10", "")
+    lines = shown(print_points, tables._replace(extrinsic=tables.extrinsic.assign(reason=reason)))
+    assert undefined.any()
+    assert sum("(1)" in line for line in lines) == undefined.sum() + 1
+    assert "(1) 3 predicted positives of group female, fewer than 10" in lines
+
+
+def test_largest_differences_and_ratios_stand_in_tables_of_their_own(tables: Tables) -> None:
+    kept = tables.extrinsic[tables.extrinsic["kind"] == "gap"].drop_duplicates("point")
+    kept = kept.assign(low=0.1, high=0.3, privileged="men", unprivileged="women")
+    more = [
+        kept.assign(kind=kind, measure=measure, value=value)
+        for kind, value in (("largest", 0.2), ("ratio", 0.25))
+        for measure in ("recall", "equalised_odds")
+    ]
+    lines = shown(print_points, tables._replace(extrinsic=pd.concat([tables.extrinsic, *more])))
+    for title, value in (
+        ("word2vec: largest difference between groups, generated data", ".20"),
+        ("word2vec: ratio of the smallest value of a group to the largest, generated data", ".25"),
+    ):
+        start = lines.index(title)
+        assert lines[start + 1].split()[4:] == ["recall", "equalised", "odds"]
+        assert lines[start + 2].split()[-4:] == [value, "[.10,.30]"] * 2
+    plain = shown(print_points, tables)
+    assert not any("largest" in line for line in plain)
+
+
+def test_a_challenge_set_is_named_and_flips_are_shown(tables: Tables) -> None:
+    extrinsic = tables.extrinsic
+    points = tables.points.assign(challenge="templates")
+    held = extrinsic[(extrinsic["measure"] == "f1")].assign(subset="held_out", value=0.9)
+    flips = held.assign(kind="flips", measure="prediction", subset="", group="all", value=0.123)
+    lines = shown(
+        print_points,
+        Tables(points, tables.intrinsic, pd.concat([extrinsic.assign(subset=""), held, flips])),
+    )
+    assert lines[1].split()[-5:] == ["F1", "F1,", "held", "out", "flips"]
+    assert any(" .12 " in f"{line} " for line in lines)
+    assert "gaps are those of the challenge set templates, not of the source's own posts" in lines
+    assert any(line.startswith("flips: how often the prediction changes") for line in lines)

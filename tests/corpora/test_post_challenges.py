@@ -150,3 +150,10 @@ def test_the_published_sets(realdata: Path) -> None:
     identities = posts[posts["group"] != "occupation"]
     assert (identities.groupby("term").size() == 1514).all()
     assert identities["term"].nunique() == 50
+
+
+def test_labels_that_are_not_0_and_1_name_the_option_of_a_challenge_set(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("text,label,group\nhello,yes,a\nyou,no,b\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"count as 1 in challenge\.positive"):
+        TableChallenge(str(path), group="group").posts(seed=0)

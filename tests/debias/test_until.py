@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from biasbridge import debias
 from debias.__main__ import main
 from debias.attract_repel import AttractRepel
-from debias.until import AttractRepelUntil, Goal, find_dose
+from debias.until import AttractRepelUntil, Goal, find_dose, find_method
 from files import InputError
 from files.vectors import keyed, read_vectors, save_vectors
 from intrinsic.metrics.weat import Weat
@@ -127,3 +128,30 @@ def test_what_is_read_and_what_is_there_stay(biased: KeyedVectors, tmp_path: Pat
     assert not (tmp_path / "new").exists()
     assert main([str(given), str(other), *method, "--force"]) == 0
     assert len(read_vectors(other)) == len(biased)
+
+
+@pytest.mark.parametrize("value", [0, 1.6])
+def test_the_direction_follows_from_the_score(
+    biased: KeyedVectors, value: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_vectors(biased, tmp_path / "a.vec")
+    query = ["--query", "weat6b", "--lowercase", "--until", f"weat6b={value}"]
+    assert main([str(tmp_path / "a.vec"), str(tmp_path / "b.vec"), *query]) == 0
+    way = "debias" if value < weat(biased) else "overbias"
+    assert capsys.readouterr().out.startswith(f"direction {way}, dose 0.")
+    assert weat(read_vectors(tmp_path / "b.vec")) == pytest.approx(value, abs=2e-3)
+    moved = debias(biased, "weat6b", until=f"weat6b={value}")
+    assert weat(moved) == pytest.approx(value, abs=1e-3)
+
+
+def test_a_score_that_falls_as_bias_grows_is_reached_too(biased: KeyedVectors) -> None:
+    goal = Goal.read("rnd:weat6b=-0.08")
+    assert goal.score(biased) < goal.value
+    found = find_method(AttractRepel("debias"), biased, QUERY, goal, seed=0)
+    assert found.direction == "debias"
+    assert goal.score(found.modify(biased, QUERY, seed=0)) == pytest.approx(goal.value, abs=1e-3)
+
+
+def test_a_value_beyond_both_directions_is_refused(biased: KeyedVectors) -> None:
+    with pytest.raises(InputError, match=r"to 1\.99 in neither direction; take a value nearer to"):
+        debias(biased, "weat6b", until="weat6b=1.99")

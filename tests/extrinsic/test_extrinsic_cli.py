@@ -266,3 +266,33 @@ def test_the_front_door_ends_with_status_2_and_one_line(tmp_path: Path) -> None:
     assert done.stderr.startswith("error: no such file")
     assert "did you mean 'predictions.csv'?" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_labels_of_any_names_by_the_one_that_counts_as_1(
+    data: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([str(saved(data, tmp_path / "numbers.csv")), *COLUMNS])
+    wanted = capsys.readouterr().out
+    words = data.assign(**{name: data[name].map({0: "no", 1: "yes"}) for name in ("y", "yhat")})
+    path = str(saved(words, tmp_path / "words.csv"))
+    main([path, *COLUMNS, "--positive", "yes"])
+    assert capsys.readouterr().out == wanted
+    main([path, *COLUMNS, "--multiclass", "--measures", "recall"])
+    for more, message in (
+        ([], r"must be 0 or 1 in every row; name .* --positive LABEL .* --multiclass"),
+        (["--positive", "yess"], r"column 'y' has the label 'yess'; did you mean 'yes'\?"),
+        (["--positive", "yes", "--multiclass"], "give one of the two"),
+    ):
+        with pytest.raises(InputError, match=message):
+            main([path, *COLUMNS, *more])
+    mixed = str(saved(words.assign(yhat=data["yhat"]), tmp_path / "mixed.csv"))
+    with pytest.raises(InputError, match="column 'yhat' holds '0', which 'y' does not"):
+        main([mixed, *COLUMNS, "--positive", "yes"])
+    lacking = str(saved(words.assign(y=words["y"].mask(words.index < 3)), tmp_path / "lacks.csv"))
+    with pytest.raises(InputError, match="column 'y' has no label in 3 of 400 rows"):
+        main([lacking, *COLUMNS, "--positive", "yes"])
+
+
+def saved(table: pd.DataFrame, path: Path) -> Path:
+    table.to_csv(path, index=False)
+    return path

@@ -62,7 +62,7 @@ def small(seed: int, words: list[str] | None = None) -> KeyedVectors:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for seed, name in enumerate(("one.vec", "two.vec", "three.vec")):
+    for seed, name in enumerate(("one.vec", "two.vec", "three.vec", "cc.en.vec")):
         save_vectors(small(seed), tmp_path / name)
     (tmp_path / "mine.json").write_text(json.dumps(MINE), encoding="utf-8")
     return tmp_path
@@ -221,7 +221,7 @@ def test_ranks_go_by_the_distance_from_unbiased() -> None:
         (["one.vec", "--metric", "waet"], "unknown metric 'waet'; did you mean 'weat'"),
         (["one.vec", "--query", "weat11"], "unknown query 'weat11'"),
         (
-            ["one.vec", "--query", "gender_es"],
+            ["cc.en.vec", "--query", "gender_es"],
             (
                 "query 'gender_es' is in 'es' and the vectors are taken to be in 'en'; give"
                 " --language es"
@@ -272,7 +272,7 @@ def test_bad_input_ends_with_status_2_and_one_line(folder: Path) -> None:
     ],
 )
 def test_a_file_name_may_state_its_language(name: str, language: str) -> None:
-    assert language_of(name) == language
+    assert language_of(name).code == language
 
 
 @pytest.mark.parametrize("language", ["de", "en", "es", "hr", "it", "ru", "tr"])

@@ -413,3 +413,14 @@ def test_yaml_traps_are_named(tmp_path: Path) -> None:
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(InputError, match=r"no such file: nowhere\.yaml"):
         read_wordsets("nowhere.yaml")
+
+
+def test_an_unknown_query_is_told_in_a_line_that_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("toughness: {X: [a], Y: [b], A: [c], B: [d]}\n", encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        load_queries(["toughnes"], path)
+    assert str(refused.value) == (
+        f"unknown query 'toughnes'; did you mean 'toughness'?; {path} has toughness; "
+        "python -m intrinsic --list names those built in"
+    )

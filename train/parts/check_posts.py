@@ -19,20 +19,22 @@ if TYPE_CHECKING:
 MOST_NAMED = 10
 
 
-def check_posts(source: Source, groups: Tagger, gaps: Gaps) -> None:
+def check_posts(source: Source, groups: Tagger | None, gaps: Gaps | None) -> None:
     """Read the posts as far as it takes to find what is wrong with the file or the options.
 
     Raises ``InputError`` as the source does, for a group that no post belongs to, and for posts
-    that look to be in another language than the words by which their groups are told.
+    that look to be in another language than the words by which their groups are told. ``groups``:
+    None where none are told by words; ``gaps``: None where they are not those of the source.
     """
     if not isinstance(source, CheckedSource):
         return
     posts = source.check()
     if source.grouped:
-        _require_groups(source.name, gaps, sorted(set(posts["group"])))
+        if gaps is not None:
+            _require_groups(f"source={source.name}", gaps, sorted(set(posts["group"])))
         return
     words = language_of(groups)
-    if words == UNDETERMINED or language_of(source) != UNDETERMINED:
+    if groups is None or words == UNDETERMINED or language_of(source) != UNDETERMINED:
         return
     tokens = (token for text in posts["text"] for token in str(text).lower().split())
     seen = guess_language(tokens)
@@ -42,10 +44,18 @@ def check_posts(source: Source, groups: Tagger, gaps: Gaps) -> None:
         raise InputError(f"{looks}, and {told}; give language={seen}, or {words} if not")
 
 
-def _require_groups(source: str, gaps: Gaps, there: Sequence[str]) -> None:
-    for name, group in (("privileged", gaps.privileged), ("unprivileged", gaps.unprivileged)):
+def check_challenge(challenge: PostChallenge, gaps: Gaps) -> None:
+    """Read the challenge set. Raises ``InputError`` as it does, and for a group that no post of it
+    belongs to.
+    """
+    there = sorted(set(challenge.posts(seed=0)["group"]))
+    _require_groups(f"challenge={challenge.name}", gaps, there)
+
+
+def _require_groups(posts: str, gaps: Gaps, there: Sequence[str]) -> None:
+    for name, group in zip(("privileged", "unprivileged"), gaps.named, strict=False):
         if group not in there:
-            lacks = f"gaps.{name}={group}: no post of source={source} has that group"
+            lacks = f"gaps.{name}={group}: no post of {posts} has that group"
             raise InputError(f"{lacks}{nearest(group, there)}; there are {_some(there)}")
 
 

@@ -14,7 +14,12 @@ from files import InputError, choice
 from files.choice import Fileless, Whole
 from files.language import language_of
 from train.parts.challenge_posts import load_challenge, measure_challenge, predict_challenge
-from train.parts.check_posts import check_posts, groups_in_language, require_language_of_source
+from train.parts.check_posts import (
+    check_challenge,
+    check_posts,
+    groups_in_language,
+    require_language_of_source,
+)
 from train.parts.classify_posts import measure_gaps, predict
 from train.parts.posts import dose, lay_posts
 
@@ -62,7 +67,10 @@ class HateSpeech(Fileless):
 
     def check(self) -> None:
         """Read the posts as far as it takes to find what is wrong; see ``check_posts``."""
-        check_posts(self.source, self.groups, self.gaps)
+        groups = self.groups if self._tagged else None
+        check_posts(self.source, groups, None if self.challenge else self.gaps)
+        if self.challenge:
+            check_challenge(self.challenge, self.gaps)
 
     @property
     def language(self) -> str:
