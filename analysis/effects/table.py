@@ -99,7 +99,8 @@ def write_effects(
     rows = [dict(zip(names, row, strict=True)) for row in text_rows(shown, names)]
     generated = any(each.names["generated"] == "True" for each in found)
     stamp = ", generated data" if generated else ""
-    print_table(TITLE + stamp, rows, console, left=("of", *ARM[:-1]))
+    if rows:
+        print_table(TITLE + stamp, rows, console, left=("of", *ARM[:-1]))
     with atomic_path(path) as work:
         write_csv(effect_table(found), work)
     return path

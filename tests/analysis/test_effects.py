@@ -138,6 +138,19 @@ def test_overbiasing_is_set_against_debiasing_too() -> None:
     assert ("gap", "debias", "debias", "all") not in of
 
 
+def test_without_unmodified_embeddings_nothing_is_printed(tmp_path: Path) -> None:
+    made = Made()
+    for seed in range(2):
+        made.add(seed, DOWN, -1, -0.1)
+        made.add(seed, UP, 1, 0.2)
+    console = Console(file=StringIO())
+    results = effects(made.tables())
+    assert {each.against for each in results} == {"debias"}
+    write_effects(results, ("recall",), tmp_path / "effects.csv", console)
+    assert isinstance(console.file, StringIO)
+    assert console.file.getvalue() == ""
+
+
 def test_replicates_are_one_value_and_labels_are_kept_apart() -> None:
     made = Made()
     for replicate, gap in enumerate((0.1, 0.3)):
