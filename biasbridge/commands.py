@@ -8,7 +8,10 @@ COMMANDS = {
     "agreement": ("extrinsic.agreement", "do gender words find the group annotators saw?"),
     "tsne": ("intrinsic.tsne", "the words of a query in the plane"),
     "correlate": ("analysis.correlate", "correlations of a results folder or any table"),
-    "effects": ("analysis.effects.__main__", "what each modification did to gaps, scores and the task"),
+    "effects": (
+        "analysis.effects.__main__",
+        "what each modification did to gaps, scores and the task",
+    ),
     "scatter": ("analysis.scatter", "figures of a results folder or any table"),
     "atlas": ("analysis.atlas.__main__", "published point sets read anew by the same protocol"),
     "report": ("analysis.report.__main__", "the report of a results folder again"),

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from biasbridge.__main__ import main as biasbridge
 from files import InputError
@@ -17,6 +18,7 @@ from files.language import guess_language
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
 from train.front import main as front_door
+from train.front.spell import override
 from train.parts.classify_posts import coverage
 from train.start import help_text
 
@@ -208,7 +210,7 @@ def test_check_warns(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out
     assert "language: es\n" in told
     assert "groups by the words of gender_mentions_es: 60 male, 60 female\n" in told
-    assert "warning: less than 0.8 of the posts' tokens have a vector\n" in told
+    assert "warning: less than 0.8 of the posts' tokens have a vector; most frequent" in told
     assert biasbridge(["check", "posts.csv"]) == 1
     assert "embeddings of the generated world would be used" in capsys.readouterr().out
 
@@ -222,7 +224,7 @@ def test_init_writes_an_experiment_that_can_be_planned(
     assert yaml.safe_load(written)["source"]["path"] == "posts.csv"
     status, out, error = train("--config-dir", ".", "+experiment=first", "plan=true")
     assert status == 0, error
-    assert "9 distinct points" in out
+    assert "27 distinct points" in out
     with pytest.raises(InputError, match="is there already; give another name, or --force"):
         biasbridge(["init", "posts.csv", "--name", "first"])
 
@@ -250,3 +252,71 @@ def test_utf_16_is_refused_with_what_to_do(own: Path) -> None:
     (own / "wide.csv").write_text("text,label\nhola,1\n", encoding="utf-16")
     with pytest.raises(InputError, match="is UTF-16; save it as 'CSV UTF-8'"):
         read_table(own / "wide.csv")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            "source.label=acción",
+            "source.label=acción cannot be read; put the value in double quotes inside:"
+            " 'source.label=\"acción\"'",
+        ),
+        (
+            "source.positive=[sí,no]",
+            "source.positive=[sí,no] cannot be read; put the value in double quotes inside:"
+            ' \'source.positive=["sí","no"]\'',
+        ),
+        ("source.path", "'source.path' is no KEY=VALUE"),
+        (
+            "source=csv --language es",
+            "there is no option --language; values are given as language=es",
+        ),
+        (
+            "+experiment=own --config-dir=. classifier=linear",
+            "unrecognized arguments: classifier=linear; options come first, then KEY=VALUE ...:"
+            " --config-dir . +experiment=NAME",
+        ),
+        ("corpus=text source=none", "corpus.path is not given; give corpus.path=FILE"),
+        ("source=csv", "source.path is not given; give source.path=FILE"),
+        (
+            "embedding=transformers source=none",
+            "embedding.model is not given; give embedding.model=FOLDER",
+        ),
+        (
+            "+experiment=own",
+            "experiment/own.yaml lies in this folder, which is not searched; give --config-dir ."
+            " before all else",
+        ),
+        (
+            "--config-dir . +experiment=own",
+            "source.positive=(True,): give a list, each item a text or a whole number; YAML reads"
+            " yes and no as true and false: put the word in quotation marks",
+        ),
+        (
+            "--config-dir . +experiment=own source.positive=[]",
+            "no such file: beside.csv, but there is experiment/beside.csv: paths count from the"
+            " folder in which the command runs",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_command_is_told_with_what_to_give(
+    arguments: str, message: str, own: Path, train: Train
+) -> None:
+    (own / "experiment").mkdir()
+    (own / "posts.csv").rename(own / "experiment" / "beside.csv")
+    (own / "experiment" / "own.yaml").write_text(
+        "# @package _global_\ndefaults: [override /source: csv]\n"
+        "source: {path: beside.csv, positive: [yes]}\n",
+        encoding="utf-8",
+    )
+    assert train(*arguments.split()) == (2, "", f"error: {message}\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["sí", 'a "b" \\', "null", "1", "2024.csv", "a,b [c]", "on", "a=b"]
+)
+def test_an_override_is_read_as_the_text_it_was_made_from(text: str) -> None:
+    read = OverridesParser.create().parse_override
+    assert read(override("key", text)).value() == text
+    assert read(override("key", [text, "b"])).value() == [text, "b"]

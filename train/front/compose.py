@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from hydra import compose, initialize_config_dir
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
@@ -48,6 +49,12 @@ OmegaConf.register_new_resolver("data", data_path, replace=True)
 def read_point(config: DictConfig) -> Point:
     """The point that a composed configuration describes."""
     return to_point(_plain(config, resolve=True), _plain(config, resolve=False))
+
+
+def point_of(overrides: Sequence[str]) -> Point:
+    """The point that overrides ask for; Hydra is started for it alone."""
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        return read_point(compose("config", overrides=list(overrides)))
 
 
 def read_study(config: DictConfig) -> Study:

@@ -43,7 +43,7 @@ def check_posts(source: Source, groups: Tagger, gaps: Gaps) -> None:
 
 
 def _require_groups(source: str, gaps: Gaps, there: Sequence[str]) -> None:
-    for name, group in (("privileged", gaps.privileged), ("unprivileged", gaps.unprivileged)):
+    for name, group in zip(("privileged", "unprivileged"), gaps.named, strict=False):
         if group not in there:
             lacks = f"gaps.{name}={group}: no post of source={source} has that group"
             raise InputError(f"{lacks}{nearest(group, there)}; there are {_some(there)}")
