@@ -11,13 +11,14 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
-from hydra.errors import HydraException
-from omegaconf.errors import OmegaConfBaseException
 
 from biasbridge.data import LOOKED_AT, Data, Settings, recognised
 from biasbridge.labels import classes, is_binary
 from corpora.corpus import TextCorpus
 from corpora.tweets import UNKNOWN, tokenise_tweet
+from extrinsic.cnn import CNN
+from extrinsic.crossval import read_posts, split_posts
+from extrinsic.linear import Linear
 from files import InputError, read_lines
 from files.language import UNDETERMINED
 from intrinsic.found_query import find_query
@@ -88,18 +89,16 @@ def _labels(data: Data) -> str:
 def _point(data: Data, settings: Settings, found: Examined) -> None:
     """What one point of the run meets."""
     from train.front.compose import point_of
-    from train.front.refuse import one_line
     from train.front.spell import override
 
     try:
         point = point_of([override(key, value) for key, value in settings.items()])
         if isinstance(point.task, HateSpeech):
             point.task.check()
-    except (InputError, HydraException, OmegaConfBaseException) as error:
-        found.problems.append(one_line(error))
+            _posts(data, point.task, found)
+    except InputError as error:
+        found.problems.append(str(error))
         return
-    if data.posts is not None and isinstance(point.task, HateSpeech):
-        _posts(data, point.task, found)
     if (vectors := _vocabulary(data, point, found)) is not None:
         _queries(point, vectors, data, found)
         if data.posts is not None:
@@ -107,13 +106,18 @@ def _point(data: Data, settings: Settings, found: Examined) -> None:
 
 
 def _posts(data: Data, task: HateSpeech, found: Examined) -> None:
-    """Groups with their posts; posts without text, and those that are there more than once."""
+    """Groups with their posts; posts without text, and those that are there more than once. Raises
+    ``InputError`` for what cannot be cross-validated.
+    """
+    if data.posts is None:
+        return
     posts = task.source.load(seed=0)
-    assert data.posts is not None
     if empty := len(data.posts) - len(posts):
         found.told.append(f"{empty} posts have no text and are left out")
     if repeated := int(posts["text"].duplicated().sum()):
         found.told.append(f"{repeated} posts repeat another's text; all of one text share a fold")
+    if isinstance(task.classifier, Linear | CNN):
+        next(split_posts(read_posts(posts), folds=task.classifier.folds, seed=0))
     if not task.source.grouped:
         posts = task.groups.tag(posts)
     how = repr(data.columns["group"]) if task.source.grouped else f"the words of {task.groups.name}"

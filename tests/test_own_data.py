@@ -27,14 +27,19 @@ Train = Callable[..., tuple[int | str | None, str, str]]
 SPANISH = ("el niño de la casa lo hace", "la mujer en el parque que es tu amiga lo hace")
 ENGLISH = ("he does it at the office", "she does it at the office")
 MINE = "mine: {X: [he, him], Y: [she, her], A: [office, business], B: [home, family]}\n"
+SWEEP_OF_NONE = [
+    *("hydra.mode=MULTIRUN", "name=mine", "embedding=pretrained", "embedding.path=own.vec"),
+    *("source=none", "debias=attract_repel", "intrinsic.weat.min_found=0"),
+]
 FAST = ["classifier=linear", "embedding=pretrained", "embedding.path=own.vec"]
 
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with posts in two languages, words, and vectors that have all of the English."""
-    for name, texts in (("posts", ENGLISH), ("spanish", SPANISH)):
-        kinds = [(text, how) for text in texts for how in ("bad", "good")] * 30
+    for name, texts, more in (("posts", ENGLISH, " it"), ("spanish", SPANISH, " lo")):
+        longer = [text + more * times for times in range(30) for text in texts]
+        kinds = [(text, how) for text in longer for how in ("bad", "good")]
         table = pd.DataFrame({"text": [f"{text} {how}" for text, how in kinds]})
         table["label"] = [int(how == "bad") for _, how in kinds]
         table.to_csv(tmp_path / f"{name}.csv", index=False)
@@ -135,10 +140,26 @@ def test_words_of_ones_own_are_asked_alone(own: Path, train: Train) -> None:
 def test_coverage_is_told_and_too_little_of_it_is_a_warning(own: Path, train: Train) -> None:
     _, out, error = train(*FAST, *posts("posts"), "intrinsic.weat.min_found=0")
     assert "1.00 of the tokens of source=posts have a vector\n" in out, error
-    strange = pd.DataFrame({"text": ["he zwk qpl vrr mbb", "she zwk qpl vrr mbb"] * 30})
-    strange.assign(label=[0, 1] * 30).to_csv(own / "strange.csv", index=False)
+    rare = [f"mbb{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    texts = [f"{who} zwk qpl vrr {word}" for word in rare for who in ("he", "she")]
+    strange = pd.DataFrame({"text": texts, "label": [0, 1] * len(rare)})
+    strange.to_csv(own / "strange.csv", index=False)
     _, out, error = train(*FAST, *posts("strange"), "intrinsic.weat.min_found=0")
-    assert ".20 of the tokens of source=strange have a vector; warning: take vectors" in out, error
+    told = ".20 of the tokens of source=strange have a vector; warning: "
+    assert f"{told}qpl, vrr, zwk, mbba, mbbb have none; take vectors, or a corpus, of such" in out
+    (own / "some.txt").write_text("\n".join(ENGLISH * 30), encoding="utf-8")
+    trained = ["embedding=word2vec", "corpus=text", "corpus.path=some.txt", "size.dim=4"]
+    _, out, error = train("classifier=linear", *trained, *posts("strange"))
+    assert "or lower size.min_count and corpus.min_count\n" in out, error
+
+
+def test_tables_that_make_room_for_others_are_told(own: Path, train: Train) -> None:
+    _, out, _ = train(*SWEEP_OF_NONE, "seed=0", "debias.dose=0")
+    assert "kept in" not in out
+    _, out, error = train(*SWEEP_OF_NONE, "seed=0", "debias.dose=0,0.1")
+    [folder] = (own / "results" / "mine" / "earlier").iterdir()
+    kept = f"are kept in results/mine/earlier/{folder.name}\n"
+    assert f"the tables of other points that were in results/mine {kept}" in out, error
 
 
 def test_coverage_by_hand() -> None:

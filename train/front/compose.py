@@ -20,6 +20,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from files import InputError, nearest
 from train.configure import to_planner, to_point, to_study
+from train.front.refuse import OF_INPUT, one_line
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -52,9 +53,12 @@ def read_point(config: DictConfig) -> Point:
 
 
 def point_of(overrides: Sequence[str]) -> Point:
-    """The point that overrides ask for; Hydra is started for it alone."""
+    """The point that overrides ask for; Hydra is started for it alone. Raises ``InputError``."""
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        return read_point(compose("config", overrides=list(overrides)))
+        try:
+            return read_point(compose("config", overrides=list(overrides)))
+        except OF_INPUT as error:
+            raise InputError(one_line(error)) from error
 
 
 def read_study(config: DictConfig) -> Study:

@@ -45,11 +45,11 @@ def coverage(texts: Iterable[str], vocabulary: Container[str]) -> float:
 
 
 def without_vector(texts: Iterable[str], vocabulary: Container[str], most: int = 5) -> list[str]:
-    """The most frequent tokens of tokenised texts that have no vector."""
+    """The most frequent tokens of tokenised texts that have no vector, then by the alphabet."""
     counts = Counter(token for text in texts for token in text.split())
     lost = (
         token
-        for token, _ in counts.most_common()
+        for token in sorted(counts, key=lambda token: (-counts[token], token))
         if token not in vocabulary and token.lower() not in vocabulary
     )
     return list(islice(lost, most))
