@@ -82,6 +82,19 @@ def test_posts_in_another_language_than_the_words_of_the_tagger_are_refused(
     )
 
 
+def test_a_corpus_in_another_language_than_the_queries_is_refused(own: Path, train: Train) -> None:
+    (own / "some.txt").write_text("\n".join(SPANISH * 30), encoding="utf-8")
+    corpus = ["corpus=text", "corpus.path=some.txt", "source=none", "plan=true"]
+    assert train(*corpus) == (
+        2,
+        "",
+        "error: the texts of corpus=some look to be in 'es', and query 'weat6b' is in 'en'; give"
+        " language=es, or en if not\n",
+    )
+    assert train(*corpus, "language=es")[0] == 0
+    assert train(*corpus, "language=en")[0] == 0
+
+
 def test_tagger_queries_and_words_follow_the_language(own: Path, train: Train) -> None:
     asked = ["language=es", "debias=attract_repel", "debias.dose=0.1"]
     status, out, error = train(*FAST[:2], "embedding.path=es.vec", *posts("spanish"), *asked)
