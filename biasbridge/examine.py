@@ -64,7 +64,7 @@ def _languages(data: Data, found: Examined) -> None:
         untold = "the language is not told; English words are taken: give --language"
         found.warnings.append(untold)
     elif {*seen.values()} - {data.language}:
-        looks = ", ".join(f"the {kind} look to be in {code!r}" for kind, code in seen.items())
+        looks = f"languages differ: {', '.join(f'{kind} {code!r}' for kind, code in seen.items())}"
         if data.stated:
             found.warnings.append(f"{looks}; --language {data.language} is taken")
         else:

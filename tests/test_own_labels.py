@@ -214,10 +214,9 @@ def test_words_and_corpora_of_another_language(check: Run) -> None:
     Path("es.yaml").write_text(f"language: es\nqueries: {{mine: {WORDS}}}", encoding="utf-8")
     Path("es.txt").write_text("\n".join(SPANISH * 200), encoding="utf-8")
     told = check("posts.csv", "own.vec", "es.yaml")
-    assert "missing: the posts look to be in 'en', " in told
-    assert "the words look to be in 'es'" in told
+    assert "missing: languages differ: posts 'en', words 'es'; give" in told
     told = check("posts.csv", "es.txt")
-    assert "missing: the posts look to be in 'en', the corpus look to be in 'es'" in told
+    assert "missing: languages differ: posts 'en', corpus 'es'; give" in told
 
 
 def test_words_that_the_vectors_or_the_corpus_lack_are_named(check: Run) -> None:
