@@ -5,13 +5,13 @@ run on them.
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from biasbridge.labels import classes, guess_label, guess_pair, guess_positive, is_binary
 from files import InputError, read_lines
 from files.language import UNDETERMINED, guess_language
 from files.tables import SEPARATORS, read_table, require_columns
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 TEXT_NAMES = ("text", "texto", "tweet", "post", "comment", "comment_text", "sentence")
-LABEL_NAMES = ("label", "class", "hateful", "hate", "odio", "hs", "toxic", "target")
 GROUP_NAMES = ("group", "grupo", "gender", "identity", "target_group")
-BINARY = {"0", "1", "0.0", "1.0", "True", "False"}
+Settings = dict[str, str | float | list[str]]
 LOOKED_AT = 20_000  # lines of a corpus, words of vectors
 
 
@@ -36,6 +35,9 @@ class Arguments(argparse.Namespace):
     text: str | None
     label: str | None
     group: str | None
+    positive: list[str]
+    privileged: str | None
+    unprivileged: str | None
     language: str | None
     trusted: bool
 
@@ -46,8 +48,12 @@ def add_arguments(options: argparse.ArgumentParser) -> None:
     told = "labelled posts (a table), a corpus (text), words (YAML, JSON or CSV), vectors"
     add("data", nargs="+", type=Path, metavar="DATA", help=told)
     add("--text", metavar="COL", help="column of the posts' text (default: as its name tells)")
-    add("--label", metavar="COL", help="column of the labels, 0 and 1")
+    add("--label", metavar="COL", help="column of the labels")
+    counts = "a label that counts as 1, all others as 0; once for each (default: as labels tell)"
+    add("--positive", metavar="LABEL", action="append", default=[], help=counts)
     add("--group", metavar="COL", help="column of the groups; without one words tell them")
+    for name in ("privileged", "unprivileged"):
+        add(f"--{name}", metavar="GROUP", help=f"the {name} group (default: as names tell)")
     add("--language", metavar="CODE", help="of the data (default: what they look like)")
     trusted = "open gensim's own format, a pickle, which can run any code: only of files you made"
     add("--trusted", action="store_true", help=trusted)
@@ -55,35 +61,73 @@ def add_arguments(options: argparse.ArgumentParser) -> None:
 
 @dataclass
 class Data:
-    """What was found in the files given, each under its kind."""
+    """What was found in the files given, each under its kind.
+
+    ``positive``: the labels that count as 1, none where they are 0 and 1 already or not known.
+    ``pair``: the groups compared, where the posts have groups and their names tell. ``sample``:
+    lines of the corpus, all of them where it is ``whole``. ``stated``: the language was given.
+    """
 
     posts: pd.DataFrame | None = None
     vectors: KeyedVectors | None = None
     queries: list[Query] = field(default_factory=list)
-    sample: list[str] = field(default_factory=list)  # lines of the corpus
+    sample: list[str] = field(default_factory=list)
+    whole: bool = True
     paths: dict[str, Path] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
+    positive: list[str] = field(default_factory=list)
+    pair: tuple[str, str] | None = None
     language: str = UNDETERMINED
     trusted: bool = False
+    stated: bool = False
 
-    def overrides(self) -> list[str]:
-        """What a run on them is asked for."""
-        found = [f"language={self.language}"] if self.language != UNDETERMINED else []
+    @property
+    def texts(self) -> pd.Series:
+        """The texts of the posts."""
+        assert self.posts is not None
+        return self.posts[self.columns["text"]].astype(str)
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups that the posts say they are about."""
+        if self.posts is None or "group" not in self.columns:
+            return []
+        return [group for group in classes(self.posts[self.columns["group"]]) if group]
+
+    def settings(self) -> Settings:
+        """What a run on them is asked for, by the keys of a configuration."""
+        found: Settings = {}
+        if self.language != UNDETERMINED:
+            found["language"] = self.language
         if "vectors" in self.paths:
-            found += ["embedding=pretrained", f"embedding.path={self.paths['vectors']}"]
-            found += ["embedding.trusted=true"] * self.trusted
+            found |= {"embedding": "pretrained", "embedding.path": str(self.paths["vectors"])}
+            if self.trusted:
+                found["embedding.trusted"] = True
         if "corpus" in self.paths:
-            found += ["corpus=text", f"corpus.path={self.paths['corpus']}"]
-        if "posts" in self.paths:
-            found += ["source=csv", f"source.path={self.paths['posts']}"]
-            found += [f"source.{role}={name}" for role, name in self.columns.items()]
-        else:
-            found.append("source=none")
+            found |= {"corpus": "text", "corpus.path": str(self.paths["corpus"])}
+        found |= self._of_posts() if "posts" in self.paths else {"source": "none"}
         if "words" in self.paths:
-            found.append(f"intrinsic.weat.words={self.paths['words']}")
+            found["intrinsic.weat.words"] = str(self.paths["words"])
         whole = [query.name for query in self.queries if {"X", "Y", "A", "B"} <= query.sets.keys()]
         if whole:
-            found += ["words=file", f"words.file={self.paths['words']}", f"words.query={whole[0]}"]
+            file = str(self.paths["words"])
+            found |= {"words": "file", "words.file": file, "words.query": whole[0]}
+        return found
+
+    def _of_posts(self) -> Settings:
+        found: Settings = {
+            "source": "csv",
+            "source.path": str(self.paths["posts"]),
+        }
+        found |= {f"source.{role}": name for role, name in self.columns.items()}
+        if self.positive:
+            found["source.positive"] = self.positive
+        if self.language not in (UNDETERMINED, "en"):
+            found["task.name"] = f"hatespeech_{self.language}"
+        if self.pair:
+            found |= {"gaps.privileged": self.pair[0], "gaps.unprivileged": self.pair[1]}
+        elif self.groups:
+            found["gaps.compare"] = ["rest"]
         return found
 
 
@@ -100,16 +144,32 @@ def read_data(given: Arguments) -> Data:
     if (words := data.paths.get("words")) is not None:
         data.queries = list(read_wordsets(words).queries.values())
     if (posts := data.paths.get("posts")) is not None:
-        data.posts = read_table(posts)
-        data.columns = _columns(data.posts, given, posts)
+        _read_posts(data, given, posts)
     if (corpus := data.paths.get("corpus")) is not None:
-        data.sample = list(islice(read_lines(corpus), LOOKED_AT))
+        lines = read_lines(corpus)
+        data.sample = list(islice(lines, LOOKED_AT))
+        data.whole = next(lines, None) is None
     if (vectors := data.paths.get("vectors")) is not None:
         from files.vectors import read_vectors  # loads gensim
 
         data.vectors = read_vectors(vectors, trusted=given.trusted)
+    data.stated = given.language is not None
     data.language = given.language or _language(data)
     return data
+
+
+def _read_posts(data: Data, given: Arguments, path: Path) -> None:
+    data.posts = read_table(path)
+    if not len(data.posts):
+        raise InputError(f"{path} holds no posts")
+    data.columns = _columns(data.posts, given, path)
+    labels = classes(data.posts[data.columns["label"]])
+    data.positive = given.positive or ([] if is_binary(labels) else guess_positive(labels))
+    pair = given.privileged, given.unprivileged
+    if any(pair) and not (pair[0] and pair[1] and data.groups):
+        needs = "" if data.groups else ", and --group the column of the groups"
+        raise InputError(f"--privileged and --unprivileged go together{needs}; give both")
+    data.pair = (pair[0], pair[1]) if pair[0] and pair[1] else guess_pair(data.groups)
 
 
 def kind_of(path: Path) -> str:
@@ -136,23 +196,32 @@ def kind_of(path: Path) -> str:
     return "vectors"
 
 
-def tokens_of(data: Data) -> Iterator[str]:
-    """The lower-case tokens of the posts, or else of the corpus."""
-    texts: Iterable[str] = data.sample
+def recognised(data: Data) -> dict[str, str]:
+    """The language of each kind of data, as their frequent words or they themselves tell."""
+    seen: dict[str, str] = {}
     if data.posts is not None:
-        texts = data.posts[data.columns["text"]].astype(str)
+        seen["posts"] = guess_language(_tokens(data.texts))
+    if data.sample:
+        seen["corpus"] = guess_language(_tokens(data.sample))
+    if data.vectors is not None:
+        seen["vectors"] = guess_language(data.vectors.index_to_key[:200])
+    told = {query.language for query in data.queries} - {UNDETERMINED}
+    if len(told) == 1:
+        seen["words"] = told.pop()
+    return {kind: code for kind, code in seen.items() if code != UNDETERMINED}
+
+
+def _tokens(texts: Iterable[str]) -> Iterator[str]:
     return (token for text in texts for token in text.lower().split())
 
 
 def _language(data: Data) -> str:
-    """The first that can be told: of posts or corpus, of words, of the vectors' frequent words."""
-    told = {query.language for query in data.queries} - {UNDETERMINED}
-    seen = guess_language(tokens_of(data))
-    if seen == UNDETERMINED and len(told) == 1:
-        return told.pop()
-    if seen == UNDETERMINED and data.vectors is not None:
-        return guess_language(data.vectors.index_to_key[:200])
-    return seen
+    """The first that can be told: of posts, of the corpus, of words, of the vectors' frequent
+    words.
+    """
+    seen = recognised(data)
+    told = (seen[kind] for kind in ("posts", "corpus", "words", "vectors") if kind in seen)
+    return next(told, UNDETERMINED)
 
 
 def _columns(posts: pd.DataFrame, given: Arguments, path: Path) -> dict[str, str]:
@@ -161,14 +230,9 @@ def _columns(posts: pd.DataFrame, given: Arguments, path: Path) -> dict[str, str
     found = {role: name for role, name in named.items() if name is not None}
     require_columns(posts, found.values(), str(path))
     names = [str(name) for name in posts]
-    guesses = {
-        "text": _named(names, TEXT_NAMES) or _longest(posts),
-        "label": _named([name for name in names if _binary(posts[name])], LABEL_NAMES),
-        "group": _named(names, GROUP_NAMES),
-    }
-    binary = [name for name in names if _binary(posts[name])]
-    if not guesses["label"] and len(binary) == 1:
-        guesses["label"] = binary[0]
+    text = given.text or _named(names, TEXT_NAMES) or _longest(posts)
+    label = given.label or guess_label(posts, text)
+    guesses = {"text": text, "label": label, "group": _named(names, GROUP_NAMES)}
     found = {role: name for role, name in guesses.items() if name} | found
     if "label" not in found:
         told = f"{path}: no column is known to be the label; it has {', '.join(names)}"
@@ -184,7 +248,3 @@ def _longest(posts: pd.DataFrame) -> str:
     """The column with the longest texts."""
     lengths = {str(name): posts[name].astype(str).str.len().mean() for name in posts}
     return max(lengths, key=lambda name: lengths[name])
-
-
-def _binary(cells: pd.Series) -> bool:
-    return set(map(str, Counter(cells.astype(str)))) <= BINARY

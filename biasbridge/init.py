@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from biasbridge.data import Arguments, Data, add_arguments, read_data
+from biasbridge.data import Arguments, Data, Settings, add_arguments, read_data
 from files import InputError, atomic_path
 from files.atomic import require_new
 from files.options import Parser
@@ -25,12 +25,18 @@ SWEEP = """
 hydra:
   mode: MULTIRUN
   sweeper:
-    params: # every combination is a point
-      seed: range(3)
+    params: # every combination is a point{size}
+      seed: range({seeds})
       debias: attract_repel
       debias.direction: debias,overbias
-      debias.dose: 0,0.1
+      debias.dose: {doses}
 """
+SEEDS = 3
+# A verdict takes 8 degrees of freedom (docs/inference.md): one base needs more doses than three
+DOSES = {"loaded": (0.02, 0.05, 0.1, 0.2), "trained": (0.05, 0.1, 0.3)}
+PRIMARY = 2  # measures whose gaps are primary slices: see conf/study/correlation.yaml
+MODIFIED: Settings = {"debias": "attract_repel", "debias.direction": "debias", "debias.dose": 0.1}
+BUILT_IN = 3  # queries asked where there are none of one's own: see conf/intrinsic/weat.yaml
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,35 +49,71 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not given.name.isidentifier():
         raise InputError(f"--name {given.name}: give letters, digits and underscores")
     data = read_data(given)
-    if not data.paths.keys() & {"posts", "corpus", "vectors"}:
-        raise InputError("there is nothing to measure: give posts, a corpus or vectors")
+    from biasbridge.examine import examine  # takes seconds
+
+    settings = data.settings()
+    if problems := examine(data, settings | MODIFIED).problems:
+        raise InputError("; ".join(problems))
     path = Path("experiment") / f"{given.name}.yaml"
     path.parent.mkdir(exist_ok=True)
     require_new(path, read=data.paths.values(), force=given.force)
     with atomic_path(path) as work:
-        work.write_text(experiment(data, given.name), encoding="utf-8")
-    command = f"python train.py --config-dir . +experiment={given.name}"
-    print(f"wrote {path}; look at it, then: {command}")
+        work.write_text(experiment(data, settings, given.name), encoding="utf-8")
+    print(f"wrote {path}; look at it, then: {command(given.name)}")
     return 0
 
 
-def experiment(data: Data, name: str) -> str:
+def command(name: str) -> str:
+    """What runs the experiment from the folder that holds ``experiment/``."""
+    return f"biasbridge train --config-dir . +experiment={name}"
+
+
+def experiment(data: Data, settings: Settings, name: str) -> str:
     """The experiment as YAML."""
-    kinds: dict[str, str] = {}
+    kinds: dict[str, str | float | list[str]] = {}
     values: dict[str, Any] = {"name": name}
-    for override in data.overrides():
-        key, _, value = override.partition("=")
+    for key, value in settings.items():
         *nodes, last = key.split(".")
         if nodes:
             inner: dict[str, Any] = {last: value}
             for node in reversed(nodes[1:]):
                 inner = {node: inner}
-            values[nodes[0]] = {**values.get(nodes[0], {}), **inner}
+            values[nodes[0]] = _merged(values.get(nodes[0], {}), inner)
         elif key == "language":
             values[key] = value
         else:
             kinds[key] = value
     defaults = [{f"override /{kind}": option} for kind, option in kinds.items()]
-    head = "# @package _global_\n# python train.py --config-dir . +experiment=" + name + "\n"
+    head = (
+        f"# @package _global_\n# {command(name)}\n# Paths count from the folder of this command.\n"
+    )
     text = yaml.safe_dump({"defaults": defaults} | values, allow_unicode=True, sort_keys=False)
-    return head + text + SWEEP
+    doses = DOSES["loaded" if "vectors" in data.paths else "trained"]
+    told = ", ".join(map(str, (0, *doses)))
+    grid = SWEEP.format(seeds=SEEDS, doses=told.replace(" ", ""), size=_reach(data, len(doses)))
+    return head + text + grid
+
+
+def _reach(data: Data, doses: int) -> str:
+    """What the grid can find, as a comment; nothing where there is no gap to correlate with."""
+    if "posts" not in data.paths:
+        return ""
+    from analysis.within import detectable
+
+    bases = 1 if "vectors" in data.paths else SEEDS
+    units = bases + SEEDS * doses * 2
+    own = [query for query in data.queries if {"X", "Y", "A", "B"} <= query.sets.keys()]
+    gaps = 1 if data.pair or not data.groups else len(data.groups)
+    least = detectable(units - bases - 1, PRIMARY * gaps * (len(own) or BUILT_IN))
+    made = f"{units} embeddings of {bases} unmodified"
+    return f": {made}, enough to see |r| of about {least:.2f} (docs/inference.md)"
+
+
+def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Nested mappings as one."""
+    nested = {
+        key: _merged(one[key], value)
+        for key, value in other.items()
+        if isinstance(value, dict) and key in one
+    }
+    return one | other | nested

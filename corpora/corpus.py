@@ -26,6 +26,7 @@ Text = tuple[Tokeniser, str]
 
 # Texts that a worker takes at a time: enough for tweets, and not too much where a text is a novel
 CHUNK = 100
+SAMPLE = 5_000
 
 
 @choice
@@ -70,6 +71,10 @@ class TextCorpus(Collected):
     def files(self) -> list[Path]:
         """The files read, in order."""
         return [Path(path) for path in ([self.path] if isinstance(self.path, str) else self.path)]
+
+    def sample(self) -> list[str]:
+        """The first texts of each file."""
+        return [text for path in self.files() for text in islice(read_lines(path), SAMPLE)]
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
         """Write it; counts: texts, lines, tokens, types, unknown tokens, dropped (empty) texts."""

@@ -37,6 +37,14 @@ class Corpus(Data, Protocol):
 
 
 @runtime_checkable
+class SampledCorpus(Corpus, Protocol):
+    """A corpus that can be looked into before anything is planned."""
+
+    def sample(self) -> list[str]:
+        """Its first texts as they are."""
+
+
+@runtime_checkable
 class Source(Data, Protocol):
     """Labelled posts, with which classifiers are trained and tested."""
 

@@ -246,13 +246,17 @@ def _labels(
 ) -> list[int]:
     """0 and 1 from labels of any spelling; ``1``, ``1.0`` and ``True`` are one label."""
     found = _texts(cells)
+    if not found:
+        raise InputError(f"{source} holds no posts")
     if missing := sum(label in NO_LABEL for label in found):
         raise InputError(f"{source}: {missing} posts have no label; remove them")
     plain = [_plain(label) for label in found]
     wanted = {_plain(label) for label in _texts(positive)} or {"1"}
     if not positive and (unknown := sorted({*plain} - {"0", "1"})):
         beyond = f"labels beyond 0 and 1: {', '.join(unknown[:5])}"
-        raise InputError(f"{source}: {beyond}; name those that count as 1 in {option}.positive")
+        such = f"""'{option}.positive=["{unknown[-1]}"]'"""
+        named = f"name those that count as 1 in {option}.positive, such as {such}"
+        raise InputError(f"{source}: {beyond}; {named}")
     if positive and (unknown := sorted(wanted - {*plain})):
         there = f"labels: {', '.join(sorted({*plain})[:10])}"
         raise InputError(f"{source}: no post has the label {', '.join(unknown)}; {there}")

@@ -50,7 +50,7 @@ class CNN(Fileless):
     device: str = "cpu"
 
     name: ClassVar[str] = "cnn"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     unkeyed: ClassVar[tuple[str, ...]] = ("device",)
 
     def __post_init__(self) -> None:

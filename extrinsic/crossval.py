@@ -84,9 +84,10 @@ def cross_predict(
 def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]:
     """The folds to run: "test" for splits train/dev/test, ``folds`` where every split is "all".
 
-    Folds are dealt by label x group. A tenth of the training items, dealt the same way, becomes dev
-    where the posts bring none. Posts that are not ``in_training`` leave train and dev after that,
-    so that they change no other post's place.
+    Folds are dealt by label x group, all posts of one text together, by the first of them: a text
+    that is learned from is never predicted. A tenth of the training items, dealt post by post,
+    becomes dev where the posts bring none. Posts that are not ``in_training`` leave train and dev
+    after that, so that they change no other post's place.
     """
     rng = np.random.default_rng(seed)
     strata = pd.factorize(table["label"].astype(str) + " " + table["group"].astype(str))[0]
@@ -94,10 +95,11 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
     if unknown := sorted(set(splits) - {"train", "dev", "test", "all"}):
         raise InputError(f"split {unknown[0]!r} of the posts is none of train, dev, test, all")
     if splits.eq("all").all():
-        if not 2 <= folds <= len(table):
-            most = f"the number of posts ({len(table)})"
+        texts, first = _texts(table)
+        if not 2 <= folds <= len(first):
+            most = f"the number of different posts ({len(first)})"
             raise InputError(f"folds={folds} must lie between 2 and {most}")
-        part = deal(strata, folds, rng)
+        part = deal(strata[first], folds, rng)[texts]
         for number in range(folds):
             train, test = (np.flatnonzero(side) for side in (part != number, part == number))
             yield _learned(_fold(f"fold{number}", train, test, strata, rng), table)
@@ -110,6 +112,12 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
             " every post to cross-validate"
         )
     yield _learned(_fold("test", train, test, strata, rng, dev), table)
+
+
+def _texts(table: pd.DataFrame) -> tuple[Rows, Rows]:
+    """The number of each post's text, and the row of each text's first post."""
+    numbers: Rows = pd.factorize(table["text"])[0].astype(np.int64)
+    return numbers, np.unique(numbers, return_index=True)[1].astype(np.int64)
 
 
 def deal(strata: Rows, parts: int, rng: np.random.Generator) -> Rows:

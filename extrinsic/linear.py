@@ -30,7 +30,7 @@ class Linear(Fileless):
     max_iter: Count = 1000
 
     name: ClassVar[str] = "linear"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
         """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``."""

@@ -136,7 +136,14 @@ def _refusal(name: str, value: object, hint: Any) -> str:
             given = type(value).__name__
             return f"{name}={given}: it is no {kind.__name__}, for it has no {', '.join(missing)}"
     hint_text = nearest(value, _literals(hint)) if isinstance(value, str) else ""
-    return f"{name}={value!r}: give {spell(hint)}{hint_text}"
+    told = spell(hint)
+    if "a text" in told and any(each is True or each is False for each in _items(value)):
+        hint_text = "; YAML reads yes and no as true and false: put the word in quotation marks"
+    return f"{name}={value!r}: give {told}{hint_text}"
+
+
+def _items(value: object) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def spell(hint: Any) -> str:

@@ -29,6 +29,11 @@ CHALLENGES_OF_COREFERENCE = ("gap", "generated", "winobias", "winogender")
 CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
 # What a choice cannot do without: values for the fields that its YAML leaves open, and a debiasing
 # method that goes with it.
+GIVEN_IN_ITS_SWEEP = {
+    "base_pairs_pretrained": ["embedding.path=vectors.txt"],
+    "pretrained_audit": ["embedding.path=vectors.txt"],
+    "score_properties_models": ["embedding.model=bert"],
+}
 NEEDS = {
     ("challenge", "csv"): ["challenge.path=posts.csv", "challenge.group=who"],
     ("embedding", "pretrained"): ["embedding.path=vectors.txt"],
@@ -98,7 +103,7 @@ def test_every_choice_composes_and_builds(group: str, option: str) -> None:
 def test_every_experiment_composes_and_says_how_to_run_it(path: Path) -> None:
     command = f"+{path.parent.name}={path.stem}"
     assert command in path.read_text(encoding="utf-8")
-    point(command)
+    point(command, *GIVEN_IN_ITS_SWEEP.get(path.stem, []))
 
 
 @pytest.mark.usefixtures("hydra_conf")

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from biasbridge.__main__ import main as biasbridge
 from files import InputError
@@ -17,6 +18,7 @@ from files.language import guess_language
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
 from train.front import main as front_door
+from train.front.spell import override
 from train.parts.classify_posts import coverage
 from train.start import help_text
 
@@ -25,14 +27,19 @@ Train = Callable[..., tuple[int | str | None, str, str]]
 SPANISH = ("el niño de la casa lo hace", "la mujer en el parque que es tu amiga lo hace")
 ENGLISH = ("he does it at the office", "she does it at the office")
 MINE = "mine: {X: [he, him], Y: [she, her], A: [office, business], B: [home, family]}\n"
+SWEEP_OF_NONE = [
+    *("hydra.mode=MULTIRUN", "name=mine", "embedding=pretrained", "embedding.path=own.vec"),
+    *("source=none", "debias=attract_repel", "intrinsic.weat.min_found=0"),
+]
 FAST = ["classifier=linear", "embedding=pretrained", "embedding.path=own.vec"]
 
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with posts in two languages, words, and vectors that have all of the English."""
-    for name, texts in (("posts", ENGLISH), ("spanish", SPANISH)):
-        kinds = [(text, how) for text in texts for how in ("bad", "good")] * 30
+    for name, texts, more in (("posts", ENGLISH, " it"), ("spanish", SPANISH, " lo")):
+        longer = [text + more * times for times in range(30) for text in texts]
+        kinds = [(text, how) for text in longer for how in ("bad", "good")]
         table = pd.DataFrame({"text": [f"{text} {how}" for text, how in kinds]})
         table["label"] = [int(how == "bad") for _, how in kinds]
         table.to_csv(tmp_path / f"{name}.csv", index=False)
@@ -73,6 +80,19 @@ def test_posts_in_another_language_than_the_words_of_the_tagger_are_refused(
         "error: the posts of source=spanish look to be in 'es', and groups=gender_mentions are"
         " words of 'en'; give language=es, or en if not\n"
     )
+
+
+def test_a_corpus_in_another_language_than_the_queries_is_refused(own: Path, train: Train) -> None:
+    (own / "some.txt").write_text("\n".join(SPANISH * 30), encoding="utf-8")
+    corpus = ["corpus=text", "corpus.path=some.txt", "source=none", "plan=true"]
+    assert train(*corpus) == (
+        2,
+        "",
+        "error: the texts of corpus=some look to be in 'es', and query 'weat6b' is in 'en'; give"
+        " language=es, or en if not\n",
+    )
+    assert train(*corpus, "language=es")[0] == 0
+    assert train(*corpus, "language=en")[0] == 0
 
 
 def test_tagger_queries_and_words_follow_the_language(own: Path, train: Train) -> None:
@@ -133,10 +153,26 @@ def test_words_of_ones_own_are_asked_alone(own: Path, train: Train) -> None:
 def test_coverage_is_told_and_too_little_of_it_is_a_warning(own: Path, train: Train) -> None:
     _, out, error = train(*FAST, *posts("posts"), "intrinsic.weat.min_found=0")
     assert "1.00 of the tokens of source=posts have a vector\n" in out, error
-    strange = pd.DataFrame({"text": ["he zwk qpl vrr mbb", "she zwk qpl vrr mbb"] * 30})
-    strange.assign(label=[0, 1] * 30).to_csv(own / "strange.csv", index=False)
+    rare = [f"mbb{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    texts = [f"{who} zwk qpl vrr {word}" for word in rare for who in ("he", "she")]
+    strange = pd.DataFrame({"text": texts, "label": [0, 1] * len(rare)})
+    strange.to_csv(own / "strange.csv", index=False)
     _, out, error = train(*FAST, *posts("strange"), "intrinsic.weat.min_found=0")
-    assert ".20 of the tokens of source=strange have a vector; warning: take vectors" in out, error
+    told = ".20 of the tokens of source=strange have a vector; warning: "
+    assert f"{told}qpl, vrr, zwk, mbba, mbbb have none; take vectors, or a corpus, of such" in out
+    (own / "some.txt").write_text("\n".join(ENGLISH * 30), encoding="utf-8")
+    trained = ["embedding=word2vec", "corpus=text", "corpus.path=some.txt", "size.dim=4"]
+    _, out, error = train("classifier=linear", *trained, *posts("strange"))
+    assert "or lower size.min_count and corpus.min_count\n" in out, error
+
+
+def test_tables_that_make_room_for_others_are_told(own: Path, train: Train) -> None:
+    _, out, _ = train(*SWEEP_OF_NONE, "seed=0", "debias.dose=0")
+    assert "kept in" not in out
+    _, out, error = train(*SWEEP_OF_NONE, "seed=0", "debias.dose=0,0.1")
+    [folder] = (own / "results" / "mine" / "earlier").iterdir()
+    kept = f"are kept in results/mine/earlier/{folder.name}\n"
+    assert f"the tables of other points that were in results/mine {kept}" in out, error
 
 
 def test_coverage_by_hand() -> None:
@@ -208,7 +244,7 @@ def test_check_warns(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out
     assert "language: es\n" in told
     assert "groups by the words of gender_mentions_es: 60 male, 60 female\n" in told
-    assert "warning: less than 0.8 of the posts' tokens have a vector\n" in told
+    assert "warning: less than 0.8 of the posts' tokens have a vector; most frequent" in told
     assert biasbridge(["check", "posts.csv"]) == 1
     assert "embeddings of the generated world would be used" in capsys.readouterr().out
 
@@ -222,7 +258,7 @@ def test_init_writes_an_experiment_that_can_be_planned(
     assert yaml.safe_load(written)["source"]["path"] == "posts.csv"
     status, out, error = train("--config-dir", ".", "+experiment=first", "plan=true")
     assert status == 0, error
-    assert "9 distinct points" in out
+    assert "27 distinct points" in out
     with pytest.raises(InputError, match="is there already; give another name, or --force"):
         biasbridge(["init", "posts.csv", "--name", "first"])
 
@@ -250,3 +286,71 @@ def test_utf_16_is_refused_with_what_to_do(own: Path) -> None:
     (own / "wide.csv").write_text("text,label\nhola,1\n", encoding="utf-16")
     with pytest.raises(InputError, match="is UTF-16; save it as 'CSV UTF-8'"):
         read_table(own / "wide.csv")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            "source.label=acción",
+            "source.label=acción cannot be read; put the value in double quotes inside:"
+            " 'source.label=\"acción\"'",
+        ),
+        (
+            "source.positive=[sí,no]",
+            "source.positive=[sí,no] cannot be read; put the value in double quotes inside:"
+            ' \'source.positive=["sí","no"]\'',
+        ),
+        ("source.path", "'source.path' is no KEY=VALUE"),
+        (
+            "source=csv --language es",
+            "there is no option --language; values are given as language=es",
+        ),
+        (
+            "+experiment=own --config-dir=. classifier=linear",
+            "unrecognized arguments: classifier=linear; options come first, then KEY=VALUE ...:"
+            " --config-dir . +experiment=NAME",
+        ),
+        ("corpus=text source=none", "corpus.path is not given; give corpus.path=FILE"),
+        ("source=csv", "source.path is not given; give source.path=FILE"),
+        (
+            "embedding=transformers source=none",
+            "embedding.model is not given; give embedding.model=FOLDER",
+        ),
+        (
+            "+experiment=own",
+            "experiment/own.yaml lies in this folder, which is not searched; give --config-dir ."
+            " before all else",
+        ),
+        (
+            "--config-dir . +experiment=own",
+            "source.positive=(True,): give a list, each item a text or a whole number; YAML reads"
+            " yes and no as true and false: put the word in quotation marks",
+        ),
+        (
+            "--config-dir . +experiment=own source.positive=[]",
+            "no such file: beside.csv, but there is experiment/beside.csv: paths count from the"
+            " folder in which the command runs",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_command_is_told_with_what_to_give(
+    arguments: str, message: str, own: Path, train: Train
+) -> None:
+    (own / "experiment").mkdir()
+    (own / "posts.csv").rename(own / "experiment" / "beside.csv")
+    (own / "experiment" / "own.yaml").write_text(
+        "# @package _global_\ndefaults: [override /source: csv]\n"
+        "source: {path: beside.csv, positive: [yes]}\n",
+        encoding="utf-8",
+    )
+    assert train(*arguments.split()) == (2, "", f"error: {message}\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["sí", 'a "b" \\', "null", "1", "2024.csv", "a,b [c]", "on", "a=b"]
+)
+def test_an_override_is_read_as_the_text_it_was_made_from(text: str) -> None:
+    read = OverridesParser.create().parse_override
+    assert read(override("key", text)).value() == text
+    assert read(override("key", [text, "b"])).value() == [text, "b"]

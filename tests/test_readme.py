@@ -138,7 +138,8 @@ def test_the_spanish_example_on_posts_vectors_and_words_of_ones_own(project: Pat
         project / "vectores.vec",
     )
     kinds = [(who, how) for who in ("Él", "la mujer") for how in ("mal", "bien")] * 40
-    posts = pd.DataFrame({"texto": [f"{who} lo hace {how}" for who, how in kinds]})
+    texts = [f"{who} lo hace {n} {how}" for n, (who, how) in enumerate(kinds)]
+    posts = pd.DataFrame({"texto": texts})
     posts.assign(odio=[int(how == "mal") for _, how in kinds]).to_csv(
         project / "posts.csv", index=False
     )

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from analysis.planner import Planner
 
 TARGET = "_target_"
+MISSING = "???"  # what a file of the configuration leaves to be given
+STANDS_FOR = {"path": "FILE", "file": "FILE", "folder": "FOLDER", "model": "FOLDER"}
 REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 
 Tree = Mapping[str, Any]
@@ -152,6 +154,9 @@ class Reader:
                     f"unknown config key '{where}.{key}'{nearest(key, fields)}"
                     f" {cls.__name__} has: {', '.join(fields)}"
                 )
+        for key in (key for key, value in values.items() if value == MISSING):
+            asked = self._origin(f"{where}.{key}")
+            raise InputError(f"{asked} is not given; give {asked}={STANDS_FOR.get(key, 'VALUE')}")
         ready: dict[str, object] = {
             key: self._value(value, f"{where}.{key}") for key, value in values.items()
         }

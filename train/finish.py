@@ -10,6 +10,8 @@ from analysis.columns import texts
 from analysis.made import mixed, write_made
 from analysis.show import short
 from train.join import extended, join_tables
+from train.parts.classify_posts import LEAST_COVERAGE, without_vector
+from train.parts.static import StaticVectors
 from train.store.lock import locked
 from train.store.made import makers
 
@@ -24,9 +26,6 @@ if TYPE_CHECKING:
     from train.outcome import Outcome
     from train.point import Plan
     from train.store import Store
-
-
-LEAST_COVERAGE = 0.8
 
 
 def finish(
@@ -53,11 +52,17 @@ def finish(
     with locked(results / "points" / ".lock", f"the tables in {_near(results)}"):
         tables = extended(tables, results) if extend else tables
         shared = shareable(tables)
+        before = _kept(results)
         written = write_tables(results, shared)
         made = makers(store, {key for table in tables[:2] for key in _keys(table)})
         written.append(write_made(results, made))
         note_writes(results, study.writes)
         written += study.conclude(shared, results, console)
+    for folder in sorted(_kept(results) - before):
+        told = (
+            f"the tables of other points that were in {_near(results)} are kept in {_near(folder)}"
+        )
+        console.print(told, soft_wrap=True, highlight=False, markup=False)
     if differing := mixed(made):
         told = f"made by mixed versions: {differing}; python -m train.store explain KEY tells more"
         console.print(told, soft_wrap=True, highlight=False, markup=False)
@@ -67,8 +72,13 @@ def finish(
         where = _near(store.root / "damaged")
         told = f"{len(damaged)} damaged results were set aside in {where}"
         console.print(told, soft_wrap=True, highlight=False)
-    _report_coverage(tables, console)
+    _report_coverage(tables, plans, store, console)
     return _report_failures(tables.points, console)
+
+
+def _kept(results: Path) -> set[Path]:
+    """The folders of tables that were set aside."""
+    return set((results / "earlier").glob("[!.]*"))
 
 
 def listed(written: Sequence[Path], results: Path) -> list[str]:
@@ -91,7 +101,7 @@ def _in_formats(stem: str, endings: Sequence[str]) -> str:
     return f"{stem}.{endings[0]}" if len(endings) == 1 else f"{stem} ({', '.join(endings)})"
 
 
-def _report_coverage(tables: Tables, console: Console) -> None:
+def _report_coverage(tables: Tables, plans: Sequence[Plan], store: Store, console: Console) -> None:
     """How many tokens of each source have a vector, the point with the fewest first; little of a
     text is seen by a classifier that knows few of its words.
     """
@@ -107,9 +117,33 @@ def _report_coverage(tables: Tables, console: Console) -> None:
         )
         share = low if low == high else f"{low} to {high}"
         line = f"{share} of the tokens of source={source} have a vector"
-        few = float(rows["coverage"].min()) < LEAST_COVERAGE
-        remedy = "; warning: take vectors, or a corpus, of such texts" if few else ""
+        remedy = ""
+        if (fewest := float(rows["coverage"].min())) < LEAST_COVERAGE:
+            points = set(texts(rows[rows["coverage"] == fewest], "point"))
+            plan = next((plan for plan in plans if plan.key in points), None)
+            remedy = f"; warning: {_remedy(plan, store)}" if plan else ""
         console.print(f"{line}{remedy}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _remedy(plan: Plan, store: Store) -> str:
+    """Which frequent tokens of the posts lack a vector, and what gives them one."""
+    import pandas as pd
+
+    from files.vectors import open_mapped
+
+    subject = plan.point.subject
+    trained = isinstance(subject, StaticVectors) and not subject.loaded
+    rarer = ", or lower size.min_count and corpus.min_count" if trained else ""
+    remedy = f"take vectors, or a corpus, of such texts{rarer}"
+    made = plan.task.inputs.get("predictions") if plan.task else None
+    if not made or not {"posts", "vectors"} <= made.inputs.keys():
+        return remedy
+    folders = [store.path(made.inputs[name]) for name in ("posts", "vectors")]
+    if not all(folder.exists() for folder in folders):  # tables may outlive what they rest on
+        return remedy
+    posts = pd.read_parquet(folders[0] / "posts.parquet", columns=["text"])["text"]
+    vocabulary = open_mapped(folders[1] / "vectors").key_to_index
+    return f"{', '.join(without_vector(posts, vocabulary))} have none; {remedy}"
 
 
 def _keys(table: pd.DataFrame) -> set[str]:

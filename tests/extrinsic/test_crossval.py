@@ -18,7 +18,7 @@ def table(n: int = 100, split: str = "all", seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     columns = {
         "id": [f"p{i}" for i in range(n)],
-        "text": "x",
+        "text": [f"x{i}" for i in range(n)],
         "split": split,
         "label": rng.integers(0, 2, n),
     }
@@ -59,6 +59,18 @@ def test_folds_are_stratified_by_label_and_group() -> None:
     for fold in split_posts(data, folds=5, seed=0):
         for cell, size in Counter(cells).items():
             assert abs((cells[fold.test] == cell).sum() - size / 5) < 1
+
+
+def test_posts_of_one_text_are_never_learned_from_and_predicted() -> None:
+    data = table(120)
+    data["text"] = [f"x{i % 50}" for i in range(120)]
+    found = list(split_posts(data, folds=5, seed=0))
+    assert sorted(np.concatenate([fold.test for fold in found])) == list(range(120))
+    for fold in found:
+        learned = data["text"][np.concatenate([fold.train, fold.dev])]
+        assert not set(learned) & set(data["text"][fold.test])
+    with pytest.raises(InputError, match=r"the number of different posts \(50\)"):
+        list(split_posts(data, folds=51, seed=0))
 
 
 def test_the_seed_decides_the_folds() -> None:
@@ -137,7 +149,7 @@ def test_one_class_in_train_is_refused() -> None:
         (["train", "dev"], 5, r"the posts are split as train 10, dev 10; they need train and test"),
         (["test", "dev"], 5, r"they need train and test"),
         (["all", "test"], 5, r"'all' on every post"),
-        (["all", "all"], 21, r"folds=21 must lie between 2 and the number of posts \(20\)"),
+        (["all", "all"], 21, "folds=21 must lie between 2 and the number of different posts"),
     ],
 )
 def test_unusable_splits_are_refused(splits: list[str], folds: int, message: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from hydra import compose, initialize_config_dir
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
@@ -19,6 +20,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from files import InputError, nearest
 from train.configure import to_planner, to_point, to_study
+from train.front.refuse import OF_INPUT, one_line
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -48,6 +50,15 @@ OmegaConf.register_new_resolver("data", data_path, replace=True)
 def read_point(config: DictConfig) -> Point:
     """The point that a composed configuration describes."""
     return to_point(_plain(config, resolve=True), _plain(config, resolve=False))
+
+
+def point_of(overrides: Sequence[str]) -> Point:
+    """The point that overrides ask for; Hydra is started for it alone. Raises ``InputError``."""
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        try:
+            return read_point(compose("config", overrides=list(overrides)))
+        except OF_INPUT as error:
+            raise InputError(one_line(error)) from error
 
 
 def read_study(config: DictConfig) -> Study:

@@ -16,6 +16,7 @@ from files import InputError
 from files.rooms import HOME
 from train.device import pick_device
 from train.front.compose import CONF, hydra_node, read_point, read_study, refuse_unknown_keys
+from train.front.options import read_options
 from train.front.refuse import refuse
 from train.front.settings import Settings, read_settings
 from train.interrupt import GO_ON, Interrupted, interruptible
@@ -50,6 +51,7 @@ def main() -> NoReturn:
     Door.status, Door.worker = 0, Worker()
     try:
         with interruptible():
+            read_options(sys.argv[1:])
             hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
     except Exception as error:
         refuse(error)

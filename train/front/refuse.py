@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 import traceback
+from pathlib import Path
 from typing import NoReturn
 
-from hydra.errors import HydraException
+from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from files import InputError, nearest
+from train.front.options import config_dir
+from train.front.spell import in_quotes
 from train.store import StoreError
 
 OF_INPUT = (InputError, HydraException, OmegaConfBaseException, YAMLError)
 # Modules that read a configuration, and let errors of Python's own through.
 READERS = ("hydra._internal", "hydra.core", "omegaconf", "yaml")
+LEXER = "LexerNoViableAltException"
 EXTRAS = ("joblib", "ray", "submitit")  # of pyproject.toml, each a launcher
 
 
@@ -44,7 +49,9 @@ def one_line(error: BaseException) -> str:
         chain.append(cause)
     for link in chain:
         if isinstance(link, InputError | StoreError):
-            return str(link)
+            return _beside(str(link)) or str(link)
+    if told := _unreadable_override(error):
+        return told
     text = " ".join(str(error).partition("Config search path")[0].split())
     parent = next(filter(None, (getattr(link, "parent_node", None) for link in chain)), None)
     missing = re.search(r"Key '([^']+)'", " ".join(str(link) for link in chain))
@@ -58,6 +65,9 @@ def one_line(error: BaseException) -> str:
     option = re.search(r"Could not find '([^']+)'", text)
     if option:
         name = option[1].split("/")[-1]
+        if Path(f"{option[1]}.yaml").is_file() and not config_dir(sys.argv[1:]):
+            here = f"{option[1]}.yaml lies in this folder"
+            return f"{here}, which is not searched; give --config-dir . before all else"
         if option[1].startswith("hydra/launcher/") and (extra := name.partition("_")[0]) in EXTRAS:
             return f"hydra/launcher={name} is not installed: pip install '.[{extra}]'"
         return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))
@@ -65,6 +75,36 @@ def one_line(error: BaseException) -> str:
         return text
     why = " ".join(next(filter(None, map(str, chain)), type(error).__name__).split())
     return f"the configuration cannot be read ({why}); correct it"
+
+
+def _unreadable_override(error: BaseException) -> str:
+    """What to do about a value with a character that has no place in Hydra's grammar; empty for any
+    other error.
+    """
+    if not isinstance(error, OverrideParseException):
+        return ""
+    line, told = error.override, " ".join(str(error.message).partition("See https")[0].split())
+    if "=" not in line:
+        return f"{line!r} is no KEY=VALUE"
+    if LEXER not in told and line.partition("=")[2][:1] in ("[", "{", "'", '"'):
+        return f"{line} cannot be read ({told}); correct it"
+    remedy = f"put the value in double quotes inside: {shlex.quote(in_quotes(line))}"
+    return f"{line} cannot be read; {remedy}"
+
+
+def _beside(message: str) -> str:
+    """What is said of a file that was not found and lies in the folder of one's own configuration,
+    or beside the experiment; empty for any other message.
+    """
+    missing = re.match(r"no such file: ([^;]+)", message)
+    folder = config_dir(sys.argv[1:])
+    if not missing or folder is None or Path(missing[1]).is_absolute():
+        return ""
+    for place in (folder / missing[1], folder / "experiment" / missing[1]):
+        if place.exists():
+            counted = "paths count from the folder in which the command runs"
+            return f"{missing[0]}, but there is {place}: {counted}"
+    return ""
 
 
 def refuse_engine(error: Exception, engine: str) -> InputError:

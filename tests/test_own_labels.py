@@ -1,0 +1,259 @@
+"""Labels, groups and languages as people have them: what ``check`` and ``init`` say, and that what
+they print runs.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from biasbridge.__main__ import main as biasbridge
+from biasbridge.labels import guess_pair, guess_positive
+from files import InputError
+from files.vectors import keyed, save_vectors
+from intrinsic.wordsets import load_query
+from train.front import main as front_door
+
+Run = Callable[..., str]
+
+TEXTS = ("he does it at the office", "she does it at the office")
+SPANISH = ("el hombre de la casa que es un amigo", "la mujer de la casa que es una amiga")
+WORDS = "{X: [he, him], Y: [she, her], A: [office, it], B: [at, the]}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, with vectors of English and Spanish words."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("PYTHONPATH", "")
+    for code, texts in (("", TEXTS), ("_es", SPANISH)):
+        queries = [f"{name}{code}" for name in ("gender_union", "weat6b", "weat7", "weat8")]
+        asked = [
+            word for name in queries for role in "XYAB" for word in load_query(name)[role].words
+        ]
+        words = [*dict.fromkeys([*" ".join(texts).split(), "him", "her", *"abc", *asked])]
+        rows = np.random.default_rng(0).normal(size=(len(words), 8)).astype(np.float32)
+        save_vectors(keyed(words, rows), tmp_path / f"own{code}.vec")
+    return tmp_path
+
+
+@pytest.fixture
+def check(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """What ``check`` prints."""
+
+    def run(*arguments: str) -> str:
+        biasbridge(["check", *arguments])
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def train(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int | str | None, str]]:
+    """The front door: its status and all that it prints."""
+
+    def run(*arguments: str) -> tuple[int | str | None, str]:
+        monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
+        with pytest.raises(SystemExit) as stop:
+            front_door()
+        return stop.value.code, "".join(capsys.readouterr())
+
+    return run
+
+
+def write(name: str, labels: list[str], texts: tuple[str, str] = TEXTS, **columns: object) -> None:
+    """120 posts, every label beside each of the texts."""
+    kinds = [(text, label) for label in labels for text in texts]
+    rows = [kinds[number % len(kinds)] for number in range(120)]
+    table = pd.DataFrame(
+        {
+            columns.get("text", "text"): [
+                f"{text} {'abc'[i % 3]}{i}" for i, (text, _) in enumerate(rows)
+            ],
+            columns.get("label", "label"): [label for _, label in rows],
+        }
+    )
+    if groups := columns.get("groups"):
+        assert isinstance(groups, list)
+        table["group"] = [groups[number % len(groups)] for number in range(120)]
+    table.to_csv(name, index=False)
+
+
+def command_of(told: str) -> list[str]:
+    """The overrides that ``check`` prints."""
+    [line] = [line for line in told.splitlines() if line.startswith("this would run it: ")]
+    return shlex.split(line.partition("biasbridge train ")[2])
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [
+        (["no", "yes"], ["yes"]),
+        (["False", "true"], ["true"]),
+        (["no", "sí"], ["sí"]),
+        (["No", "Sí"], ["Sí"]),
+        (["hateful", "normal"], ["hateful"]),
+        (["hate", "none"], ["hate"]),
+        (["non-toxic", "toxic"], ["toxic"]),
+        (["Not Offensive", "Offensive"], ["Offensive"]),
+        (["no odio", "odio"], ["odio"]),
+        (["hate", "normal", "offensive"], []),
+        (["a", "b"], []),
+        (["no", "none"], []),
+        (["hate", "toxic"], []),
+    ],
+)
+def test_the_label_that_counts_as_1_is_told_by_its_name(
+    labels: list[str], positive: list[str]
+) -> None:
+    assert guess_positive(labels) == positive
+
+
+def test_the_pair_of_groups_is_told_by_its_names() -> None:
+    assert guess_pair(["Mujer", "Hombre"]) == ("Hombre", "Mujer")
+    assert guess_pair(["a", "b"]) is None
+
+
+@pytest.mark.parametrize(
+    "labels", [["yes", "no"], ["True", "false"], ["sí", "no"], ["toxic", "ok"]]
+)
+def test_the_command_of_labels_in_words_can_be_planned(
+    labels: list[str], check: Run, train: Callable[..., tuple[int | str | None, str]]
+) -> None:
+    write("posts.csv", labels, SPANISH, text="texto", label="acción")
+    given = ["--positive", "toxic", "--label", "acción"] if "toxic" in labels else []
+    told = check("posts.csv", "own_es.vec", *given)
+    overrides = command_of(told)
+    assert 'source.label="acción"' in overrides
+    assert "task.name=hatespeech_es" in overrides
+    status, out = train(*overrides, "plan=true")
+    assert status == 0, out
+
+
+@pytest.mark.usefixtures("folder")
+def test_init_writes_labels_that_yaml_reads_as_text(
+    train: Callable[..., tuple[int | str | None, str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("posts.csv", ["yes", "no"], SPANISH, text="texto")
+    assert biasbridge(["init", "posts.csv", "own_es.vec"]) == 0
+    printed = capsys.readouterr().out.strip().rpartition("then: ")[2]
+    assert printed == "biasbridge train --config-dir . +experiment=mine"
+    written = Path("experiment/mine.yaml").read_text(encoding="utf-8")
+    assert yaml.safe_load(written)["source"]["positive"] == ["yes"]
+    assert yaml.safe_load(written)["task"]["name"] == "hatespeech_es"
+    assert "25 embeddings of 1 unmodified, enough to see |r| of about 0.65" in written
+    status, out = train(*printed.split()[2:], "plan=true")
+    assert status == 0, out
+
+
+def test_several_classes_are_asked_which_of_them(check: Run) -> None:
+    write("posts.csv", ["hate", "offensive", "normal"])
+    told = check("posts.csv", "own.vec")
+    assert "missing: the labels are hate, normal, offensive: name with --positive which" in told
+    assert "a sweep is about one class against the rest" in told
+    assert "this would run it" not in told
+    overrides = command_of(check("posts.csv", "own.vec", "--positive", "hate"))
+    assert 'source.positive=["hate"]' in overrides
+    with pytest.raises(InputError, match="the labels are hate, normal, offensive"):
+        biasbridge(["init", "posts.csv", "own.vec"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["0", "1", "3"], "missing: the labels are 0, 1, 3: name with --positive"),
+        (["0", "1", ""], "posts have no label; remove them"),
+        (["1"], "all 120 labels are 1; a classifier needs posts of both classes"),
+    ],
+)
+def test_labels_that_no_run_takes_are_met_by_check(
+    labels: list[str], message: str, check: Run
+) -> None:
+    write("posts.csv", labels)
+    told = check("posts.csv", "own.vec")
+    assert message in told
+    assert "this would run it" not in told
+
+
+def test_groups_without_a_known_pair_are_compared_with_the_rest(
+    check: Run, train: Callable[..., tuple[int | str | None, str]]
+) -> None:
+    write("posts.csv", ["0", "1"], groups=["red", "green", "green"])
+    told = check("posts.csv", "own.vec")
+    assert "--privileged GROUP --unprivileged GROUP" in told
+    overrides = command_of(told)
+    assert 'gaps.compare=["rest"]' in overrides
+    status, out = train(*overrides, "classifier=linear")
+    assert status == 0, out
+    assert "rest - green" in out
+    pair = ["--privileged", "green", "--unprivileged", "red"]
+    assert "gaps.privileged=green" in command_of(check("posts.csv", "own.vec", *pair))
+    with pytest.raises(InputError, match="give both"):
+        biasbridge(["check", "posts.csv", "--privileged", "red"])
+
+
+def test_a_group_with_fewer_posts_than_a_gap_needs(check: Run) -> None:
+    write("posts.csv", ["0", "1"], groups=["men"] * 19 + ["women"])
+    told = check("posts.csv", "own.vec")
+    assert "missing: group 'women' has 6 posts, " in told
+    assert "a gap needs 10 (gaps.least_support)" in told
+
+
+def test_words_and_corpora_of_another_language(check: Run) -> None:
+    write("posts.csv", ["0", "1"])
+    Path("es.yaml").write_text(f"language: es\nqueries: {{mine: {WORDS}}}", encoding="utf-8")
+    Path("es.txt").write_text("\n".join(SPANISH * 200), encoding="utf-8")
+    told = check("posts.csv", "own.vec", "es.yaml")
+    assert "missing: languages differ: posts 'en', words 'es'; give" in told
+    told = check("posts.csv", "es.txt")
+    assert "missing: languages differ: posts 'en', corpus 'es'; give" in told
+
+
+def test_words_that_the_vectors_or_the_corpus_lack_are_named(check: Run) -> None:
+    write("posts.csv", ["0", "1"])
+    words = WORDS.replace("he,", "zog, zag,")
+    Path("mine.yaml").write_text(f"mine: {words}", encoding="utf-8")
+    told = check("posts.csv", "own.vec", "mine.yaml")
+    assert "missing: query 'mine' has no score: word set 'mine.X' has 1 of 3 words" in told
+    assert "missing zog, zag" in told
+    Path("some.txt").write_text("\n".join(TEXTS * 200), encoding="utf-8")
+    told = check("posts.csv", "some.txt", "mine.yaml")
+    assert "missing zog, zag, him" in told
+    assert "lower corpus.min_count and size.min_count" in told
+    Path("tiny.txt").write_text("the man and the woman\n", encoding="utf-8")
+    assert "the corpus is too small to train on" in check("posts.csv", "tiny.txt")
+
+
+def test_a_long_corpus_is_looked_at_and_not_cut(
+    check: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("some.txt").write_text("\n".join(TEXTS * 20), encoding="utf-8")
+    for module in ("data", "check", "examine"):
+        monkeypatch.setattr(f"biasbridge.{module}.LOOKED_AT", 30, raising=False)
+    told = check("some.txt")
+    assert "corpus some.txt: first 30 lines looked at, 180 words\n" in told
+
+
+def test_tokens_without_a_vector_are_named(check: Run) -> None:
+    write("posts.csv", ["0", "1"], ("he zwk qpl vrr", "she zwk qpl vrr"))
+    assert "most frequent of the others: qpl, vrr, zwk" in check("posts.csv", "own.vec")
+
+
+def test_posts_that_are_a_header_only(
+    folder: Path, train: Callable[..., tuple[int | str | None, str]]
+) -> None:
+    Path("posts.csv").write_text("text,label\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"^posts.csv holds no posts$"):
+        biasbridge(["check", "posts.csv"])
+    status, out = train("source=csv", "source.path=posts.csv", "plan=true")
+    assert (status, out) == (2, "error: posts.csv holds no posts\n")
