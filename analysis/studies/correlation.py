@@ -94,7 +94,8 @@ class Correlation(Fileless):
         from analysis.findings import CORRELATION_COLUMNS, correlation_table
         from analysis.joined import has_gaps, join_points
         from analysis.results import write_conclusions
-        from analysis.show import print_correlations, print_points, print_words
+        from analysis.show import print_correlations, print_words
+        from analysis.show_points import print_points
 
         print_points(tables, console, primary=self.primary, utility=self.utility)
         print_words(tables, console)

@@ -30,10 +30,10 @@ from analysis.show import (
     estimate,
     p_value,
     print_correlations,
-    print_points,
     print_slices,
     short,
 )
+from analysis.show_points import print_points
 from analysis.verdict import Judgement
 from tests.events import count
 
