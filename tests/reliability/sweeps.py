@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -148,6 +149,27 @@ def parent(process: int) -> int:
     """The number of a process's parent."""
     stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
     return int(stat.rpartition(")")[2].split()[1])
+
+
+def strangers(process: int, folder: Path, within: float = 30) -> set[int]:
+    """What a process of a sweep started, of itself or through others, and that cannot be told to
+    belong to the sweep for so many seconds.
+    """
+    end = time.monotonic() + within
+    while (found := _started_by(process) - processes(folder).keys()) and time.monotonic() < end:
+        time.sleep(0.1)  # a program that is just being started has no environment yet
+    return found
+
+
+def _started_by(process: int) -> set[int]:
+    parents = {}
+    for each in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parents[int(each.name)] = parent(int(each.name))
+    found: set[int] = set()
+    while more := {n for n, its in parents.items() if its in found | {process}} - found:
+        found |= more
+    return found
 
 
 def left(folder: Path, within: float = 60) -> dict[int, str]:

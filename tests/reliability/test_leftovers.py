@@ -24,6 +24,7 @@ from tests.reliability.sweeps import (
     parent,
     processes,
     start,
+    strangers,
     wait_for_work,
 )
 from train.front.guard import guarded
@@ -36,6 +37,7 @@ def test_workers_end_with_their_parent(engine: str, tmp_path: Path) -> None:
     process = start(tmp_path, *ENGINES[engine], "seed=0")
     wait_for_work(process, tmp_path / "store")
     assert children(tmp_path)
+    assert not strangers(process.pid, tmp_path)
     process.kill()
     process.communicate()
     assert not left(tmp_path)

@@ -137,7 +137,7 @@ def test_a_worker_on_any_machine_ends_when_the_lease_does(tmp_path: Path) -> Non
         "print('at work', flush=True); time.sleep(60)"
     )
     with lease(tmp_path, []) as own:
-        assert own.mark == f"biasbridge_lease={own.path}"
+        assert own.mark == f"BIASBRIDGE_LEASE={own.path}"
         worker = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE)
         assert worker.stdout
         assert worker.stdout.readline() == b"at work\n"
@@ -145,7 +145,7 @@ def test_a_worker_on_any_machine_ends_when_the_lease_does(tmp_path: Path) -> Non
             worker.wait(timeout=2)
     with worker:
         assert worker.wait(timeout=5) == 1
-    assert "biasbridge_lease" not in os.environ
+    assert "BIASBRIDGE_LEASE" not in os.environ
 
 
 def wait_until_running(process: subprocess.Popen[str], store: Path) -> None:

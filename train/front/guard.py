@@ -1,7 +1,8 @@
 """A process that outlives a sweep by a moment and ends what it left on this machine.
 
 An engine's workers may wait for minutes for a parent that was killed before they ask whether it
-lives. They are known by the lease of the sweep in their environment.
+lives. They are known by the lease of the sweep in their environment, which a process that gives
+itself a title, as Ray's do, writes over unless it is told not to.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 
 PROC = Path("/proc")
 _guards: list[subprocess.Popen[bytes]] = []
+KEEP = "SPT_NOENV"  # what the libraries that set titles ask before they write over the environment
 LOOKS, BETWEEN, LONGEST = 3, 0.1, 10.0  # looks in a row that find nobody; seconds; seconds
 
 
@@ -40,7 +42,11 @@ def guarded(mark: str) -> Iterator[None]:
         start_new_session=True,  # out of reach of what ends the whole group
     )
     _guards.append(guard)
+    before = os.environ.get(KEEP)
+    os.environ[KEEP] = "1"
     yield  # after an exception it stays until this process has ended
+    os.environ.pop(KEEP)
+    os.environ |= {KEEP: before} if before else {}
     _guards.remove(guard)
     with guard:
         guard.kill()
@@ -58,8 +64,8 @@ def end_marked(mark: bytes) -> None:
 
 
 def _found(mark: bytes) -> list[int]:
-    """Processes with the mark and their descendants, whose environment a changed title may have
-    overwritten: a descriptor each, so that no later process of the same number is ended.
+    """Processes with the mark and what they started, be it without the mark: a descriptor each, so
+    that no later process of the same number is ended.
     """
     found, parents, opened = set(), {}, {}
     for process in (int(each.name) for each in PROC.iterdir() if each.name.isdigit()):

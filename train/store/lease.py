@@ -14,9 +14,7 @@ from pathlib import Path
 
 from train.store.lock import HeldError, held, locked
 
-# The environment variable by which an engine's workers know it. In lower case it comes last where
-# variables are sorted, as Ray sorts them: a process that gives itself a title writes over the first
-LEASE = "biasbridge_lease"
+LEASE = "BIASBRIDGE_LEASE"  # the environment variable by which an engine's workers know it
 EVERY = 0.5  # seconds between two looks whether the sweep lives
 
 _known: set[str] = set()  # leases that this process holds, or watches already
