@@ -151,25 +151,19 @@ def parent(process: int) -> int:
     return int(stat.rpartition(")")[2].split()[1])
 
 
-def strangers(process: int, folder: Path, within: float = 30) -> set[int]:
+def strangers(process: int, folder: Path) -> set[int]:
     """What a process of a sweep started, of itself or through others, and that cannot be told to
-    belong to the sweep for so many seconds.
+    belong to the sweep.
     """
-    end = time.monotonic() + within
-    while (found := _started_by(process) - processes(folder).keys()) and time.monotonic() < end:
-        time.sleep(0.1)  # a program that is just being started has no environment yet
-    return found
-
-
-def _started_by(process: int) -> set[int]:
     parents = {}
     for each in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            parents[int(each.name)] = parent(int(each.name))
+            if (each / "environ").read_bytes():  # a program that is being started has none yet
+                parents[int(each.name)] = parent(int(each.name))
     found: set[int] = set()
     while more := {n for n, its in parents.items() if its in found | {process}} - found:
         found |= more
-    return found
+    return found - processes(folder).keys()
 
 
 def left(folder: Path, within: float = 60) -> dict[int, str]:
