@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FORMATS = (".svg", ".png", ".pdf")
 Row = Mapping[str, object]
 SHARED = ("varied", "transmission", "posts", "measure", "queries", "seeds", "embeddings")
+LINKED, UNRELATED = "words of the link", "unrelated words"
+VARIED = {"field": "varied", "type": "nominal", "title": None, "sort": None}
 SHARES = ("supports", "contradicts", "negligible", "wrong")
 
 
@@ -94,7 +96,8 @@ def draw_controls(whole: Sequence[Row], drawn: Sequence[Row], folder: Path) -> l
 def r_chart(whole: Sequence[Row]) -> Spec:
     """r and its interval by query, a panel for each way in which embeddings differ."""
     x: Spec = {"type": "quantitative", "title": "r within bases", "scale": {"domain": [-1, 1]}}
-    shared = _shared(whole, "query")
+    query = {"field": "query", "type": "nominal", "title": None, "sort": None}
+    shared = {"y": query, "yOffset": _beside(whole), "color": _colour(whole)}
     across = shared | {"x": x | {"field": "low"}, "x2": {"field": "high"}}
     layer = [
         {"mark": {"type": "rule", "color": "#888888"}, "encoding": {"x": {"datum": 0}}},
@@ -108,54 +111,48 @@ def r_chart(whole: Sequence[Row]) -> Spec:
         "Score and gap where a link is planted, and where none is (generated data)",
         whole,
         {"width": 240, "height": {"step": 9}, "layer": layer},
+        {"column": VARIED},
     )
 
 
 def power_chart(drawn: Sequence[Row]) -> Spec:
-    """How often studies support a link, by number of embeddings; a panel for each way."""
-    x: Spec = {"field": "embeddings", "type": "quantitative", "title": "embeddings"}
-    y: Spec = {"type": "quantitative", "title": "studies that support a link"}
-    y |= {"axis": {"format": "%"}, "scale": {"domain": [0, 1]}}
-    colour = _colour(drawn)
-    kinds = ["words of the link", "unrelated words"]
-    dash = {"field": "words", "type": "nominal", "title": None, "sort": kinds}
-    shared = {"x": x, "color": colour, "detail": {"field": "query"}, "strokeDash": dash}
-    band = {"x": x, "y": y | {"field": "supports_low"}, "y2": {"field": "supports_high"}}
+    """How often studies support a link, by number of embeddings: words of the link above, unrelated
+    ones below; a column for each way in which embeddings differ, a line for each query.
+    """
+    x: Spec = {"field": "embeddings", "type": "ordinal", "title": "embeddings"}
+    x |= {"axis": {"labelAngle": 0, "grid": False}}
+    y: Spec = {"type": "quantitative", "title": "supports"}
+    y |= {"axis": {"format": "%", "tickCount": 3}, "scale": {"domain": [0, 1]}}
+    shared = {"x": x, "xOffset": _beside(drawn), "color": _colour(drawn)}
+    across = shared | {"y": y | {"field": "supports_low"}, "y2": {"field": "supports_high"}}
+    line = shared | {"y": y | {"field": "supports"}, "detail": {"field": "query"}}
     layer = [
-        {
-            "mark": {"type": "rule", "opacity": 0.4},
-            "encoding": band | {"color": colour},
-        },
-        {
-            "mark": {"type": "line", "point": True},
-            "encoding": shared | {"y": y | {"field": "supports"}},
-        },
+        {"mark": {"type": "rule", "opacity": 0.25}, "encoding": across},
+        {"mark": {"type": "line", "point": {"size": 25}, "strokeWidth": 1}, "encoding": line},
     ]
+    words = {"field": "words", "type": "nominal", "title": None, "sort": [LINKED, UNRELATED]}
     return _chart(
         "How often a study says that the gap follows the score (generated data)",
         drawn,
-        {"width": 240, "height": 160, "layer": layer},
+        {"width": {"step": 34, "for": "position"}, "height": 120, "layer": layer},
+        {"row": words, "column": VARIED},
     )
 
 
-def _chart(title: str, rows: Sequence[Row], spec: Spec) -> Spec:
+def _chart(title: str, rows: Sequence[Row], spec: Spec, facet: Spec) -> Spec:
     values = [
         {
             **{name: _json(value) for name, value in row.items()},
             "link": _link(row),
-            "words": "unrelated words" if row["control"] else "words of the link",
+            "words": UNRELATED if row["control"] else LINKED,
         }
         for row in rows
     ]
-    facet = {"field": "varied", "type": "nominal", "title": None, "sort": None}
-    return chart(title, {"facet": facet, "columns": 3, "spec": spec}, values)
+    return chart(title, {"facet": facet, "spec": spec}, values)
 
 
-def _shared(rows: Sequence[Row], y: str) -> Spec:
-    links = list(dict.fromkeys(map(_link, rows)))
-    offset = {"field": "link", "sort": links}
-    place = {"field": y, "type": "nominal", "title": None, "sort": None}
-    return {"y": place, "yOffset": offset, "color": _colour(rows)}
+def _beside(rows: Sequence[Row]) -> Spec:
+    return {"field": "link", "sort": list(dict.fromkeys(map(_link, rows)))}
 
 
 def _colour(rows: Sequence[Row]) -> Spec:
