@@ -14,6 +14,7 @@ from analysis.distance_correlation import distance_correlation
 from analysis.naming import counted
 from analysis.reliability import Trainings, ceiling, corrected, reliability, trainings
 from analysis.right_picks import RightPicks
+from analysis.shared_error import SharedError, Side, shared_error
 from analysis.units import Rows, codes, dependent, one_a_unit
 from analysis.within import (
     Estimate,
@@ -48,11 +49,13 @@ class Evidence(NamedTuple):
       they descend from; ``n_clusters``: what is independent of one another (corpora, seeds where
       corpora are generated, or the bases where all share one of these).
     * ``within``: r of score and gap over units, both freed of their base, with its 95% interval and
-      the permutation ``within_p``; ``within_error``: the standard error of its z = atanh(r);
-      ``free``: its degrees of freedom. This is what verdicts are about: does the gap follow the
-      score when an embedding is modified? Where no base has two units they are freed of the
-      training algorithm, by cluster where one has two units of an algorithm; in a foreign table of
-      nothing. Not where units of one cluster would count as independent.
+      the permutation ``within_p``; ``free``: its degrees of freedom. This is what verdicts are
+      about: does the gap follow the score when an embedding is modified? Where no base has two
+      units they are freed of the training algorithm, by cluster where one has two units of an
+      algorithm; in a foreign table of nothing. Not where units of one cluster would count as
+      independent. Interval and p have three errors: ``within_error`` of z = atanh(r) over units,
+      ``words_error`` and ``items_error`` of r / sqrt(1 - r^2) by the choice of words and of test
+      items, which units share; NaN where these were not resampled.
     * ``influence_low``, ``influence_high``: least and largest ``within`` without one unit,
       ``influential``: the unit whose loss moves it most.
     * ``partial``: the same, freed of method and dose too; ``absolute``: the same of |score| and
@@ -81,6 +84,8 @@ class Evidence(NamedTuple):
     within_high: float = nan
     within_p: float = nan
     within_error: float = nan
+    words_error: float = nan
+    items_error: float = nan
     influence_low: float = nan
     influence_high: float = nan
     influential: str = ""
@@ -112,6 +117,11 @@ class Evidence(NamedTuple):
     accuracy_high: float = nan
     caution: str = ""
 
+    @property
+    def shared(self) -> float:
+        """The error that units share, of r within bases / sqrt(1 - r^2)."""
+        return SharedError(self.words_error, self.items_error).whole
+
 
 def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -> Evidence:
     """What stands behind the association of x and y; ``unbiased`` is the value of x without bias.
@@ -138,9 +148,16 @@ def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -
     if not of.defined:
         return found._replace(caution="within bases a side is constant, or nothing is left to tell")
     names = [names[place] for place in of.told]
-    found = _within(found, of, names, permutation_p(of, stratum, resamples))
+    shared = _shared(of, units)
+    found = found._replace(words_error=shared.words, items_error=shared.items)
+    found = _within(found, of, names, permutation_p(of, stratum, resamples, shared.whole))
     found = _otherwise(found, units, of, design, unbiased)
     return _without_noise(found, units, of, trainings(rows, pairs.unit))
+
+
+def _shared(of: Residuals, units: Rows) -> SharedError:
+    x, y = Side(units.x, units.x_resampled), Side(units.y, units.y_resampled)
+    return shared_error(of, x, y)
 
 
 def within_interval(rows: Rows) -> Estimate:
@@ -152,13 +169,14 @@ def within_interval(rows: Rows) -> Estimate:
     units = one_a_unit(rows, pairs.unit)
     if dependent(codes(units.stratum), codes(units.cluster)):
         return Estimate()
-    return interval(residuals(units.x, units.y, indicators(codes(units.stratum))))
+    of = residuals(units.x, units.y, indicators(codes(units.stratum)))
+    return interval(of, shared=_shared(of, units).whole)
 
 
 def _within(found: Evidence, of: Residuals, names: Sequence[str], p: float) -> Evidence:
     """With r within bases, its interval and test, and what single units do to it."""
     left_out = without_each(of)
-    r = z_interval(of.r, left_out, of.free)
+    r = z_interval(of.r, left_out, of.free, shared=found.shared)
     moved = np.abs(np.nan_to_num(left_out, nan=r.value) - r.value)
     return found._replace(
         within=r.value,
@@ -176,8 +194,16 @@ def _otherwise(
     found: Evidence, units: Rows, of: Residuals, design: Floats, unbiased: float
 ) -> Evidence:
     """With other ways that a gap can follow a score."""
-    partial = interval(residuals(units.x, units.y, np.hstack([design, _arms(units)])))
-    absolute = interval(residuals(np.abs(units.x - unbiased), np.abs(units.y), design))
+    apart = residuals(units.x, units.y, np.hstack([design, _arms(units)]))
+    partial = interval(apart, shared=_shared(apart, units).whole)
+    sizes = units._replace(
+        x=np.abs(units.x - unbiased),
+        y=np.abs(units.y),
+        x_resampled=np.abs(units.x_resampled - unbiased),
+        y_resampled=np.abs(units.y_resampled),
+    )
+    size = residuals(sizes.x, sizes.y, design)
+    absolute = interval(size, shared=_shared(size, sizes).whole)
     distance, distance_p = distance_correlation(of)
     return found._replace(
         partial=partial.value,
@@ -206,7 +232,10 @@ def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidenc
     over, _ = Pairs.of(rows.x, rows.y, rows.cluster)
     free = found.n_clusters - 2
     r = weighted_moments(np.ones((1, over.units)), moments(over)).r
-    whole = z_interval(float(r[0]), leave_one_out(over), free)
+    every = residuals(rows.x, rows.y, np.ones((len(rows.x), 1)))
+    sides = Side(rows.x, rows.x_resampled), Side(rows.y, rows.y_resampled)
+    shared = shared_error(every, *sides, codes(rows.cluster)).whole
+    whole = z_interval(float(r[0]), leave_one_out(over), free, shared=shared)
     rho, tau = (z_interval(float(each[0]), each[1:], free) for each in rho_and_tau(over))
     low, high = picks.interval(codes(units.cluster), free)
     return found._replace(
@@ -225,7 +254,7 @@ def _without_noise(found: Evidence, units: Rows, of: Residuals, trained: Trainin
     """With the share of the variance that is not noise, and r corrected for noise."""
     x = reliability(units.x, units.x_resampled, of)
     y = reliability(units.y, units.y_resampled, of, trained)
-    r = corrected(of, x, y)
+    r = corrected(of, x, y, found.shared)
     return found._replace(
         spread_y=sqrt(float((of.freed(units.y) ** 2).sum()) / (of.free + 1)),
         training_sd=trained.sd,

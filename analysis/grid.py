@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from analysis.coefficients import coefficients
-from analysis.columns import labels, numbers
+from analysis.columns import labels, lists, numbers
 from analysis.evidence import within_interval
 from analysis.look import BLACK, INK, PALETTE, SHAPES, chart, palette_of
 from analysis.naming import counted
@@ -116,6 +116,8 @@ def panel_statistics(data: pd.DataFrame) -> list[Panel]:
             rows = Rows.of(x, y, labels(part, "unit"))
             if "stratum" in part:
                 rows = rows._replace(stratum=np.array(labels(part, "stratum"), dtype=str))
+            x_resampled, y_resampled = lists(part, "x_resampled"), lists(part, "y_resampled")
+            rows = rows._replace(x_resampled=x_resampled, y_resampled=y_resampled)
             r = within_interval(rows)
         panels.append(Panel(row, column, units, found.n, *r))
     return panels

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import atanh, ceil, isfinite, nan, sqrt
+from math import atanh, ceil, hypot, inf, isfinite, nan, sqrt
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
@@ -17,7 +17,6 @@ from analysis.verdict import LEVEL, ROLE_PRIMARY
 from analysis.within import (
     FEWEST_FREE,
     Residuals,
-    interval,
     without_each,
     z_interval,
 )
@@ -25,6 +24,7 @@ from files import choice
 from files.choice import Count, Fileless
 
 if TYPE_CHECKING:
+    from analysis.arrays import Floats
     from analysis.findings import Finding
 
 MOST = 20_000  # embeddings; beyond, a number is no plan
@@ -58,8 +58,9 @@ class Planner(Fileless):
 
 class Pilot(NamedTuple):
     """What the points at hand say: medians over the primary slices of the reliabilities, and of the
-    test items behind a gap; how many embeddings, and slices; and the median share of the gaps'
-    variance that is noise of trainings. NaN where it is not known.
+    test items behind a gap; how many embeddings, and slices; the median share of the gaps' variance
+    that is noise of trainings, and medians of the errors of r that embeddings share. NaN where it
+    is not known.
     """
 
     reliability_x: float = nan
@@ -68,12 +69,15 @@ class Pilot(NamedTuple):
     embeddings: int = 0
     family: int = 0
     training_share: float = nan
+    words_error: float = nan
+    items_error: float = nan
 
 
 class Design(NamedTuple):
     """Studies of one kind: ``units`` embeddings a base (below 2: nothing is modified, all are of
-    one), reliabilities, slices that are judged together, the |r| of interest, and the share of the
-    gaps' variance that is noise of trainings.
+    one), reliabilities, slices that are judged together, the |r| of interest, the share of the
+    gaps' variance that is noise of trainings, and the errors of r that embeddings share
+    (``analysis.shared_error``).
     """
 
     units: int
@@ -82,6 +86,13 @@ class Design(NamedTuple):
     family: int = 1
     smallest: float = SMALLEST
     training_share: float = 0.0
+    words_error: float = 0.0
+    items_error: float = 0.0
+
+    @property
+    def shared(self) -> float:
+        """The error that no number of embeddings takes away."""
+        return hypot(self.words_error, self.items_error)
 
     @property
     def ceiling(self) -> float:
@@ -104,15 +115,18 @@ class Design(NamedTuple):
         return embeddings * (1 - 1 / self.units) - 1 if self.units > 1 else embeddings - 2
 
     def with_items(self, times: float) -> Design:
-        """The same with k times the test items, which divides their noise by k and leaves that of
-        trainings (Spearman, 1910; Brown, 1910): of the gaps' variance
+        """The same with k times the test items, which divides their noise by k, and the variance
+        that embeddings share of them, and leaves noise of trainings (Spearman, 1910; Brown, 1910):
+        of the gaps' variance
 
         1 = reliability + share of trainings + share of items
         """
         of_items = max(0.0, 1 - self.reliability_y - self.training_share) / times
         whole = self.reliability_y + self.training_share + of_items
         return self._replace(
-            reliability_y=self.reliability_y / whole, training_share=self.training_share / whole
+            reliability_y=self.reliability_y / whole,
+            training_share=self.training_share / whole,
+            items_error=self.items_error / sqrt(times),
         )
 
 
@@ -131,7 +145,19 @@ def pilot_of(found: Sequence[Finding], items: Sequence[float] = ()) -> Pilot:
         max((each.evidence.n_units for each in primary), default=0),
         len(primary),
         middle([each.evidence.training_share for each in primary]),
+        middle([each.evidence.words_error for each in primary]),
+        middle([each.evidence.items_error for each in primary]),
     )
+
+
+class Seen(NamedTuple):
+    """r within bases of a simulated study, and without each unit (n,), with its degrees of
+    freedom.
+    """
+
+    r: float
+    left_out: Floats
+    free: int
 
 
 def sees(design: Design, embeddings: int, studies: int, seed: int = 0) -> float:
@@ -139,10 +165,10 @@ def sees(design: Design, embeddings: int, studies: int, seed: int = 0) -> float:
     above 0 and p below .05 / family, which Holm's procedure asks of the first of a family.
     """
 
-    def seen(of: Residuals) -> bool:
-        t = abs(atanh(of.r)) * sqrt(of.free)
-        p = 2 * float(scipy.special.stdtr(of.free, -t))
-        return interval(of).low > 0 and p < LEVEL / design.family
+    def seen(study: Seen) -> bool:
+        t = abs(atanh(study.r)) / hypot(1 / sqrt(study.free), design.shared)
+        p = 2 * float(scipy.special.stdtr(study.free, -t))
+        return z_interval(*study, shared=design.shared).low > 0 and p < LEVEL / design.family
 
     return _share(design, embeddings, design.smallest * design.ceiling, seen, studies, seed)
 
@@ -152,10 +178,10 @@ def excludes(design: Design, embeddings: int, studies: int, seed: int = 0) -> fl
     noise, lies within ``smallest`` of 0. 0 where the noise is too much for a correction.
     """
 
-    def excluded(of: Residuals) -> bool:
-        low, high = z_interval(
-            of.r / design.ceiling, without_each(of) / design.ceiling, of.free, 1 - 2 * LEVEL
-        )[1:]
+    def excluded(study: Seen) -> bool:
+        r, left_out = study.r / design.ceiling, study.left_out / design.ceiling
+        shared = design.shared / design.ceiling
+        low, high = z_interval(r, left_out, study.free, 1 - 2 * LEVEL, shared)[1:]
         return -design.smallest < low and high < design.smallest
 
     if not design.excludable:
@@ -167,7 +193,7 @@ def _share(
     design: Design,
     embeddings: int,
     r: float,
-    holds: Callable[[Residuals], bool],
+    holds: Callable[[Seen], bool],
     studies: int,
     seed: int,
 ) -> float:
@@ -184,8 +210,19 @@ def _share(
         drawn = rng.normal(size=(2, bases, units))
         drawn[1] = r * drawn[0] + sqrt(1 - r * r) * drawn[1]
         u, v = (drawn - drawn.mean(axis=2, keepdims=True)).reshape(2, n)
-        count += holds(Residuals(u, v, leverage, told, free, np.zeros((n, 0))))
+        of = Residuals(u, v, leverage, told, free, np.zeros((n, 0)))
+        off = design.shared * float(rng.normal())
+        count += holds(
+            Seen(float(_moved(np.array(of.r), off)), _moved(without_each(of), off), free)
+        )
     return count / studies
+
+
+def _moved(r: Floats, off: float) -> Floats:
+    """Correlations whose r / sqrt(1 - r^2) are so far off."""
+    slope = r / np.sqrt(1 - r * r) + off
+    moved: Floats = slope / np.sqrt(1 + slope * slope)
+    return moved
 
 
 Power = Callable[[Design, int, int, int], float]
@@ -202,6 +239,8 @@ def needed(design: Design, power: float, of: Power, studies: int) -> int | None:
     if of is excludes and not design.excludable:
         return None
     guess = _first_guess(design, power, of)
+    if not isfinite(guess):
+        return None
     for seed, around in enumerate(AROUND):
         sizes = [_whole(design, guess * times) for times in around]
         if sizes[-1] > MOST_SIMULATED:
@@ -221,14 +260,17 @@ def _whole(design: Design, embeddings: float) -> int:
 
 
 def _first_guess(design: Design, power: float, of: Power) -> float:
-    """By the normal limit of z."""
+    """By the normal limit of z; infinity where what embeddings share is error enough."""
     if of is sees:
         reach = atanh(design.smallest * design.ceiling)
         quantiles = 1 - LEVEL / (2 * design.family), power
     else:
         reach = atanh(design.smallest) * design.ceiling
         quantiles = 1 - LEVEL, (1 + power) / 2
-    free = (sum(float(scipy.special.ndtri(each)) for each in quantiles) / reach) ** 2
+    variance = (reach / sum(float(scipy.special.ndtri(each)) for each in quantiles)) ** 2
+    if variance <= design.shared**2:
+        return inf
+    free = 1 / (variance - design.shared**2)
     share = 1 - 1 / design.units if design.units > 1 else 1
     return (max(free, FEWEST_FREE) + 1) / share
 

@@ -119,13 +119,16 @@ def ceiling(x: Reliability, y: Reliability) -> float:
     return sqrt(x.whole * y.whole)
 
 
-def corrected(of: Residuals, x: Reliability, y: Reliability) -> Estimate:
+def corrected(of: Residuals, x: Reliability, y: Reliability, shared: float = 0.0) -> Estimate:
     """r divided by its ceiling (Spearman, 1904), in [-1, 1], with its 90% interval; NaN where noise
-    is most of either side.
+    is most of either side. ``shared``: the error that units share (``analysis.shared_error``).
     """
     if not (x.whole >= RELIABLE and y.whole >= RELIABLE):
         return Estimate()
     with np.errstate(divide="ignore", invalid="ignore"):
         left_out: Floats = without_each(of) / np.sqrt(x.without_each * y.without_each)
-    r = z_interval(of.r / ceiling(x, y), left_out, of.free, 0.9)
+    value = of.r / ceiling(x, y)
+    if abs(value) < 1:  # of r / sqrt(1 - r^2), as one of the corrected r
+        shared *= ((1 - of.r**2) / (1 - value**2)) ** 1.5 / ceiling(x, y)
+    r = z_interval(value, left_out, of.free, 0.9, shared)
     return r._replace(value=max(-1.0, min(1.0, r.value)))

@@ -27,6 +27,7 @@ SUPPORTS, CONTRADICTS, NEGLIGIBLE, CANNOT_TELL = VERDICTS = (
 ROLE_PRIMARY, ROLE_EXPLORATORY = "primary", "exploratory"
 RULES = f"""\
 All verdicts are about r within bases: does the gap follow the score when an embedding is modified?
+Where words and test items were resampled, they hold for other words and items too.
 supports:     the 95% interval of r within bases lies above 0, and its adjusted p is below {LEVEL}
 contradicts:  the same with the interval below 0
 negligible:   neither; and r within bases, corrected for noise, differs from 0 by less than the
@@ -72,7 +73,7 @@ def judged(
     refused: str = "",
 ) -> Judgement:
     """The judgement of a slice by ``RULES``; ``refused`` says why there can be no verdict."""
-    reach = detectable(found.free, family) if may_claim(found) else nan
+    reach = detectable(found.free, family, shared=found.shared) if may_claim(found) else nan
     verdict, why = _verdict(found, family, p_adjusted, reach, smallest)
     if refused:
         verdict, why = CANNOT_TELL, refused
@@ -111,7 +112,11 @@ def _enough(found: Evidence, family: int, smallest: float) -> str:
     """How many embeddings would tell: of more seeds, so that bases have as many units as now."""
     if found.free < 1:
         return "each base needs modified embeddings"
-    times = (free_needed(smallest, family) + 1) / (found.free + 1)
+    needed = free_needed(smallest, family, found.shared)
+    if not isfinite(needed):
+        more = "test items" if not found.words_error > found.items_error else "words"
+        return f"|r| = {smallest:g} takes more {more}, however many the embeddings"
+    times = (needed + 1) / (found.free + 1)
     number = ceil(times * found.n_units)
     more = "the seeds" if found.n_bases < found.n_units else "as many"
     return f"|r| = {smallest:g} takes about {number} embeddings, {times:.1f} times {more}"

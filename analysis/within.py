@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import atanh, ceil, nan, sqrt, tanh
+from math import asinh, atanh, ceil, hypot, inf, nan, sinh, sqrt, tanh
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -37,6 +37,7 @@ FARTHEST = (
     1.5  # times as far lies one end as the other: farther, a large r of few units lacks a sign
 )
 MOST_PERMUTED = 2_000  # units
+MOST_FREE = 10**7
 CELLS = 100_000  # numbers that permutations are computed on at a time: they stay in the cache
 
 
@@ -122,7 +123,9 @@ def without_each(of: Residuals) -> Floats:
     return np.clip(found, -1, 1)
 
 
-def z_interval(value: float, left_out: Floats, free: int, level: float = 0.95) -> Estimate:
+def z_interval(
+    value: float, left_out: Floats, free: int, level: float = 0.95, shared: float = 0.0
+) -> Estimate:
     """The interval of a correlation from its values without each unit.
 
     [tanh(z - s t_low), tanh(z + s t_high)],   z = atanh(value),   d_i = mean z - z_i
@@ -133,15 +136,19 @@ def z_interval(value: float, left_out: Floats, free: int, level: float = 0.95) -
     skewed, by g = 3/2 sum d^3 / (sum d^2)^(3/2), lies farther out, at 3 (1 - (1 - |g| t)^(1/3)) /
     |g|, from t to 3/2 t: the cubic transformation of Hall (1992). Of rare large errors few samples
     show as many as the population has, so the skewness is raised by half, which holds r in
-    simulated studies (docs/inference.md).
+    simulated studies (docs/inference.md). ``shared``: the standard error of sinh z that all units
+    share and that leaving them out does not show (``analysis.shared_error``). With it the ends lie
+    sqrt((s t)^2 + c^2) from z, c = |z - asinh(sinh z -+ q shared)|, q the normal quantile.
     NaN with no degree of freedom, at |r| = 1, and where ``z_error`` is.
     """
     error, told, skewness = z_error(left_out, free)
     if free < 1 or not error > 0 or not abs(value) < NEARLY_1:
         return Estimate(value)
     t = float(scipy.special.stdtrit(max(1.0, min(free, told)), (1 + level) / 2))
-    low, high = _reach(t, -skewness) * error, _reach(t, skewness) * error
-    return Estimate(value, tanh(atanh(value) - low), tanh(atanh(value) + high))
+    z, common = atanh(value), float(scipy.special.ndtri((1 + level) / 2)) * shared
+    low = hypot(_reach(t, -skewness) * error, z - asinh(sinh(z) - common))
+    high = hypot(_reach(t, skewness) * error, asinh(sinh(z) + common) - z)
+    return Estimate(value, tanh(z - low), tanh(z + high))
 
 
 def _reach(t: float, skewness: float) -> float:
@@ -168,9 +175,11 @@ def z_error(left_out: Floats, free: int) -> tuple[float, float, float]:
     return sqrt(max(0, min(free + 1, n - 1)) / n * total), told, skewness
 
 
-def interval(of: Residuals, level: float = 0.95) -> Estimate:
+def interval(of: Residuals, level: float = 0.95, shared: float = 0.0) -> Estimate:
     """r with its interval, see ``z_interval``."""
-    return z_interval(of.r, without_each(of), of.free, level) if of.defined else Estimate()
+    if not of.defined:
+        return Estimate()
+    return z_interval(of.r, without_each(of), of.free, level, shared)
 
 
 @lru_cache(maxsize=4)
@@ -186,7 +195,7 @@ def orders(strata: tuple[int, ...], resamples: int) -> Orders:
     return found
 
 
-def permutation_p(of: Residuals, strata: Ints, resamples: int) -> float:
+def permutation_p(of: Residuals, strata: Ints, resamples: int, shared: float = 0.0) -> float:
     """The two-sided p of r = 0 within strata. Shape of strata: (all units,); NaN where r is.
 
     T = atanh(r) / sqrt(max(V, 0.6 sum u^2 v^2)),   p = (1 + #{|T_b| >= |T|}) / (1 + resamples)
@@ -197,7 +206,9 @@ def permutation_p(of: Residuals, strata: Ints, resamples: int) -> float:
     noise of its own size. So p is exact where the units of a stratum can be exchanged, and close
     where they only have r = 0: where noise grows with x, say, or few units have most of the weight
     (Janssen, 1997; DiCiccio & Romano, 2017). The bound keeps a small V of few units from deciding.
-    Of more than 2,000 units it is T's normal limit, P(|Z| >= |T|).
+    Of more than 2,000 units it is T's normal limit, P(|Z| >= |T|). ``shared``: the standard error
+    of sinh z that all units share (``analysis.shared_error``), which at r = 0 is that of z; its
+    square is added to V of the T that is compared with those of other orders.
     """
     if not of.defined:
         return nan
@@ -208,39 +219,46 @@ def permutation_p(of: Residuals, strata: Ints, resamples: int) -> float:
     product = np.bincount(own, u2) * np.bincount(own, v * v) / (m * (m - 1))
     fixed = float((factor * product)[m > 2].sum())
 
-    def t(values: Floats) -> Floats:
+    def t(values: Floats, common: float = 0.0) -> Floats:
         r = np.clip(values @ of.u / sqrt(float(of.u @ of.u)), -NEARLY_1, NEARLY_1)
         squares = values * values
         variance = np.maximum(squares @ (u2 * factor[own]) - fixed, LEAST_SHARE * (squares @ u2))
+        variance = variance + common**2
         with np.errstate(divide="ignore", invalid="ignore"):
             found: Floats = np.abs(np.arctanh(r)) / np.sqrt(variance)
         return np.nan_to_num(found)
 
+    observed = float(t(v[None], shared)[0])
     if len(own) > MOST_PERMUTED:
-        return float(scipy.special.erfc(float(t(v[None])[0]) / sqrt(2)))
+        return float(scipy.special.erfc(observed / sqrt(2)))
     place = orders(tuple(own.tolist()), resamples)
-    observed, count = float(t(v[None])[0]) - 1e-9, 0
+    observed, count = observed - 1e-9, 0
     size = max(1, CELLS // len(own))
     for start in range(0, resamples, size):
         count += int((t(v[place[start : start + size]]) >= observed).sum())
     return (1 + count) / (1 + resamples)
 
 
-def detectable(free: int, family: int, level: float = 0.05) -> float:
-    """The smallest |r| that is told from 0 in 80% of studies with so many degrees of freedom, at
-    level / family, which Holm's procedure asks of the first of a family.
+def detectable(free: int, family: int, level: float = 0.05, shared: float = 0.0) -> float:
+    """The smallest |r| that is told from 0 in 80% of studies with so many degrees of freedom and
+    that error shared by all units, at level / family, which Holm's procedure asks of the first
+    of a family.
 
-    tanh((t + 0.84) / sqrt(free)),  t: the quantile 1 - level / (2 family) of Student's t
+    tanh((t + 0.84) sqrt(1 / free + shared^2)),  t: the quantile 1 - level / (2 family) of Student's
     """
     if free < 1 or family < 1:
         return nan
     t = float(scipy.special.stdtrit(free, 1 - level / (2 * family)))
-    return tanh((t + NORMAL_80) / sqrt(free))
+    return tanh((t + NORMAL_80) * hypot(1 / sqrt(free), shared))
 
 
-def free_needed(r: float, family: int) -> int:
-    """How many degrees of freedom it takes until |r| is ``detectable``."""
+def free_needed(r: float, family: int, shared: float = 0.0) -> float:
+    """How many degrees of freedom it takes until |r| is ``detectable``; infinity where no number
+    does, because the error that all units share is too large.
+    """
     free = FEWEST_FREE
-    while detectable(free, family) > abs(r) and free < 10**7:
+    while detectable(free, family, shared=shared) > abs(r):
+        if free >= MOST_FREE:
+            return inf
         free = ceil(free * 1.02)
     return free

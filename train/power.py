@@ -117,9 +117,13 @@ def design_of(planner: Planner, study: Correlation, plans: Sequence[Plan], pilot
     smallest = planner.smallest or study.smallest
     of_scores, of_gaps = reliable
     of_trainings = pilot.training_share if planner.reliability_y is None else 0.0
-    of_trainings = of_trainings if isfinite(of_trainings) else 0.0
+    of_trainings, *shared = (
+        each if isfinite(each) else 0.0
+        for each in (of_trainings, pilot.words_error, pilot.items_error)
+    )
     units = round(embeddings / bases)
-    return Design(units, of_scores, of_gaps, family, smallest, min(of_trainings, 1 - of_gaps))
+    of_trainings = min(of_trainings, 1 - of_gaps)
+    return Design(units, of_scores, of_gaps, family, smallest, of_trainings, *shared)
 
 
 def _counts(plans: Sequence[Plan]) -> tuple[int, int]:

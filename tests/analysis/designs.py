@@ -50,6 +50,8 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 # Bases and the units of each: 8 to 60 units of 1 to 10 bases.
 SIZES = ((1, 8), (2, 4), (2, 9), (4, 5), (6, 4), (10, 3), (5, 12), (2, 30), (10, 6))
+# Bases, units of each, r and how far items shift it
+ON_ITEMS = tuple(product((2, 6, 10), (9, 20), (0.0, 0.5), (0.1, 0.3)))
 QUERIES, MEASURES = 3, 2
 FAMILY = QUERIES * MEASURES
 RESAMPLES = 599
@@ -221,6 +223,64 @@ def measured(
         resampled.append(value[:, None] + again)
     rows = Rows.of(sides[0], sides[1], np.arange(n), base)
     return rows._replace(x_resampled=resampled[0], y_resampled=resampled[1])
+
+
+def on_items(
+    bases: int, units: int, items: int, r: float, spread: float, rng: np.random.Generator
+) -> tuple[Rows, float]:
+    """One study whose gaps are means over test items that all embeddings share, and its r within
+    bases in the population of embeddings and items.
+
+    Each item has a slope of its own on the score, 0 on average, and an error of its own with every
+    embedding; ``spread``: the standard error of the mean slope, and of the mean error, those of
+    chance over embeddings being 1.
+    """
+    base = np.repeat(np.arange(bases), units)
+    doses = np.linspace(-1, 1, units)
+    x: Floats = np.tile(doses / doses.std(), bases) + 0.4 * rng.normal(size=len(base))
+    x = x / sqrt(1.16)
+    slopes: Floats = rng.normal(0, spread * sqrt(items), size=items)
+    errors: Floats = rng.normal(0, spread * sqrt(items), size=(len(base), items))
+    of_items: Floats = x[:, None] * slopes + errors
+    true = r / sqrt(1 - r * r) * x + rng.normal(size=len(base))
+    weights: Floats = rng.poisson(1, size=(items, 200)).astype(float)
+    effects = rng.normal(0, 2, size=(2, bases))[:, base]
+    rows = Rows.of(x + effects[0], true + of_items.mean(axis=1), np.arange(len(base)), base)
+    again = true[:, None] + of_items @ (weights / weights.sum(axis=0))
+    seen = r / sqrt(1 - r * r)
+    whole = seen / sqrt(seen**2 + 1 + spread**2)
+    return rows._replace(y_resampled=again), whole
+
+
+class OnItems(NamedTuple):
+    """Shares of studies with p below .05, and with an interval that holds r; the same where items
+    are taken for all that there are.
+    """
+
+    p: float
+    coverage: float
+    fixed_p: float
+    fixed_coverage: float
+
+
+def on_shared_items(
+    bases: int, units: int, items: int, r: float, spread: float, count: int, seed: int = 9
+) -> OnItems:
+    """What is found of studies on shared items."""
+    rng = np.random.default_rng(seed)
+    told = []
+    for _ in range(count):
+        rows, true = on_items(bases, units, items, r, spread, rng)
+        fixed = rows._replace(y_resampled=np.zeros((len(rows.x), 0)))
+        both = [evidence(each, resamples=RESAMPLES) for each in (rows, fixed)]
+        told.append(
+            [
+                share
+                for e in both
+                for share in (e.within_p < 0.05, e.within_low <= true <= e.within_high)
+            ]
+        )
+    return OnItems(*np.mean(told, axis=0).tolist())
 
 
 def clustered(

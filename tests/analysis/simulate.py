@@ -16,9 +16,11 @@ from files.charts import SCHEMA, Spec, save_chart
 from tests.analysis.designs import (
     FAMILY,
     KINDS,
+    ON_ITEMS,
     SIZES,
     corrections,
     disagreements,
+    on_shared_items,
     own_effects,
     own_slopes,
     power,
@@ -105,6 +107,16 @@ def limits(count: int) -> pd.DataFrame:
             said = disagreements(parts, 2, 9, kind, 0.0, count)
             told = {"what": f"{parts} alike parts said to disagree, {kind}", "bases": 2}
             rows.append({**told, "said": said, "studies": count})
+    return pd.DataFrame(rows)
+
+
+def shared_items(count: int) -> pd.DataFrame:
+    """Studies on items that all embeddings share, and the same taken for all items there are."""
+    rows = []
+    for bases, units, r, spread in ON_ITEMS:
+        found = on_shared_items(bases, units, 200, r, spread, count)
+        told = {"bases": bases, "units": bases * units, "r": r, "spread": spread}
+        rows.append({**told, **found._asdict(), "studies": count})
     return pd.DataFrame(rows)
 
 
@@ -214,6 +226,7 @@ def main() -> None:
     for name, (simulate, studies) in {
         "noise": (noises, count // 4),
         "limits": (limits, count // 2),
+        "items": (shared_items, count // 2),
         "total": (totals, count // 2),
         "power": (powers, count),
         "errors": (errors, count),

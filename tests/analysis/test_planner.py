@@ -105,12 +105,12 @@ def test_embeddings_that_are_not_modified_are_one_base() -> None:
 
 def test_a_pilot_is_the_middle_of_the_primary_slices() -> None:
     def finding(role: str, x: float, y: float) -> Finding:
-        behind = Evidence(30, reliability_x=x, reliability_y=y, training_share=0.1)
+        behind = Evidence(30, reliability_x=x, reliability_y=y, training_share=0.1, items_error=0.2)
         return Finding({}, Coefficients(30, 0), behind, Judgement(role))
 
     found = [finding("primary", 0.8, 0.5), finding("primary", 0.9, float("nan"))]
     pilot = pilot_of([*found, finding("exploratory", 0.1, 0.1)], [100, 300, float("nan")])
-    assert pilot == pytest.approx((0.85, 0.5, 200, 30, 2, 0.1))
+    assert pilot == pytest.approx((0.85, 0.5, 200, 30, 2, 0.1, float("nan"), 0.2), nan_ok=True)
 
 
 def test_bad_settings_are_refused() -> None:

@@ -14,12 +14,14 @@ from analysis.within import FEWEST_FREE, detectable
 from tests.analysis.designs import (
     FAMILY,
     KINDS,
+    ON_ITEMS,
     SIZES,
     Kind,
     corrections,
     disagreements,
     generated_worlds,
     of_generated_worlds,
+    on_shared_items,
     power,
     rates,
     total_coverage,
@@ -131,3 +133,20 @@ def test_what_is_negligible_is_called_so_where_there_are_enough_units() -> None:
 @pytest.mark.parametrize("kind", ["normal", "growing noise", "heavy tails"])
 def test_alike_parts_are_rarely_said_to_disagree(kind: Kind) -> None:
     assert disagreements(3, 2, 9, kind, 0, 200) <= 0.05
+
+
+def test_items_that_all_embeddings_share_are_no_evidence() -> None:
+    """Taken for all that there are, they are called an association in three of ten studies."""
+    found = on_shared_items(6, 6, 200, 0, 0.3, 150)
+    assert found.p <= 0.05 + error(0.05, 150)
+    assert found.coverage >= 0.93 - error(0.07, 150)
+    assert found.fixed_p > 0.15
+
+
+@stress
+@pytest.mark.parametrize(("bases", "units", "r", "spread"), ON_ITEMS)
+def test_shared_items_at_full_size(bases: int, units: int, r: float, spread: float) -> None:
+    found = on_shared_items(bases, units, 200, r, spread, 300)
+    assert found.coverage >= 0.93 - error(0.07, 300)
+    if r == 0:
+        assert found.p <= 0.05 + error(0.05, 300)

@@ -205,6 +205,9 @@ def test_the_detectable_correlation_is_about_cohens() -> None:
 
 
 def test_the_degrees_of_freedom_needed_are_the_first_that_detect() -> None:
-    free = free_needed(0.3, 6)
+    free = round(free_needed(0.3, 6))
     assert detectable(free, 6) <= 0.3 < detectable(round(free / 1.05), 6)
     assert free_needed(0.99, 1) == FEWEST_FREE
+    shared = round(free_needed(0.3, 6, 0.05))
+    assert detectable(shared, 6, shared=0.05) <= 0.3 < detectable(free, 6, shared=0.05)
+    assert free_needed(0.3, 6, 0.1) == math.inf, "more embeddings do not help"

@@ -1,0 +1,81 @@
+"""How far a correlation is off because all embeddings are measured on the same words and posts."""
+
+from __future__ import annotations
+
+from math import isfinite, nan, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from analysis.reliability import FEWEST_RESAMPLES
+
+if TYPE_CHECKING:
+    from analysis.arrays import Floats, Ints
+    from analysis.within import Residuals
+
+
+class SharedError(NamedTuple):
+    """Standard errors of r / sqrt(1 - r^2) from the choice of the words behind scores and of the
+    test items behind gaps, beyond what units show of themselves; NaN where not known.
+    """
+
+    words: float = nan
+    items: float = nan
+
+    @property
+    def whole(self) -> float:
+        """Both together, for words and items are drawn apart. What is not known counts as 0."""
+        return sqrt(sum(each**2 for each in self if isfinite(each)))
+
+
+class Side(NamedTuple):
+    """Scores, or gaps, and what they are over other words, or items: shapes (all units,), (all
+    units, resamples).
+    """
+
+    values: Floats
+    resampled: Floats
+
+
+def shared_error(of: Residuals, x: Side, y: Side, group: Ints | None = None) -> SharedError:
+    """The part of the error of r that more embeddings do not take away.
+
+    A post that embeddings get wrong the more, the more biased they are, makes all gaps follow all
+    scores: r is off, and leaving out units does not show it. Of the slope in units of what it
+    leaves, q = r / sqrt(1 - r^2), whose error does not depend on how steep it is,
+
+    items^2 = max(0, var_b(sum_i g_i e_ib) - sum_i g_i^2 var_b(e_ib) / (1 - h_i))
+    g_i = dq / dy_i = (u_i / |u| - r v_i / |v|) / (|v| (1 - r^2)^(3/2))
+
+    with e_ib what resample b of the items, drawn alike for all units, does to unit i,
+    and likewise for words with x and y changed over. The second term is what a resample does to
+    each unit for itself, which the interval over units has already (as Owen, 2007, for data that
+    are crossed). ``group``: for intervals that leave out groups of units, the group of each told
+    unit; what it does to a group is what they have. NaN below 50 resamples in which every unit has
+    a value, and where r is undefined or 1.
+    """
+    if not of.defined or not abs(of.r) < 1:
+        return SharedError()
+    words = _of_side(of, _unit(of.v), x, group)
+    return SharedError(words, _of_side(of, _unit(of.u), y, group))
+
+
+def _unit(values: Floats) -> Floats:
+    unit: Floats = values / sqrt(float(values @ values))
+    return unit
+
+
+def _of_side(of: Residuals, other: Floats, side: Side, group: Ints | None) -> float:
+    usable = side.resampled[:, np.isfinite(side.resampled).all(axis=0)]
+    if usable.shape[1] < FEWEST_RESAMPLES:
+        return nan
+    own = of.freed(side.values)
+    slope = (other - of.r * _unit(own)) / sqrt(float(own @ own)) / (1 - of.r**2) ** 1.5
+    moved: Floats = of.freed(usable) * slope[:, None]
+    if group is None:
+        alone = float((moved.var(axis=1, ddof=1) / (1 - of.leverage)).sum())
+    else:
+        sums = np.zeros((int(group.max()) + 1, moved.shape[1]))
+        np.add.at(sums, group, moved)
+        alone = float(sums.var(axis=1, ddof=1).sum())
+    return sqrt(max(0.0, float(moved.sum(axis=0).var(ddof=1)) - alone))
