@@ -129,7 +129,7 @@ def curve_chart(curves: pd.DataFrame, planted: str) -> Spec:
     ]
     x: Spec = {"field": "planted", "type": "quantitative", "title": TITLES.get(planted, planted)}
     y: Spec = {"type": "quantitative", "title": "reading, in sd at 0"}
-    colour = _colour(list(dict.fromkeys(_settings(curves))))
+    colour = _colour(_in_order(curves))
     band = {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}, "color": colour}
     line = {"x": x, "y": y | {"field": "mean"}, "color": colour}
     return chart(
@@ -171,7 +171,7 @@ def sensitivity_chart(ranked: pd.DataFrame, planted: str) -> Spec:
     title = f"smallest {TITLES.get(planted, planted)} found (1: none was)"
     x: Spec = {"type": "quantitative", "title": title, "scale": {"domain": [0, top]}}
     y: Spec = {"field": "instrument", "type": "nominal", "title": None, "sort": None}
-    names = list(dict.fromkeys(_settings(ranked)))
+    names = _in_order(ranked)
     shared = {"y": y, "yOffset": {"field": "setting", "sort": names}, "color": _colour(names)}
     across = shared | {"x": x | {"field": "low"}, "x2": {"field": "high"}}
     return chart(
@@ -255,6 +255,12 @@ def _settings(table: pd.DataFrame) -> list[str]:
         if name in varied
     ]
     return [", ".join(each) for each in zip(*told, strict=True)] or ["all"] * len(table)
+
+
+def _in_order(table: pd.DataFrame) -> list[str]:
+    """Every setting once, in the same order for every figure."""
+    columns = [name for name in SETTINGS if name in table]
+    return list(dict.fromkeys(_settings(table.sort_values(columns, kind="stable"))))
 
 
 def _unit(name: str) -> str:
