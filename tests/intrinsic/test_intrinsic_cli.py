@@ -318,7 +318,7 @@ def test_every_metric_has_a_configuration_that_makes_it(tmp_path: Path) -> None:
         "base_pairs_generated",
         "calibration",
         "score_properties",
-        "score_properties_all",
+        "separability",
         "silhouettes",
         "survey",
         "weat_controls",
