@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import atanh, ceil, isfinite, nan
+from math import atanh, ceil, isfinite, nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -114,7 +114,8 @@ def _enough(found: Evidence, family: int, smallest: float) -> str:
         return "each base needs modified embeddings"
     needed = free_needed(smallest, family, found.shared)
     if not isfinite(needed):
-        more = "test items" if not found.words_error > found.items_error else "words"
+        of_words = found.words_error > found.shared / sqrt(2)  # more of it than the items' part
+        more = "words" if of_words else "test items"
         return f"|r| = {smallest:g} takes more {more}, however many the embeddings"
     times = (needed + 1) / (found.free + 1)
     number = ceil(times * found.n_units)

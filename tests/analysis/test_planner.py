@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
 import pytest
 
 from analysis.coefficients import Coefficients
@@ -12,7 +13,7 @@ from analysis.findings import Finding
 from analysis.planner import Design, Planner, Power, excludes, needed, pilot_of, sees
 from analysis.verdict import NEGLIGIBLE, Judgement
 from files import InputError
-from tests.analysis.designs import FAMILY, corrections, measured, power, verdicts
+from tests.analysis.designs import FAMILY, corrections, measured, on_items, power, verdicts
 
 stress = pytest.mark.stress
 WITHIN = 0.05
@@ -56,6 +57,33 @@ def test_the_power_to_see_is_that_of_simulated_studies(bases: int, units: int, r
     stated = sees(Design(units, 1, 1, FAMILY, r), bases * units, 1_000)
     found = power(bases, units, r, 200, alone=True)
     assert stated == pytest.approx(found, abs=WITHIN + error(stated, 200))
+
+
+@pytest.mark.parametrize(("bases", "units", "spread"), [(6, 9, 0.15), (10, 20, 0.15)])
+def test_the_power_to_see_knows_what_embeddings_share(
+    bases: int, units: int, spread: float
+) -> None:
+    """Items that shift r for all embeddings; with four times as many half as far."""
+    r, count = 0.4, 200
+    gaps = 1 / (1 - r * r)
+    reliability = gaps / (gaps + spread**2)
+    shared = spread / sqrt(1 + spread**2)
+    design = Design(units, 1, reliability, 1, r, items_error=shared)
+    stated = sees(design, bases * units, 1_000)
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(count):
+        study = evidence(on_items(bases, units, 200, r, spread, rng)[0], resamples=599)
+        found += study.within_low > 0 and study.within_p < 0.05
+    assert stated == pytest.approx(found / count, abs=WITHIN + error(stated, count))
+    assert design.with_items(4).shared == pytest.approx(shared / 2)
+    assert sees(design.with_items(4), bases * units, 300) >= stated
+
+
+def test_more_embeddings_do_not_make_up_for_items() -> None:
+    assert needed(Design(9, items_error=0.2), 0.8, sees, 50) is None
+    assert needed(Design(9, words_error=0.2), 0.8, excludes, 50) is None
+    assert needed(Design(9, items_error=0.02), 0.8, sees, 50) is not None
 
 
 @pytest.mark.parametrize("of", [sees, excludes])

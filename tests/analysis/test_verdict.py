@@ -54,6 +54,18 @@ def test_adjusted_p_values_are_holms(seed: int) -> None:
             "cannot tell",
             "such a study finds |r| from 0.62 on",
         ),
+        (
+            SUPPORTED._replace(within_low=-0.1, items_error=0.2, words_error=0.1),
+            0.01,
+            "cannot tell",
+            "on; |r| = 0.3 takes more test items, however many the embeddings",
+        ),
+        (
+            SUPPORTED._replace(within_low=-0.1, words_error=0.2),
+            0.01,
+            "cannot tell",
+            "on; |r| = 0.3 takes more words, however many the embeddings",
+        ),
         (SUPPORTED, 0.2, "cannot tell", "not beyond chance among 6 slices (adjusted p 0.2); such"),
         (SUPPORTED._replace(free=7), 0.01, "cannot tell", "30 embeddings of 3 bases are too few"),
         (SUPPORTED._replace(within_low=math.nan), 0.01, "cannot tell", "has no interval"),
