@@ -37,7 +37,7 @@ STAMP = (
     " the real one."
 )
 BARS = (
-    "Above each panel: r within bases, 95% interval over embeddings. Bars: 95% intervals. Gap above"
+    "Above each panel: r within bases with its 95% interval. Bars: 95% intervals. Gap above"
     " 0: worse for the unprivileged group."
 )
 POOLED = (

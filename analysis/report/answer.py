@@ -38,11 +38,18 @@ def answer(found: Iterable[Finding]) -> list[str]:
     if len(set(verdicts)) == 1:
         told = OF_ALL[verdicts[0]].format(**every)
     else:
+        supports, contradicts, negligible, cannot_tell = (
+            f"{count or 'none'} {verb if count > 1 else once}"
+            for count, verb, once in (
+                (verdicts.count(SUPPORTS), "support", "supports"),
+                (verdicts.count(CONTRADICTS), "contradict", "contradicts"),
+                (verdicts.count(NEGLIGIBLE), "find", "finds"),
+                (verdicts.count(CANNOT_TELL), "cannot tell", "cannot tell"),
+            )
+        )
         told = (
-            f"It depends: of {number} primary slices {verdicts.count(SUPPORTS)} support that"
-            f" {ASKED}, {verdicts.count(CONTRADICTS)} contradict it,"
-            f" {verdicts.count(NEGLIGIBLE)} find it negligible and"
-            f" {verdicts.count(CANNOT_TELL)} cannot tell."
+            f"It depends: of {number} primary slices {supports} that {ASKED}, {contradicts} it,"
+            f" {negligible} it negligible and {cannot_tell}."
         )
     takes = verdict_takes(each.evidence for each in slices)
     return [told, _behind(slices), *([takes] if takes else []), *_choice(slices)]
