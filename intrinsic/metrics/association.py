@@ -152,6 +152,7 @@ class GeneralisedWeat(Metric):
         asks=("weat6b", "weat7", "weat8"),
     )
     unlabelled: ClassVar[tuple[str, ...]] = (*Metric.unlabelled, "samples")
+    version: ClassVar[int] = 4
 
     samples: Annotated[Count, doc("number of random partitions, for p")] = 10_000
 

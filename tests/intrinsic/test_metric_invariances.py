@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -108,3 +109,19 @@ def test_order_of_words_changes_nothing(seed: int, tmp_path: Path) -> None:
             assert value(name, write_words(tmp_path, **mixed), rows) == pytest.approx(
                 before, abs=1e-6
             ), name
+
+
+def test_order_of_roles_in_a_file_changes_nothing(tmp_path: Path) -> None:
+    """X goes with A and Y with B, wherever in the file they stand."""
+    path = Path(write_words(tmp_path))
+    vectors = make_vectors()
+    told = json.loads(path.read_text(encoding="utf-8"))
+    scores = {name: make_metric(name, str(path)).score(vectors, seed=0) for name in METRICS}
+    for query, roles in told.items():
+        told[query] = dict(reversed(roles.items()))
+    path.write_text(json.dumps(told), encoding="utf-8")
+    for name, before in scores.items():
+        after = make_metric(name, str(path)).score(vectors, seed=0)
+        for one, other in zip(before, after, strict=True):
+            expected = pytest.approx((one.value, one.statistic, one.p_value), nan_ok=True)
+            assert (other.value, other.statistic, other.p_value) == expected, name
