@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
-from gensim.models import KeyedVectors
 
-from debias.labels import LabelDose, Relabel, Resample
+from debias.labels import Relabel, Resample
 from extrinsic.crossval import read_posts
 from extrinsic.gaps import Gaps
 from extrinsic.linear import Linear
 from files.vectors import keyed, save_mapped
 from train.parts.challenge_posts import predict_challenge
 from train.parts.classify_posts import measure_gaps
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
 
 
 def test_resamples_are_of_the_texts_whatever_their_ids(tmp_path: Path) -> None:
@@ -76,7 +79,7 @@ def test_a_challenge_set_tests_what_was_learned_from_changed_labels(tmp_path: Pa
 
 @pytest.mark.parametrize("method", [Resample("overbias"), Relabel("overbias")])
 def test_a_label_dose_reaches_the_classifier_of_a_challenge_set(
-    method: LabelDose, tmp_path: Path
+    method: Resample | Relabel, tmp_path: Path
 ) -> None:
     """Each method leaves one of two columns, and the challenge set changes neither."""
     folders = {name: tmp_path / name for name in ("posts", "challenge", "vectors", "out")}
