@@ -166,25 +166,28 @@ def gaps(
     ``extrinsic.gaps`` has the formulas; a value that cannot be had is NaN with its ``reason``, and
     a note.
 
-    Raises ``InputError`` for a column or group that is not there and labels other than 0 and 1.
+    Raises ``InputError`` for a column or group that is not there, labels other than 0 and 1, and
+    options that do not go together.
     """
-    from extrinsic.__main__ import Options, choose, measure, prepare
+    from extrinsic.__main__ import Options, check, choose, measure, prepare
     from extrinsic.rows import as_table
 
     names, scores = _names(pred), _names(score)
     asked = Options(
         gold=gold,
+        pred=names,
         group=group,
         score=scores,
         privileged=privileged,
         unprivileged=unprivileged,
-        groups=",".join(_names(groups)),
-        compare=",".join(_names(compare)),
-        measures=",".join(_names(measures)),
+        groups=_names(groups),
+        compare=_names(compare),
+        measures=_names(measures),
         positive=_names(positive),
         multiclass=multiclass,
         least_support=least_support,
     )
+    check(asked)
     table = _table(predictions)
     pairs = zip(names, scores or [""] * len(names), strict=True)
     classifiers = {name: prepare(table, asked, name, of) for name, of in pairs}
