@@ -161,6 +161,8 @@ class GeneralisedWeat(Metric):
         targets = [found.matrix for found in words.targets.values()]
         attributes = [found.matrix for found in words.attributes.values()]
         value = generalised_weat(targets, attributes)
+        if words.drawn:
+            return Measured(value)
         towards = means(attributes)
         return Measured(value, test=_group_permutations(targets, towards, self.samples, seed))
 
