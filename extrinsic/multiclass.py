@@ -12,7 +12,7 @@ from extrinsic.gap_table import sample_rows
 from extrinsic.gaps import CRITERIA, Gaps
 from extrinsic.intervals import UNDEFINED, Estimate, combination, correlation_of, effective_size
 from extrinsic.measured import Figure, Side, both_reasons
-from extrinsic.predictions import column_of, read_sample
+from extrinsic.predictions import column_of, plain_label, read_sample
 from extrinsic.ranking import RANKINGS
 from extrinsic.spread import Block
 from files import InputError
@@ -81,7 +81,8 @@ class Macro:
 
 
 def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
-    """The rows of ``extrinsic.gap_table.gap_table``, for labels and predictions of any names.
+    """The rows of ``extrinsic.gap_table.gap_table``, for labels and predictions of any names, of
+    which ``1``, ``1.0`` and ``True`` are one.
 
     The column ``subset`` says which class is measured against all others, ``macro`` is the mean
     over the classes (of a group without enough items of every class NaN, with its reason), and is
@@ -112,7 +113,8 @@ def _rows(subset: str, sample: Sample | Macro, gaps: Gaps, measures: Sequence[st
 
 
 def _classes(predictions: pd.DataFrame, column: str) -> pd.Series[str]:
-    values = column_of(predictions, column).astype("string")
+    cells = column_of(predictions, column)
+    values = cells.map(plain_label, na_action="ignore").astype("string")
     missing = values.isna() | values.eq("")
     if missing.any():
         many = f"{missing.sum()} of {len(values)} rows"
