@@ -278,9 +278,9 @@ def _joined(rows: Sequence[tuple[str, ...]]) -> list[str]:
     ``b c``.
     """
     names = [" ".join(row) for row in rows]
-    return (
-        names if len(set(names)) == len(set(rows)) else [", ".join(map(repr, row)) for row in rows]
-    )
+    if len(set(names)) < len(set(rows)):
+        names = [", ".join(map(repr, row)) for row in rows]
+    return names
 
 
 def _positions(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from extrinsic.gaps import Gaps
     from extrinsic.intervals import Floats
     from extrinsic.measures import Counts
+
+
+WHOLE = re.compile(r"([+-]?\d+)\.0+")
 
 
 def read_sample(predictions: pd.DataFrame, gaps: Gaps) -> Sample:
@@ -62,24 +66,31 @@ def positive_of(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[
     for name, column in zip(columns, cells, strict=True):
         if missing := int((column.isna() | (column.astype(str).str.strip() == "")).sum()):
             raise InputError(f"column {name!r} has no label in {missing} of {len(table)} rows")
-    plain = [column.map(plain_label) for column in cells]
+    plain = [column.map(_plain) for column in cells]
     known = {*plain[0]}
     for label in positive:
-        if plain_label(label) not in known:
+        if _plain(label) not in known:
             there = f"{nearest(label, known)}; labels: {', '.join(sorted(known)[:10])}"
             raise InputError(f"no row of column {columns[0]!r} has the label {label!r}{there}")
     for name, column in zip(columns, plain, strict=True):
         if unknown := sorted({*column} - known):
             told = f"column {name!r} holds {unknown[0]!r}, which {columns[0]!r} does not"
             raise InputError(f"{told}; its labels: {', '.join(sorted(known)[:10])}")
-    counted = {plain_label(label) for label in positive}
+    counted = {_plain(label) for label in positive}
     return np.column_stack([column.isin(counted) for column in plain]).astype(np.int64)
 
 
-def plain_label(label: object) -> str:
-    """A label as text; ``1``, ``1.0`` and ``True`` are one."""
+def plain_number(label: object) -> str:
+    """A label as text; ``1`` and ``1.0`` are one."""
     text = str(label).strip()
-    return {"True": "1", "False": "0"}.get(text, text.removesuffix(".0"))
+    whole = WHOLE.fullmatch(text)
+    return whole[1] if whole else text
+
+
+def _plain(label: object) -> str:
+    """The same; ``1`` and ``True`` are one too."""
+    text = plain_number(label)
+    return {"True": "1", "False": "0"}.get(text, text)
 
 
 def column_of(table: pd.DataFrame, column: str) -> pd.Series:

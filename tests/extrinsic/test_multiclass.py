@@ -50,6 +50,9 @@ def test_a_label_is_the_same_however_its_number_is_written() -> None:
         data = pd.DataFrame({"label": label, "prediction": said, "group": ["m", "f"] * 12})
         table = as_table(class_rows(data, ASKED)).query("kind == 'value' and measure == 'accuracy'")
         assert table["value"].tolist() == [1, 1, 1]
+    data = pd.DataFrame({"label": ["Hate", "None"], "prediction": ["hate", "none"], "group": "m"})
+    with pytest.raises(InputError, match="hate, none are none of Hate, None; spell them alike"):
+        class_rows(data, ASKED)
 
 
 def test_a_class_is_measured_against_the_rest() -> None:
