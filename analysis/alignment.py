@@ -5,12 +5,12 @@ correlations within bases over the same embeddings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
-import scipy
 
 from analysis.naming import ALL, SCORE
 from analysis.results import write_conclusions
@@ -19,9 +19,9 @@ from analysis.specifications import Block, blocks
 from analysis.units import dependent
 from analysis.within import (
     FEWEST_FREE,
-    NO_SPREAD,
     Estimate,
     indicators,
+    jackknife_reach,
     residuals,
     without_each,
 )
@@ -99,23 +99,14 @@ def _of_task(task: str, block: Block) -> Iterator[Alignment]:
 def difference(aligned: Residuals, others: Sequence[Residuals]) -> Estimate:
     """r of one less the mean r of others over the same units, with its 95% interval.
 
-    D +- t s,   s^2 = (n - 1) / n sum_i (D_i - mean D)^2
-
-    D_i: the difference without unit i, which all r share, so that what ties them is kept; t:
-    Student's, of min(free, f) degrees of freedom, f = 2 (sum d)^2 / (n var d) with d_i = (D_i -
-    mean D)^2, as for a single r (``analysis.within.z_interval``). In [-2, 2], 0: alike.
+    D +- t s by leaving out unit after unit (``analysis.within.jackknife_reach``), of both at once,
+    so that what ties them is kept. In [-2, 2], 0: alike.
     """
     value = aligned.r - float(np.mean([each.r for each in others]))
     left: Floats = without_each(aligned) - np.mean([without_each(each) for each in others], axis=0)
-    n = len(left)
-    d: Floats = (left - float(left.mean())) ** 2
-    total, spread = float(d.sum()), float(d.var(ddof=1))
-    if not (np.isfinite(left).all() and total > NO_SPREAD and spread > 0):
+    reach = jackknife_reach(left, aligned.free)
+    if not isfinite(reach):
         return Estimate(value)
-    t = float(
-        scipy.special.stdtrit(max(1.0, min(aligned.free, 2 * total**2 / (n * spread))), 0.975)
-    )
-    reach = t * float(np.sqrt((n - 1) / n * total))
     return Estimate(value, max(-2.0, value - reach), min(2.0, value + reach))
 
 

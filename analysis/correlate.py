@@ -85,9 +85,7 @@ def correlate(
         raise InputError("the table has no rows; give one with at least 3")
     if taken := [name for name in by if name in STATISTICS]:
         raise InputError(f"column {taken[0]!r} has the name of a result column; rename it")
-    units, bases = (
-        [" ".join(unit) for unit in _rows(table, columns)] for columns in (cluster, base)
-    )
+    units, bases = (_joined(_rows(table, columns)) for columns in (cluster, base))
     units = units if cluster else [str(row) for row in range(len(table))]
     bases = bases if base else []
     whole = Rows.of(numbers(table, x), numbers(table, y), units, bases)
@@ -273,6 +271,16 @@ def _rows(table: pd.DataFrame, names: Sequence[str]) -> list[tuple[str, ...]]:
     """The labels of each row in the columns named, of which there may be none."""
     columns = [labels(table, name) for name in names]
     return [tuple(column[i] for column in columns) for i in range(len(table))]
+
+
+def _joined(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """A name for each row, the same where all its labels are: ``a b`` and ``c`` are not ``a`` and
+    ``b c``.
+    """
+    names = [" ".join(row) for row in rows]
+    if len(set(names)) < len(set(rows)):
+        names = [", ".join(map(repr, row)) for row in rows]
+    return names
 
 
 def _positions(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:

@@ -23,16 +23,15 @@ dose (negative: debias) and the gap, both freed of the embedding.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import nan, sqrt
+from math import isfinite, nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy
 
 from analysis.arrays import Ints
 from analysis.columns import numbers, text_rows, texts
 from analysis.naming import DOSE_SIGN, GAP, SCORE, UNMODIFIED
-from analysis.within import NO_SPREAD, Estimate, z_interval
+from analysis.within import NO_SPREAD, Estimate, jackknife_reach, z_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,18 +191,15 @@ def _cosine(u: Floats, v: Floats) -> float:
 
 
 def _share_interval(of: Crossing, name: str, free: int) -> Estimate:
-    """share -+ t s, cut at 0 and 1, with t and s as in ``analysis.within.z_interval``: a share near
-    0 has no z that would be more even.
+    """share -+ t s, cut at 0 and 1 (``analysis.within.jackknife_reach``): a share near 0 has no z
+    that would be more even.
     """
     every = np.arange(len(of.gap))
     value = components(of).share(name)
-    d = _without_each(lambda kept: components(of.at(kept)).share(name), every)
-    d = (d - float(d.mean())) ** 2
-    total, spread = float(d.sum()), float(d.var(ddof=1))
-    if free < 1 or not spread > 0:
+    left_out = _without_each(lambda kept: components(of.at(kept)).share(name), every)
+    reach = jackknife_reach(left_out, free)
+    if not isfinite(reach):
         return Estimate(max(0.0, value))
-    told = max(1.0, min(free, 2 * total**2 / (len(d) * spread)))
-    reach = float(scipy.special.stdtrit(told, 0.975)) * sqrt((len(d) - 1) / len(d) * total)
     low, high = np.clip([value - reach, value + reach], 0, 1).tolist()
     return Estimate(max(0.0, value), low, high)
 

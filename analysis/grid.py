@@ -70,8 +70,8 @@ def scatter_grid(
     its 95% interval above.
 
     ``data`` has the columns x, y (floats) and row, column, colour, shape (text; constant where
-    unused), optionally x_low, x_high, y_low, y_high, unit (the embedding behind each pair) and
-    stratum (what r is taken within);
+    unused), optionally x_low, x_high, y_low, y_high, unit (the embedding behind each pair), stratum
+    (what r is taken within) and cluster (what is independent of others);
     ``panels`` is ``panel_statistics(data)`` where it is at hand. The colour named ``text.black`` is
     drawn black. ``mark="line"`` joins the mean y at each x and shades from the least to the
     greatest. ``zero`` draws a line at y = 0. Raises ``InputError`` when the palette or the shapes
@@ -103,7 +103,8 @@ def panel_statistics(data: pd.DataFrame) -> list[Panel]:
     """What stands above each panel, one for each row and column that has data.
 
     r is that over units where ``data`` has a column ``unit``, within strata where it has a column
-    ``stratum``; else over all pairs, with Fisher's interval.
+    ``stratum``, undefined where units of one ``cluster`` would count as independent; else over all
+    pairs, with Fisher's interval.
     """
     panels = []
     for _, part in data.groupby(["row", "column"], sort=False):
@@ -113,12 +114,13 @@ def panel_statistics(data: pd.DataFrame) -> list[Panel]:
         units, r = found.n, Estimate(found.pearson, found.pearson_low, found.pearson_high)
         if "unit" in part:
             units = part.loc[np.isfinite(x) & np.isfinite(y), "unit"].nunique()
-            rows = Rows.of(x, y, labels(part, "unit"))
-            if "stratum" in part:
-                rows = rows._replace(stratum=np.array(labels(part, "stratum"), dtype=str))
-            x_resampled, y_resampled = lists(part, "x_resampled"), lists(part, "y_resampled")
-            rows = rows._replace(x_resampled=x_resampled, y_resampled=y_resampled)
-            r = within_interval(rows)
+            told = {
+                name: np.array(labels(part, name), dtype=str)
+                for name in ("stratum", "cluster")
+                if name in part
+            }
+            told |= {name: lists(part, name) for name in ("x_resampled", "y_resampled")}
+            r = within_interval(Rows.of(x, y, labels(part, "unit"))._replace(**told))
         panels.append(Panel(row, column, units, found.n, *r))
     return panels
 

@@ -159,6 +159,19 @@ def _reach(t: float, skewness: float) -> float:
     return min(max(t, 3 * (1 - float(np.cbrt(1 - g * t))) / g), FARTHEST * t)
 
 
+def jackknife_reach(left_out: Floats, free: int, level: float = 0.95) -> float:
+    """t s of a statistic, from its values without each unit, with s^2 = (n - 1) / n sum d^2 and t
+    as in ``z_interval``; NaN with no degree of freedom and where a value is missing or all agree.
+    """
+    n = len(left_out)
+    d: Floats = (left_out - float(left_out.mean())) ** 2
+    total, spread = float(d.sum()), float(d.var(ddof=1)) if n > 1 else nan
+    if free < 1 or not (total > NO_SPREAD and spread > 0):
+        return nan
+    told = max(1.0, min(free, 2 * total**2 / (n * spread)))
+    return float(scipy.special.stdtrit(told, (1 + level) / 2)) * sqrt((n - 1) / n * total)
+
+
 def z_error(left_out: Floats, free: int) -> tuple[float, float, float]:
     """s, f and g / 1.5 of ``z_interval``; NaN where leaving out a unit leaves nothing or a perfect
     line.

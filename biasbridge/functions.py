@@ -132,8 +132,8 @@ def query(words: Words, name: str | None = None, *, language: str = "und") -> Qu
 
     if isinstance(words, Query):
         return words
-    if isinstance(words, str) and Path(words).suffix not in WORD_FILES:
-        return load_query(words)
+    if _built_in(words):
+        return load_query(str(words))
     with ExitStack() as stack:
         return read_query(_word_file(words, stack, language) or "", name)
 
@@ -166,25 +166,28 @@ def gaps(
     ``extrinsic.gaps`` has the formulas; a value that cannot be had is NaN with its ``reason``, and
     a note.
 
-    Raises ``InputError`` for a column or group that is not there and labels other than 0 and 1.
+    Raises ``InputError`` for a column or group that is not there, labels other than 0 and 1, and
+    options that do not go together.
     """
-    from extrinsic.__main__ import Options, choose, measure, prepare
+    from extrinsic.__main__ import Options, check, choose, measure, prepare
     from extrinsic.rows import as_table
 
     names, scores = _names(pred), _names(score)
     asked = Options(
         gold=gold,
+        pred=names,
         group=group,
         score=scores,
         privileged=privileged,
         unprivileged=unprivileged,
-        groups=",".join(_names(groups)),
-        compare=",".join(_names(compare)),
-        measures=",".join(_names(measures)),
+        groups=_names(groups),
+        compare=_names(compare),
+        measures=_names(measures),
         positive=_names(positive),
         multiclass=multiclass,
         least_support=least_support,
     )
+    check(asked)
     table = _table(predictions)
     pairs = zip(names, scores or [""] * len(names), strict=True)
     classifiers = {name: prepare(table, asked, name, of) for name, of in pairs}
@@ -256,7 +259,7 @@ def debias(
     given, method = _read(vectors, trusted=trusted), AttractRepel(direction or "debias", dose=dose)
     if until is not None:
         with ExitStack() as stack:
-            own = None if isinstance(words, str) else _word_file(words, stack)
+            own = None if _built_in(words) else _word_file(words, stack)
             goal = Goal.read(until, own)
         method = find_method(method, given, asked, goal, direction, seed=seed)
     return method.modify(given, asked, seed=seed)
@@ -321,6 +324,11 @@ def _read(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
     if len(set(words)) < len(words):
         raise InputError("vectors hold a word twice; keep one of each")
     return keyed(words, matrix)
+
+
+def _built_in(words: Words) -> bool:
+    """Whether they are the name of a built-in query, and not a path."""
+    return isinstance(words, str) and Path(words).suffix not in WORD_FILES
 
 
 def _word_file(words: Words | None, stack: ExitStack, language: str = "und") -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import Ge
@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 
 Norms = Literal["keep", "unit"]
 ROWS = 8192  # vocabulary rows copied at a time
+
+
+class Run(NamedTuple):
+    """The words that pairs touch, by their places, and their vectors before and after a full run.
+    Shapes: (words,), (words, dim), (words, dim).
+    """
+
+    touched: NDArray[np.intp]
+    before: Doubles
+    after: Singles
 
 
 @choice
@@ -82,6 +92,12 @@ class AttractRepel(Fileless):
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
     ) -> KeyedVectors:
         """The same for pairs of one's own, taken as they stand whatever ``direction`` says."""
+        return self.at_dose(vectors, self.run(vectors, attract, repel, seed=seed))
+
+    def run(
+        self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
+    ) -> Run:
+        """The full run, whatever the ``dose``."""
         kept = usable_pairs(attract, repel, vectors.key_to_index)
         words = sorted({word for pair in kept.attract + kept.repel for word in pair})
         position = {word: number for number, word in enumerate(words)}
@@ -104,15 +120,19 @@ class AttractRepel(Fileless):
             learning_rate=self.learning_rate,
             drop_last=self.drop_last,
         )
+        return Run(touched, before, after)
+
+    def at_dose(self, vectors: KeyedVectors, run: Run) -> KeyedVectors:
+        """A copy of ``vectors`` with the words that moved in a run where the dose leaves them."""
         matrix = _copy(vectors.vectors)
         if self.dose > 0:
-            self._write(matrix, touched, before, after)
+            self._write(matrix, *run)
         return _with_matrix(vectors, matrix)
 
     def _write(
         self, matrix: Singles, touched: NDArray[np.intp], before: Doubles, after: Singles
     ) -> None:
-        """Put the words that moved into ``matrix`` where the dose leaves them."""
+        """Put the words that moved into ``matrix``."""
         moved = (before.astype(np.float32) != after).any(axis=1)
         turned = between(before[moved], after[moved], self.dose)
         if self.norms == "keep":

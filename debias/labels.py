@@ -53,7 +53,7 @@ class LabelDose(Fileless):
     blamed: str | None = None
 
     kind: ClassVar[str]
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     acts_on: ClassVar[Place] = "labels"
     roles: ClassVar[tuple[str, ...]] = ()
 

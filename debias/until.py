@@ -95,10 +95,10 @@ def find_dose(
     """
     kept = usable_pairs(attract, repel, vectors.key_to_index)
     small = _restricted(vectors, kept.attract + kept.repel, goal.metric.asked[0])
+    run = method.run(small, attract, repel, seed=seed)
 
     def beyond(dose: float) -> float:
-        moved = replace(method, dose=dose).modify_pairs(small, attract, repel, seed=seed)
-        return goal.score(moved) - goal.value
+        return goal.score(replace(method, dose=dose).at_dose(small, run)) - goal.value
 
     low, at_low = 0.0, beyond(0.0)
     if abs(at_low) <= CLOSE:

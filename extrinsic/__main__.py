@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,9 +60,9 @@ class Options(argparse.Namespace):
     group: str
     privileged: str | None
     unprivileged: str | None
-    groups: str | None
-    compare: str | None
-    measures: str | None
+    groups: list[str]
+    compare: list[str]
+    measures: list[str]
     positive: list[str] | None
     multiclass: bool
     least_support: int
@@ -71,7 +72,7 @@ class Options(argparse.Namespace):
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read predictions, print the table of measures and gaps, and write it where ``--csv`` says."""
     options = _parser().parse_args(arguments, namespace=Options())
-    _check(options)
+    check(options)
     table = read_table(options.predictions)
     scores = options.score or [""] * len(options.pred)
     asked = zip(options.pred, scores, strict=True)
@@ -120,9 +121,9 @@ def choose(options: Options, present: set[str]) -> Gaps:
         first,
         unprivileged or min(present - {first}),
         options.least_support,
-        measures=tuple(_listed(options.measures)) or measures,
-        compare=tuple(_listed(options.compare)) or tuple(default),  # type: ignore[arg-type]
-        groups=tuple(_listed(options.groups)),
+        measures=tuple(options.measures) or measures,
+        compare=tuple(options.compare) or tuple(default),  # type: ignore[arg-type]
+        groups=tuple(options.groups),
     )
 
 
@@ -134,12 +135,8 @@ def measure(classifiers: dict[str, pd.DataFrame], gaps: Gaps, *, multiclass: boo
     return class_rows(predictions, gaps) if multiclass else gap_rows(predictions, gaps)
 
 
-def _listed(text: str | None) -> list[str]:
-    return [name.strip() for name in text.split(",")] if text else []
-
-
-def _check(options: Options) -> None:
-    """Options that do not go together are refused."""
+def check(options: Options) -> None:
+    """Raise ``InputError`` for options that do not go together."""
     if twice := {name for name in options.pred if options.pred.count(name) > 1}:
         raise InputError(f"--pred {twice.pop()} is given twice; name each classifier once")
     if options.score and len(options.score) != len(options.pred):
@@ -153,16 +150,20 @@ def _check(options: Options) -> None:
         raise InputError("--unprivileged is compared with --privileged; give both")
     if options.multiclass and options.score:
         raise InputError("--score is of labels 0 and 1; leave it out, or --multiclass")
-    ranked = [name for name in _listed(options.measures) if name in RANKINGS]
+    ranked = [name for name in options.measures if name in RANKINGS]
     if ranked and not options.score and not options.multiclass:
         raise InputError(f"--measures {ranked[0]} needs scores; give their column by --score")
-    for name in _listed(options.compare):
+    for name in options.compare:
         if name not in COMPARISONS:
             raise InputError(f"--compare {name}: give one or more of {','.join(COMPARISONS)}")
-    if "pair" in _listed(options.compare) and not options.unprivileged:
+    if "pair" in options.compare and not options.unprivileged:
         raise InputError("--compare pair compares --privileged with --unprivileged; give both")
-    if "each" in _listed(options.compare) and not options.privileged:
+    if "each" in options.compare and not options.privileged:
         raise InputError("--compare each compares with --privileged; give it")
+
+
+def _listed(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")] if text else []
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -183,11 +184,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--privileged", metavar="VALUE", help=privileged)
     unprivileged = "the other group; without it every other group in turn"
     add("--unprivileged", metavar="VALUE", help=unprivileged)
-    add("--groups", metavar="A,B,...", help="the groups that are compared (default: all)")
+    listed = partial(add, type=_listed, default=[])
+    groups = "the groups that are compared (default: all)"
+    listed("--groups", metavar="A,B,...", help=groups)
     compare = "pair (privileged and unprivileged), each (privileged and each other), rest (all"
     compare += " others and each), largest (the two furthest apart)"
-    add("--compare", metavar="LIST", help=compare)
-    add("--measures", metavar="LIST", help="those below (default precision,recall,f1,fpr)")
+    listed("--compare", metavar="LIST", help=compare)
+    listed("--measures", metavar="LIST", help="those below (default precision,recall,f1,fpr)")
     positive = "a label that counts as 1, all others as 0; once more for each further one"
     add("--positive", action="append", metavar="LABEL", help=positive)
     add("--multiclass", action="store_true", help="labels of any names, each against the rest")

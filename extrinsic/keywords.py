@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RULE = "---"
+HEADING = re.compile(r"#+\s")  # and not a hashtag, which is a keyword
 
 
 @choice
@@ -43,12 +44,12 @@ class KeywordTagger:
     heading: str | None = None
     language: str = UNDETERMINED
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     name: ClassVar[str] = "keywords"
     unkeyed: ClassVar[tuple[str, ...]] = ("file", "language")
 
     def __post_init__(self) -> None:
-        if not (self.keywords or self.file) or not all(map(str.strip, self.keywords)):
+        if not (self.keywords or self.file) or not all(map(str.strip, map(fold, self.keywords))):
             given = f"keywords={list(self.keywords)}"
             raise InputError(f"{given}: the tagger needs keywords, none of them empty, or a file")
         if self.group == self.rest:
@@ -81,23 +82,19 @@ class KeywordTagger:
 
     def _patterns(self) -> tuple[tuple[str, ...], ...]:
         """The folded words of each keyword."""
-        listed = _listed(self.file, self.heading) if self.file else ()
+        listed = [*_items(self.file, self.heading)] if self.file else []
         if self.file and not listed:
             under = f" under a heading with {self.heading!r}" if self.heading else ""
             raise InputError(f"{self.file} lists no keyword{under}")
-        return tuple(tuple(fold(keyword).split()) for keyword in (*self.keywords, *listed))
-
-
-@cache
-def _listed(path: str, heading: str | None) -> tuple[str, ...]:
-    return tuple(_items(path, heading))
+        folded = (tuple(fold(keyword).split()) for keyword in (*self.keywords, *listed))
+        return tuple(filter(None, folded))
 
 
 def _items(path: str, heading: str | None) -> Iterator[str]:
     """The items of a list: every line, or those under a heading."""
     wanted = heading is None
     for line in map(str.strip, read_lines(path)):
-        if line.startswith("#"):
+        if HEADING.match(line):
             if wanted and heading is not None:
                 return
             wanted = heading is None or heading.casefold() in line.casefold()

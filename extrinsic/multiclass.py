@@ -12,7 +12,7 @@ from extrinsic.gap_table import sample_rows
 from extrinsic.gaps import CRITERIA, Gaps
 from extrinsic.intervals import UNDEFINED, Estimate, combination, correlation_of, effective_size
 from extrinsic.measured import Figure, Side, both_reasons
-from extrinsic.predictions import column_of, read_sample
+from extrinsic.predictions import column_of, plain_number, read_sample
 from extrinsic.ranking import RANKINGS
 from extrinsic.spread import Block
 from files import InputError
@@ -81,16 +81,20 @@ class Macro:
 
 
 def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
-    """The rows of ``extrinsic.gap_table.gap_table``, for labels and predictions of any names.
+    """The rows of ``extrinsic.gap_table.gap_table``, for labels and predictions of any names, of
+    which ``1`` and ``1.0`` are one.
 
     The column ``subset`` says which class is measured against all others, ``macro`` is the mean
     over the classes (of a group without enough items of every class NaN, with its reason), and is
     empty for accuracy, the share of items whose class is right. AUCs are refused, for there is one
-    score an item.
+    score an item, and predictions of which none is a label.
     """
     if ranked := [name for name in gaps.measures if name in RANKINGS]:
         raise InputError(f"measures={ranked[0]} needs labels of 0 and 1; leave it out")
     label, prediction = (_classes(predictions, name) for name in ("label", "prediction"))
+    if not {*label} & {*prediction}:
+        one, other = (", ".join(sorted({*each})[:5]) for each in (label, prediction))
+        raise InputError(f"no prediction is a label: {other} are none of {one}; spell them alike")
     names = sorted({*label} | {*prediction})
     by_class = {
         name: read_sample(_binary(predictions, label == name, prediction == name), gaps)
@@ -112,7 +116,8 @@ def _rows(subset: str, sample: Sample | Macro, gaps: Gaps, measures: Sequence[st
 
 
 def _classes(predictions: pd.DataFrame, column: str) -> pd.Series[str]:
-    values = column_of(predictions, column).astype("string")
+    cells = column_of(predictions, column)
+    values = cells.map(plain_number, na_action="ignore").astype("string")
     missing = values.isna() | values.eq("")
     if missing.any():
         many = f"{missing.sum()} of {len(values)} rows"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from extrinsic.gaps import Gaps
     from extrinsic.intervals import Floats
     from extrinsic.measures import Counts
+
+
+WHOLE = re.compile(r"([+-]?\d+)\.0+")
 
 
 def read_sample(predictions: pd.DataFrame, gaps: Gaps) -> Sample:
@@ -76,10 +80,17 @@ def positive_of(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[
     return np.column_stack([column.isin(counted) for column in plain]).astype(np.int64)
 
 
-def _plain(label: object) -> str:
-    """A label as text; ``1``, ``1.0`` and ``True`` are one."""
+def plain_number(label: object) -> str:
+    """A label as text; ``1`` and ``1.0`` are one."""
     text = str(label).strip()
-    return {"True": "1", "False": "0"}.get(text, text.removesuffix(".0"))
+    whole = WHOLE.fullmatch(text)
+    return whole[1] if whole else text
+
+
+def _plain(label: object) -> str:
+    """The same; ``1`` and ``True`` are one too."""
+    text = plain_number(label)
+    return {"True": "1", "False": "0"}.get(text, text)
 
 
 def column_of(table: pd.DataFrame, column: str) -> pd.Series:

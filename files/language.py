@@ -27,12 +27,12 @@ def guess_language(tokens: Iterable[str]) -> str:
     they are fewer than ``LEAST_SHARE``, or not ``CLEARLY`` more than those of another language.
     """
     counts = Counter(tokens)
-    shares = {
-        sum(counts[word] for word in words.split()) / max(1, counts.total()): code
-        for code, words in GRAMMAR.items()
-    }
-    second, first = sorted(shares)[-2:] if len(shares) > 1 else (0.0, 0.0)
-    return shares[first] if first >= LEAST_SHARE and first >= CLEARLY * second else UNDETERMINED
+    found = sorted(
+        (sum(counts[word] for word in words.split()), code) for code, words in GRAMMAR.items()
+    )
+    (second, _), (first, code) = found[-2:]
+    enough = first >= LEAST_SHARE * max(1, counts.total())
+    return code if enough and first >= CLEARLY * second else UNDETERMINED
 
 
 @runtime_checkable

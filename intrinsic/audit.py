@@ -12,6 +12,7 @@ import pandas as pd
 
 from files import InputError, nearest
 from files.language import UNDETERMINED, guess_language
+from intrinsic.frequent_words import forget
 from intrinsic.metrics import METRICS
 from intrinsic.metrics.utility import SemanticQuality
 from intrinsic.wordsets import load_queries, read_wordsets
@@ -129,6 +130,7 @@ def audit(
     vectors: KeyedVectors, metrics: Sequence[Metric], *, seed: int = 0
 ) -> list[tuple[Score, Mapping[str, float]]]:
     """The scores of every metric, each with the single ones that its value summarises."""
+    forget(vectors)
     return [row for metric in metrics for row in metric.detailed(vectors, seed=seed)]
 
 

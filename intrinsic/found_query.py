@@ -46,12 +46,21 @@ class FoundQuery:
     @property
     def targets(self) -> dict[str, Found]:
         """The groups of target words: X, Y, X3, ..."""
-        return {role: found for role, found in self.sets.items() if role[0] in "XY"}
+        return self._groups("XY")
 
     @property
     def attributes(self) -> dict[str, Found]:
         """The groups of attribute words: A, B, A3, ..."""
-        return {role: found for role, found in self.sets.items() if role[0] in "AB"}
+        return self._groups("AB")
+
+    def _groups(self, letters: str) -> dict[str, Found]:
+        """The first group, the second, the third, in whatever order a file lists them."""
+        numbers = {
+            role: int(role[1:] or letters.index(role[0]) + 1)
+            for role in self.sets
+            if role[0] in letters
+        }
+        return {role: self.sets[role] for role in sorted(numbers, key=numbers.__getitem__)}
 
     @property
     def measured(self) -> dict[str, Found]:

@@ -71,6 +71,13 @@ def frequent(
     return made[size, left_out]
 
 
+def forget(vectors: KeyedVectors) -> None:
+    """Drop what was made of vectors, which may have changed since: whoever scores them begins so,
+    and what is made then serves all metrics that are asked together.
+    """
+    _made.pop(vectors, None)
+
+
 def most_frequent(vectors: KeyedVectors, size: int) -> list[str]:
     """Those of the ``size`` most frequent words that have letters alone, joined by underscores at
     most, are under 20 characters, in any case, and have a vector that is not zero.

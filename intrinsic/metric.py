@@ -19,6 +19,7 @@ from files.choice import FieldError, Share, Whole
 from files.digest import digest_of
 from intrinsic.found_query import FoundQuery as FoundQuery
 from intrinsic.found_query import find_query
+from intrinsic.frequent_words import forget
 from intrinsic.lookup import Case
 from intrinsic.score import Measured, Score, percentiles
 from intrinsic.wordsets import Query, in_language, load_queries, queries_with, read_wordsets
@@ -282,6 +283,7 @@ class Metric:
 
     def score(self, vectors: KeyedVectors, *, seed: int) -> list[Score]:
         """One row a score: of each query, or of each of its parts."""
+        forget(vectors)
         return [row for row, _ in self.detailed(vectors, seed=seed)]
 
     def detailed(

@@ -248,3 +248,26 @@ def test_gaps_of_labels_of_any_names() -> None:
     pd.testing.assert_frame_equal(gaps(words, positive="yes"), gaps(numbers))
     with pytest.raises(InputError, match="positive=LABEL in Python"):
         gaps(words)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"unprivileged": "women"}, "compared with --privileged; give both"),
+        ({"compare": "each"}, "--compare each compares with --privileged"),
+        ({"multiclass": True, "positive": "1"}, "give one of the two"),
+        ({"multiclass": True, "pred": ["prediction", "label"]}, "measures one classifier"),
+        ({"pred": ["prediction", "label"], "score": "label"}, "1 --score and 2 --pred"),
+        ({"measures": "auc"}, "needs scores"),
+    ],
+)
+def test_what_the_command_refuses_is_refused(options: dict[str, str], told: str) -> None:
+    said = pd.DataFrame({"label": [0, 1] * 9, "prediction": 1, "group": ["men", "women", "x"] * 6})
+    with pytest.raises(InputError, match=told):
+        gaps(said, **options)  # type: ignore[arg-type]
+
+
+def test_a_comma_in_the_name_of_a_group_parts_nothing() -> None:
+    said = pd.DataFrame({"label": 1, "prediction": [0, 1] * 6, "group": ["a", "x, y", "b"] * 4})
+    found = gaps(said, measures="recall", compare="rest", groups=["x, y", "a"], least_support=0)
+    assert found.query("kind == 'gap'")["unprivileged"].tolist() == ["x, y", "a"]

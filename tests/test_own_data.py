@@ -137,6 +137,8 @@ def test_a_language_that_lacks_words_says_what_it_has(own: Path, train: Train) -
         ("il ragazzo non è con la ragazza per una sera di festa", "it"),
         ("zxcv qwer asdf", "und"),
         ("", "und"),
+        ("la casa", "und"),  # Spanish as much as Italian
+        ("de", "und"),
     ],
 )
 def test_guessed_languages(text: str, code: str) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from analysis.columns import text_rows, texts
 from analysis.results import Tables, read_tables
 from train.outcome import Outcome, read_outcome
 from train.parts.task_words import EVIDENCE
@@ -87,10 +88,9 @@ def extended(tables: Tables, results: Path) -> Tables:
     if not (results / "points.parquet").is_file():
         return tables
     earlier = read_tables(results)
-    about = [name for name in DATA if name in earlier.points and name in tables.points]
-    now = tables.points[about].apply(tuple, axis=1)
-    same = earlier.points[about].apply(tuple, axis=1).isin(now)
-    kept = set(earlier.points.loc[same, "point"]) - set(tables.points["point"])
+    now = {*text_rows(tables.points, DATA)}
+    about = zip(texts(earlier.points, "point"), text_rows(earlier.points, DATA), strict=True)
+    kept = {point for point, each in about if each in now} - {*texts(tables.points, "point")}
     return Tables(
         *(
             _join(old[old["point"].isin(kept)], new)

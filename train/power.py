@@ -5,12 +5,13 @@ the plan, from the points at hand or from stated reliabilities.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
+from math import isfinite, prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from analysis.naming import ALL
 from analysis.planner import Design, Pilot, Planner, excludes, needed, pilot_of, sees
 from analysis.show import short
 from analysis.studies.correlation import Correlation
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from analysis.studies.study import Study
+    from intrinsic.metric import Metric
     from train.point import Plan
     from train.store import Store
 
@@ -100,8 +102,7 @@ def design_of(planner: Planner, study: Correlation, plans: Sequence[Plan], pilot
     from the pilot.
     """
     embeddings, bases = _counts(plans)
-    asked = {query.name for metric in plans[0].point.metrics for query in metric.asked}
-    family = planner.family or pilot.family or max(1, len(asked)) * max(1, len(study.primary))
+    family = planner.family or pilot.family or primary_slices(study, plans[0].point.metrics)
     reliable = []
     for name, stated, seen in (
         ("reliability_x", planner.reliability_x, pilot.reliability_x),
@@ -124,6 +125,21 @@ def design_of(planner: Planner, study: Correlation, plans: Sequence[Plan], pilot
     units = round(embeddings / bases)
     of_trainings = min(of_trainings, 1 - of_gaps)
     return Design(units, of_scores, of_gaps, family, smallest, of_trainings, *shared)
+
+
+def primary_slices(study: Correlation, metrics: Sequence[Metric]) -> int:
+    """How many primary slices a study has where all its measures are there: those of each query of
+    each metric, or of the queries that it names.
+    """
+    asked = [(*(query.name for query in each.asked), *each.open, ALL) for each in metrics]
+    named = [
+        name
+        for names in asked
+        for name in names
+        if (name in study.queries if study.queries else name != ALL)
+    ]
+    alike = (named, study.primary, study.embeddings, study.methods)
+    return prod(max(1, len(each)) for each in alike)
 
 
 def _counts(plans: Sequence[Plan]) -> tuple[int, int]:

@@ -152,6 +152,7 @@ class GeneralisedWeat(Metric):
         asks=("weat6b", "weat7", "weat8"),
     )
     unlabelled: ClassVar[tuple[str, ...]] = (*Metric.unlabelled, "samples")
+    version: ClassVar[int] = 4
 
     samples: Annotated[Count, doc("number of random partitions, for p")] = 10_000
 
@@ -160,6 +161,8 @@ class GeneralisedWeat(Metric):
         targets = [found.matrix for found in words.targets.values()]
         attributes = [found.matrix for found in words.attributes.values()]
         value = generalised_weat(targets, attributes)
+        if words.drawn:
+            return Measured(value)
         towards = means(attributes)
         return Measured(value, test=_group_permutations(targets, towards, self.samples, seed))
 

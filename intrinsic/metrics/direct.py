@@ -286,6 +286,7 @@ class Same(Metric):
         | dict.fromkeys(("A", "B", "A3?"), "attributes"),
         asks=("weat6b", "weat7", "weat8", "gender"),
     )
+    version: ClassVar[int] = 4
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over all targets; ``statistic``: with its sign where groups are two (skew)."""

@@ -26,7 +26,8 @@ def clustering(
     """The accuracy and the V-measure of 2-means against two classes.
 
     Accuracy: the larger of the shares that agree under both namings of the clusters; 0.5: the
-    clusters say nothing of the classes; 1: they are the classes. V-measure: the harmonic mean of
+    clusters say nothing of the classes (of few rows chance alone makes it more: of 8 + 8 on average
+    0.59); 1: they are the classes. V-measure: the harmonic mean of
     homogeneity and completeness, in [0, 1]; 0: nothing. Shapes: (n, dim), (n,).
     """
     from sklearn.cluster import KMeans
@@ -38,6 +39,33 @@ def clustering(
     clusters = KMeans(n_clusters=2, n_init=restarts, random_state=seed).fit_predict(points)
     agree = float(np.mean(clusters == classes))
     return max(agree, 1 - agree), float(v_measure_score(classes, clusters))
+
+
+def held_out_accuracy(first: ArrayLike, second: ArrayLike) -> float:
+    """How well an RBF SVM tells two groups apart: the mean over them of the share of rows told
+    right, each held out of the training together with a row of the other group.
+
+    0.5: as by chance; 1: always. A row held out alone leaves the other group the larger one, which
+    then gets its vote: of 8 + 8 random rows 7% are told right. Rows that are the same, as in a
+    resample, are held out together. Shapes: (n, dim), (m, dim). Raises ``InputError`` for a group
+    with fewer than two different rows.
+    """
+    from sklearn.svm import SVC
+
+    groups = [np.asarray(group, dtype=np.float64) for group in (first, second)]
+    rows, sizes = np.concatenate(groups), [len(group) for group in groups]
+    sides = np.repeat([0, 1], sizes)
+    alike = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+    right = np.zeros(len(rows))
+    for side, size in enumerate(sizes):
+        own, other = (np.flatnonzero(sides == each) for each in (side, 1 - side))
+        for place, partner in zip(own, np.resize(other, size), strict=True):
+            kept = ~np.isin(alike, alike[[place, partner]])
+            if len(np.unique(sides[kept])) < 2:
+                raise InputError("a group has a single vector, so there is nothing to learn from")
+            model = SVC(gamma="scale", class_weight="balanced").fit(rows[kept], sides[kept])
+            right[place] = model.score(rows[[place]], sides[[place]])
+    return float(np.mean([right[sides == side].mean() for side in (0, 1)]))
 
 
 def most_biased(
@@ -141,8 +169,8 @@ class ImplicitBias(Metric):
         name="ibt",
         title="Implicit Bias Test",
         formula=(
-            "2-means on X u Y: mean accuracy over 50 starts; an RBF SVM on X and Y: accuracy, each"
-            " word left out in turn"
+            "2-means on X u Y: mean accuracy over 50 starts; an RBF SVM on X and Y: mean accuracy"
+            " of both, each word held out with one of the other group"
         ),
         sign="> 0.5: the groups can be told apart",
         range=(0, 1),
@@ -151,19 +179,20 @@ class ImplicitBias(Metric):
         roles={"X": "targets", "Y": "targets"},
         fewest={"X": 2, "Y": 2},
         asks=("weat6b", "weat7", "weat8", "gender"),
-        default="Lauscher et al. (2020) train on neighbours; here each word is left out in turn.",
+        default="Lauscher et al. (2020) train on neighbours; here words are held out in turn.",
     )
+    version: ClassVar[int] = 4
 
     starts: Annotated[Count, doc("number of clusterings whose accuracies are averaged")] = 50
 
     def measure(self, words: FoundQuery, seed: int) -> dict[str, Measured]:
         """Both accuracies."""
-        from sklearn.model_selection import LeaveOneOut, cross_val_score
-        from sklearn.svm import SVC
-
-        rows = np.concatenate([words["X"].matrix, words["Y"].matrix])
-        sides = np.repeat([0, 1], [len(words["X"].words), len(words["Y"].words)])
+        x, y = words["X"].matrix, words["Y"].matrix
+        sides = np.repeat([0, 1], [len(x), len(y)])
         seeds = range(seed, seed + self.starts)
+        rows = np.concatenate([x, y])
         runs = [clustering(rows, sides, restarts=1, seed=each)[0] for each in seeds]
-        left_out = cross_val_score(SVC(gamma="scale"), rows, sides, cv=LeaveOneOut())
-        return {"kmeans": Measured(float(np.mean(runs))), "svm": Measured(float(left_out.mean()))}
+        return {
+            "kmeans": Measured(float(np.mean(runs))),
+            "svm": Measured(held_out_accuracy(x, y)),
+        }

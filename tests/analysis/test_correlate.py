@@ -269,6 +269,15 @@ def test_rows_of_one_embedding_taken_as_units_are_refused_a_verdict() -> None:
     assert "share" not in correlate(few, x="x", y="y")[0].judgement.why
 
 
+def test_units_named_by_several_columns_stay_apart() -> None:
+    """``p q`` and ``r`` are another unit than ``p`` and ``q r``."""
+    labels = [("p q", "r"), ("p", "q r")]
+    rows = [(*label, number) for number in range(6) for label in labels]
+    table = pd.DataFrame(rows, columns=["a", "b", "c"]).assign(x=range(12), y=range(12))
+    [found] = correlate(table, x="x", y="y", cluster=["a", "b", "c"])
+    assert found.evidence.n_units == 12
+
+
 @pytest.mark.realdata
 @pytest.mark.parametrize("by", [[], ["Metric"], ["Metric", "Embedding"], ["Test"]])
 def test_the_papers_rows_without_clusters_are_refused_a_verdict(

@@ -9,6 +9,7 @@ from math import isfinite, isnan, sqrt
 import pytest
 
 from analysis.evidence import evidence, within_interval
+from analysis.grid import panel_statistics
 from analysis.joined import join_points, rows_of
 from analysis.within import FEWEST_FREE, detectable
 from tests.analysis.designs import (
@@ -108,6 +109,8 @@ def test_algorithms_that_share_corpora_are_no_witnesses_of_their_own() -> None:
     assert together.caution.endswith("see each training algorithm by itself")
     assert isfinite(together.r_low), "over seeds there is an interval"
     assert isnan(within_interval(rows_of(joined)).value)
+    drawn = joined.assign(row="", column="", stratum=rows_of(joined).stratum)
+    assert [isnan(panel.r) for panel in panel_statistics(drawn)] == [True], "nor in a figure"
     alone = evidence(rows_of(joined[joined["embedding"] == "word2vec"]))
     assert (alone.n_units, alone.free) == (10, 8)
     assert isfinite(alone.within_p)

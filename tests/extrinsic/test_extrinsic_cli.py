@@ -203,7 +203,7 @@ def test_control_characters_are_printed_as_escapes(
     names = {"m": "m", "f": "f\x1b]0;owned\x07", "NA": "\u202etxet", "": "cr\rlf\nend"}
     odd = data.assign(who=data["who"].map(names), **{"other\x1b[2J": data["y"]})
     if "--multiclass" in more:
-        odd["y"] = odd["y"].map({0: "no\x1b[2J", 1: "yes"})
+        odd[["y", "yhat"]] = odd[["y", "yhat"]].replace({0: "no\x1b[2J", 1: "yes"})
     odd.to_csv(tmp_path / "p.csv", index=False)
     main([str(tmp_path / "p.csv"), *COLUMNS, *more])
     printed = capsys.readouterr().out

@@ -71,6 +71,15 @@ def test_a_plain_list_has_a_keyword_a_line(tmp_path: Path) -> None:
     assert "one of the keywords: asilo, mine.txt" in tagger.description
 
 
+def test_a_hashtag_is_a_keyword_and_no_heading(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("#fuera\nasilo\n\u0301\n", encoding="utf-8")
+    tagger = KeywordTagger("m", "rest", file=str(tmp_path / "mine.txt"))
+    posts = pd.DataFrame({"raw": ["#Fuera ya", "fuera", "Asilo"]})
+    assert tagger.tag(posts)["group"].tolist() == ["m", "rest", "m"]
+    (tmp_path / "mine.txt").write_text("fuera\n", encoding="utf-8")
+    assert tagger.tag(posts)["group"].tolist() == ["m", "m", "rest"], "the list as it is now"
+
+
 def test_the_description_says_what_the_groups_are_not(path: str) -> None:
     tagger = KeywordTagger("women", file=path, heading="against women")
     assert "one of the keywords: against women; not annotated" in tagger.description
@@ -80,7 +89,7 @@ def test_the_description_says_what_the_groups_are_not(path: str) -> None:
 
 def test_what_gives_no_keyword_is_refused(path: str) -> None:
     posts = pd.DataFrame({"text": ["a"]})
-    for keywords in ((), ("a", " ")):
+    for keywords in ((), ("a", " "), ("\u0301",)):
         with pytest.raises(InputError, match="needs keywords, none of them empty, or a file"):
             KeywordTagger("women", keywords=keywords)
     with pytest.raises(InputError, match="lists no keyword under a heading with 'against men'"):

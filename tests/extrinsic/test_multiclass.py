@@ -43,6 +43,18 @@ def test_macro_and_accuracy_are_those_of_scikit_learn(seed: int) -> None:
     assert recall == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_label_is_the_same_however_its_number_is_written() -> None:
+    """A column of whole numbers of which one is missing comes as 1.0, 2.0, ..."""
+    label = pd.Series([0, 1, 2] * 8)
+    for said in (label.astype(float), label.astype(str) + " "):
+        data = pd.DataFrame({"label": label, "prediction": said, "group": ["m", "f"] * 12})
+        table = as_table(class_rows(data, ASKED)).query("kind == 'value' and measure == 'accuracy'")
+        assert table["value"].tolist() == [1, 1, 1]
+    data = pd.DataFrame({"label": ["Hate", "None"], "prediction": ["hate", "none"], "group": "m"})
+    with pytest.raises(InputError, match="hate, none are none of Hate, None; spell them alike"):
+        class_rows(data, ASKED)
+
+
 def test_a_class_is_measured_against_the_rest() -> None:
     data = posts()
     table = as_table(class_rows(data, ASKED)).query("subset == 'hate'").drop(columns="subset")

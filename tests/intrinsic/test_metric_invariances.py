@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from intrinsic import METRICS
+from intrinsic.audit import audit
 from tests.intrinsic.metric_world import (
     DIM,
     PAIRS,
@@ -108,3 +110,33 @@ def test_order_of_words_changes_nothing(seed: int, tmp_path: Path) -> None:
             assert value(name, write_words(tmp_path, **mixed), rows) == pytest.approx(
                 before, abs=1e-6
             ), name
+
+
+def test_vectors_changed_in_place_are_scored_as_they_are(tmp_path: Path) -> None:
+    words = write_words(tmp_path)
+    metrics = [make_metric(name, words) for name in METRICS]
+    changed, other = make_vectors(), make_vectors(seed=4)
+    audit(changed, metrics)
+    changed.vectors[:] = other.vectors
+    for (after, _), (fresh, _) in zip(audit(changed, metrics), audit(other, metrics), strict=True):
+        assert after.value == pytest.approx(fresh.value, nan_ok=True), after.metric
+    changed.vectors[:] = make_vectors().vectors
+    for metric in metrics:
+        (after, *_), (fresh, *_) = (metric.score(v, seed=0) for v in (changed, make_vectors()))
+        assert after.value == pytest.approx(fresh.value, nan_ok=True), after.metric
+
+
+def test_order_of_roles_in_a_file_changes_nothing(tmp_path: Path) -> None:
+    """X goes with A and Y with B, wherever in the file they stand."""
+    path = Path(write_words(tmp_path))
+    vectors = make_vectors()
+    told = json.loads(path.read_text(encoding="utf-8"))
+    scores = {name: make_metric(name, str(path)).score(vectors, seed=0) for name in METRICS}
+    for query, roles in told.items():
+        told[query] = dict(reversed(roles.items()))
+    path.write_text(json.dumps(told), encoding="utf-8")
+    for name, before in scores.items():
+        after = make_metric(name, str(path)).score(vectors, seed=0)
+        for one, other in zip(before, after, strict=True):
+            expected = pytest.approx((one.value, one.statistic, one.p_value), nan_ok=True)
+            assert (other.value, other.statistic, other.p_value) == expected, name

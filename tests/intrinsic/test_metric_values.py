@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
+from files import InputError
 from intrinsic import METRICS, Metric, Weat
+from intrinsic.metrics.separability import held_out_accuracy
 from tests.intrinsic.metric_world import (
     BEST,
     EDGES,
@@ -409,6 +411,25 @@ def test_groups_that_lie_apart_are_told_apart(name: str, tmp_path: Path) -> None
     # The words of the SVM are chosen by where they lie, so they lie apart in any vectors
     if name == "ibt":
         assert all(row.value < 1 for row in metric.score(make_vectors(seed=5), seed=0))
+
+
+@pytest.mark.parametrize(("sizes", "copies"), [((8, 8), 1), ((5, 9), 1), ((8, 8), 2)])
+def test_groups_without_a_difference_are_told_apart_as_by_chance(
+    sizes: tuple[int, int], copies: int
+) -> None:
+    """Also of unequal sizes, and in resamples, which hold words several times."""
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(40):
+        first, second = (rng.normal(size=(size, 20)).repeat(copies, axis=0) for size in sizes)
+        found.append(held_out_accuracy(first, second))
+    assert mean(found) == pytest.approx(0.5, abs=4 * float(np.std(found)) / len(found) ** 0.5)
+    assert float(np.std(found)) < 0.25
+
+
+def test_a_group_of_one_vector_teaches_nothing() -> None:
+    with pytest.raises(InputError, match="a group has a single vector"):
+        held_out_accuracy(np.eye(3)[[0, 0]], np.eye(3)[1:])
 
 
 def test_every_score_lies_in_its_range(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ import pytest
 from gensim.models import KeyedVectors
 
 from intrinsic import METRICS, Metric, Weat, effect_size
+from intrinsic.metrics import association
+from intrinsic.permutation import PValue, estimated_p
 from intrinsic.resampling import RESAMPLES, times_drawn
 from tests.intrinsic.metric_world import make_metric, make_vectors, write_words
 
@@ -93,3 +95,17 @@ def test_every_score_has_as_many_or_none(name: str, tmp_path: Path) -> None:
         assert len(row.resampled) == RESAMPLES
         assert np.isfinite(row.resampled).mean() > 0.5
     assert {row.resampled for row in make_metric(name, words).score(vectors, seed=1)} == {()}
+
+
+def test_only_the_score_itself_is_tested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A permutation test of every resample would take a hundred times as long."""
+    tested = []
+
+    def counted(count: int, samples: int, **how: Any) -> PValue:
+        tested.append(count)
+        return estimated_p(count, samples, **how)
+
+    monkeypatch.setattr(association, "estimated_p", counted)
+    metric = make_metric("generalised_weat", write_words(tmp_path), resamples=3)
+    [row] = metric.score(make_vectors(), seed=0)
+    assert (len(tested), len(row.resampled), row.p_method) == (1, RESAMPLES, "sampled")

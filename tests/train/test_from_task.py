@@ -57,14 +57,16 @@ def test_the_posts_read_are_the_very_stage_of_the_task(tmp_path: Path) -> None:
     assert other.seed is words.seed is None, "they differ as their posts do"
 
 
-def test_groups_by_a_tagger_are_those_of_the_task(tmp_path: Path) -> None:
+@pytest.mark.parametrize("language", ["und", "es"])
+def test_groups_by_a_tagger_are_those_of_the_task(language: str, tmp_path: Path) -> None:
+    """Its words follow the posts' language: "son" is Spanish for "they are"."""
     (tmp_path / "posts.csv").write_text("text,label,split\na,1,train\nb,0,test\n", encoding="utf-8")
-    source = TableSource(str(tmp_path / "posts.csv"), split="split")
-    task = replace(TASK, source=source)
+    source = TableSource(str(tmp_path / "posts.csv"), split="split", language=language)
+    task = replace(TASK, source=source, groups=MentionTagger())
     stages = Stages(0, Store(tmp_path / "store"))
     laid = task.lay(stages, SUBJECT.lay(stages)).ancestry().values()
     [tagged] = [stage for stage in laid if stage.name == "tagged"]
-    words = TaskWords(source, task.groups).lay(stages)
+    words = TaskWords(source, MentionTagger()).lay(stages)
     assert words.inputs["posts"].key == tagged.key
 
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import pytest
 
+from debias.labels import Relabel, Resample
+from extrinsic.crossval import read_posts
 from extrinsic.gaps import Gaps
 from extrinsic.linear import Linear
 from files.vectors import keyed, save_mapped
 from train.parts.challenge_posts import predict_challenge
 from train.parts.classify_posts import measure_gaps
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
 
 
 def test_resamples_are_of_the_texts_whatever_their_ids(tmp_path: Path) -> None:
@@ -68,3 +75,34 @@ def test_a_challenge_set_tests_what_was_learned_from_changed_labels(tmp_path: Pa
     assert predicted(turned) == [1, 0]
     first = np.arange(len(own)) < 8
     assert predicted(turned.assign(train_label=own["label"] ^ ~first, in_training=first)) == [0, 1]
+
+
+@pytest.mark.parametrize("method", [Resample("overbias"), Relabel("overbias")])
+def test_a_label_dose_reaches_the_classifier_of_a_challenge_set(
+    method: Resample | Relabel, tmp_path: Path
+) -> None:
+    """Each method leaves one of two columns, and the challenge set changes neither."""
+    folders = {name: tmp_path / name for name in ("posts", "challenge", "vectors", "out")}
+    for folder in folders.values():
+        folder.mkdir()
+    save_mapped(keyed(["a"], np.ones((1, 1), dtype=np.float32)), folders["vectors"] / "vectors")
+    rows = [(group, label) for group in ("male", "female") for label in (0, 1)] * 10
+    own = pd.DataFrame(rows, columns=["group", "label"]).assign(text="a", split="all")
+    own["id"] = [f"own {number}" for number in range(len(own))]
+    changed = method.train_on(own, seed=0)
+    changed.to_parquet(folders["posts"] / "posts.parquet")
+    cases = pd.DataFrame({"id": ["c1", "c2"], "text": ["a", "a"], "label": [0, 1]})
+    cases.to_parquet(folders["challenge"] / "posts.parquet")
+    given: list[pd.DataFrame] = []
+
+    class Seen(Linear):
+        def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
+            given.append(read_posts(posts))
+            return super().predict(posts, vectors, seed=seed)
+
+    predict_challenge(Seen(), folders["out"], folders, 0)
+    learned = given[0][given[0]["split"] == "train"].reset_index(drop=True)
+    told = read_posts(changed)
+    for name in ("train_label", "in_training"):
+        assert learned[name].tolist() == told[name].tolist()
+    assert (learned["train_label"] != told["label"]).any() or not learned["in_training"].all()

@@ -76,3 +76,5 @@ def test_tables_are_extended_by_points_of_the_same_data_only(tmp_path: Path) -> 
     assert [list(table["point"]) for table in extended(tables("b", "generated"), tmp_path)[:3]] == [
         ["b"]
     ] * 3
+    challenged = new._replace(points=new.points.assign(challenge="hatecheck"))
+    assert list(extended(challenged, tmp_path).points["point"]) == ["b"], "tested on other posts"

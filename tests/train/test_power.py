@@ -11,16 +11,20 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from analysis.correlate import correlate_slices
+from analysis.joined import join_points
 from analysis.planner import Pilot, Planner
 from analysis.results import Tables, write_tables
 from analysis.studies.correlation import Correlation
 from analysis.studies.survey import Survey
 from debias.attract_repel import AttractRepel
 from files import InputError
-from tests.points import SUBJECT, TASK, plan
+from intrinsic.metrics.set_distances import RelativeNormDistance
+from intrinsic.metrics.weat import Weat
+from tests.points import SUBJECT, TASK, WEAT, plan
 from train.configure import to_planner
 from train.front.settings import Settings
-from train.power import design_of, print_power, read_pilot
+from train.power import design_of, primary_slices, print_power, read_pilot
 from train.store import Store
 
 if TYPE_CHECKING:
@@ -88,6 +92,22 @@ def test_the_design_is_that_of_the_plan(plans: list[Plan]) -> None:
     assert design.family == 3 * 2, "queries and primary measures"
     at_hand = Pilot(0.7, 0.5, 100, 40, 4)
     assert design_of(Planner(), Correlation(), plans, at_hand)[1:4] == (0.7, 0.5, 4)
+
+
+def test_the_primary_slices_are_those_that_the_verdict_counts() -> None:
+    """A query of two metrics is two slices; one whose words are drawn in a run is one too."""
+    weat = Weat(queries=("weat7", "weat8", "from_task"))
+    metrics = [weat, RelativeNormDistance(queries=("weat7",))]
+    assert primary_slices(Correlation(), metrics) == 4 * 2
+    assert primary_slices(Correlation(queries=("weat7", "all"), primary=("recall",)), metrics) == 4
+    assert primary_slices(Correlation(methods=("balance", "all")), [WEAT]) == 3 * 2 * 2
+    tables = pilot_tables()
+    both = [tables.intrinsic, tables.intrinsic.assign(metric="rnd")]
+    joined = join_points(tables._replace(intrinsic=pd.concat(both, ignore_index=True)))
+    found = correlate_slices(joined, Correlation(primary=("recall",)).declared)
+    counted = {each.judgement.family for each in found if each.judgement.role == "primary"}
+    asked = [kind(queries=("weat7",)) for kind in (Weat, RelativeNormDistance)]
+    assert counted == {primary_slices(Correlation(primary=("recall",)), asked)}
 
 
 def test_what_is_printed(plans: list[Plan], tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from extrinsic.counterfactual import term_rows
+from extrinsic.crossval import read_posts
 from extrinsic.gap_table import gap_rows, value_rows
 from extrinsic.gaps import CRITERIA, Gaps
 from extrinsic.predictions import read_sample
@@ -34,14 +35,10 @@ def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: i
     """
     from files.vectors import open_mapped
 
-    own = pd.read_parquet(inputs["posts"] / "posts.parquet")
+    own = read_posts(pd.read_parquet(inputs["posts"] / "posts.parquet"))
     own["split"] = own["split"].replace("all", "train")
-    cases = pd.read_parquet(inputs["challenge"] / "posts.parquet").assign(split="test")
-    if "train_label" not in own:
-        own = own.assign(train_label=own["label"], in_training=True)
-    columns = ["id", "text", "label", "split", "train_label", "in_training"]
-    cases = cases.assign(train_label=cases["label"], in_training=False)
-    posts = pd.concat([own[columns], cases[columns]], ignore_index=True)
+    cases = read_posts(pd.read_parquet(inputs["challenge"] / "posts.parquet").assign(split="test"))
+    posts = pd.concat([own, cases], ignore_index=True).drop(columns="group")
     vectors = open_mapped(inputs["vectors"] / "vectors")
     with one_thread():
         predicted = classifier.predict(posts, vectors, seed=seed)

@@ -15,6 +15,7 @@ from files import InputError, choice
 from files.choice import Count, Fileless, NotNegative, Positive
 from files.language import UNDETERMINED, language_of
 from intrinsic.wordsets import write_query
+from train.parts.check_posts import groups_in_language
 from train.parts.posts import lay_posts
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ class TaskWords(Fileless):
         unsplit = isinstance(self.source, Unsplit) and self.source.cross_validated
         if unsplit and not self.challenge:
             raise _no_training(self.source.name)
-        posts = lay_posts(stages, self.source, self.groups)
+        groups = None if self.source.grouped else groups_in_language(self.groups, self.source)
+        posts = lay_posts(stages, self.source, groups)
         return stages("words", self, draw_words, {"posts": posts})
 
 
