@@ -314,7 +314,8 @@ class Metric:
         """The 95% percentile interval of each part, every word set drawn anew with replacement.
 
         It answers how far the score depends on which words stand for the concepts; not on the
-        corpus or the training. NaN where fewer than nine in ten resamples have a score.
+        corpus or the training. NaN where fewer than nine in ten resamples have a score, or all have
+        the same.
         """
         rng = np.random.default_rng(seed)
         drawn = self.on_each((words.resampled(rng) for _ in range(self.resamples)), seed)

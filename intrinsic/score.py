@@ -80,9 +80,11 @@ def by_name(names: Sequence[str], scores: Floats) -> dict[str, float]:
 
 
 def percentiles(values: Sequence[float], resamples: int) -> tuple[float, float]:
-    """The 2.5% and 97.5% quantiles of finite values; NaN if under nine tenths of ``resamples``."""
+    """The 2.5% and 97.5% quantiles of finite values; NaN if these are under nine tenths of
+    ``resamples``, or all the same: that a set has a single word is no sign of no error.
+    """
     finite = [value for value in values if math.isfinite(value)]
     if len(finite) < 0.9 * resamples:
         return math.nan, math.nan
     low, high = (float(np.quantile(finite, share)) for share in (0.025, 0.975))
-    return low, high
+    return (low, high) if low < high else (math.nan, math.nan)
