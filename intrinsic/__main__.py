@@ -249,8 +249,9 @@ def print_ranks(table: pd.DataFrame, console: Console) -> None:
     shown = Table("", box=box.SIMPLE, show_edge=False)
     metrics: list[str] = correlations.columns.tolist()
     values = correlations.to_numpy().tolist()
-    for name, row in zip(metrics, values, strict=True):
+    for name in metrics:
         shown.add_column(name, justify="right")
+    for name, row in zip(metrics, values, strict=True):
         shown.add_row(name, *("" if math.isnan(value) else f"{value:.2f}" for value in row))
     console.print(shown)
 

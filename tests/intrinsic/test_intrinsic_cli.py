@@ -185,7 +185,11 @@ def test_several_files_are_ranked(folder: Path, capsys: pytest.CaptureFixture[st
     )
     out = capsys.readouterr().out
     assert "Rank of the files, 1: nearest to unbiased" in out
-    assert "Spearman's correlation between metrics over 3 files" in out
+    shown = out.split("Spearman's correlation between metrics over 3 files\n")[1].splitlines()
+    assert shown[0].split() == ["weat", "mac", "rnsb"]
+    assert [line.split()[0] for line in shown[2:5]] == ["weat", "mac", "rnsb"]
+    assert all(len(line.split()) == 4 for line in shown[2:5])
+    assert [line.split()[1 + i] for i, line in enumerate(shown[2:5])] == ["1.00"] * 3
     with target.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["vectors"] for row in rows[:3]] == ["one.vec"] * 3
