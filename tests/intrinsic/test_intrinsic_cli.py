@@ -196,6 +196,16 @@ def test_several_files_are_ranked(folder: Path, capsys: pytest.CaptureFixture[st
     assert len(rows) == 9
 
 
+def test_a_reason_that_files_share_is_spelt_out_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(folder / f"{name}.vec") for name in ("one", "two", "three")]
+    assert main([*files, "--metric", "weat", "--query", "weat1"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("word set 'flowers' has 0 of 25 words") == 1
+    assert out.count("    as one.vec\n") == 2
+
+
 def test_ranks_go_by_the_distance_from_unbiased() -> None:
     import pandas as pd
 
