@@ -125,7 +125,7 @@ async function draw(id, data = {}) {
 }
 
 // The answer first.
-const brief = ["query", "gap", "verdict", "r within bases, 95% interval", "embedding runs", "bases", "p, adjusted", "r of all, 95% interval", "right picks, 95% interval", "why"];
+const brief = ["query", "gap", "verdict", "r within bases, 95% interval", "embedding runs", "bases", "p, adjusted", "r of all, 95% interval", "right picks, 95% interval"];
 for (const row of verdicts) Object.assign(row, {
   "r within bases, 95% interval": estimate(row.within, row.within_low, row.within_high), "embedding runs": row.n_units, bases: row.n_bases,
   "p, adjusted": row.p_adjusted, "r of all, 95% interval": estimate(row.pearson, row.r_low, row.r_high),
@@ -133,6 +133,7 @@ for (const row of verdicts) Object.assign(row, {
 });
 const vary = ["task", "metric", "embedding", "method"].filter((name) => distinct(verdicts.map((row) => row[name])).length > 1);
 const sliced = (row, names) => names.map((name) => row[name]).join(", ");
+const titled = (row) => sliced(row, [...vary, "query", "gap"]);
 const r = (row) => ({ r: row.within, low: row.within_low, high: row.within_high, n_units: row.n_units });
 const gaps = measured(D.gaps);
 const titles = [...D.primary, ...distinct(gaps.map((row) => row.gap)).filter((name) => !D.primary.includes(name))];
@@ -145,8 +146,13 @@ async function drawn(id, data) {
 }
 if (rows.length) {
   document.getElementById("verdicts").append(table(verdicts, [...vary, ...brief],
-    "The slices that were declared before the run. r within bases: does the gap follow the score when an embedding is modified; r of all: over all rows, its interval from 5 corpora or bases on; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless)", { cards: true }));
-  await drawn("primary", { primary: verdicts.map((row) => ({ slice: sliced(row, [...vary, "query", "gap"]), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null) });
+    "The slices that were declared before the run. r within bases: does the gap follow the score when an embedding is modified; r of all: over all rows; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless); their intervals take 5 independent corpora (seeds, where corpora are generated)", { cards: true }),
+    ...distinct(verdicts.map((row) => row.why)).filter(Boolean).map((why) => { // told once for all slices that share it
+      const share = verdicts.filter((row) => row.why === why);
+      const who = share.length > 3 ? `${share.length} of ${counted(verdicts.length, "slice")}` : share.map(titled).join("; ");
+      return element("p", { class: "reason" }, `${who}: ${why}`);
+    }));
+  await drawn("primary", { primary: verdicts.map((row) => ({ slice: titled(row), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null) });
 } else {
   const left = gaps.filter((row) => row.value !== null && D.primary.includes(row.gap)).map((row) => ({ ...row, made: ["embedding", "method_name", ...MADE.slice(2)].map((name) => row[name]).filter((value) => value !== "" && value !== null).join(", ") }));
   await drawn("gaps", { gaps: left });
@@ -167,7 +173,7 @@ if (rows.length) {
   await drawn("forest", { forest });
   if (together.length) document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "reason"],
     "m embeddings pooled by random effects (r, 95% interval, tau2 on the scale of z, i2: share of heterogeneity), from 4 on", { cards: true }));
-  document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict", "why"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
+  document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
 }
 document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MADE.slice(1), "groups", "by group", "reason"],
   "The gap of every embedding; items: those behind it, in the group that has fewer", { save: "gaps.csv", scroll: true }));

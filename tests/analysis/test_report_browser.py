@@ -231,12 +231,14 @@ def test_the_answer_needs_no_scrolling(
     browser.get((tmp_path / "report.html").as_uri())
     wait(lambda: browser.execute_script(DONE))
     table = "document.querySelector('#verdicts .wide')"
-    seen, whole, cell = browser.execute_script(
+    seen, whole, cell, reasons = browser.execute_script(
         f"return [{table}.clientWidth, {table}.scrollWidth,"
-        f" {table}.querySelector('tbody tr').children[3].textContent]"
+        f" {table}.querySelector('tbody tr').children[3].textContent,"
+        " [...document.querySelectorAll('#verdicts .reason')].map((told) => told.textContent)]"
     )
     browser.get(there)
     wait(lambda: browser.execute_script(DONE))
+    assert reasons == [f"4 of 4 slices: {why}"], "what slices share is told once"
     assert cell == "-0.88 [-0.88,\u00a0-0.88]", "an interval is not broken"
     assert whole <= seen
 
@@ -359,15 +361,15 @@ def test_without_scores_gaps_are_drawn_and_no_axes_are_empty(
 def test_on_a_phone_the_answer_is_cards_and_wide_tables_say_so(browser: Any) -> None:
     browser.set_window_size(390, 844)
     time.sleep(0.3)
-    right, why, cue = browser.execute_script(
+    right, name, cue = browser.execute_script(
         "return [Math.max(...[...document.querySelectorAll('#verdicts td')]"
         ".map((cell) => cell.getBoundingClientRect().right)),"
-        " getComputedStyle(document.querySelector('#verdicts td.long'), '::before').content,"
+        " getComputedStyle(document.querySelector('#verdicts td'), '::before').content,"
         " document.querySelector('#t-points .cue').checkVisibility()]"
     )
     browser.set_window_size(1200, 1000)
     assert right <= 500, "the least width of a window of this browser"
-    assert why == '"why"'
+    assert name == '"query"'
     assert cue
 
 
