@@ -309,6 +309,10 @@ def test_utf_16_is_refused_with_what_to_do(own: Path) -> None:
             "there is no option --language; values are given as language=es",
         ),
         (
+            "--experiment=own",  # of which Hydra would make its --experimental-rerun
+            "there is no option --experiment; values are given as +experiment=own",
+        ),
+        (
             "+experiment=own --config-dir=. classifier=linear",
             "unrecognized arguments: classifier=linear; options come first, then KEY=VALUE ...:"
             " --config-dir . +experiment=NAME",
