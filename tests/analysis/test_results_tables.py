@@ -356,8 +356,25 @@ def test_the_terminal_leaves_measures_of_which_none_is_primary_to_the_file(
     ]
     text = "\n".join(shown(print_correlations, [*findings, *others]))
     assert "auc" not in text
-    assert "slices of other measures, all exploratory, are in the file" in text
+    assert "further slices, all exploratory, in correlations.csv" in text
     assert "auc" in "\n".join(shown(print_correlations, others))
+
+
+def test_of_a_long_table_the_terminal_has_the_primary_slices(findings: list[Finding]) -> None:
+    declared = [each for each in findings if each.judgement.role == "primary"]
+    others = [
+        each._replace(
+            names=declared[0].names | {"embedding": f"vectors {i}"},
+            judgement=each.judgement._replace(role="exploratory"),
+        )
+        for i, each in enumerate([declared[0]] * 40)
+    ]
+    lines = shown(print_correlations, [*declared, *others])
+    assert sum(line.startswith("all ") and ":" not in line for line in lines) == len(declared)
+    assert not any(line.startswith("vectors") for line in lines)
+    assert "40 further slices, all exploratory, in correlations.csv" in lines
+    lines = shown(print_correlations, others)  # of which none is primary
+    assert sum(line.startswith("vectors") and ":" not in line for line in lines) == 40
 
 
 def test_the_terminal_tells_details_where_they_vary(findings: list[Finding]) -> None:
