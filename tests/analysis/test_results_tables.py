@@ -35,6 +35,7 @@ from analysis.show import (
 )
 from analysis.show_points import print_points
 from analysis.verdict import Judgement
+from files import InputError
 from tests.events import count
 
 if TYPE_CHECKING:
@@ -49,6 +50,18 @@ def shown(draw: Callable[..., None], *arguments: object) -> list[str]:
 
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("given", ["results", "results/mime", "mine", "results/mine/points"])
+def test_a_folder_without_tables_is_answered_with_those_near_it(
+    given: str, tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_tables("results/mine", tables)
+    near = "; results lie in results/mine" if "points" not in given else ""
+    with pytest.raises(InputError) as caught:
+        read_tables(given)
+    assert str(caught.value) == f"no such file: {given}/points.parquet{near}"
 
 
 def test_written_and_read_back(tables: Tables, tmp_path: Path) -> None:
