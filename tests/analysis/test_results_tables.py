@@ -288,6 +288,23 @@ def test_points_whose_measures_and_groups_are_others(tables: Tables) -> None:
     assert "F1" not in heads
 
 
+def test_gaps_of_three_pairs_of_groups_have_a_table_each(tables: Tables) -> None:
+    values = tables.extrinsic.query("kind != 'gap'")
+    gaps = tables.extrinsic.query("kind == 'gap'")
+    of = [gaps.assign(privileged="rest", unprivileged=group) for group in ("men", "women", "other")]
+    lines = shown(print_points, tables._replace(extrinsic=pd.concat([values, *of])))
+    heads = {
+        line.split(": ")[1]: lines[i + 1].split() for i, line in enumerate(lines) if ": " in line
+    }
+    whole, *pairs = [told for told in heads if told.endswith("generated data")][:4]
+    assert whole.endswith("points, generated data")
+    assert "F1" in heads[whole]
+    assert "gap" not in heads[whole]
+    assert pairs == [f"gaps, rest - {group}, generated data" for group in ("men", "women", "other")]
+    for pair in pairs:
+        assert " ".join(heads[pair]).endswith("seed recall gap, n precision gap, n")
+
+
 def test_groups_that_nobody_annotated_are_told_beside_their_numbers(tables: Tables) -> None:
     assert not any("groups by" in line for line in shown(print_points, tables))
     tagged = tables._replace(extrinsic=tables.extrinsic.assign(group_by="tagger: by words"))
