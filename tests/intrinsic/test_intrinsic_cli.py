@@ -248,7 +248,8 @@ def test_ranks_go_by_the_distance_from_unbiased() -> None:
         (["one.vec", "--metric", "sq"], "give one with --similarity"),
         (
             ["one.vec", "--metric", "sembias", "--query", "weat7"],
-            "query 'weat7' has no rows, pairs; sembias asks about rows, pairs",
+            "query 'weat7' has no rows, pairs; sembias asks about rows, pairs: add them to the"
+            " query, or leave sembias out",
         ),
         (
             ["one.vec", "--query", "sembias", "--metric", "weat"],
