@@ -92,7 +92,7 @@ for (const [name, all] of rows.length ? menus : []) {
   const select = element("select", { id: `menu-${name}` }, ...options.map((value) => element("option", { value }, value)));
   select.value = chosen[name];
   document.getElementById("menus").append(element("label", {}, name === "method_name" ? "method" : name, select));
-  select.addEventListener("change", () => { chosen[name] = select.value; show(); });
+  select.addEventListener("change", () => { chosen[name] = select.value; show(); if (["metric", "task"].includes(name)) takeApart(); });
 }
 const shown = () => rows.filter((row) => Object.entries(chosen).every(([name, value]) => value === ALL || row[name] === value));
 let scatter = null;
@@ -102,6 +102,23 @@ async function show() {
   scatter.view.addSignalListener("brush", (_, value) => select(value));
   window.report.scatter = scatter;
   select(null);
+}
+const apart = {};
+async function takeApart() { // scores of two metrics share no axis, and gaps of two tasks no panel
+  const alike = (row) => row.task === chosen.task && (row.metric === chosen.metric || row.metric.startsWith(`${chosen.metric}, `));
+  const several = ["task", "metric"].filter((name) => distinct(rows.map((row) => row[name])).length > 1);
+  const panels = { rows: rows.filter(alike) };
+  const forest = [
+    ...D.correlations.filter((row) => alike(row) && row.method === ALL && row.embedding !== ALL && row.query !== ALL)
+      .map((row) => ({ slice: sliced(row, [...several, "embedding", "query", "gap"]), kind: "slice", ...r(row) })),
+    ...together.filter(alike).map((row) => ({ slice: `together: ${row.metric}, ${row.gap}`, r: row.r, low: row.low, high: row.high, n_units: row.m, kind: "pooled" })),
+  ].filter((row) => row.r !== null);
+  for (const [id, data] of Object.entries({ by_query: panels, by_method: panels, by_embedding: panels, forest: { forest } })) {
+    apart[id]?.finalize();
+    const figure = document.getElementById(id).closest("figure");
+    figure.hidden = !Object.values(data)[0].length; // Vega cannot draw nothing
+    apart[id] = figure.hidden ? null : await draw(id, data);
+  }
 }
 function select(brush) {
   const inside = brush && brush.x && brush.y
@@ -162,15 +179,7 @@ if (rows.length) await show();
 window.reportReady = performance.now();
 
 if (rows.length) {
-  await draw("by_query", { rows });
-  await draw("by_method", { rows });
-  await draw("by_embedding", { rows });
-  const forest = [
-    ...D.correlations.filter((row) => row.method === ALL && row.embedding !== ALL && row.query !== ALL)
-      .map((row) => ({ slice: sliced(row, ["embedding", "query", "gap"]), kind: "slice", ...r(row) })),
-    ...together.map((row) => ({ slice: `together: ${row.metric}, ${row.gap}`, r: row.r, low: row.low, high: row.high, n_units: row.m, kind: "pooled" })),
-  ].filter((row) => row.r !== null);
-  await drawn("forest", { forest });
+  await takeApart();
   if (together.length) document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "reason"],
     "m embeddings pooled by random effects (r, 95% interval, tau2 on the scale of z, i2: share of heterogeneity), from 4 on", { cards: true }));
   document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));

@@ -358,6 +358,37 @@ def test_without_scores_gaps_are_drawn_and_no_axes_are_empty(
     assert "0.02 [-0.01,\u00a00.06]" in rows
 
 
+def test_two_metrics_share_no_axis_and_no_line(
+    browser: Any, tmp_path: Path, other_page: Callable[[Path], None]
+) -> None:
+    tables = tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0, metrics=2)
+    joined = join_points(tables)
+    build_report(tmp_path, tables, joined, correlate_slices(joined))
+    other_page(tmp_path / "report.html")
+    marks = (
+        "return ['by_query', 'by_method', 'by_embedding'].map((id) =>"
+        " document.querySelectorAll(`#${id} .mark-symbol.role-mark path`).length)"
+    )
+    half = len(joined[joined["metric"] == "m0"])
+    assert half == len(joined) / 2
+    assert browser.execute_script(marks) == [half] * 3
+    labels = browser.execute_script(
+        "return [...document.querySelectorAll('#forest .role-axis-label text')]"
+        ".map((label) => label.textContent).filter((label) => label.includes(','))"
+    )
+    assert len(labels) == len(set(labels)) == 2 * 3 * 2, "embeddings, queries and gaps"
+    assert all(label.startswith("m0, ") for label in labels)
+    before = browser.execute_script("return document.querySelector('#by_query').innerHTML")
+    choose(browser, "metric", "m1")
+    wait(
+        lambda: (
+            browser.execute_script(marks) == [half] * 3
+            and browser.execute_script("return document.querySelector('#by_query').innerHTML")
+            != before
+        )
+    )
+
+
 def test_on_a_phone_the_answer_is_cards_and_wide_tables_say_so(browser: Any) -> None:
     browser.set_window_size(390, 844)
     time.sleep(0.3)
