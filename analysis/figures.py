@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import pandas as pd
 
@@ -44,6 +45,8 @@ POOLED = (
     "All queries pooled: n counts every embedding once per query; in r it counts once, with the"
     " mean of its scores."
 )
+Layout: TypeAlias = "tuple[pd.Series[str], pd.Series[str]]"  # each point's row and column
+MOST_COLUMNS = 6  # of panels; more, and nothing on a page of paper can be read
 MADE_FROM = ("point", "task", "embedding", "method", "direction", "dose", "wordset", "seed")
 VALUES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "reason", "generated")
 NUMBERS = (*MADE_FROM, *SCORE, *GAP, *VALUES)
@@ -59,11 +62,13 @@ def draw_figures(
     """Draw the three figures of every task, metric and convention into ``out`` in each format, with
     a CSV of its numbers; the paths written.
 
-    * ``figure3``: rows: query; columns: embedding and gap of the ``primary`` measures. One panel is
-      one experiment of the paper.
+    * ``figure3``: rows: query; columns: embedding and gap of the ``primary`` measures; with more
+      than six of these, the embedding, then the groups, go to the rows. One panel is one experiment
+      of the paper.
     * ``figure4``: rows: gap; columns: modification method, each with the unmodified embeddings;
       All queries pooled.
-    * ``figure5``: one panel per gap with every point of the task. All queries pooled.
+    * ``figure5``: one panel per gap with every point of the task; rows by groups where there are
+      more than six. All queries pooled.
 
     x is the intrinsic score and y the gap (the paper's figure 3 has them the other way round); bars
     are the gap's interval. Colour: method, unmodified embeddings black; shape: embedding.
@@ -108,10 +113,14 @@ def _figure3(
     part: pd.DataFrame, text: ChartText, primary: Sequence[str]
 ) -> tuple[pd.DataFrame, ChartText]:
     part = part[part["measure"].isin(primary_of(texts(part, "measure"), primary))]
-    column = part["embedding"] + ", " + part["gap_title"]
-    data = part.assign(
-        row=part["query_title"], column=column, colour=part["method_title"], shape=""
+    query, gap, (measure, groups) = part["query_title"], part["gap_title"], _halves(part)
+    of_query = query + ", " + part["embedding"]
+    row, column = _narrow(
+        (query, part["embedding"] + ", " + gap),
+        (of_query, gap),
+        ((of_query + ", " + groups).str.removesuffix(", "), measure),
     )
+    data = part.assign(row=row, column=column, colour=part["method_title"], shape="")
     title = f"{text.title}, by query, embedding and gap"
     return data, text._replace(title=title, colour="method")
 
@@ -131,11 +140,23 @@ def _figure4(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartTe
 
 
 def _figure5(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:
-    data = part.assign(
-        row="", column=part["gap_title"], colour=part["method_title"], shape=part["embedding"]
-    )
+    measure, groups = _halves(part)
+    row, column = _narrow((part["gap_title"].str.slice(0, 0), part["gap_title"]), (groups, measure))
+    data = part.assign(row=row, column=column, colour=part["method_title"], shape=part["embedding"])
     title, notes = f"{text.title}, all points", _pooled(part, text)
     return data, text._replace(title=title, colour="method", shape="embedding", notes=notes)
+
+
+def _halves(part: pd.DataFrame) -> tuple[pd.Series[str], pd.Series[str]]:
+    """For each row the gap without its groups, and its groups."""
+    halves = part["gap_title"].str.partition(", ")
+    return halves[0], halves[2]
+
+
+def _narrow(*layouts: Layout) -> Layout:
+    """The first of the rows and columns that has no more than six columns; else the last."""
+    fitting = (layout for layout in layouts if layout[1].nunique() <= MOST_COLUMNS)
+    return next(fitting, layouts[-1])
 
 
 def _pooled(part: pd.DataFrame, text: ChartText) -> list[str]:

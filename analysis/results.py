@@ -48,9 +48,13 @@ def read_tables(results_dir: str | Path) -> Tables:
     """The tables of a results folder; ``InputError`` when one is damaged, or absent (but for those
     of a probe and of words).
     """
-    paths = {
-        name: Path(results_dir) / file for name, file in zip(Tables._fields, FILES, strict=True)
-    }
+    folder = Path(results_dir)
+    paths = {name: folder / file for name, file in zip(Tables._fields, FILES, strict=True)}
+    if not paths["points"].exists():
+        near = (folder, folder.parent, folder.parent / "results")
+        found = {path.parent: None for each in near for path in each.glob(f"*/{FILES[0]}")}
+        told = f"; results lie in {', '.join(sorted(map(str, found))[:10])}" if found else ""
+        raise InputError(f"no such file: {paths['points']}{told}")
     return Tables(
         **{
             name: read_table(path)

@@ -29,6 +29,7 @@ def saturation(tables: Tables) -> str:
     known &= np.array([method != UNMODIFIED for method in texts(scores, "method")], dtype=bool)
     if not known.any():
         return ""
+    near = np.where(known, near, np.nan)  # for inf - inf, of scales without ends, warns
     low: Truths = (least < unbiased) & (value <= least + near)
     high: Truths = (most > unbiased) & (value >= most - near)
     scores = scores.assign(title=row_names(scores, ("metric", "convention")))[known]

@@ -22,6 +22,7 @@ from analysis.naming import (
     GAP,
     SCORE,
     SLICE_COLUMNS,
+    counted,
     gap_titles,
     row_names,
     shown,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from analysis.results import Tables
 
 NOTHING = "-"
+LINES_SHOWN = 24
 SCORES_SHOWN = 4
 CROSSED = {
     "embedding": "share_embedding",
@@ -115,7 +117,8 @@ def print_evidence(found: Sequence[Finding], console: Console) -> None:
 def print_correlations(found: Sequence[Finding], console: Console) -> None:
     """The slices of ``correlate_slices`` over all methods, one table per task, metric and
     convention, exploratory verdicts in brackets, and why the primary ones have theirs; slices of
-    single methods, and of measures of which none is primary, stay in the file.
+    single methods, and of measures of which none is primary, stay in the file, and where a table
+    would be longer than 24 lines all but the primary ones do.
     """
     declared = {each.names["measure"] for each in found if each.judgement.role == ROLE_PRIMARY}
     all_methods = [each for each in found if each.names["method"] == ALL]
@@ -123,8 +126,12 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
     columns = shown(names, (*SCORE[2:], *GAP))
     headings = row_names(names, FAMILY, ", ")
+    left_out = len(all_methods) - len(whole)
     for heading in dict.fromkeys(headings):
-        block = [each for each, of in zip(whole, headings, strict=True) if of == heading]
+        every = [each for each, of in zip(whole, headings, strict=True) if of == heading]
+        asked = [each for each in every if each.judgement.role == ROLE_PRIMARY]
+        block = asked if asked and len(every) > LINES_SHOWN else every
+        left_out += len(every) - len(block)
         rows = [
             {name: each.names[name] for name in ("embedding", *columns)} | _evidence(each)
             for each in block
@@ -136,8 +143,8 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
             name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
             for note in filter(None, _notes(each)):
                 console.print(f"{name}: {note}", soft_wrap=True, highlight=False, markup=False)
-    if left_out := len(all_methods) - len(whole):
-        told = f"{left_out} slices of other measures, all exploratory, are in the file"
+    if left_out:
+        told = f"{counted(left_out, 'further slice')}, all exploratory, in correlations.csv"
         console.print(told, soft_wrap=True, highlight=False, markup=False)
     for note in taggers(each.marks.group_by for each in whole):
         console.print(note, soft_wrap=True, highlight=False, markup=False)

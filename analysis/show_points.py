@@ -15,6 +15,7 @@ from analysis.naming import (
     SCORE,
     UTILITY,
     gap_titles,
+    group_pairs,
     measure_title,
     primary_of,
     row_names,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from analysis.results import Tables
 
+TABLES_FROM = 3  # pairs of groups
 SPREADS = {
     "largest": "largest difference between groups",
     "ratio": "ratio of the smallest value of a group to the largest",
@@ -49,12 +51,15 @@ def print_points(
     """One row per done point: its intrinsic scores, its gaps in the ``primary`` measures with their
     intervals and the items behind them (n, of the group that has fewer), its ``utility`` over all
     posts, and how often a prediction flips with a word of a challenge set; one table per embedding,
-    where largest differences and ratios were asked for one of each below it; failed points last.
+    where gaps are of three pairs of groups or more, or largest differences and ratios were asked
+    for, one of each below it; failed points last.
     """
     points = tables.points
     marks: dict[str, str] = {}
     scores, hidden = _scores(tables.intrinsic, marks)
-    measures = _measures(tables.extrinsic, primary, utility, marks)
+    apart = _apart(tables.extrinsic, primary, marks)
+    measures = {} if apart else _gaps(tables.extrinsic, primary, marks)
+    measures |= _utility(tables.extrinsic, utility)
     flips = _flips(tables.extrinsic)
     spreads = {what: _spreads(tables.extrinsic, kind, marks) for kind, what in SPREADS.items()}
     section = [name for name in HEADINGS if _varies(points, name)]
@@ -68,7 +73,7 @@ def print_points(
         heading = [f"{name} {_cells(block, name)[0]}" for name in section]
         title = ", ".join([*heading, *texts(block[:1], "embedding")])
         told = f", {texts(block[:1], 'mixture')[0]}" if _mixed(block) else stamp
-        of = {f"{len(block)} points": scores | measures | flips} | spreads
+        of = {f"{len(block)} points": scores | measures | flips} | apart | spreads
         for what, found in of.items():
             if what in spreads and not found:
                 continue
@@ -118,25 +123,46 @@ def _mark(reason: str, marks: dict[str, str]) -> str:
     return marks.setdefault(reason, f"({len(marks) + 1})") if reason else ""
 
 
-def _measures(
-    extrinsic: pd.DataFrame, primary: Sequence[str], utility: str, marks: dict[str, str]
+def _apart(
+    extrinsic: pd.DataFrame, primary: Sequence[str], marks: dict[str, str]
+) -> dict[str, dict[str, dict[str, str]]]:
+    """The gaps of each pair of groups for a table of its own, where these are three or more: one
+    table would be wider than a screen.
+    """
+    rows = extrinsic[extrinsic["kind"] == "gap"] if "kind" in extrinsic else extrinsic[:0]
+    pairs = pd.Series(group_pairs(rows), rows.index, dtype=str)
+    names = pairs.unique().tolist()
+    if len(names) < TABLES_FROM:
+        return {}
+    return {f"gaps, {name}": _gaps(rows[pairs == name], primary, marks) for name in names}
+
+
+def _gaps(
+    extrinsic: pd.DataFrame, primary: Sequence[str], marks: dict[str, str]
 ) -> dict[str, dict[str, str]]:
-    """The gaps in the primary measures and the utility, by name and point."""
+    """The gaps in the primary measures, by name and point."""
     if "kind" not in extrinsic:
         return {}
     gaps = extrinsic[extrinsic["kind"] == "gap"]
     gaps = gaps.assign(title=gap_titles(gaps))
-    overall = (extrinsic["measure"] == utility) & (extrinsic["group"] == ALL)
     parts = [gaps[gaps["measure"] == each] for each in primary_of(texts(gaps, "measure"), primary)]
+    if not parts:
+        return {}
     rows = pd.concat(parts)
     counts = texts(rows, "support")
     reasons = [_mark(reason, marks) for reason in texts(rows, "reason")]
     told = zip(estimates(rows), counts, reasons, strict=True)
-    cells = [" ".join(filter(None, each)) for each in told] + estimates(extrinsic[overall])
+    cells = [" ".join(filter(None, each)) for each in told]
     titles = [f"{title}, n" if any(counts) else title for title in texts(rows, "title")]
-    titles += _utility_titles(extrinsic[overall], utility)
-    points = texts(rows, "point") + texts(extrinsic[overall], "point")
-    return _by_title(titles, points, cells)
+    return _by_title(titles, texts(rows, "point"), cells)
+
+
+def _utility(extrinsic: pd.DataFrame, utility: str) -> dict[str, dict[str, str]]:
+    """The utility over all posts, by name and point."""
+    if "kind" not in extrinsic:
+        return {}
+    overall = extrinsic[(extrinsic["measure"] == utility) & (extrinsic["group"] == ALL)]
+    return _by_title(_utility_titles(overall, utility), texts(overall, "point"), estimates(overall))
 
 
 def _utility_titles(overall: pd.DataFrame, utility: str) -> list[str]:

@@ -39,7 +39,7 @@ def _files(data: Data) -> list[str]:
     lines = []
     if data.posts is not None:
         labels = data.posts[data.columns["label"]].astype(str).value_counts().to_dict()
-        counts = ", ".join(f"{count} {label}" for label, count in labels.items())
+        counts = ", ".join(f"{count} {label or 'without one'}" for label, count in labels.items())
         columns = ", ".join(f"{role} {name!r}" for role, name in data.columns.items())
         positive = f"; {', '.join(data.positive)} counts as 1" if data.positive else ""
         told = f"{len(data.posts)}, {columns}; {counts}{positive}"

@@ -122,8 +122,7 @@ class Data:
         found |= {f"source.{role}": name for role, name in self.columns.items()}
         if self.positive:
             found["source.positive"] = self.positive
-        if self.language not in (UNDETERMINED, "en"):
-            found["task.name"] = f"hatespeech_{self.language}"
+        found["task.name"] = self.paths["posts"].stem
         if self.pair:
             found |= {"gaps.privileged": self.pair[0], "gaps.unprivileged": self.pair[1]}
         elif self.groups:
@@ -139,7 +138,9 @@ def read_data(given: Arguments) -> Data:
     for path in given.data:
         kind = kind_of(path)
         if kind in data.paths:
-            raise InputError(f"{data.paths[kind]} and {path} are both {kind}; give one of them")
+            several = f", and all to the run: embedding.path={data.paths[kind]},{path}"
+            remedy = f"give one of them{several if kind == 'vectors' else ''}"
+            raise InputError(f"{data.paths[kind]} and {path} are both {kind}; {remedy}")
         data.paths[kind] = path
     if (words := data.paths.get("words")) is not None:
         data.queries = list(read_wordsets(words).queries.values())

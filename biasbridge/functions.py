@@ -5,8 +5,8 @@ be said about them in ``table.attrs["notes"]``.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import isnan
 from os import PathLike
 from pathlib import Path
@@ -55,12 +55,12 @@ def audit(
     """Every bias metric on any vectors: one row a score, columns as ``docs/results.md`` has them.
 
     ``vectors``: gensim's, a path, a table with a row a word, an array by word; or several of these
-    in a list, or by name, which come in the column ``vectors``. ``words``: queries of one's own
-    (see ``query``). ``metrics``, ``queries``: these only. ``language``: of the vectors; by default
-    that of the file's name, of their frequent words or of ``words``, else English. ``resamples``:
-    of the words, for ``low`` and ``high``. ``trusted``: open gensim's own files, pickles, which can
-    run any code. A score that cannot be had is NaN with its ``reason``; ``attrs["notes"]`` says
-    what was left out and why, and which language was seen.
+    in a list, or by name, which come in the column ``vectors``. ``words``: queries of one's own or
+    the name of a built-in one (see ``query``). ``metrics``, ``queries``: these only. ``language``:
+    of the vectors; by default that of the file's name, of their frequent words or of ``words``,
+    else English. ``resamples``: of the words, for ``low`` and ``high``. ``trusted``: open gensim's
+    own files, pickles, which can run any code. A score that cannot be had is NaN with its
+    ``reason``; ``attrs["notes"]`` says what was left out and why, and which language was seen.
 
     Raises ``InputError`` as ``python -m intrinsic`` does.
     """
@@ -76,10 +76,11 @@ def audit(
     from intrinsic.wordsets import read_wordsets
 
     named, metrics, queries = _several(vectors), _names(metrics), _names(queries)
+    if _built_in(words):
+        queries, words = [*queries, str(words)], None
     audited: list[Audited] = []
     notes: list[str] = []
-    with ExitStack() as stack:
-        file = _word_file(words, stack)
+    with _word_file(words) as file:
         own = list(read_wordsets(file).queries.values()) if file else []
         asked = language_asked(queries, file)
         for name, each in named.items():
@@ -134,8 +135,8 @@ def query(words: Words, name: str | None = None, *, language: str = "und") -> Qu
         return words
     if _built_in(words):
         return load_query(str(words))
-    with ExitStack() as stack:
-        return read_query(_word_file(words, stack, language) or "", name)
+    with _word_file(words, language) as file:
+        return read_query(file or "", name)
 
 
 def gaps(
@@ -258,8 +259,7 @@ def debias(
     asked = asked.lowered() if case == "lower" else asked
     given, method = _read(vectors, trusted=trusted), AttractRepel(direction or "debias", dose=dose)
     if until is not None:
-        with ExitStack() as stack:
-            own = None if _built_in(words) else _word_file(words, stack)
+        with _word_file(None if _built_in(words) else words) as own:
             goal = Goal.read(until, own)
         method = find_method(method, given, asked, goal, direction, seed=seed)
     return method.modify(given, asked, seed=seed)
@@ -326,24 +326,37 @@ def _read(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
     return keyed(words, matrix)
 
 
-def _built_in(words: Words) -> bool:
+def _built_in(words: Words | None) -> bool:
     """Whether they are the name of a built-in query, and not a path."""
     return isinstance(words, str) and Path(words).suffix not in WORD_FILES
 
 
-def _word_file(words: Words | None, stack: ExitStack, language: str = "und") -> str | None:
-    """The file of words; roles given in Python are written to one that lasts as long as ``stack``.
+@contextmanager
+def _word_file(words: Words | None, language: str = "und") -> Iterator[str | None]:
+    """The file of words; roles given in Python are written to one for as long as it is read.
 
-    Raises ``InputError`` for what is neither.
+    Raises ``InputError`` for what is neither; what is wrong with roles names no file.
     """
+    if words is None or isinstance(words, str | PathLike):
+        yield None if words is None else str(words)
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "words.json"
+        _write_words(words, path, language)
+        try:
+            yield str(path)
+        except InputError as error:
+            if str(path) not in str(error):
+                raise
+            raise InputError(str(error).replace(str(path), "words")) from None
+
+
+def _write_words(words: Query | Mapping[str, object], path: Path, language: str) -> None:
     from intrinsic.wordsets import Query, write_query
 
-    if words is None or isinstance(words, str | PathLike):
-        return None if words is None else str(words)
-    path = Path(stack.enter_context(TemporaryDirectory())) / "words.json"
     if isinstance(words, Query):
         write_query(words, path)
-        return str(path)
+        return
     if not isinstance(words, Mapping):
         raise InputError(f"words is {type(words).__name__}; give a name, a file or roles")
     content = dict(words)
@@ -355,7 +368,6 @@ def _word_file(words: Words | None, stack: ExitStack, language: str = "und") -> 
         path.write_text(json.dumps(content, default=list), encoding="utf-8")
     except TypeError as error:
         raise InputError(f"words cannot be read ({error}); give lists of words") from None
-    return str(path)
 
 
 def _table(table: Predictions) -> pd.DataFrame:

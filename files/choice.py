@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 import types
 import typing
 from collections.abc import Hashable, Mapping
@@ -137,6 +138,8 @@ def _refusal(name: str, value: object, hint: Any) -> str:
             return f"{name}={given}: it is no {kind.__name__}, for it has no {', '.join(missing)}"
     hint_text = nearest(value, _literals(hint)) if isinstance(value, str) else ""
     told = spell(hint)
+    if told.startswith("a list") and isinstance(value, str | int):
+        hint_text = f"; of one item: {json.dumps([value], ensure_ascii=False)}"
     if "a text" in told and any(each is True or each is False for each in _items(value)):
         hint_text = "; YAML reads yes and no as true and false: put the word in quotation marks"
     return f"{name}={value!r}: give {told}{hint_text}"

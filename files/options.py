@@ -9,7 +9,13 @@ from files.errors import InputError
 
 
 class Parser(argparse.ArgumentParser):
-    """An ``ArgumentParser`` that raises ``InputError`` where others print their usage and exit."""
+    """An ``ArgumentParser`` that raises ``InputError`` where others print their usage and exit, and
+    whose help has no marks of a docstring.
+    """
+
+    def format_help(self) -> str:
+        """What ``--help`` prints."""
+        return super().format_help().replace("``", "")
 
     def error(self, message: str) -> NoReturn:
         """Raise ``InputError`` with the message."""

@@ -183,12 +183,15 @@ def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) ->
         _print(console, f"{name}: {about.title}", "bold")
         _print(console, f"  {unbiased}{about.sign}", "dim")
         _print(console, "  " + _aligned(columns, widths, 1 + several), "dim")
+        told: dict[tuple[str, str, str], str] = {}
         for one, of_score in zip(audited, lines, strict=True):
             if one.score.metric == name:
                 for line in of_score:
                     _print(console, "  " + _aligned(line, widths, 1 + several))
-                if one.score.reason:
-                    _print(console, f"    {one.score.reason}", "italic")
+                if reason := one.score.reason:
+                    first = told.setdefault((one.score.query, one.score.part, reason), one.vectors)
+                    same = first != one.vectors
+                    _print(console, f"    {f'as {first}' if same else reason}", "italic")
         console.print()
     lost = {word for one in audited if one.score.n_lost for word in one.score.lost.split(",")}
     if lost:
@@ -249,8 +252,9 @@ def print_ranks(table: pd.DataFrame, console: Console) -> None:
     shown = Table("", box=box.SIMPLE, show_edge=False)
     metrics: list[str] = correlations.columns.tolist()
     values = correlations.to_numpy().tolist()
-    for name, row in zip(metrics, values, strict=True):
+    for name in metrics:
         shown.add_column(name, justify="right")
+    for name, row in zip(metrics, values, strict=True):
         shown.add_row(name, *("" if math.isnan(value) else f"{value:.2f}" for value in row))
     console.print(shown)
 

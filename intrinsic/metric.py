@@ -237,7 +237,9 @@ class Metric:
         for query in found:
             if missing := self.lacking(query):
                 needs = f"{self.name} asks about {', '.join(self.about.required)}"
-                raise InputError(f"query {query.name!r} has no {', '.join(missing)}; {needs}")
+                remedy = f"add them to the query, or leave {self.name} out"
+                lack = f"query {query.name!r} has no {', '.join(missing)}"
+                raise InputError(f"{lack}; {needs}: {remedy}")
             if self.language and query.language not in (self.language, UNKNOWN):
                 raise InputError(
                     f"query {query.name!r} is in {query.language!r} and the vectors are in"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 ROLES = ("X", "Y", "A", "B")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+USUAL = 40.0  # perplexity
 
 
 class Options(argparse.Namespace):
@@ -36,19 +37,24 @@ class Options(argparse.Namespace):
     words: str | None
     out: Path
     case: Case
-    perplexity: float
+    perplexity: float | None
     iterations: int
     seed: int
     trusted: bool
 
 
-def plane(found: FoundQuery, *, perplexity: float, iterations: int, seed: int) -> Singles:
+def plane(
+    found: FoundQuery, *, perplexity: float | None = None, iterations: int, seed: int
+) -> Singles:
     """Places of the words of X, Y, A and B, (words, 2), by t-SNE from principal components.
 
-    Of the vectors at unit length, whose Euclidean distances order pairs as cosines do. Raises
-    ``InputError`` where there are not more words than ``perplexity``.
+    Of the vectors at unit length, whose Euclidean distances order pairs as cosines do.
+    ``perplexity``: by default 40, of no more words than that a third of them. Raises
+    ``InputError`` where there are not more words than it says.
     """
     rows = np.concatenate([found[role].matrix for role in ROLES])
+    if perplexity is None:
+        perplexity = USUAL if len(rows) > USUAL else len(rows) / 3
     if not 0 < perplexity < len(rows):
         raise InputError(
             f"perplexity={perplexity:g} must lie above 0 and below the number of words found,"
@@ -127,8 +133,10 @@ def _parser() -> argparse.ArgumentParser:
     add("--words", metavar="FILE", help="your own queries, JSON or YAML")
     lower = "lower (default): words not found as written are tried in lower case"
     add("--case", choices=get_args(Case), default="lower", help=lower)
-    perplexity = "about how many neighbours count for a word (default 40)"
-    add("--perplexity", type=float, default=40, metavar="P", help=perplexity)
+    perplexity = (
+        "about how many neighbours count for a word (default 40, of few words a third of them)"
+    )
+    add("--perplexity", type=float, metavar="P", help=perplexity)
     add("--iterations", type=int, default=2500, metavar="N", help="steps (default 2500)")
     add("--seed", type=int, default=23, help="of the order of ties (default 23)")
     trusted = "open gensim's own format, a pickle, which can run any code: only of files you made"

@@ -81,6 +81,8 @@ def test_words_of_every_form_are_one_query(form: str, tmp_path: Path) -> None:
 
 def test_a_name_is_a_built_in_query() -> None:
     assert query("weat7") == load_query("weat7")
+    asked = audit(BY_WORD, "weat6b", metrics=["weat"], min_found=0)
+    assert asked.equals(audit(BY_WORD, queries="weat6b", metrics=["weat"], min_found=0))
 
 
 def test_an_audit_notes_what_it_left_out() -> None:
@@ -151,6 +153,17 @@ def test_bad_words_are_refused() -> None:
     ):
         with pytest.raises(InputError, match=message):
             query(words)
+
+
+def test_what_is_wrong_with_roles_names_no_file() -> None:
+    told = "unknown query 'career'; words has mine; python -m intrinsic --list names those built in"
+    for asked in (
+        lambda: audit(BY_WORD, ROLES, queries="career"),
+        lambda: debias(BY_WORD, ROLES, until="career=0"),
+    ):
+        with pytest.raises(InputError) as caught:
+            asked()
+        assert str(caught.value) == told
 
 
 def test_what_gensim_saved_is_read_where_it_is_trusted(

@@ -69,3 +69,13 @@ def test_an_unknown_option_is_bad_input_at_every_door(
     monkeypatch.setattr(sys, "argv", [door, "--nonsense"])
     with pytest.raises(InputError, match=rf"; python -m {door.removesuffix('.__main__')} --help"):
         importlib.import_module(door).main()
+
+
+@pytest.mark.parametrize("door", ["biasbridge.check", "analysis.report.__main__"])
+def test_no_help_has_the_marks_of_a_docstring(
+    door: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", [door, "--help"])
+    with pytest.raises(SystemExit):
+        importlib.import_module(door).main()
+    assert "``" not in capsys.readouterr().out

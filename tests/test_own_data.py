@@ -268,6 +268,10 @@ def test_init_writes_an_experiment_that_can_be_planned(
 def test_two_files_of_a_kind_and_no_label_are_refused(own: Path) -> None:
     with pytest.raises(InputError, match="are both posts"):
         biasbridge(["check", "posts.csv", "spanish.csv"])
+    (own / "more.vec").write_bytes((own / "own.vec").read_bytes())
+    several = "give one of them, and all to the run: embedding.path=own.vec,more.vec"
+    with pytest.raises(InputError, match=several):
+        biasbridge(["init", "posts.csv", "own.vec", "more.vec"])
     (own / "bare.csv").write_text("text\nhello\n", encoding="utf-8")
     with pytest.raises(InputError, match="no column is known to be the label"):
         biasbridge(["check", "bare.csv"])
@@ -307,6 +311,10 @@ def test_utf_16_is_refused_with_what_to_do(own: Path) -> None:
         (
             "source=csv --language es",
             "there is no option --language; values are given as language=es",
+        ),
+        (
+            "--experiment=own",  # of which Hydra would make its --experimental-rerun
+            "there is no option --experiment; values are given as +experiment=own",
         ),
         (
             "+experiment=own --config-dir=. classifier=linear",

@@ -135,7 +135,7 @@ def test_the_command_of_labels_in_words_can_be_planned(
     told = check("posts.csv", "own_es.vec", *given)
     overrides = command_of(told)
     assert 'source.label="acción"' in overrides
-    assert "task.name=hatespeech_es" in overrides
+    assert "task.name=posts" in overrides
     status, out = train(*overrides, "plan=true")
     assert status == 0, out
 
@@ -150,7 +150,7 @@ def test_init_writes_labels_that_yaml_reads_as_text(
     assert printed == "biasbridge train --config-dir . +experiment=mine"
     written = Path("experiment/mine.yaml").read_text(encoding="utf-8")
     assert yaml.safe_load(written)["source"]["positive"] == ["yes"]
-    assert yaml.safe_load(written)["task"]["name"] == "hatespeech_es"
+    assert yaml.safe_load(written)["task"]["name"] == "posts"
     assert "25 embeddings of 1 unmodified, enough to see |r| of about 0.65" in written
     status, out = train(*printed.split()[2:], "plan=true")
     assert status == 0, out
@@ -173,6 +173,7 @@ def test_several_classes_are_asked_which_of_them(check: Run) -> None:
     [
         (["0", "1", "3"], "missing: the labels are 0, 1, 3: name with --positive"),
         (["0", "1", ""], "posts have no label; remove them"),
+        (["0", "1", ""], " without one"),
         (["1"], "all 120 labels are 1; a classifier needs posts of both classes"),
     ],
 )

@@ -84,16 +84,22 @@ def _titled(table: pd.DataFrame, side: str, primary: Sequence[str]) -> pd.DataFr
         return table.assign(title=gap_titles(table))
     if side == "utility":
         return table.assign(title=[measure_title(each) for each in texts(table, "measure")])
+    table = table.assign(title=_score_titles(table))
+    return table[table["title"].isin(list(dict.fromkeys(table["title"]))[:SCORES_SHOWN])]
+
+
+def _score_titles(table: pd.DataFrame) -> list[str]:
     several = len({*texts(table, "metric")}) > 1
     names = zip(row_names(table, ("metric", "convention")), query_titles(table), strict=True)
-    table = table.assign(title=[" ".join(each) if several else each[1] for each in names])
-    return table[table["title"].isin(list(dict.fromkeys(table["title"]))[:SCORES_SHOWN])]
+    return [" ".join(each) if several else each[1] for each in names]
 
 
 def write_effects(
     found: Sequence[Effect], primary: Sequence[str], path: Path, console: Console
 ) -> Path:
-    """Print what the largest doses did, and write every effect; the path."""
+    """Print what the largest doses did, and what of the scores is not shown, and write every
+    effect; the path.
+    """
     shown = arm_table(found, primary)
     names = [str(name) for name in shown]
     rows = [dict(zip(names, row, strict=True)) for row in text_rows(shown, names)]
@@ -101,6 +107,11 @@ def write_effects(
     stamp = ", generated data" if generated else ""
     if rows:
         print_table(TITLE + stamp, rows, console, left=("of", *ARM[:-1]))
+        table = effect_table(found)
+        scores = list(dict.fromkeys(_score_titles(table[table["side"] == "score"])))
+        if hidden := scores[SCORES_SHOWN:]:
+            told = f"not shown, but in {path.name}: {', '.join(hidden)}"
+            console.print(told, soft_wrap=True, highlight=False, markup=False)
     with atomic_path(path) as work:
         write_csv(effect_table(found), work)
     return path

@@ -92,7 +92,7 @@ for (const [name, all] of rows.length ? menus : []) {
   const select = element("select", { id: `menu-${name}` }, ...options.map((value) => element("option", { value }, value)));
   select.value = chosen[name];
   document.getElementById("menus").append(element("label", {}, name === "method_name" ? "method" : name, select));
-  select.addEventListener("change", () => { chosen[name] = select.value; show(); });
+  select.addEventListener("change", () => { chosen[name] = select.value; show(); if (["metric", "task"].includes(name)) takeApart(); });
 }
 const shown = () => rows.filter((row) => Object.entries(chosen).every(([name, value]) => value === ALL || row[name] === value));
 let scatter = null;
@@ -102,6 +102,23 @@ async function show() {
   scatter.view.addSignalListener("brush", (_, value) => select(value));
   window.report.scatter = scatter;
   select(null);
+}
+const apart = {};
+async function takeApart() { // scores of two metrics share no axis, and gaps of two tasks no panel
+  const alike = (row) => row.task === chosen.task && (row.metric === chosen.metric || row.metric.startsWith(`${chosen.metric}, `));
+  const several = ["task", "metric"].filter((name) => distinct(rows.map((row) => row[name])).length > 1);
+  const panels = { rows: rows.filter(alike) };
+  const forest = [
+    ...D.correlations.filter((row) => alike(row) && row.method === ALL && row.embedding !== ALL && row.query !== ALL)
+      .map((row) => ({ slice: sliced(row, [...several, "embedding", "query", "gap"]), kind: "slice", ...r(row) })),
+    ...together.filter(alike).map((row) => ({ slice: `together: ${row.metric}, ${row.gap}`, r: row.r, low: row.low, high: row.high, n_units: row.m, kind: "pooled" })),
+  ].filter((row) => row.r !== null);
+  for (const [id, data] of Object.entries({ by_query: panels, by_method: panels, by_embedding: panels, forest: { forest } })) {
+    apart[id]?.finalize();
+    const figure = document.getElementById(id).closest("figure");
+    figure.hidden = !Object.values(data)[0].length; // Vega cannot draw nothing
+    apart[id] = figure.hidden ? null : await draw(id, data);
+  }
 }
 function select(brush) {
   const inside = brush && brush.x && brush.y
@@ -125,7 +142,7 @@ async function draw(id, data = {}) {
 }
 
 // The answer first.
-const brief = ["query", "gap", "verdict", "r within bases, 95% interval", "embedding runs", "bases", "p, adjusted", "r of all, 95% interval", "right picks, 95% interval", "why"];
+const brief = ["query", "gap", "verdict", "r within bases, 95% interval", "embedding runs", "bases", "p, adjusted", "r of all, 95% interval", "right picks, 95% interval"];
 for (const row of verdicts) Object.assign(row, {
   "r within bases, 95% interval": estimate(row.within, row.within_low, row.within_high), "embedding runs": row.n_units, bases: row.n_bases,
   "p, adjusted": row.p_adjusted, "r of all, 95% interval": estimate(row.pearson, row.r_low, row.r_high),
@@ -133,6 +150,7 @@ for (const row of verdicts) Object.assign(row, {
 });
 const vary = ["task", "metric", "embedding", "method"].filter((name) => distinct(verdicts.map((row) => row[name])).length > 1);
 const sliced = (row, names) => names.map((name) => row[name]).join(", ");
+const titled = (row) => sliced(row, [...vary, "query", "gap"]);
 const r = (row) => ({ r: row.within, low: row.within_low, high: row.within_high, n_units: row.n_units });
 const gaps = measured(D.gaps);
 const titles = [...D.primary, ...distinct(gaps.map((row) => row.gap)).filter((name) => !D.primary.includes(name))];
@@ -145,8 +163,13 @@ async function drawn(id, data) {
 }
 if (rows.length) {
   document.getElementById("verdicts").append(table(verdicts, [...vary, ...brief],
-    "The slices that were declared before the run. r within bases: does the gap follow the score when an embedding is modified; r of all: over all rows, its interval from 5 corpora or bases on; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless)", { cards: true }));
-  await drawn("primary", { primary: verdicts.map((row) => ({ slice: sliced(row, [...vary, "query", "gap"]), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null) });
+    "The slices that were declared before the run. r within bases: does the gap follow the score when an embedding is modified; r of all: over all rows; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless); their intervals take 5 independent corpora (seeds, where corpora are generated)", { cards: true }),
+    ...distinct(verdicts.map((row) => row.why)).filter(Boolean).map((why) => { // told once for all slices that share it
+      const share = verdicts.filter((row) => row.why === why);
+      const who = share.length > 3 ? `${share.length} of ${counted(verdicts.length, "slice")}` : share.map(titled).join("; ");
+      return element("p", { class: "reason" }, `${who}: ${why}`);
+    }));
+  await drawn("primary", { primary: verdicts.map((row) => ({ slice: titled(row), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null) });
 } else {
   const left = gaps.filter((row) => row.value !== null && D.primary.includes(row.gap)).map((row) => ({ ...row, made: ["embedding", "method_name", ...MADE.slice(2)].map((name) => row[name]).filter((value) => value !== "" && value !== null).join(", ") }));
   await drawn("gaps", { gaps: left });
@@ -156,18 +179,10 @@ if (rows.length) await show();
 window.reportReady = performance.now();
 
 if (rows.length) {
-  await draw("by_query", { rows });
-  await draw("by_method", { rows });
-  await draw("by_embedding", { rows });
-  const forest = [
-    ...D.correlations.filter((row) => row.method === ALL && row.embedding !== ALL && row.query !== ALL)
-      .map((row) => ({ slice: sliced(row, ["embedding", "query", "gap"]), kind: "slice", ...r(row) })),
-    ...together.map((row) => ({ slice: `together: ${row.metric}, ${row.gap}`, r: row.r, low: row.low, high: row.high, n_units: row.m, kind: "pooled" })),
-  ].filter((row) => row.r !== null);
-  await drawn("forest", { forest });
+  await takeApart();
   if (together.length) document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "reason"],
     "m embeddings pooled by random effects (r, 95% interval, tau2 on the scale of z, i2: share of heterogeneity), from 4 on", { cards: true }));
-  document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict", "why"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
+  document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
 }
 document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MADE.slice(1), "groups", "by group", "reason"],
   "The gap of every embedding; items: those behind it, in the group that has fewer", { save: "gaps.csv", scroll: true }));
@@ -191,7 +206,7 @@ if (D.alignments.length) {
     "r within bases of scores that ask about the task's words less r of others, from 8 degrees of freedom on; all other queries: less the mean of their r", { save: "alignment.csv", cards: true }));
 }
 if (D.effects.length) document.getElementById("t-effects").append(table(D.effects, Object.keys(D.effects[0]),
-  "How far each modification, at its largest dose, moved scores, gaps and the task: mean over bases, less the unmodified embedding that each was made from, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where these are known). Every dose is in effects.csv.", { cards: true }));
+  "How far each modification, at its largest dose, moved scores, gaps and the task: mean over bases, less the unmodified embedding that each was made from, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where these are known). Every dose and score is in effects.csv.", { cards: true }));
 await drawn("curves", { curves });
 addEventListener("beforeprint", () => { for (const folded of document.querySelectorAll("details")) folded.open = true; });
 document.getElementById("t-points").append(table(D.points, Object.keys(D.points[0] ?? {}), "Points", { save: "points.csv", scroll: true }));

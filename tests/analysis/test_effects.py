@@ -217,6 +217,26 @@ def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> No
     assert len(read_table(path)) == len(results) == 2 + 4 + 4
 
 
+def test_scores_beyond_the_first_are_named(tmp_path: Path) -> None:
+    made = Made()
+    for seed in range(3):
+        made.add(seed, PLAIN, 1, 0)
+        made.add(seed, DOWN, 0, 0)
+    tables = made.tables()
+    scores = [
+        tables.intrinsic.assign(metric=metric, query=query)
+        for metric in ("weat", "ect", "rnd")
+        for query in ("career", "arts")
+    ]
+    console = Console(file=StringIO(), width=300)
+    results = effects(tables._replace(intrinsic=pd.concat(scores, ignore_index=True)))
+    write_effects(results, ("recall",), tmp_path / "effects.csv", console)
+    assert isinstance(console.file, StringIO)
+    assert console.file.getvalue().splitlines()[-1] == (
+        "not shown, but in effects.csv: rnd career, rnd arts"
+    )
+
+
 def test_the_command_reads_a_results_folder(
     tmp_path: Path, tables: Tables, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -210,6 +210,29 @@ def test_conventions_have_figures_of_their_own_and_groups_and_parts_panels(
     }
 
 
+@pytest.mark.parametrize("groups", ["abc", "abcd"])
+def test_with_many_embeddings_and_groups_figures_are_no_wider_than_six_panels(
+    groups: str, tables: Tables, tmp_path: Path
+) -> None:
+    gaps = tables.extrinsic.query("kind == 'gap'")
+    measures = {f"{measure} gap" for measure in gaps["measure"]}
+    compared = [gaps.assign(privileged="rest", unprivileged=group) for group in groups]
+    joined = join_points(tables._replace(extrinsic=pd.concat(compared)))
+    draw_figures(joined, tmp_path, suffixes=[".svg"])
+    drawn = [pd.read_csv(tmp_path / f"{stem}.csv", keep_default_na=False) for stem in STEMS]
+    rows, columns = ([set(each[f"panel_{side}"]) for each in drawn] for side in ("row", "column"))
+    pairs = {f"rest - {group}" for group in groups}
+    queries = {f"WEAT {test}, {each}" for test in (7, 8) for each in ("word2vec", "fasttext")}
+    titles = {f"{measure}, {pair}" for measure in measures for pair in pairs}
+    if len(titles) <= 6:
+        assert (rows[0], columns[0]) == (queries, titles)
+        assert (rows[2], columns[2]) == ({""}, titles)
+    else:
+        assert rows[0] == {f"{query}, {pair}" for query in queries for pair in pairs}
+        assert columns[0] == columns[2] == measures
+        assert rows[2] == pairs
+
+
 @pytest.mark.parametrize(
     ("metric", "convention", "title"),
     [

@@ -231,12 +231,14 @@ def test_the_answer_needs_no_scrolling(
     browser.get((tmp_path / "report.html").as_uri())
     wait(lambda: browser.execute_script(DONE))
     table = "document.querySelector('#verdicts .wide')"
-    seen, whole, cell = browser.execute_script(
+    seen, whole, cell, reasons = browser.execute_script(
         f"return [{table}.clientWidth, {table}.scrollWidth,"
-        f" {table}.querySelector('tbody tr').children[3].textContent]"
+        f" {table}.querySelector('tbody tr').children[3].textContent,"
+        " [...document.querySelectorAll('#verdicts .reason')].map((told) => told.textContent)]"
     )
     browser.get(there)
     wait(lambda: browser.execute_script(DONE))
+    assert reasons == [f"4 of 4 slices: {why}"], "what slices share is told once"
     assert cell == "-0.88 [-0.88,\u00a0-0.88]", "an interval is not broken"
     assert whole <= seen
 
@@ -356,18 +358,49 @@ def test_without_scores_gaps_are_drawn_and_no_axes_are_empty(
     assert "0.02 [-0.01,\u00a00.06]" in rows
 
 
+def test_two_metrics_share_no_axis_and_no_line(
+    browser: Any, tmp_path: Path, other_page: Callable[[Path], None]
+) -> None:
+    tables = tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0, metrics=2)
+    joined = join_points(tables)
+    build_report(tmp_path, tables, joined, correlate_slices(joined))
+    other_page(tmp_path / "report.html")
+    marks = (
+        "return ['by_query', 'by_method', 'by_embedding'].map((id) =>"
+        " document.querySelectorAll(`#${id} .mark-symbol.role-mark path`).length)"
+    )
+    half = len(joined[joined["metric"] == "m0"])
+    assert half == len(joined) / 2
+    assert browser.execute_script(marks) == [half] * 3
+    labels = browser.execute_script(
+        "return [...document.querySelectorAll('#forest .role-axis-label text')]"
+        ".map((label) => label.textContent).filter((label) => label.includes(','))"
+    )
+    assert len(labels) == len(set(labels)) == 2 * 3 * 2, "embeddings, queries and gaps"
+    assert all(label.startswith("m0, ") for label in labels)
+    before = browser.execute_script("return document.querySelector('#by_query').innerHTML")
+    choose(browser, "metric", "m1")
+    wait(
+        lambda: (
+            browser.execute_script(marks) == [half] * 3
+            and browser.execute_script("return document.querySelector('#by_query').innerHTML")
+            != before
+        )
+    )
+
+
 def test_on_a_phone_the_answer_is_cards_and_wide_tables_say_so(browser: Any) -> None:
     browser.set_window_size(390, 844)
     time.sleep(0.3)
-    right, why, cue = browser.execute_script(
+    right, name, cue = browser.execute_script(
         "return [Math.max(...[...document.querySelectorAll('#verdicts td')]"
         ".map((cell) => cell.getBoundingClientRect().right)),"
-        " getComputedStyle(document.querySelector('#verdicts td.long'), '::before').content,"
+        " getComputedStyle(document.querySelector('#verdicts td'), '::before').content,"
         " document.querySelector('#t-points .cue').checkVisibility()]"
     )
     browser.set_window_size(1200, 1000)
     assert right <= 500, "the least width of a window of this browser"
-    assert why == '"why"'
+    assert name == '"query"'
     assert cue
 
 

@@ -35,6 +35,7 @@ from analysis.show import (
 )
 from analysis.show_points import print_points
 from analysis.verdict import Judgement
+from files import InputError
 from tests.events import count
 
 if TYPE_CHECKING:
@@ -49,6 +50,18 @@ def shown(draw: Callable[..., None], *arguments: object) -> list[str]:
 
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("given", ["results", "results/mime", "mine", "results/mine/points"])
+def test_a_folder_without_tables_is_answered_with_those_near_it(
+    given: str, tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_tables("results/mine", tables)
+    near = "; results lie in results/mine" if "points" not in given else ""
+    with pytest.raises(InputError) as caught:
+        read_tables(given)
+    assert str(caught.value) == f"no such file: {given}/points.parquet{near}"
 
 
 def test_written_and_read_back(tables: Tables, tmp_path: Path) -> None:
@@ -275,6 +288,23 @@ def test_points_whose_measures_and_groups_are_others(tables: Tables) -> None:
     assert "F1" not in heads
 
 
+def test_gaps_of_three_pairs_of_groups_have_a_table_each(tables: Tables) -> None:
+    values = tables.extrinsic.query("kind != 'gap'")
+    gaps = tables.extrinsic.query("kind == 'gap'")
+    of = [gaps.assign(privileged="rest", unprivileged=group) for group in ("men", "women", "other")]
+    lines = shown(print_points, tables._replace(extrinsic=pd.concat([values, *of])))
+    heads = {
+        line.split(": ")[1]: lines[i + 1].split() for i, line in enumerate(lines) if ": " in line
+    }
+    whole, *pairs = [told for told in heads if told.endswith("generated data")][:4]
+    assert whole.endswith("points, generated data")
+    assert "F1" in heads[whole]
+    assert "gap" not in heads[whole]
+    assert pairs == [f"gaps, rest - {group}, generated data" for group in ("men", "women", "other")]
+    for pair in pairs:
+        assert " ".join(heads[pair]).endswith("seed recall gap, n precision gap, n")
+
+
 def test_groups_that_nobody_annotated_are_told_beside_their_numbers(tables: Tables) -> None:
     assert not any("groups by" in line for line in shown(print_points, tables))
     tagged = tables._replace(extrinsic=tables.extrinsic.assign(group_by="tagger: by words"))
@@ -356,8 +386,25 @@ def test_the_terminal_leaves_measures_of_which_none_is_primary_to_the_file(
     ]
     text = "\n".join(shown(print_correlations, [*findings, *others]))
     assert "auc" not in text
-    assert "slices of other measures, all exploratory, are in the file" in text
+    assert "further slices, all exploratory, in correlations.csv" in text
     assert "auc" in "\n".join(shown(print_correlations, others))
+
+
+def test_of_a_long_table_the_terminal_has_the_primary_slices(findings: list[Finding]) -> None:
+    declared = [each for each in findings if each.judgement.role == "primary"]
+    others = [
+        each._replace(
+            names=declared[0].names | {"embedding": f"vectors {i}"},
+            judgement=each.judgement._replace(role="exploratory"),
+        )
+        for i, each in enumerate([declared[0]] * 40)
+    ]
+    lines = shown(print_correlations, [*declared, *others])
+    assert sum(line.startswith("all ") and ":" not in line for line in lines) == len(declared)
+    assert not any(line.startswith("vectors") for line in lines)
+    assert "40 further slices, all exploratory, in correlations.csv" in lines
+    lines = shown(print_correlations, others)  # of which none is primary
+    assert sum(line.startswith("vectors") and ":" not in line for line in lines) == 40
 
 
 def test_the_terminal_tells_details_where_they_vary(findings: list[Finding]) -> None:

@@ -70,7 +70,11 @@ def test_lists_become_tuples_and_whole_numbers_floats() -> None:
         ("shift", -2, "shift=-2: give a number from -1 to 1"),
         ("side", "lefd", "side='lefd': give one of left, right; did you mean 'left'?"),
         ("widths", [0], "widths=(0,): give a list, each item a whole number of at least 1"),
-        ("widths", 3, "widths=3: give a list, each item a whole number of at least 1"),
+        (
+            "widths",
+            3,
+            "widths=3: give a list, each item a whole number of at least 1; of one item: [3]",
+        ),
         ("limit", 1.5, "limit=1.5: give a whole number or null"),
         ("rate", 0, "rate=0: give a number above 0"),
         ("dim", 13, "thirteen"),

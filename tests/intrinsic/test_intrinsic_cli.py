@@ -185,11 +185,25 @@ def test_several_files_are_ranked(folder: Path, capsys: pytest.CaptureFixture[st
     )
     out = capsys.readouterr().out
     assert "Rank of the files, 1: nearest to unbiased" in out
-    assert "Spearman's correlation between metrics over 3 files" in out
+    shown = out.split("Spearman's correlation between metrics over 3 files\n")[1].splitlines()
+    assert shown[0].split() == ["weat", "mac", "rnsb"]
+    assert [line.split()[0] for line in shown[2:5]] == ["weat", "mac", "rnsb"]
+    assert all(len(line.split()) == 4 for line in shown[2:5])
+    assert [line.split()[1 + i] for i, line in enumerate(shown[2:5])] == ["1.00"] * 3
     with target.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["vectors"] for row in rows[:3]] == ["one.vec"] * 3
     assert len(rows) == 9
+
+
+def test_a_reason_that_files_share_is_spelt_out_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(folder / f"{name}.vec") for name in ("one", "two", "three")]
+    assert main([*files, "--metric", "weat", "--query", "weat1"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("word set 'flowers' has 0 of 25 words") == 1
+    assert out.count("    as one.vec\n") == 2
 
 
 def test_ranks_go_by_the_distance_from_unbiased() -> None:
@@ -234,7 +248,8 @@ def test_ranks_go_by_the_distance_from_unbiased() -> None:
         (["one.vec", "--metric", "sq"], "give one with --similarity"),
         (
             ["one.vec", "--metric", "sembias", "--query", "weat7"],
-            "query 'weat7' has no rows, pairs; sembias asks about rows, pairs",
+            "query 'weat7' has no rows, pairs; sembias asks about rows, pairs: add them to the"
+            " query, or leave sembias out",
         ),
         (
             ["one.vec", "--query", "sembias", "--metric", "weat"],

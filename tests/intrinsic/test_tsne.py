@@ -44,7 +44,12 @@ def test_words_in_company_lie_together(folder: Path) -> None:
 def test_the_command_draws_a_panel_a_file(folder: Path) -> None:
     (folder / "far.vec").write_bytes((folder / "near.vec").read_bytes())
     files = [str(folder / f"{name}.vec") for name in ("near", "far")]
-    own = ["--words", str(folder / "mine.json"), "--query", "mine", "--perplexity", "5"]
+    own = [
+        "--words",
+        str(folder / "mine.json"),
+        "--query",
+        "mine",
+    ]  # of fewer words than the usual perplexity
     for suffix in ("svg", "png"):
         main([*files, *own, "--iterations", "300", "--out", str(folder / f"out.{suffix}")])
     svg = (folder / "out.svg").read_text(encoding="utf-8")
@@ -55,7 +60,10 @@ def test_the_command_draws_a_panel_a_file(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--query", "mine"], "perplexity=40 must lie above 0 and below .*, 24; give another"),
+        (
+            ["--query", "mine", "--perplexity", "40"],
+            "perplexity=40 must lie above 0 and below .*, 24; give another",
+        ),
         (["--query", "base_pairs"], "query 'base_pairs' has no X, Y, A, B"),
         (["--query", "weat7"], "word set 'math' has 0 of 8 words"),
         (["--query", "mine", "--out", "x.jpg"], r"x\.jpg: the name must end in \.svg"),

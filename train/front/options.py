@@ -16,19 +16,21 @@ from files import InputError
 if TYPE_CHECKING:
     from argparse import Namespace
 
+APPENDED = ("experiment", "sweep")  # groups of which none is chosen unless it is added
 ORDER = "options come first, then KEY=VALUE ...: --config-dir . +experiment=NAME"
 
 
 def read_options(arguments: Sequence[str]) -> Namespace:
-    """The options, and ``overrides``. Raises ``InputError`` for what is no option, and for one that
-    stands between the overrides.
+    """The options, and ``overrides``. Raises ``InputError`` for what is no option in full, and for
+    one that stands between the overrides.
     """
     parser, said = get_args_parser(), io.StringIO()
     known = {name for action in parser._actions for name in action.option_strings}  # noqa: SLF001
     for argument, following in zip_longest(arguments, arguments[1:], fillvalue="VALUE"):
         name, _, value = argument.partition("=")
-        if name.startswith("--") and not any(each.startswith(name) for each in known):
+        if name.startswith("--") and name not in known:  # no abbreviations: --experiment is none
             key = name[2:].replace("-", "_")
+            key = f"+{key}" if key in APPENDED else key
             given = value or (following if following.isalnum() else "VALUE")
             raise InputError(f"there is no option {name}; values are given as {key}={given}")
     try:
