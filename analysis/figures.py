@@ -23,6 +23,7 @@ from analysis.naming import (
     UNMODIFIED,
     gap_titles,
     group_pairs,
+    label_sentence,
     metric_title,
     primary_of,
     query_titles,
@@ -104,7 +105,12 @@ def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartT
         title=f"{task}: {title} and performance gaps",
         x=title,
         y=f"performance gap ({groups.pop()})" if len(groups) == 1 else "performance gap",
-        notes=[*([STAMP] if generated else []), BARS, *taggers(texts(part, "group_by"))],
+        notes=[
+            *([STAMP] if generated else []),
+            BARS,
+            *label_sentence(part),
+            *taggers(texts(part, "group_by")),
+        ],
         black=ORIGINAL,
     )
 

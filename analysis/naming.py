@@ -91,6 +91,32 @@ def taggers(group_by: Iterable[str]) -> list[str]:
     return [f"groups by {each}" for each in dict.fromkeys(group_by) if each not in ("", ANNOTATION)]
 
 
+def positive_class(points: pd.DataFrame) -> str:
+    """What label 1 is, ``hate speech``: the class whose precision and recall are measured; of data
+    that differ in it each with their names. Empty where the table does not tell.
+    """
+    data = (("source", "positive_class"), ("challenge", "challenge_positive_class"))
+    found: dict[str, dict[str, None]] = {}
+    for name, told in (row for columns in data for row in text_rows(points, columns)):
+        if told:
+            found.setdefault(told, {})[name] = None
+    if len(found) < 2:
+        return "".join(found)
+    return "; ".join(f"{told} (of {', '.join(names)})" for told, names in found.items())
+
+
+def label_told(positive: str) -> str:
+    """What is to be said of label 1."""
+    return f"label 1, whose precision and recall are measured, is {positive}"
+
+
+def label_sentence(points: pd.DataFrame) -> list[str]:
+    """The same as a sentence, for a caption; none where the table does not tell what it is."""
+    positive = positive_class(points)
+    told = label_told(positive)
+    return [f"{told[0].upper()}{told[1:]}."] if positive else []
+
+
 def query_titles(table: pd.DataFrame) -> list[str]:
     """For each row its query, ``weat6b`` as ``WEAT 6b``, and where it has several parts its
     part.

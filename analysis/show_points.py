@@ -16,7 +16,9 @@ from analysis.naming import (
     UTILITY,
     gap_titles,
     group_pairs,
+    label_told,
     measure_title,
+    positive_class,
     primary_of,
     row_names,
     taggers,
@@ -34,7 +36,10 @@ SPREADS = {
     "ratio": "ratio of the smallest value of a group to the largest",
 }
 # Told only where they vary: names head a table of their own, numbers are a column.
-HEADINGS = ("task", "source", "challenge", "corpus", "wordset", "classifier")
+HEADINGS = (
+    *("task", "source", "positive_class", "challenge"),
+    *("corpus", "wordset", "classifier"),
+)
 SETTINGS = (
     *("stereotype", "label_bias", "skew", "label_method", "label_direction", "label_dose"),
     "replicate",
@@ -88,7 +93,9 @@ def print_points(
     if hidden:
         told_of = f"not shown, but in the intrinsic table: {', '.join(hidden)}"
         console.print(told_of, highlight=False)
-    for note in (*_challenges(points, flips), *taggers(texts(tables.extrinsic, "group_by"))):
+    label = [label_told(told)] if (told := positive_class(points)) else []
+    groups = taggers(texts(tables.extrinsic, "group_by"))
+    for note in (*_challenges(points, flips), *label, *groups):
         console.print(note, soft_wrap=True, highlight=False, markup=False)
     console.print(f"{done.sum()} of {len(points)} points done", highlight=False)
     failed = {

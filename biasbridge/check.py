@@ -41,9 +41,7 @@ def _files(data: Data) -> list[str]:
         labels = data.posts[data.columns["label"]].astype(str).value_counts().to_dict()
         counts = ", ".join(f"{count} {label or 'without one'}" for label, count in labels.items())
         columns = ", ".join(f"{role} {name!r}" for role, name in data.columns.items())
-        positive = f"; {', '.join(data.positive)} counts as 1" if data.positive else ""
-        told = f"{len(data.posts)}, {columns}; {counts}{positive}"
-        lines.append(f"posts {data.paths['posts']}: {told}")
+        lines.append(f"posts {data.paths['posts']}: {len(data.posts)}, {columns}; {counts}")
     if "corpus" in data.paths:
         words = sum(len(line.split()) for line in data.sample)
         read = (

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis.naming import label_told
 from biasbridge.data import LOOKED_AT, Data, Settings, recognised
 from biasbridge.labels import classes, is_binary
 from corpora.corpus import TextCorpus
@@ -112,6 +113,7 @@ def _posts(data: Data, task: HateSpeech, found: Examined) -> None:
     if data.posts is None:
         return
     posts = task.source.load(seed=0)
+    found.told.append(label_told(task.source.positive_class))
     if empty := len(data.posts) - len(posts):
         found.told.append(f"{empty} posts have no text and are left out")
     if repeated := int(posts["text"].duplicated().sum()):

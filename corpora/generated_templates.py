@@ -10,6 +10,7 @@ import pandas as pd
 from annotated_types import Ge
 
 from corpora.draws import pick
+from corpora.kinds import HATE_SPEECH
 from corpora.world import OfWorld, WorldName
 from corpora.world_words import SETTINGS, make_world
 from files import choice
@@ -29,6 +30,7 @@ class GeneratedTemplates(OfWorld):
     world: WorldName = "en_gender"
 
     version: ClassVar[int] = 1
+    positive_class: ClassVar[str] = HATE_SPEECH
     seeded: ClassVar[bool] = False
 
     @property

@@ -7,10 +7,12 @@ from typing import ClassVar, Literal
 
 import pandas as pd
 
-from corpora.kinds import OneFile
+from corpora.kinds import HATE_SPEECH, OneFile
 from corpora.labelled import MayLackSplit, TestShare, labelled, pick_columns
 from files import InputError, choice, read_lines
 from files.tables import read_table
+
+CLASSES = (HATE_SPEECH, "offensive language", "neither")  # of Davidson et al., as they number them
 
 
 @choice
@@ -35,6 +37,11 @@ class Davidson(OneFile, MayLackSplit):
     language: ClassVar[str] = "en"
     grouped: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "test_share")  # see keyed
+
+    @property
+    def positive_class(self) -> str:
+        """The classes that count as 1."""
+        return " or ".join(CLASSES[each] for each in self.positive)
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
@@ -70,6 +77,7 @@ class HatEval(MayLackSplit):
 
     version: ClassVar[int] = 2
     grouped: ClassVar[bool] = False
+    positive_class: ClassVar[str] = HATE_SPEECH
     unkeyed: ClassVar[tuple[str, ...]] = ("folder", "test_folder", "test_share")  # see keyed
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from files.documents import Case, Document
 
 Singletons = Literal["drop", "keep"]
+HATE_SPEECH = "hate speech"
 
 
 class Data(Choice, Protocol):
@@ -51,6 +52,12 @@ class Source(Data, Protocol):
     @property
     def grouped(self) -> bool:
         """Whether the posts come with their groups; known before anything is read."""
+
+    @property
+    def positive_class(self) -> str:
+        """What label 1 is, such as ``hate speech``: the class that a classifier looks for, whose
+        precision and recall are measured.
+        """
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """One row a post: ``id`` (str, unique), ``text`` (tokenised, tokens joined by spaces),
@@ -94,6 +101,10 @@ class PostChallenge(Data, Protocol):
     """Labelled posts of another origin than those that a classifier learns from, on which it is
     tested.
     """
+
+    @property
+    def positive_class(self) -> str:
+        """What label 1 is; see ``Source``."""
 
     def posts(self, *, seed: int) -> pd.DataFrame:
         """One row a post: ``id``, ``text``, ``raw``, ``label`` and ``group`` as a ``Source`` has

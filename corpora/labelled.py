@@ -97,6 +97,11 @@ class TableSource(OneFile, MayLackSplit):
         """Whether a column of groups is named."""
         return self.group is not None
 
+    @property
+    def positive_class(self) -> str:
+        """The labels that count as 1, and their column."""
+        return labels_counted(self.positive, self.label)
+
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
         held = self.test_share
@@ -164,6 +169,11 @@ class DatasetSource(HubData, MayLackSplit):
         """Whether a column of groups is named."""
         return self.group is not None
 
+    @property
+    def positive_class(self) -> str:
+        """The labels that count as 1, and their column."""
+        return labels_counted(self.positive, self.label)
+
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
         given = {"train": self.train, "dev": self.dev, "test": self.test}
@@ -179,6 +189,11 @@ class DatasetSource(HubData, MayLackSplit):
         posts = pd.concat(parts, ignore_index=True)
         held = self.test_share
         return labelled(posts, positive=self.positive, source=self.path, seed=seed, test_share=held)
+
+
+def labels_counted(positive: Sequence[str | int], column: str) -> str:
+    """What label 1 is in a table: ``'hateful' or 'toxic' in column 'label'``."""
+    return f"{' or '.join(repr(str(each)) for each in positive or (1,))} in column {column!r}"
 
 
 def pick_columns(

@@ -17,6 +17,7 @@ from annotated_types import Ge, Le
 
 from corpora.draws import apportion, pick, share
 from corpora.generated_posts import HATEFUL, NOBODY, draw_posts, on_words, posts_of
+from corpora.kinds import HATE_SPEECH
 from corpora.world import SPLIT_SHARES, OfWorld, WorldName
 from corpora.world_words import SETTINGS, make_world
 from files import choice
@@ -68,6 +69,7 @@ class LinkedPosts(OfWorld):
     unkeyed: ClassVar[tuple[str, ...]] = ("addressed",)  # see keyed
     name: ClassVar[str] = "generated_link"
     grouped: ClassVar[bool] = True
+    positive_class: ClassVar[str] = HATE_SPEECH
 
     def planted(self) -> Mapping[str, float]:
         """``transmission`` and ``posts``."""

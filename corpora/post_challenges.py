@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from corpora.kinds import OneFile
-from corpora.labelled import labelled, pick_columns
+from corpora.kinds import HATE_SPEECH, OneFile
+from corpora.labelled import labelled, labels_counted, pick_columns
 from files import InputError, choice
 from files.language import UNDETERMINED
 from files.tables import read_table
@@ -39,6 +39,7 @@ class HateCheck(OneFile):
 
     version: ClassVar[int] = 1
     name: ClassVar[str] = "hatecheck"
+    positive_class: ClassVar[str] = HATE_SPEECH
     language: ClassVar[str] = "en"
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
@@ -72,6 +73,7 @@ class IdentityTemplates(OneFile):
 
     version: ClassVar[int] = 1
     name: ClassVar[str] = "identity_templates"
+    positive_class: ClassVar[str] = "toxicity"
     language: ClassVar[str] = "en"
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
@@ -129,6 +131,11 @@ class TableChallenge(OneFile):
             )
         if self.frame is not None and self.term is None:
             raise InputError("challenge.frame says what terms stand in; name challenge.term too")
+
+    @property
+    def positive_class(self) -> str:
+        """The labels that count as 1, and their column."""
+        return labels_counted(self.positive, self.label)
 
     def posts(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.PostChallenge``."""

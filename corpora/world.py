@@ -28,6 +28,7 @@ from annotated_types import Ge, Le
 from corpora.draws import apportion
 from corpora.generated_lines import corpus_lines
 from corpora.generated_posts import biased_labels, draw_posts
+from corpora.kinds import HATE_SPEECH
 from corpora.world_words import SETTINGS, listed_words, make_world
 from files import atomic_path, choice
 from files.choice import Fileless
@@ -150,6 +151,7 @@ class GeneratedPosts(OfWorld):
 
     version: ClassVar[int] = 1
     grouped: ClassVar[bool] = True
+    positive_class: ClassVar[str] = HATE_SPEECH
 
     def planted(self) -> Mapping[str, float]:
         """``label_bias`` and ``posts``."""

@@ -134,6 +134,7 @@ def test_the_command_of_labels_in_words_can_be_planned(
     given = ["--positive", "toxic", "--label", "acción"] if "toxic" in labels else []
     told = check("posts.csv", "own_es.vec", *given)
     overrides = command_of(told)
+    assert "measured, is 'toxic' in column 'acción'\n" in told or not given
     assert 'source.label="acción"' in overrides
     assert "task.name=posts" in overrides
     status, out = train(*overrides, "plan=true")

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from train.point import Plan
     from train.store import Store
 
-DATA = ("experiment", "task", "source", "challenge", "corpus")  # what two sweeps of one study share
+# What two sweeps of one study share
+DATA = ("experiment", "task", "source", "positive_class", "challenge", "corpus")
 
 
 def join_tables(

@@ -17,6 +17,7 @@ from analysis.naming import (
     GROUPS,
     gap_titles,
     measure_title,
+    positive_class,
     primary_of,
 )
 
@@ -73,7 +74,9 @@ def _label(points: pd.DataFrame, gaps: pd.DataFrame) -> str:
     """Which label the measures are about, where the task is to classify posts."""
     if gaps.empty or "source" not in points or "scheme" in points:
         return ""
-    return "what the classifier looks for; precision, recall and the other measures are about it"
+    sought = "what the classifier looks for; precision, recall and the other measures are about it"
+    told = positive_class(points)
+    return f"{told}: {sought}" if told else sought
 
 
 def _items(extrinsic: pd.DataFrame) -> str:

@@ -17,7 +17,7 @@ import vl_convert
 
 from analysis.columns import numbers, texts
 from analysis.made import read_made, spell_made
-from analysis.naming import PRIMARY, SMALLEST, UNMODIFIED, UTILITY, counted
+from analysis.naming import PRIMARY, SMALLEST, UNMODIFIED, UTILITY, counted, label_sentence
 from analysis.report.answer import answer, no_answer
 from analysis.report.compared import compared, facts_list
 from analysis.report.frame import banner, filled, framed, part, points_told
@@ -76,11 +76,12 @@ def build_report(
     )
     pairs = bool(np.isfinite(numbers(joined, "x") + numbers(joined, "y")).any())
     words = _about(tables, folder) | _answer(found, tables, pairs)
+    label, rules = {"label": _label(tables)}, {"rules": html.escape(RULES)}
     words |= {
         "facts": facts_list(compared(tables, primary)),
-        "verdicts": _with_rules() if pairs else "",
-        "gaps": "" if pairs else part("gaps.html"),
-        "scored": part("scored.html") if pairs else "",
+        "verdicts": filled("verdicts.html", label | rules) if pairs else "",
+        "gaps": "" if pairs else filled("gaps.html", label),
+        "scored": filled("scored.html", label) if pairs else "",
         "tables": part("tables.html") if pairs else "",
         "further_measures": part("further.html") if has_further(tables) else "",
         "banner": banner(bool(data["generated"])),
@@ -111,8 +112,9 @@ def _answer(found: Sequence[Finding], tables: Tables, pairs: bool) -> dict[str, 
     }
 
 
-def _with_rules() -> str:
-    return filled("verdicts.html", {"rules": html.escape(RULES)})
+def _label(tables: Tables) -> str:
+    """What a caption says of the label that gaps are about; nothing where no table tells it."""
+    return "".join(f" {html.escape(each)}" for each in label_sentence(tables.points))
 
 
 def _about(tables: Tables, folder: Path) -> dict[str, str]:

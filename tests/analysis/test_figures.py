@@ -158,6 +158,14 @@ def test_tagged_groups_are_told_above_the_panels(
         )
 
 
+def test_a_caption_says_what_label_1_is(tables: Tables, tmp_path: Path, texts: Texts) -> None:
+    points = tables.points.assign(positive_class="hate speech")
+    draw_figures(join_points(tables._replace(points=points)), tmp_path, suffixes=[".svg"])
+    sentence = "Label 1, whose precision and recall are measured, is hate speech."
+    for stem in STEMS:
+        assert sentence in " ".join(texts(tmp_path / f"{stem}.svg"))
+
+
 def test_real_data_carry_no_stamp(tables: Tables, tmp_path: Path, texts: Texts) -> None:
     points = tables.points[tables.points["method"] == "none"].assign(generated=False)
     joined = join_points(tables._replace(points=points))

@@ -53,6 +53,19 @@ def test_it_says_who_is_compared_with_whom_and_on_how_much(posts: Tables) -> Non
     }
 
 
+def test_label_1_is_named_where_the_tables_tell_it(posts: Tables, tmp_path: Path) -> None:
+    named = posts._replace(points=posts.points.assign(positive_class="'<i>' in column 'hs'"))
+    assert compared(named, ["recall"])["label 1"] == (
+        "'<i>' in column 'hs': what the classifier looks for; precision, recall and the other"
+        " measures are about it"
+    )
+    sentence = "Label 1, whose precision and recall are measured, is &#x27;&lt;i&gt;&#x27; in"
+    for tables, times in ((named, 3), (posts, 0)):
+        joined = join_points(tables)
+        page, _ = build_report(tmp_path, tables, joined, correlate_slices(joined))
+        assert page.read_text(encoding="utf-8").count(sentence) == times
+
+
 def test_gaps_of_errors_and_of_several_groups_are_told(posts: Tables) -> None:
     key = posts.points["point"][0]
     more = [gap(key, "fpr", 0.1), gap(key, "recall", 0.1) | {"unprivileged": "other"}]

@@ -316,6 +316,16 @@ def test_groups_that_nobody_annotated_are_told_beside_their_numbers(tables: Tabl
     assert not any("groups by" in line for line in shown(print_points, annotated))
 
 
+def test_the_terminal_says_what_label_1_is(tables: Tables) -> None:
+    assert not any("label 1" in line for line in shown(print_points, tables))
+    told = tables.points.assign(source="mine", positive_class="'toxic' in column 'label'")
+    is_toxic = "label 1, whose precision and recall are measured, is 'toxic' in column 'label'"
+    assert is_toxic in shown(print_points, tables._replace(points=told))
+    tested = told.assign(challenge="hatecheck", challenge_positive_class="hate speech")
+    both = f"{is_toxic} (of mine); hate speech (of hatecheck)"
+    assert both in shown(print_points, tables._replace(points=tested))
+
+
 def test_points_of_no_task(tables: Tables) -> None:
     points = tables.points[["point", "embedding", "method", "status"]]
     lines = shown(print_points, Tables(points, tables.intrinsic, pd.DataFrame(columns=["point"])))

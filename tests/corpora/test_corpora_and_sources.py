@@ -8,8 +8,9 @@ from corpora.corpus import DatasetCorpus, TextCorpus
 from corpora.gap import Gap
 from corpora.generated_documents import GeneratedChallenge, GeneratedOccupations
 from corpora.hatespeech import Davidson, HatEval
-from corpora.kinds import Challenge, Corpus, Source
+from corpora.kinds import Challenge, Corpus, PostChallenge, Source
 from corpora.labelled import DatasetSource, TableSource
+from corpora.post_challenges import HateCheck, IdentityTemplates, TableChallenge
 from corpora.winobias import WinoBias
 from corpora.winogender import Winogender
 from corpora.world import GeneratedCorpus, GeneratedPosts
@@ -43,6 +44,26 @@ def test_sources_say_before_loading_whether_they_have_groups(source: Source) -> 
     assert source.generated == bool(source.planted())
 
 
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (TableSource("t.csv"), "'1' in column 'label'"),
+        (TableSource("t.csv", label="hs", positive=("yes",)), "'yes' in column 'hs'"),
+        (DatasetSource("d", positive=(1, 2)), "'1' or '2' in column 'label'"),
+        (TableChallenge("t.csv", term="who", positive=("toxic",)), "'toxic' in column 'label'"),
+        (Davidson("d.csv"), "hate speech or offensive language"),
+        (Davidson("d.csv", positive=(1,)), "offensive language"),
+        (HatEval("h", language="es"), "hate speech"),
+        (GeneratedPosts(), "hate speech"),
+        (HateCheck("h.csv"), "hate speech"),
+        (IdentityTemplates("i.csv"), "toxicity"),
+    ],
+    ids=str,
+)
+def test_data_say_what_label_1_is(data: Source | PostChallenge, told: str) -> None:
+    assert data.positive_class == told
+
+
 @pytest.mark.parametrize("challenge", CHALLENGES, ids=lambda choice: type(choice).__name__)
 def test_challenges_are_in_a_language_and_the_same_for_every_seed(challenge: Challenge) -> None:
     assert lacks(challenge, Challenge) == []
@@ -58,6 +79,7 @@ def test_the_planted_biases_go_by_their_columns() -> None:
 def test_a_source_that_does_not_say_what_it_reads_is_no_source() -> None:
     class Silent:
         version, generated, grouped, name = 1, False, False, "silent"
+        positive_class = "silence"
         load = planted = lambda self: None
 
     assert lacks(Silent(), Source) == ["files"]

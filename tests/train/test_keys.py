@@ -101,6 +101,7 @@ class Ungrouped(Collected):
     name: ClassVar[str] = "ungrouped"
     version: ClassVar[int] = 1
     grouped: ClassVar[bool] = False
+    positive_class: ClassVar[str] = "hate speech"
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     def files(self) -> list[Path]:

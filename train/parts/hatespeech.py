@@ -83,15 +83,21 @@ class HateSpeech(Fileless):
         return self.labels.acts_on != "none" and dose_of(self.labels) > 0
 
     def facts(self) -> Facts:
-        """The columns task, source, challenge where there is one, classifier, replicate,
-        label_method, label_direction, label_dose, generated and what is planted in the labels.
+        """The columns task, source, positive_class, challenge and challenge_positive_class where
+        there is one, classifier, replicate, label_method, label_direction, label_dose, generated
+        and what is planted in the labels.
         """
+        tested: Facts = {}
+        if self.challenge:
+            told = self.challenge.positive_class
+            tested = {"challenge": self.challenge.name, "challenge_positive_class": told}
         return {
             "task": self.name,
             "source": self.source.name,
+            "positive_class": self.source.positive_class,
             "classifier": self.classifier.name,
             "replicate": self.replicate,
-            **({"challenge": self.challenge.name} if self.challenge else {}),
+            **tested,
             "label_method": self.labels.name if self.relabelled else "none",
             "label_direction": direction_of(self.labels) if self.relabelled else "",
             "label_dose": dose_of(self.labels) if self.relabelled else 0.0,
