@@ -26,6 +26,7 @@ from intrinsic.found_query import find_query
 from train.embed import Word2Vec
 from train.parts.classify_posts import LEAST_COVERAGE, coverage, without_vector
 from train.parts.hatespeech import HateSpeech
+from train.parts.posts import oddities
 from train.parts.static import StaticVectors
 
 if TYPE_CHECKING:
@@ -114,10 +115,7 @@ def _posts(data: Data, task: HateSpeech, found: Examined) -> None:
         return
     posts = task.source.load(seed=0)
     found.told.append(label_told(task.source.positive_class))
-    if empty := len(data.posts) - len(posts):
-        found.told.append(f"{empty} posts have no text and are left out")
-    if repeated := int(posts["text"].duplicated().sum()):
-        found.told.append(f"{repeated} posts repeat another's text; all of one text share a fold")
+    found.told.extend(oddities(posts))
     if isinstance(task.classifier, Linear | CNN):
         next(split_posts(read_posts(posts), folds=task.classifier.folds, seed=0))
     if not task.source.grouped:

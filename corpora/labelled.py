@@ -26,6 +26,7 @@ SPLITS = ("train", "dev", "test")
 CROSS_VALIDATE = "all"
 DEV_NAMES = ("validation", "valid", "val")
 NO_LABEL = ("", "nan", "None")
+WITHOUT_TEXT = "without_text"  # of a table's attrs: how many posts have no text and are not in it
 
 TestShare = Annotated[float, Ge(0), Lt(1)]
 
@@ -221,10 +222,10 @@ def labelled(
     ``group``, ``split`` and what a ``PostChallenge`` has: checked, tokenised as tweets are, and
     shuffled; ``raw`` is the text as it was. ``option`` is what a command line calls the source.
 
-    Posts without a group belong to the group ``none``; of those without a split ``test_share`` are
-    held out, at 0 all are to be cross-validated. Raises ``InputError`` for labels that cannot
-    be read as 0 and 1, one class only, posts without text, an unknown split, and a group column
-    that is empty in every row.
+    Posts without text are left out (``WITHOUT_TEXT`` of its attrs). Posts without a group belong to
+    the group ``none``; of those without a split ``test_share`` are held out, at 0 all are to be
+    cross-validated. Raises ``InputError`` for labels that cannot be read as 0 and 1, one class
+    only, posts without text, an unknown split, and a group column that is empty in every row.
     """
     table = table.sample(frac=1, random_state=seed).astype(object).fillna("")
     texts = [" ".join(tokenise_tweet(str(text))) for text in table["text"]]
@@ -242,7 +243,9 @@ def labelled(
         posts["split"] = _splits(table["split"], source)
     else:
         posts["split"] = held_out(texts, test_share) if test_share else CROSS_VALIDATE
-    return posts[posts["text"] != ""].reset_index(drop=True)
+    kept = posts[posts["text"] != ""].reset_index(drop=True)
+    kept.attrs[WITHOUT_TEXT] = len(posts) - len(kept)
+    return kept
 
 
 def held_out(texts: Iterable[str], share: float) -> list[str]:

@@ -20,6 +20,7 @@ from intrinsic.wordsets import load_query
 from train.front import main as front_door
 from train.front.spell import override
 from train.parts.classify_posts import coverage
+from train.parts.posts import oddities
 from train.start import help_text
 
 Train = Callable[..., tuple[int | str | None, str, str]]
@@ -240,6 +241,34 @@ def test_check_says_what_would_happen(
     status, out, error = train(*command.split()[6:], "plan=true")
     assert status == 0, error
     assert "1 distinct points" in out
+
+
+def test_posts_without_text_and_repeated_ones_are_told_by_check_and_by_the_run(
+    own: Path, train: Train, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pd.read_csv("posts.csv")
+    more = pd.DataFrame({"text": [table["text"][0], table["text"][0], " "], "label": [1, 1, 0]})
+    whole = pd.concat([table, more])
+    whole.to_csv("posts.csv", index=False)
+    of_folds = (
+        "1 post without text left out",
+        "2 posts with the text of another, no text both learned from and tested on",
+    )
+    biasbridge(["check", "posts.csv", "own.vec"])
+    told = capsys.readouterr().out.splitlines()
+    assert {*of_folds} <= {*told}
+    seeds = ["hydra.mode=MULTIRUN", "name=mine", "seed=0,1", "intrinsic.weat.min_found=0"]
+    status, out, error = train(*FAST, *posts("posts"), *seeds)
+    assert status == 0, out + error
+    lines = [line for line in out.splitlines() if line.startswith("source=posts: ")]
+    assert lines == [f"source=posts: {each}" for each in of_folds]
+
+
+def test_texts_on_both_sides_of_a_split_are_counted() -> None:
+    texts = pd.Series(["a", "a", "b", "b", "c"])
+    told = oddities(pd.DataFrame({"text": texts, "split": ["train", "test", "dev", "train", "x"]}))
+    assert told == ["2 posts with the text of another, 1 text both learned from and tested on"]
+    assert not oddities(pd.DataFrame({"text": ["a", "b"], "split": ["all", "all"]}))
 
 
 def test_check_warns(own: Path, capsys: pytest.CaptureFixture[str]) -> None:

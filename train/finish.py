@@ -11,6 +11,8 @@ from analysis.made import mixed, write_made
 from analysis.show import short
 from train.join import extended, join_tables
 from train.parts.classify_posts import LEAST_COVERAGE, without_vector
+from train.parts.hatespeech import HateSpeech
+from train.parts.posts import POSTS, oddities
 from train.parts.static import StaticVectors
 from train.store.lock import locked
 from train.store.made import makers
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from analysis.results import Tables
     from analysis.studies.study import Study
+    from corpora.kinds import Source
     from train.outcome import Outcome
     from train.point import Plan
     from train.store import Store
@@ -72,6 +75,7 @@ def finish(
         where = _near(store.root / "damaged")
         told = f"{len(damaged)} damaged results were set aside in {where}"
         console.print(told, soft_wrap=True, highlight=False)
+    _report_posts(plans, store, console)
     _report_coverage(tables, plans, store, console)
     return _report_failures(tables.points, console)
 
@@ -99,6 +103,24 @@ def listed(written: Sequence[Path], results: Path) -> list[str]:
 
 def _in_formats(stem: str, endings: Sequence[str]) -> str:
     return f"{stem}.{endings[0]}" if len(endings) == 1 else f"{stem} ({', '.join(endings)})"
+
+
+def _report_posts(plans: Sequence[Plan], store: Store, console: Console) -> None:
+    """What deserves to be said of the posts of each source that was not generated."""
+    import pandas as pd
+
+    sources: dict[Source, Path] = {}
+    for plan in plans:
+        if isinstance(task := plan.point.task, HateSpeech) and not task.source.generated:
+            stages = plan.stages().values()
+            folders = (store.path(each) for each in stages if each.name == POSTS)
+            there = (each for each in folders if each.exists())  # tables may outlive them
+            if folder := next(there, None):
+                sources.setdefault(task.source, folder)
+    for source, folder in sources.items():
+        for told in oddities(pd.read_parquet(folder / "posts.parquet")):
+            line = f"source={source.name}: {told}"
+            console.print(line, soft_wrap=True, highlight=False, markup=False)
 
 
 def _report_coverage(tables: Tables, plans: Sequence[Plan], store: Store, console: Console) -> None:
