@@ -207,6 +207,7 @@ def _word_choice(given: Arguments) -> WordChoice:
         expand=given.expand,
         neighbours=given.neighbours,
         stop=given.stop,
+        trusted=given.trusted,
     )
 
 

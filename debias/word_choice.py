@@ -35,7 +35,8 @@ class WordChoice:
     and attributes change places (``debias.balance`` says what that changes). lowercase: for text
     and vectors in lower case. expand: so many nearest neighbours are added to each role, see
     ``debias.expand``; 0: none. neighbours: the file of vectors in which they are sought; none: the
-    vectors given, in a run the unmodified ones. stop: a file of words that expansion leaves out,
+    vectors given, in a run the unmodified ones; ``trusted``: that file may be in gensim's own
+    format, a pickle, which can run code. stop: a file of words that expansion leaves out,
     one a line.
 
     Raises ``InputError`` for an unknown query, for a word file that cannot be read, and for
@@ -49,10 +50,11 @@ class WordChoice:
     expand: Whole = 0
     neighbours: str | None = None
     stop: str | None = None
+    trusted: bool = False
 
     version: ClassVar[int] = 2
     seeded: ClassVar[bool] = False
-    unkeyed: ClassVar[tuple[str, ...]] = ("file", "neighbours", "stop")
+    unkeyed: ClassVar[tuple[str, ...]] = ("file", "neighbours", "stop", "trusted")
 
     def __post_init__(self) -> None:
         self.seed_words()
@@ -120,7 +122,7 @@ class WordChoice:
         if self.neighbours:
             from files.vectors import read_vectors  # loads gensim
 
-            vectors = read_vectors(self.neighbours)
+            vectors = read_vectors(self.neighbours, trusted=self.trusted)
         if vectors is None:
             raise InputError(f"expand={self.expand}: give the vectors whose neighbours are added")
         stop = [line.strip() for line in read_lines(self.stop)] if self.stop else []

@@ -80,7 +80,8 @@ def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:
         raise InputError(
             f"{path} is a Python pickle (gensim's own format), which can run any code when opened;"
             " if you know who wrote it give --trusted (embedding.trusted=true in a run,"
-            " trusted=True in Python), or save it with save_word2vec_format"
+            " words.trusted=true for words.neighbours, trusted=True in Python), or save it with"
+            " save_word2vec_format"
         )
     try:
         loaded: object = KeyedVectors.load(str(path), mmap="r")

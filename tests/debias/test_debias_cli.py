@@ -125,6 +125,22 @@ def test_own_pairs_and_an_expanded_query(
     assert main([*again, *named]) == 0
 
 
+def test_trusted_holds_for_the_vectors_that_neighbours_are_sought_in(
+    words: KeyedVectors, tmp_path: Path
+) -> None:
+    given, far, used = tmp_path / "given.bin", tmp_path / "far.kv", tmp_path / "used.yaml"
+    save_vectors(words, given)
+    words.save(str(far))
+    arguments = [str(given), str(tmp_path / "out.bin"), "--direction", "debias", "--lowercase"]
+    arguments += ["--expand", "5", "--neighbours", str(far), "--write-words", str(used)]
+    with pytest.raises(InputError, match=r"far\.kv is a Python pickle .* give --trusted"):
+        main(arguments)
+    assert not used.exists()
+    assert main([*arguments, "--trusted"]) == 0
+    everything = [word for role in words_by_role(read_query(used)).values() for word in role]
+    assert "cat" in everything
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

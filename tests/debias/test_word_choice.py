@@ -20,6 +20,7 @@ from debias.word_choice import WordChoice
 from files import InputError
 from intrinsic.wordsets import load_query, load_wordset, read_query
 from tests.debias.make_query import make_query
+from train.parts.part import keyed_params
 
 CONF = Path(__file__).resolve().parents[2] / "conf" / "words"
 GROUPS = {
@@ -180,6 +181,13 @@ def test_neighbours_in_vectors_of_a_file(tmp_path: Path) -> None:
         *(("he", "him"), ("she", "her"), ("office",), ("home",))
     ]
     assert WordChoice(**fields).words()["X"].words == ("he", "He")
+    far.save(str(tmp_path / "far.kv"))
+    pickled = fields | {"neighbours": str(tmp_path / "far.kv")}
+    with pytest.raises(InputError, match=r"words\.trusted=true for words\.neighbours"):
+        WordChoice(**pickled).words()
+    trusted = WordChoice(**pickled, trusted=True)
+    assert trusted.words()["X"].words == ("he", "He")
+    assert keyed_params(trusted) == keyed_params(WordChoice(**fields))
 
 
 @pytest.mark.parametrize(
