@@ -32,6 +32,7 @@ DETAIL_OF = {
 DOSE_SIGN = {"debias": -1.0, "overbias": 1.0}
 PRIMARY = ("recall", "precision")
 UTILITY = "f1"
+LEAST_COVERAGE = 0.8  # share of a text's tokens with a vector, below which a classifier sees little
 ANNOTATION = "annotation"
 SMALLEST = 0.3  # smallest correlation of interest, where an experiment declares no other
 METRIC_TITLES = {"weat": "WEAT effect size (d)"}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.naming import label_told
+from analysis.naming import LEAST_COVERAGE, label_told
 from biasbridge.data import LOOKED_AT, Data, Settings, recognised
 from biasbridge.labels import classes, is_binary
 from corpora.corpus import TextCorpus
@@ -24,7 +24,7 @@ from files import InputError, read_lines
 from files.language import UNDETERMINED
 from intrinsic.found_query import find_query
 from train.embed import Word2Vec
-from train.parts.classify_posts import LEAST_COVERAGE, coverage, without_vector
+from train.parts.classify_posts import coverage, without_vector
 from train.parts.hatespeech import HateSpeech
 from train.parts.posts import oddities
 from train.parts.static import StaticVectors

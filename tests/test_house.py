@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -63,6 +63,26 @@ def test_imports_point_one_way(path: Path) -> None:
     ours = imported(path) & set(MAY_IMPORT)
     first = {"biasbridge"} if path.parent.parent == ROOT and path.name == "__init__.py" else set()
     assert ours <= MAY_IMPORT[room] | {room} | first
+
+
+def thresholds(path: Path) -> Iterator[tuple[str, float]]:
+    """The numbers that a module gives a name."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Constant(value=int() | float() as value)
+            ) if name.isupper():
+                yield name, value
+
+
+def test_a_threshold_that_two_rooms_share_stands_in_one() -> None:
+    rooms: dict[tuple[str, float], set[str]] = {}
+    for path in MODULES:
+        for named in thresholds(path):
+            rooms.setdefault(named, set()).add(path.relative_to(ROOT).parts[0])
+    assert ("LEAST_COVERAGE", 0.8) in rooms
+    for named, homes in rooms.items():
+        assert not any(homes & MAY_IMPORT[room] for room in homes), named
 
 
 def test_what_a_room_imports_first_imports_no_room() -> None:

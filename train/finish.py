@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from analysis.columns import texts
 from analysis.made import mixed, write_made
+from analysis.naming import LEAST_COVERAGE
 from analysis.show import short
 from train.join import extended, join_tables
-from train.parts.classify_posts import LEAST_COVERAGE, without_vector
+from train.parts.classify_posts import without_vector
 from train.parts.hatespeech import HateSpeech
 from train.parts.posts import POSTS, oddities
 from train.parts.static import StaticVectors

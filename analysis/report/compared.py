@@ -15,6 +15,7 @@ from analysis.naming import (
     ALL,
     ANNOTATION,
     GROUPS,
+    LEAST_COVERAGE,
     gap_titles,
     measure_title,
     positive_class,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from analysis.results import Tables
 
-LEAST_COVERAGE = 0.8
 OTHER_WAY_ROUND = ("fpr", "fnr")  # rates of errors: more is worse
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from extrinsic.kinds import Classifier
     from train.parts.part import Inputs
 
-LEAST_COVERAGE = 0.8
-
 
 def predict(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
     """``predictions.parquet``, one row a post."""
