@@ -7,11 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from biasbridge.__main__ import main
 from files import InputError
 from files.errors import run_cli
 from tests.mistakes import MISTAKES, prepare
+from train.front.check import check_input
+from train.front.compose import point_of
 
 DOORS = [
     "benchmarks.__main__",
@@ -38,6 +41,15 @@ def files_in(folder: Path) -> dict[Path, bytes]:
 
 def test_there_are_fifty() -> None:
     assert len({command for command, _ in MISTAKES}) == 50
+
+
+def test_a_mistake_in_the_first_cell_is_answered_before_others_are_composed(folder: Path) -> None:
+    posts = ["source=csv", f"source.path={folder / 'posts.csv'}", "source.text=tekst"]
+    point = point_of([*posts, "embedding=pretrained", f"embedding.path={folder / 'own.vec'}"])
+    points = iter([point, point])
+    with pytest.raises(InputError, match="has no column 'tekst'"):
+        check_input(points, Console(quiet=True))
+    assert next(points) is point
 
 
 @pytest.mark.parametrize(("command", "answer"), MISTAKES, ids=[each[0] for each in MISTAKES])

@@ -6,9 +6,9 @@ import math
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+import scipy
 from annotated_types import Ge, Lt, doc
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from files import InputError, choice
 from intrinsic.lookup import Floats, means
@@ -51,7 +51,9 @@ def negative_sentiment(
     words = np.concatenate([first, second])
     is_negative = np.repeat([0.0, 1.0], [len(first), len(second)])
     weights, intercept = logistic_regression(words, is_negative, penalise_intercept)
-    return np.asarray(expit(np.asarray(targets, dtype=np.float64) @ weights + intercept))
+    return np.asarray(
+        scipy.special.expit(np.asarray(targets, dtype=np.float64) @ weights + intercept)
+    )
 
 
 def logistic_regression(
@@ -70,7 +72,7 @@ def logistic_regression(
     found, margin = np.zeros_like(penalty), np.zeros(count)
     loss = count * math.log(2)
     for _ in range(MOST_STEPS):
-        likely = expit(margin)
+        likely = scipy.special.expit(margin)
         slope = design.T @ (likely - labels) + penalty * found
         curvature = (design.T * (likely * (1 - likely))) @ design
         curvature.flat[:: len(penalty) + 1] += penalty

@@ -9,9 +9,9 @@ from functools import cache
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+import scipy
 from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr
 
 from files import InputError, choice
 from intrinsic.lookup import Floats, UnitLength, means, unit_means, unit_rows
@@ -89,7 +89,7 @@ def coherence(
         return rho, _share_as_extreme(first, second)
     free = len(attributes) - 2
     t = math.inf if abs(rho) == 1 else abs(rho) * math.sqrt(free / (1 - rho * rho))
-    return rho, float(2 * stdtr(free, -t))
+    return rho, float(2 * scipy.special.stdtr(free, -t))
 
 
 def _share_as_extreme(first: Floats, second: Floats) -> float:

@@ -13,8 +13,6 @@ from train.parts.static import StaticVectors
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from corpora.kinds import Corpus
-    from intrinsic.wordsets import Query
     from train.point import Point
 
 
@@ -26,27 +24,32 @@ class Checked(Protocol):
         """Raise ``InputError`` for what no point can be made of."""
 
 
-def check_input(points: Iterable[Point], console: Console) -> None:
-    """Check every different task and corpus, and say where a point is part generated, part not.
-    Raises ``InputError``.
+def check_input(points: Iterable[Point], console: Console) -> list[Point]:
+    """The points, which are checked as they come: every different task and corpus at once, so that
+    a mistake is answered before the other cells are composed. Says where a point is part generated,
+    part not. Raises ``InputError``.
     """
-    parts: dict[str, Checked] = {}
-    corpora: dict[str, tuple[Corpus, list[Query]]] = {}
-    mixed: dict[str, None] = {}
+    found: list[Point] = []
+    seen: set[str] = set()
     for point in points:
-        if isinstance(point.task, Checked):
-            parts.setdefault(repr(point.task), point.task)
-        if isinstance(point.subject, StaticVectors) and not point.subject.loaded:
-            queries = [query for metric in point.metrics for query in metric.asked]
-            corpus = point.subject.corpus
-            asked = sorted({f"{query.name} {query.language}" for query in queries})
-            corpora.setdefault(repr((corpus, asked)), (corpus, queries))
-        if point.mixture:
-            mixed[point.mixture] = None
-    for part in parts.values():
-        part.check()
-    for corpus, queries in corpora.values():
-        check_corpus(corpus, queries)
-    for told in mixed:
+        if isinstance(point.task, Checked) and (told := repr(point.task)) not in seen:
+            point.task.check()
+            seen.add(told)
+        _check_corpus(point, seen)
+        found.append(point)
+    for told in dict.fromkeys(point.mixture for point in found if point.mixture):
         line = f"warning: {told}: what is measured is neither the one nor the other"
         console.print(line, soft_wrap=True, highlight=False, markup=False)
+    return found
+
+
+def _check_corpus(point: Point, seen: set[str]) -> None:
+    """Check the corpus that vectors are trained on, against what they are asked, unless seen."""
+    if not isinstance(point.subject, StaticVectors) or point.subject.loaded:
+        return
+    queries = [query for metric in point.metrics for query in metric.asked]
+    corpus = point.subject.corpus
+    told = repr((corpus, sorted({f"{query.name} {query.language}" for query in queries})))
+    if told not in seen:
+        check_corpus(corpus, queries)
+        seen.add(told)

@@ -5,7 +5,7 @@ engine lost, join the tables.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,9 +49,8 @@ def sweep(
 
     console, settings = Console(), read_settings(config)
     store = Store(settings.store)
-    read = read_cells(config, arguments)
-    check_input([point for point, _ in read], console)
-    every = plan_jobs(read, store)
+    asked = grid_cells(config, arguments)
+    every = plan_jobs(check_input(read_cells(config, asked), console), asked, store)
     plans = [job.plan for job in distinct(every)]
     again = plan_remakes(plans, [job.plan for job in every], store, settings, console)
     study = read_study(config)
@@ -71,7 +70,7 @@ def sweep(
                 outcomes |= run(left, store, results, make_launcher, config, console)
             if settings.overwrite == "only-cache" or all(whole(job, store) for job in every):
                 break
-            before, every = every, plan_jobs(read_cells(config, arguments), store)
+            before, every = every, plan_jobs(read_cells(config, asked), asked, store)
             held.add(stages(every))
             if not (left := to_make_again(before, every, store, results, outcomes)):
                 break
@@ -152,18 +151,22 @@ def whole(job: Job, store: Store) -> bool:
     return all(map(store.intact, job.plan.ends))
 
 
-def read_cells(config: DictConfig, arguments: Sequence[str]) -> list[tuple[Point, list[str]]]:
-    """The point and the overrides of each cell of the grids."""
+def grid_cells(config: DictConfig, arguments: Sequence[str]) -> list[list[str]]:
+    """The overrides of each cell of the grids."""
     sweeper = OmegaConf.to_container(config.hydra.sweeper, resolve=True)
     assert isinstance(sweeper, dict)
+    return cells(sweeper["params"] or {}, sweeper["grids"] or [], arguments)
+
+
+def read_cells(config: DictConfig, asked: Iterable[Sequence[str]]) -> Iterator[Point]:
+    """The point of each cell, composed when it is asked for."""
     compose = Composer(config.hydra.job.config_name)
-    overrides = cells(sweeper["params"] or {}, sweeper["grids"] or [], arguments)
-    return [(read_point(compose(cell)), cell) for cell in overrides]
+    return (read_point(compose(cell)) for cell in asked)
 
 
-def plan_jobs(read: Sequence[tuple[Point, list[str]]], store: Store) -> list[Job]:
+def plan_jobs(points: Iterable[Point], asked: Iterable[list[str]], store: Store) -> list[Job]:
     """One job for each cell, so that bad input ends the sweep before anything runs."""
-    return [Job(plan_point(point, store), cell) for point, cell in read]
+    return [Job(plan_point(point, store), cell) for point, cell in zip(points, asked, strict=True)]
 
 
 def to_run(jobs: Sequence[Job], store: Store, results: Path, overwrite: Overwrite) -> list[Job]:
