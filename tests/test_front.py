@@ -154,6 +154,18 @@ REFUSED = [
     (["store.dir=/dev/null/store"], "store.dir"),
     (["results.dir=/dev/null/results"], "cannot write"),
     (["embedding.dim=0"], "embedding.dim=0"),
+    (
+        ["+experiment=hatespeech_en", "debias.max_bias=true,false"],
+        "debias.max_bias: only the grids with debias=balance have this key, those with"
+        " debias=attract_repel do not; add debias=balance to sweep over that alone",
+    ),
+    (
+        ["+experiment=hatespeech_en", "+sweep=paper001_small", "+debias.epochs=1"],
+        "debias.epochs: only the grids with debias=attract_repel have this key, those with"
+        " debias=none and debias=balance do not; add debias=attract_repel",
+    ),
+    (["debias=balance", "debias.dose=0,1"], "debias.dose=0,1: several values are a sweep, and"),
+    (["seed=range(3)"], "seed=range(3): several values are a sweep, and this runs one point"),
     (["+experiment=hatespeech_em"], "did you mean 'hatespeech_en'?"),
     (["+experiment=hatespeech_en", "+sed=3"], "unknown config key 'sed'; did you mean 'seed'?"),
     (["+experiment=hatespeech_en", "debias.dose=0,2"], "debias.dose=2"),

@@ -158,6 +158,26 @@ class Composer:
     def __call__(self, cell: Sequence[str]) -> DictConfig:
         """The configuration of a cell, without Hydra's own node."""
         overrides = OverridesParser.create().parse_overrides(list(cell))
+        composed, hydra = self._selected(overrides)
+        config = copy.deepcopy(composed)
+        values = [
+            override
+            for override in overrides
+            if not (self._selects_a_file(override) or override.is_hydra_override())
+        ]
+        ConfigLoaderImpl._apply_overrides_to_config(values, config)  # noqa: SLF001
+        if config.keys() != composed.keys():
+            refuse_unknown_keys(config, hydra)
+        return config
+
+    def selected(self, cell: Sequence[str]) -> tuple[DictConfig, Mapping[str, str]]:
+        """The files that a cell selects, composed without its values, and the choice of every
+        group.
+        """
+        composed, hydra = self._selected(OverridesParser.create().parse_overrides(list(cell)))
+        return composed, {str(name): str(each) for name, each in hydra.runtime.choices.items()}
+
+    def _selected(self, overrides: Sequence[Override]) -> tuple[DictConfig, DictConfig]:
         files = tuple(
             str(override.input_line) for override in overrides if self._selects_a_file(override)
         )
@@ -173,17 +193,7 @@ class Composer:
             refuse_unknown_keys(config, hydra)
             OmegaConf.set_struct(config, True)
             self._composed[files] = config, hydra
-        composed, hydra = self._composed[files]
-        config = copy.deepcopy(composed)
-        values = [
-            override
-            for override in overrides
-            if not (self._selects_a_file(override) or override.is_hydra_override())
-        ]
-        ConfigLoaderImpl._apply_overrides_to_config(values, config)  # noqa: SLF001
-        if config.keys() != composed.keys():
-            refuse_unknown_keys(config, hydra)
-        return config
+        return self._composed[files]
 
     def _selects_a_file(self, override: Override) -> bool:
         return not isinstance(override.value(), dict) and self._loader.repository.group_exists(

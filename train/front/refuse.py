@@ -62,6 +62,11 @@ def one_line(error: BaseException) -> str:
             f"there are no values of {missing[1]} to sweep over; the file of the experiment begins"
             " with the command that gives them"
         )
+    if several := re.search(r"(?:Ambiguous value for argument|Sweep parameters) '(.+?)'", text):
+        return (
+            f"{several[1]}: several values are a sweep, and this runs one point; give one value, or"
+            " hydra.mode=MULTIRUN"
+        )
     option = re.search(r"Could not find '([^']+)'", text)
     if option:
         name = option[1].split("/")[-1]

@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hydra.core.utils import JobReturn, JobStatus
+from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
+from files import InputError
 from train.front.again import plan_remakes, remove
 from train.front.check import check_input
 from train.front.compose import Composer, cells, read_planner, read_point, read_study
 from train.front.guard import guarded
+from train.front.partial_keys import partial_key
 from train.front.settings import Overwrite, read_settings
 from train.outcome import Outcome, note, read_outcome, results_folder, sharing
 from train.point import Plan, Point, plan_point
@@ -50,7 +53,8 @@ def sweep(
     console, settings = Console(), read_settings(config)
     store = Store(settings.store)
     asked = grid_cells(config, arguments)
-    every = plan_jobs(check_input(read_cells(config, asked), console), asked, store)
+    points = check_input(read_cells(config, asked, arguments), console)
+    every = plan_jobs(points, asked, store)
     plans = [job.plan for job in distinct(every)]
     again = plan_remakes(plans, [job.plan for job in every], store, settings, console)
     study = read_study(config)
@@ -70,7 +74,8 @@ def sweep(
                 outcomes |= run(left, store, results, make_launcher, config, console)
             if settings.overwrite == "only-cache" or all(whole(job, store) for job in every):
                 break
-            before, every = every, plan_jobs(read_cells(config, asked), asked, store)
+            points_now = read_cells(config, asked, arguments)
+            before, every = every, plan_jobs(points_now, asked, store)
             held.add(stages(every))
             if not (left := to_make_again(before, every, store, results, outcomes)):
                 break
@@ -158,10 +163,21 @@ def grid_cells(config: DictConfig, arguments: Sequence[str]) -> list[list[str]]:
     return cells(sweeper["params"] or {}, sweeper["grids"] or [], arguments)
 
 
-def read_cells(config: DictConfig, asked: Iterable[Sequence[str]]) -> Iterator[Point]:
-    """The point of each cell, composed when it is asked for."""
+def read_cells(
+    config: DictConfig, asked: Sequence[Sequence[str]], arguments: Sequence[str]
+) -> Iterator[Point]:
+    """The point of each cell, composed when it is asked for. Raises ``InputError`` for a key of the
+    command line (``arguments``) that some cells have and others lack.
+    """
     compose = Composer(config.hydra.job.config_name)
-    return (read_point(compose(cell)) for cell in asked)
+    for cell in asked:
+        try:
+            point = read_point(compose(cell))
+        except (HydraException, InputError) as error:
+            if told := partial_key(arguments, asked, compose):
+                raise InputError(told) from error
+            raise
+        yield point
 
 
 def plan_jobs(points: Iterable[Point], asked: Iterable[list[str]], store: Store) -> list[Job]:
