@@ -20,7 +20,14 @@ from rich.console import Console
 
 from analysis.coefficients import Coefficients, coefficients
 from analysis.columns import labels, numbers, require_columns, text_rows, texts
-from analysis.evidence import FEWEST_UNITS, RESAMPLES, Evidence, evidence
+from analysis.evidence import (
+    FEWEST_UNITS,
+    RESAMPLES,
+    Described,
+    Evidence,
+    described,
+    tested,
+)
 from analysis.findings import CORRELATION_COLUMNS, STATISTICS, Finding, Marks, correlation_table
 from analysis.joined import open_table, rows_of
 from analysis.naming import (
@@ -33,6 +40,7 @@ from analysis.naming import (
     UNMODIFIED,
     Declared,
 )
+from analysis.permutation import ONE_THREAD
 from analysis.show import print_correlations, print_evidence, print_slices
 from analysis.studies.correlation import Correlation
 from analysis.units import Rows
@@ -60,6 +68,7 @@ DECLARED = Declared()  # where a study declares nothing else
 JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 
 
+@ONE_THREAD
 def correlate(
     table: pd.DataFrame,
     *,
@@ -90,16 +99,19 @@ def correlate(
     bases = bases if base else []
     whole = Rows.of(numbers(table, x), numbers(table, y), units, bases)
     resamples = _resamples(len(set(_rows(table, by))))
-    found, refused = [], []
+    found, behind, refused = [], [], []
     for key, places in _positions(_rows(table, by)).items():
         rows = whole.at(places)
         told = coefficients(rows.x, rows.y, names=(x, y))
-        behind = evidence(rows, unbiased=unbiased, resamples=resamples)
-        found.append(Finding(dict(zip(by, key, strict=True)), _supported(told, behind), behind))
+        behind.append(described(rows, unbiased=unbiased))
+        names = dict(zip(by, key, strict=True))
+        found.append(Finding(names, _supported(told, behind[-1].evidence), behind[-1].evidence))
         refused.append("" if cluster else repeats(rows))
+    found = _with_p(found, behind, resamples)
     return judge(found, [()] * len(found), refused=refused)
 
 
+@ONE_THREAD
 def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> list[Finding]:
     """Every slice that the paper breaks out: task, metric, convention, part, measure and groups,
     and in each embedding {each, all} x query {each, all} x method {each, all}.
@@ -113,20 +125,28 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
     whole, unbiased = rows_of(joined), np.nan_to_num(numbers(joined, "unbiased"))
     generated = np.array([label == "True" for label in labels(joined, "generated")])
     group_by: NDArray[np.str_] = np.array(texts(joined, "group_by"), dtype=str)
-    slices = list(_slices(joined))
-    resamples = _resamples(len(slices))
-    found = []
-    for names, places in slices:
-        rows = whole.at(places)
-        behind = evidence(rows, unbiased=float(unbiased[places[0]]), resamples=resamples)
+    found, every = [], []
+    known: dict[bytes, Described] = {}  # of the only method, embedding or query as of all
+    for names, places in _slices(joined):
+        rows, same = whole.at(places), places.tobytes()
+        if same not in known:
+            known[same] = described(rows, unbiased=float(unbiased[places[0]]))
+        every.append(known[same])
+        behind = every[-1].evidence
         repeated = len(set(rows.unit.tolist())) < len(places)
         by = "; ".join(dict.fromkeys(group_by[places].tolist()))
         marks = Marks(repeated, bool(generated[places].any()), by, _missing(rows))
         told = _supported(coefficients(rows.x, rows.y), behind)
         found.append(Finding(names, told, behind, marks=marks))
+    found = _with_p(found, every, _resamples(len(found)))
     present = list(dict.fromkeys(each.names["measure"] for each in found))
     parents = [declared.parent_of(each.names, present) for each in found]
     return _with_disagreements(judge(found, parents, smallest=declared.smallest))
+
+
+def _with_p(found: Sequence[Finding], every: Sequence[Described], resamples: int) -> list[Finding]:
+    behind = tested(every, resamples)
+    return [each._replace(evidence=own) for each, own in zip(found, behind, strict=True)]
 
 
 def judge(

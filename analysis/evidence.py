@@ -12,16 +12,16 @@ import numpy as np
 from analysis.clusters import Pairs, leave_one_out, moments, rho_and_tau, weighted_moments
 from analysis.distance_correlation import distance_correlation
 from analysis.naming import counted
+from analysis.permutation import Exchange, permutation_ps
 from analysis.reliability import Trainings, ceiling, corrected, reliability, trainings
 from analysis.right_picks import RightPicks
 from analysis.shared_error import SharedError, Side, shared_error
-from analysis.units import Rows, codes, dependent, one_a_unit
+from analysis.units import Resampled, Rows, codes, dependent, one_a_unit
 from analysis.within import (
     Estimate,
     Residuals,
     indicators,
     interval,
-    permutation_p,
     residuals,
     without_each,
     z_error,
@@ -123,40 +123,60 @@ class Evidence(NamedTuple):
         return SharedError(self.words_error, self.items_error).whole
 
 
+class Described(NamedTuple):
+    """The evidence about a slice without its p-value, and what that takes."""
+
+    evidence: Evidence
+    exchange: Exchange | None = None
+
+
 def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -> Evidence:
     """What stands behind the association of x and y; ``unbiased`` is the value of x without bias.
 
     A unit counts once: where it has several rows (queries that share its gap, classifiers trained
     on it) their means are its values.
     """
+    return tested([described(rows, unbiased=unbiased)], resamples)[0]
+
+
+def tested(found: Sequence[Described], resamples: int) -> list[Evidence]:
+    """The evidence about several slices: permuted together, they take a fraction of the time."""
+    p = permutation_ps([each.exchange for each in found], resamples)
+    return [each.evidence._replace(within_p=own) for each, own in zip(found, p, strict=True)]
+
+
+def described(rows: Rows, *, unbiased: float = 0.0) -> Described:
+    """What ``evidence`` finds without permutations."""
     rows = rows.known()
     pairs, names = Pairs.of(rows.x, rows.y, rows.unit)
     n_bases, n_clusters = len(set(rows.base.tolist())), len(set(rows.cluster.tolist()))
     found = Evidence(len(names), n_bases, n_clusters)
     if len(names) < FEWEST_UNITS:
-        return found._replace(caution=f"{counted(len(names), 'unit')}, fewer than {FEWEST_UNITS}")
+        few = f"{counted(len(names), 'unit')}, fewer than {FEWEST_UNITS}"
+        return Described(found._replace(caution=few))
     if pairs.constant:
-        return found._replace(caution="a side is constant")
+        return Described(found._replace(caution="a side is constant"))
     units = one_a_unit(rows, pairs.unit)
     found = _total(found, rows, units, unbiased)
     stratum = codes(units.stratum)
-    if dependent(codes(units.stratum), codes(units.cluster)):
-        return found._replace(caution=DEPENDENT)
+    if dependent(stratum, codes(units.cluster)):
+        return Described(found._replace(caution=DEPENDENT))
     design = indicators(stratum)
     of = residuals(units.x, units.y, design)
     found = found._replace(free=max(0, of.free))
     if not of.defined:
-        return found._replace(caution="within bases a side is constant, or nothing is left to tell")
-    names = [names[place] for place in of.told]
+        nothing = "within bases a side is constant, or nothing is left to tell"
+        return Described(found._replace(caution=nothing))
     shared = _shared(of, units)
     found = found._replace(words_error=shared.words, items_error=shared.items)
-    found = _within(found, of, names, permutation_p(of, stratum, resamples, shared.whole))
+    found = _within(found, of, [names[place] for place in of.told])
     found = _otherwise(found, units, of, design, unbiased)
-    return _without_noise(found, units, of, trainings(rows, pairs.unit))
+    found = _without_noise(found, units, of, trainings(rows, pairs.unit))
+    return Described(found, Exchange.of(of, stratum, found.shared))
 
 
 def _shared(of: Residuals, units: Rows) -> SharedError:
-    x, y = Side(units.x, units.x_resampled), Side(units.y, units.y_resampled)
+    x, y = Side(units.x, units.x_resampled.told()), Side(units.y, units.y_resampled.told())
     return shared_error(of, x, y)
 
 
@@ -173,8 +193,8 @@ def within_interval(rows: Rows) -> Estimate:
     return interval(of, shared=_shared(of, units).whole)
 
 
-def _within(found: Evidence, of: Residuals, names: Sequence[str], p: float) -> Evidence:
-    """With r within bases, its interval and test, and what single units do to it."""
+def _within(found: Evidence, of: Residuals, names: Sequence[str]) -> Evidence:
+    """With r within bases, its interval, and what single units do to it."""
     left_out = without_each(of)
     r = z_interval(of.r, left_out, of.free, shared=found.shared)
     moved = np.abs(np.nan_to_num(left_out, nan=r.value) - r.value)
@@ -182,7 +202,6 @@ def _within(found: Evidence, of: Residuals, names: Sequence[str], p: float) -> E
         within=r.value,
         within_low=r.low,
         within_high=r.high,
-        within_p=p,
         within_error=z_error(left_out, of.free)[0],
         influence_low=float(np.nanmin(left_out)),
         influence_high=float(np.nanmax(left_out)),
@@ -199,8 +218,8 @@ def _otherwise(
     sizes = units._replace(
         x=np.abs(units.x - unbiased),
         y=np.abs(units.y),
-        x_resampled=np.abs(units.x_resampled - unbiased),
-        y_resampled=np.abs(units.y_resampled),
+        x_resampled=Resampled.of(np.abs(units.x_resampled.told() - unbiased)),
+        y_resampled=Resampled.of(np.abs(units.y_resampled.told())),
     )
     size = residuals(sizes.x, sizes.y, design)
     absolute = interval(size, shared=_shared(size, sizes).whole)
@@ -233,7 +252,7 @@ def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidenc
     free = found.n_clusters - 2
     r = weighted_moments(np.ones((1, over.units)), moments(over)).r
     every = residuals(rows.x, rows.y, np.ones((len(rows.x), 1)))
-    sides = Side(rows.x, rows.x_resampled), Side(rows.y, rows.y_resampled)
+    sides = Side(rows.x, rows.x_resampled.told()), Side(rows.y, rows.y_resampled.told())
     shared = shared_error(every, *sides, codes(rows.cluster)).whole
     whole = z_interval(float(r[0]), leave_one_out(over), free, shared=shared)
     rho, tau = (z_interval(float(each[0]), each[1:], free) for each in rho_and_tau(over))
@@ -252,8 +271,8 @@ def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidenc
 
 def _without_noise(found: Evidence, units: Rows, of: Residuals, trained: Trainings) -> Evidence:
     """With the share of the variance that is not noise, and r corrected for noise."""
-    x = reliability(units.x, units.x_resampled, of)
-    y = reliability(units.y, units.y_resampled, of, trained)
+    x = reliability(units.x, units.x_resampled.told(), of)
+    y = reliability(units.y, units.y_resampled.told(), of, trained)
     r = corrected(of, x, y, found.shared)
     return found._replace(
         spread_y=sqrt(float((of.freed(units.y) ** 2).sum()) / (of.free + 1)),

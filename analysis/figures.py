@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
@@ -34,6 +34,9 @@ from files import atomic_path
 from files.charts import save_charts
 from files.tables import write_csv
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 STAMP = (
     "Generated data: it shows how the metrics behave in a planted world and is no evidence about"
     " the real one."
@@ -48,6 +51,7 @@ POOLED = (
 )
 Layout: TypeAlias = "tuple[pd.Series[str], pd.Series[str]]"  # each point's row and column
 MOST_COLUMNS = 6  # of panels; more, and nothing on a page of paper can be read
+MOST_POINTS = 30_000
 MADE_FROM = ("point", "task", "embedding", "method", "direction", "dose", "wordset", "seed")
 VALUES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "reason", "generated")
 NUMBERS = (*MADE_FROM, *SCORE, *GAP, *VALUES)
@@ -59,6 +63,7 @@ def draw_figures(
     *,
     primary: Sequence[str] = PRIMARY,
     suffixes: Sequence[str] = (".svg", ".png", ".pdf"),
+    console: Console | None = None,
 ) -> list[Path]:
     """Draw the three figures of every task, metric and convention into ``out`` in each format, with
     a CSV of its numbers; the paths written.
@@ -73,9 +78,10 @@ def draw_figures(
 
     x is the intrinsic score and y the gap (the paper's figure 3 has them the other way round); bars
     are the gap's interval. Colour: method, unmodified embeddings black; shape: embedding.
-    ``joined`` comes from ``join_points``.
+    ``joined`` comes from ``join_points``. Of a figure of more than 30,000 points, in which nobody
+    would see anything, the numbers alone are written, and the ``console`` is told.
     """
-    written = []
+    written, undrawn = [], []
     named = joined.assign(
         told_convention=told(joined, "convention"),
         query_title=query_titles(joined),
@@ -92,7 +98,13 @@ def draw_figures(
             5: _figure5(part, text),
         }.items():
             stem = re.sub(r"[^\w.-]+", "_", "_".join([f"figure{number}", *name])).strip("_")
-            written += _draw(data.reset_index(drop=True), of, out / stem, suffixes)
+            if len(data) > MOST_POINTS:
+                undrawn.append(f"{stem} ({len(data):,} points)")
+            formats = suffixes if len(data) <= MOST_POINTS else ()
+            written += _draw(data.reset_index(drop=True), of, out / stem, formats)
+    if undrawn and console:
+        line = f"not drawn, but in files of numbers: {', '.join(undrawn)}; give fewer points"
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
     return written
 
 
@@ -171,7 +183,9 @@ def _pooled(part: pd.DataFrame, text: ChartText) -> list[str]:
 
 def _draw(data: pd.DataFrame, text: ChartText, stem: Path, suffixes: Sequence[str]) -> list[Path]:
     panels = panel_statistics(data)
-    paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)
+    paths: list[Path] = []
+    if suffixes:
+        paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)
     table = stem.with_name(f"{stem.name}.csv")
     with atomic_path(table) as path:
         write_csv(_numbers(data, panels), path)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from analysis.coefficients import coefficients
-from analysis.columns import labels, lists, numbers
+from analysis.columns import labels, numbers
 from analysis.evidence import within_interval
+from analysis.joined import resampled
 from analysis.look import BLACK, INK, PALETTE, SHAPES, chart, palette_of
 from analysis.naming import counted
 from analysis.show import short
@@ -114,13 +115,15 @@ def panel_statistics(data: pd.DataFrame) -> list[Panel]:
         units, r = found.n, Estimate(found.pearson, found.pearson_low, found.pearson_high)
         if "unit" in part:
             units = part.loc[np.isfinite(x) & np.isfinite(y), "unit"].nunique()
-            told = {
-                name: np.array(labels(part, name), dtype=str)
-                for name in ("stratum", "cluster")
-                if name in part
-            }
-            told |= {name: lists(part, name) for name in ("x_resampled", "y_resampled")}
-            r = within_interval(Rows.of(x, y, labels(part, "unit"))._replace(**told))
+            rows = Rows.of(x, y, labels(part, "unit"))._replace(
+                x_resampled=resampled(part, "x_resampled"),
+                y_resampled=resampled(part, "y_resampled"),
+            )
+            if "stratum" in part:
+                rows = rows._replace(stratum=np.array(labels(part, "stratum"), dtype=str))
+            if "cluster" in part:
+                rows = rows._replace(cluster=np.array(labels(part, "cluster"), dtype=str))
+            r = within_interval(rows)
         panels.append(Panel(row, column, units, found.n, *r))
     return panels
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.columns import labels, lists, numbers, require_columns, text_rows, texts
+from analysis.columns import labels, lists, numbers, require_columns, text_rows, texts, values_of
 from analysis.naming import DOSE_SIGN, GAP, SCORE, UNMODIFIED
 from analysis.results import Tables, read_tables
-from analysis.units import Rows, strata
+from analysis.units import Resampled, Rows, strata
 from files import InputError
 from files.tables import read_table
 
@@ -102,13 +102,26 @@ def rows_of(joined: pd.DataFrame) -> Rows:
         setting=np.array([" ".join(each) for each in text_rows(joined, SETTINGS)], dtype=str),
         training=np.array([" ".join(each) for each in text_rows(joined, DRAWN)], dtype=str),
         dose=sign * np.nan_to_num(numbers(joined, "dose")),
-        x_resampled=lists(joined, "x_resampled"),
-        y_resampled=lists(joined, "y_resampled"),
+        x_resampled=resampled(joined, "x_resampled"),
+        y_resampled=resampled(joined, "y_resampled"),
     )
 
 
 def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
     return np.array(labels(joined, name if name in joined else otherwise), dtype=str)
+
+
+def resampled(joined: pd.DataFrame, name: str) -> Resampled:
+    """A column of lists, of which a join repeats each for many rows."""
+    if name not in joined:
+        return Resampled.of(np.zeros((len(joined), 0)))
+    cells = values_of(joined, name)
+    first: dict[int, int] = {}
+    for row, cell in enumerate(cells):
+        first.setdefault(id(cell), row)
+    places = {cell: place for place, cell in enumerate(first)}
+    different = lists(joined.iloc[list(first.values())], name)
+    return Resampled(different, np.array([places[id(cell)] for cell in cells], dtype=np.intp))
 
 
 def has_gaps(tables: Tables) -> bool:

@@ -62,7 +62,8 @@ def trainings(rows: Rows, unit: Ints) -> Trainings:
         for times in of_setting:
             if len(times) > 1:
                 y = np.array([float(rows.y[each].mean()) for each in times])
-                again = np.array([rows.y_resampled[each].mean(axis=0) for each in times])
+                drawn = (rows.y_resampled[np.array(each)].told() for each in times)
+                again = np.array([each.mean(axis=0) for each in drawn])
                 usable = again[:, np.isfinite(again).all(axis=0)] - y[:, None]
                 of_items = usable.var(axis=0, ddof=1).mean() if usable.shape[1] else 0.0
                 singles.append(float(y.var(ddof=1) - of_items))

@@ -14,15 +14,14 @@ import numpy as np
 from analysis.columns import numbers, text_rows, texts
 from analysis.joined import rows_of
 from analysis.naming import ALL, GAP, SCORE, UNMODIFIED
+from analysis.permutation import LEAST_SHARE, ONE_THREAD, orders
 from analysis.units import codes, dependent
 from analysis.within import (
     FEWEST_FREE,
-    LEAST_SHARE,
     NEARLY_1,
     NO_SPREAD,
     indicators,
     interval,
-    orders,
     residuals,
 )
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.arrays import Floats, Ints, Truths
-    from analysis.within import Orders
+    from analysis.permutation import Orders
 
 CHOICES = ("embedding", "method", "classifier", *SCORE, *GAP)
 RESAMPLES = 1_999
@@ -136,6 +135,7 @@ class _Group(NamedTuple):
     levels: Sequence[Key]
 
 
+@ONE_THREAD
 def specification_curves(
     joined: pd.DataFrame, intrinsic: pd.DataFrame, *, resamples: int = RESAMPLES
 ) -> list[Curve]:
@@ -149,7 +149,7 @@ def specification_curves(
 
     The null: gaps change places among the embeddings of a base, all gaps of an embedding together
     and the same for all specifications, so that what these share is kept. Tests are of t = z over
-    its standard error under r = 0 (``analysis.within.permutation_p``), two-sided.
+    its standard error under r = 0 (``analysis.permutation``), two-sided.
     """
     found = []
     for task, block in blocks(joined, intrinsic):

@@ -4,6 +4,7 @@ from, and which are no witnesses of their own.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,13 +16,36 @@ if TYPE_CHECKING:
     from analysis.arrays import Floats, Ints, Labels
 
 
+@dataclass(frozen=True)
+class Resampled:
+    """For each row numbers over resamples; many rows have the same ones, which are kept once.
+    Shapes: values (different rows, resamples), place (n,).
+    """
+
+    values: Floats
+    place: Ints
+
+    @classmethod
+    def of(cls, values: Floats) -> Resampled:
+        """Each row with its own. Shape (n, resamples)."""
+        return cls(values, np.arange(len(values)))
+
+    def __getitem__(self, places: Ints) -> Resampled:
+        """Those of some of the rows."""
+        return Resampled(self.values, self.place[places])
+
+    def told(self) -> Floats:
+        """The numbers of every row. Shape (n, resamples)."""
+        return self.values[self.place]
+
+
 class Rows(NamedTuple):
     """The rows of a slice. Shapes: x, y (n,); labels (n,): the unit, the ``base`` it descends from,
     the ``cluster`` that is independent of others, the ``stratum`` that association is looked for
     within, the ``arm`` (method), the ``setting`` (classifier and what it learned from) and the
     ``training`` in it that a gap comes of; a ``dose`` that is negative where bias was pushed down;
-    ``x_resampled``, ``y_resampled`` (n, resamples), the same numbers over words and posts drawn
-    alike for all rows, NaN where not known.
+    ``x_resampled``, ``y_resampled``, the same numbers over words and posts drawn alike for all
+    rows, NaN where not known.
     """
 
     x: Floats
@@ -34,8 +58,8 @@ class Rows(NamedTuple):
     setting: Labels
     training: Labels
     dose: Floats
-    x_resampled: Floats
-    y_resampled: Floats
+    x_resampled: Resampled
+    y_resampled: Resampled
 
     @classmethod
     def of(cls, x: ArrayLike, y: ArrayLike, units: ArrayLike, bases: ArrayLike = ()) -> Rows:
@@ -46,7 +70,7 @@ class Rows(NamedTuple):
         unit, told = (np.asarray(each).astype(str) for each in (units, bases))
         base = told if len(told) else unit
         n, none = len(first), np.full(len(first), "")
-        stratum, nothing = strata(unit, base, none), np.zeros((n, 0))
+        stratum, nothing = strata(unit, base, none), Resampled.of(np.zeros((n, 0)))
         return cls(
             *(first, second, unit, base, base, stratum, none, none, none),
             *(np.zeros(n), nothing, nothing),
@@ -93,11 +117,10 @@ def one_a_unit(rows: Rows, unit: Ints) -> Rows:
     order = np.argsort(unit, kind="stable")
     counts = np.bincount(unit)
     first = np.cumsum(counts) - counts
-    sums = [
-        np.add.reduceat(each[order], first, axis=0)
-        for each in (rows.x, rows.y, rows.x_resampled, rows.y_resampled)
-    ]
-    x, y, x_resampled, y_resampled = ((each.T / counts).T for each in sums)
-    return rows.at(order[first])._replace(
-        x=x, y=y, x_resampled=x_resampled, y_resampled=y_resampled
+    rows = rows.at(order)
+    x, y, *resampled = (
+        (np.add.reduceat(each, first, axis=0).T / counts).T
+        for each in (rows.x, rows.y, rows.x_resampled.told(), rows.y_resampled.told())
     )
+    x_resampled, y_resampled = map(Resampled.of, resampled)
+    return rows.at(first)._replace(x=x, y=y, x_resampled=x_resampled, y_resampled=y_resampled)

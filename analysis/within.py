@@ -20,25 +20,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats, Ints
-
-Orders = NDArray[np.uint32]
 
 NORMAL_80 = 0.8416212335729143
 FEWEST_FREE = 8  # degrees of freedom below which simulated intervals and tests do not hold
 NO_SPREAD = 1e-12
 NEARLY_1 = 1 - 1e-12
-LEAST_SHARE = 0.6
 MORE_SKEWED = 1.5  # times as skewed as a sample is taken to be what it comes from
 FARTHEST = (
     1.5  # times as far lies one end as the other: farther, a large r of few units lacks a sign
 )
-MOST_PERMUTED = 2_000  # units
 MOST_FREE = 10**7
-CELLS = 100_000  # numbers that permutations are computed on at a time: they stay in the cache
 
 
 class Estimate(NamedTuple):
@@ -86,12 +80,22 @@ def residuals(x: Floats, y: Floats, design: Floats) -> Residuals:
 
     Units that a column singles out, such as the only one of a base, say nothing and are left out.
     """
-    basis, values, _ = np.linalg.svd(design, full_matrices=False)
-    basis = basis[:, values > 1e-9 * max(float(values.max(initial=0)), 1e-300)]
+    basis = _basis(design.shape, design.tobytes())
     leverage: Floats = np.einsum("ij,ij->i", basis, basis)
     told = np.flatnonzero(leverage < 1 - 1e-9)
     u, v = (_freed(_scaled(side), basis)[told] for side in (x, y))
     return Residuals(u, v, leverage[told], told, len(x) - basis.shape[1] - 1, basis)
+
+
+@lru_cache(maxsize=8)
+def _basis(shape: tuple[int, int], design: bytes) -> Floats:
+    """Orthonormal columns that span those of a design. It is kept: slices of the same units have
+    the same design, and most of their time would go into this.
+    """
+    columns = np.frombuffer(design).reshape(shape)
+    basis, values, _ = np.linalg.svd(columns, full_matrices=False)
+    found: Floats = basis[:, values > 1e-9 * max(float(values.max(initial=0)), 1e-300)]
+    return found
 
 
 def _freed(values: Floats, basis: Floats) -> Floats:
@@ -193,63 +197,6 @@ def interval(of: Residuals, level: float = 0.95, shared: float = 0.0) -> Estimat
     if not of.defined:
         return Estimate()
     return z_interval(of.r, without_each(of), of.free, level, shared)
-
-
-@lru_cache(maxsize=4)
-def orders(strata: tuple[int, ...], resamples: int) -> Orders:
-    """Random orders of units within their strata, the same for all slices of these units. Shape
-    (resamples, n).
-    """
-    rng = np.random.default_rng(0)
-    found: Orders = np.tile(np.arange(len(strata), dtype=np.uint32), (resamples, 1))
-    for stratum in dict.fromkeys(strata):
-        own = np.flatnonzero(np.array(strata) == stratum)
-        found[:, own] = rng.permuted(found[:, own], axis=1)
-    return found
-
-
-def permutation_p(of: Residuals, strata: Ints, resamples: int, shared: float = 0.0) -> float:
-    """The two-sided p of r = 0 within strata. Shape of strata: (all units,); NaN where r is.
-
-    T = atanh(r) / sqrt(max(V, 0.6 sum u^2 v^2)),   p = (1 + #{|T_b| >= |T|}) / (1 + resamples)
-    V = sum over strata of m / (m - 2) (sum u^2 v^2 - sum u^2 sum v^2 / (m (m - 1)))
-
-    with v changing places within strata, u and v of length 1, m the units of a stratum; of m = 2 it
-    is 2 sum u^2 v^2. V estimates the variance of r without bias where r is 0 and every unit has
-    noise of its own size. So p is exact where the units of a stratum can be exchanged, and close
-    where they only have r = 0: where noise grows with x, say, or few units have most of the weight
-    (Janssen, 1997; DiCiccio & Romano, 2017). The bound keeps a small V of few units from deciding.
-    Of more than 2,000 units it is T's normal limit, P(|Z| >= |T|). ``shared``: the standard error
-    of sinh z that all units share (``analysis.shared_error``), which at r = 0 is that of z; its
-    square is added to V of the T that is compared with those of other orders.
-    """
-    if not of.defined:
-        return nan
-    own = np.unique(strata[of.told], return_inverse=True)[1]
-    u2, v = of.u**2 / float(of.u @ of.u), of.v / sqrt(float(of.v @ of.v))
-    m = np.bincount(own).astype(float)
-    factor = np.where(m > 2, m / np.maximum(m - 2, 1), 2)
-    product = np.bincount(own, u2) * np.bincount(own, v * v) / (m * (m - 1))
-    fixed = float((factor * product)[m > 2].sum())
-
-    def t(values: Floats, common: float = 0.0) -> Floats:
-        r = np.clip(values @ of.u / sqrt(float(of.u @ of.u)), -NEARLY_1, NEARLY_1)
-        squares = values * values
-        variance = np.maximum(squares @ (u2 * factor[own]) - fixed, LEAST_SHARE * (squares @ u2))
-        variance = variance + common**2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found: Floats = np.abs(np.arctanh(r)) / np.sqrt(variance)
-        return np.nan_to_num(found)
-
-    observed = float(t(v[None], shared)[0])
-    if len(own) > MOST_PERMUTED:
-        return float(scipy.special.erfc(observed / sqrt(2)))
-    place = orders(tuple(own.tolist()), resamples)
-    observed, count = observed - 1e-9, 0
-    size = max(1, CELLS // len(own))
-    for start in range(0, resamples, size):
-        count += int((t(v[place[start : start + size]]) >= observed).sum())
-    return (1 + count) / (1 + resamples)
 
 
 def detectable(free: int, family: int, level: float = 0.05, shared: float = 0.0) -> float:

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -25,8 +25,16 @@ from benchmarks.row import Row
 POINTS = 1_000
 
 
-def made_up_tables(points: int, seed: int = 0) -> Tables:
-    """Random scores and gaps of so many points: three queries and three gaps each."""
+def made_up_tables(
+    points: int,
+    seed: int = 0,
+    *,
+    measures: Sequence[str] = ("precision", "recall", "f1"),
+    groups: Sequence[str] = ("f",),
+) -> Tables:
+    """Random scores and gaps of so many points: three queries, and a gap for each measure and
+    unprivileged group.
+    """
     rng = np.random.default_rng(seed)
     number = np.arange(points)
     method = np.array(["none", "balance", "attract_repel"])[number % 3]
@@ -63,16 +71,14 @@ def made_up_tables(points: int, seed: int = 0) -> Tables:
         metric="weat", value=value, low=value - 0.3, high=value + 0.3, unbiased=0.0, reason=""
     )
     scores["resampled"] = resampled(value, 0.15)
-    gaps = table[["point"]].merge(
-        pd.DataFrame({"measure": ["precision", "recall", "f1"]}), how="cross"
-    )
+    gaps = table[["point"]].merge(pd.DataFrame({"measure": measures}), how="cross")
+    gaps = gaps.merge(pd.DataFrame({"unprivileged": groups}), how="cross")
     value = 0.1 * rng.normal(size=len(gaps))
     gaps = gaps.assign(
         task="t",
         kind="gap",
         group="",
         privileged="m",
-        unprivileged="f",
         value=value,
         low=value - 0.1,
         high=value + 0.1,

@@ -1,5 +1,8 @@
+from collections.abc import Callable
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
+
+F = TypeVar("F", bound=Callable[..., object])
 
 class threadpool_limits:
     def __init__(
@@ -12,3 +15,7 @@ class threadpool_limits:
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
+    @classmethod
+    def wrap(
+        cls, limits: int | None = None, user_api: Literal["blas", "openmp"] | None = None
+    ) -> Callable[[F], F]: ...

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rich.console import Console
+
 from analysis.alignment import alignments
 from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
@@ -39,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     aligned = alignments(joined, tables.intrinsic)
     for path in [
         *study.report(folder, tables, joined, found, curves, aligned, given.out),
-        *draw_figures(joined, figures, primary=study.primary),
+        *draw_figures(joined, figures, primary=study.primary, console=Console()),
         *draw_curves(curves, figures),
     ]:
         print(path)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 POLICY = "script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:"
 MOST_BYTES = 5_000_000
+MOST_ROWS = 50_000
 TOLD_TO_THE_POINTER = ("by_group", "groups", "n_found", "n_lost", "support", "reason")
 LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
 
@@ -64,6 +65,11 @@ def build_report(
     gain that ask about the task's words. What the computing cost is read from the records in the
     folder. Raises ``InputError`` for a page larger than 5 MB.
     """
+    if len(joined) > MOST_ROWS:  # known before they are spelt, which takes a multiple in memory
+        raise InputError(
+            f"the page would have {len(joined):,} pairs of score and gap, far more than fit into 5"
+            " MB: give the results of fewer points"
+        )
     data = page_data(
         tables,
         joined,

@@ -150,7 +150,8 @@ class Correlation(Fileless):
         aligned = alignments(joined, tables.intrinsic)
         written += write_alignment(aligned, folder, console)
         with _said("not drawn", console):
-            written += draw_figures(joined, folder / "figures", primary=self.primary)
+            figures = folder / "figures"
+            written += draw_figures(joined, figures, primary=self.primary, console=console)
         with _said("not drawn", console):
             written += self.report(folder, tables, joined, found, curves, aligned)
         return written

@@ -19,13 +19,13 @@ from analysis.correlate import judge
 from analysis.evidence import Evidence, evidence
 from analysis.findings import Finding
 from analysis.joined import join_points, rows_of
+from analysis.permutation import permutation_p
 from analysis.results import Tables
-from analysis.units import Rows
+from analysis.units import Resampled, Rows
 from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS, heterogeneity
 from analysis.within import (
     indicators,
     interval,
-    permutation_p,
     residuals,
     without_each,
     z_error,
@@ -222,7 +222,9 @@ def measured(
         sides.append(value)
         resampled.append(value[:, None] + again)
     rows = Rows.of(sides[0], sides[1], np.arange(n), base)
-    return rows._replace(x_resampled=resampled[0], y_resampled=resampled[1])
+    return rows._replace(
+        x_resampled=Resampled.of(resampled[0]), y_resampled=Resampled.of(resampled[1])
+    )
 
 
 def on_items(
@@ -271,7 +273,7 @@ def on_shared_items(
     told = []
     for _ in range(count):
         rows, true = on_items(bases, units, items, r, spread, rng)
-        fixed = rows._replace(y_resampled=np.zeros((len(rows.x), 0)))
+        fixed = rows._replace(y_resampled=Resampled.of(np.zeros((len(rows.x), 0))))
         both = [evidence(each, resamples=RESAMPLES) for each in (rows, fixed)]
         told.append(
             [

@@ -17,7 +17,7 @@ from analysis.correlate import correlate
 from analysis.evidence import Evidence, evidence, within_interval
 from analysis.joined import rows_of
 from analysis.reliability import trainings
-from analysis.units import Rows
+from analysis.units import Resampled, Rows
 from analysis.within import indicators, residuals
 from tests.analysis.designs import measured, studies
 
@@ -32,6 +32,10 @@ Floats = NDArray[np.float64]
 def plain(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> Rows:
     """Rows that are units of their own."""
     return Rows.of(np.array(x, dtype=float), np.array(y, dtype=float), np.arange(len(x)))
+
+
+def with_resamples(rows: Rows, x: Floats, y: Floats) -> Rows:
+    return rows._replace(x_resampled=Resampled.of(x), y_resampled=Resampled.of(y))
 
 
 def accuracy(x: Sequence[float], y: Sequence[float], unbiased: float = 0.0) -> float:
@@ -198,7 +202,9 @@ def test_the_correction_for_noise_by_hand() -> None:
         found: Floats = side[:, None] + math.sqrt(variance) * own + 9 * rng.normal(size=100)
         return found
 
-    rows = plain(x, y)._replace(x_resampled=resampled(x, 0.5), y_resampled=resampled(y, 2))
+    rows = plain(x, y)._replace(
+        x_resampled=Resampled.of(resampled(x, 0.5)), y_resampled=Resampled.of(resampled(y, 2))
+    )
     found = evidence(rows, resamples=9)
     reliability = (found.reliability_x, found.reliability_y, found.ceiling)
     assert reliability == pytest.approx((0.75, 0.75, 0.75), abs=0.005)
@@ -231,7 +237,9 @@ def replicated(seed: int, replicates: int, interaction: float = 0.6) -> Rows:
     rows = Rows.of(x[unit], y, unit, base[unit])
     of_words = x[unit][:, None] + np.tile(0.01 * rng.normal(size=(30, 100)), (1, 1))[unit]
     training = np.tile(np.arange(replicates), 30).astype(str)
-    return rows._replace(training=training, x_resampled=of_words, y_resampled=again)
+    return rows._replace(
+        training=training, x_resampled=Resampled.of(of_words), y_resampled=Resampled.of(again)
+    )
 
 
 @pytest.mark.parametrize("replicates", [2, 3])
@@ -270,11 +278,15 @@ def test_noise_without_signal_has_no_correction() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 9))
     again = x[:, None] + 3 * rng.normal(size=(9, 200)), y[:, None] + 0.1 * rng.normal(size=(9, 200))
-    found = evidence(plain(x, y)._replace(x_resampled=again[0], y_resampled=again[1]))
+    found = evidence(
+        plain(x, y)._replace(x_resampled=Resampled.of(again[0]), y_resampled=Resampled.of(again[1]))
+    )
     assert found.reliability_x < 0.5 < found.reliability_y
     assert math.isnan(found.corrected)
     unknown = np.full((9, 200), np.nan)
-    found = evidence(plain(x, y)._replace(x_resampled=again[1], y_resampled=unknown))
+    found = evidence(
+        plain(x, y)._replace(x_resampled=Resampled.of(again[1]), y_resampled=Resampled.of(unknown))
+    )
     assert math.isnan(found.reliability_y)
     assert math.isnan(found.ceiling)
 
@@ -288,7 +300,10 @@ def test_every_statistic_is_found() -> None:
     )
     rows = Rows.of(x, y, np.repeat(np.arange(12), 2), np.repeat(np.arange(6), 4))
     rows = rows._replace(training=np.tile(["0", "1"], 12))
-    found = evidence(rows._replace(x_resampled=again[0], y_resampled=again[1]), resamples=200)
+    found = evidence(
+        rows._replace(x_resampled=Resampled.of(again[0]), y_resampled=Resampled.of(again[1])),
+        resamples=200,
+    )
     # Two units of a base tell nothing that is left by themselves
     assert not [name for name, value in found._asdict().items() if value != value]
     assert (found.n_units, found.n_bases, found.n_clusters, found.free) == (12, 6, 6, 5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import struct
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from analysis.columns import text_rows
 from analysis.correlate import correlate_slices
@@ -164,6 +166,16 @@ def test_a_caption_says_what_label_1_is(tables: Tables, tmp_path: Path, texts: T
     sentence = "Label 1, whose precision and recall are measured, is hate speech."
     for stem in STEMS:
         assert sentence in " ".join(texts(tmp_path / f"{stem}.svg"))
+
+
+def test_of_too_many_points_the_numbers_alone_are_written(
+    tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("analysis.figures.MOST_POINTS", 1)
+    console = Console(record=True, width=300, file=io.StringIO())
+    written = draw_figures(join_points(tables), tmp_path, console=console)
+    assert sorted(path.name for path in written) == [f"{stem}.csv" for stem in sorted(STEMS)]
+    assert f"not drawn, but in files of numbers: {STEMS[0]} (" in console.export_text()
 
 
 def test_real_data_carry_no_stamp(tables: Tables, tmp_path: Path, texts: Texts) -> None:

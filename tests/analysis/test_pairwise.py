@@ -20,8 +20,9 @@ from analysis.pairwise import (
     signs,
     ties,
 )
+from analysis.permutation import permutation_p
 from analysis.units import Rows
-from analysis.within import indicators, permutation_p, residuals
+from analysis.within import indicators, residuals
 
 values = st.lists(st.integers(-3, 3) | st.floats(-5, 5), min_size=2, max_size=40)
 
@@ -75,5 +76,5 @@ def test_the_normal_limit_is_what_permutations_find(monkeypatch: pytest.MonkeyPa
     stratum = np.zeros(1500, dtype=np.intp)
     of = residuals(x, y, indicators(stratum))
     drawn = permutation_p(of, stratum, 4999)
-    monkeypatch.setattr("analysis.within.MOST_PERMUTED", 1000)
+    monkeypatch.setattr("analysis.permutation.MOST_PERMUTED", 1000)
     assert permutation_p(of, stratum, 4999) == pytest.approx(drawn, abs=0.03)

@@ -14,6 +14,7 @@ from analysis.joined import join_points
 from analysis.report import build_report
 from analysis.report.compared import compared, facts_list
 from analysis.report.page_data import has_further, page_data
+from files import InputError
 from tests.analysis.conftest import gap, overall
 
 if TYPE_CHECKING:
@@ -64,6 +65,15 @@ def test_label_1_is_named_where_the_tables_tell_it(posts: Tables, tmp_path: Path
         joined = join_points(tables)
         page, _ = build_report(tmp_path, tables, joined, correlate_slices(joined))
         assert page.read_text(encoding="utf-8").count(sentence) == times
+
+
+def test_a_page_of_far_too_many_rows_is_refused_before_it_is_made(
+    posts: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("analysis.report.page.MOST_ROWS", 3)
+    with pytest.raises(InputError, match="pairs of score and gap, far more than fit into 5 MB"):
+        build_report(tmp_path, posts, join_points(posts), [])
+    assert not list(tmp_path.iterdir())
 
 
 def test_gaps_of_errors_and_of_several_groups_are_told(posts: Tables) -> None:

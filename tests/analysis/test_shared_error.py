@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.evidence import evidence
 from analysis.shared_error import SharedError, Side, shared_error
-from analysis.units import Rows
+from analysis.units import Resampled, Rows
 from analysis.within import Residuals, indicators, residuals
 
 Floats = NDArray[np.float64]
@@ -88,7 +88,7 @@ def test_it_widens_the_interval_and_weakens_the_claim() -> None:
     x, y, moves = measured()
     rows = Rows.of(x, y, np.arange(24), BASE)
     fixed = evidence(rows)
-    found = evidence(rows._replace(y_resampled=y[:, None] + 1e3 * moves))
+    found = evidence(rows._replace(y_resampled=Resampled.of(y[:, None] + 1e3 * moves)))
     assert found.within == fixed.within
     assert found.within_error == fixed.within_error
     assert math.isnan(fixed.items_error)

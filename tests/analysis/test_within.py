@@ -12,13 +12,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
+from analysis.permutation import permutation_p
 from analysis.within import (
     FEWEST_FREE,
     detectable,
     free_needed,
     indicators,
     interval,
-    permutation_p,
     residuals,
     without_each,
     z_error,
