@@ -251,7 +251,7 @@ def on_items(
     again = true[:, None] + of_items @ (weights / weights.sum(axis=0))
     seen = r / sqrt(1 - r * r)
     whole = seen / sqrt(seen**2 + 1 + spread**2)
-    return rows._replace(y_resampled=again), whole
+    return rows._replace(y_resampled=Resampled.of(again)), whole
 
 
 class OnItems(NamedTuple):
