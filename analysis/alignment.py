@@ -5,15 +5,19 @@ correlations within bases over the same embeddings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isfinite
+from dataclasses import dataclass
+from math import hypot, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from analysis.naming import ALL, SCORE
+from analysis.columns import text_rows, texts
+from analysis.joined import resampled
+from analysis.naming import ALL, GAP, SCORE
 from analysis.results import write_conclusions
+from analysis.shared_error import SharedError, Side, moved_by_items, moved_by_words, together
 from analysis.show import estimate
 from analysis.specifications import Block, blocks
 from analysis.units import dependent
@@ -29,9 +33,10 @@ from analysis.within import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.arrays import Floats
+    from analysis.arrays import Floats, Ints
     from analysis.within import Residuals
 
+NORMAL_95 = 1.959963984540054
 ALIGNED = "from_task"  # the query of words drawn from the task's own training data
 
 
@@ -65,10 +70,52 @@ def alignments(joined: pd.DataFrame, intrinsic: pd.DataFrame) -> list[Alignment]
     """Every metric that was asked ``from_task`` and otherwise too, with every gap, where 8 degrees
     of freedom are left; the first row of each has all other queries.
     """
-    return [each for task, block in blocks(joined, intrinsic) for each in _of_task(task, block)]
+    return [
+        each
+        for task, block in blocks(joined, intrinsic)
+        for each in _of_task(task, block, Drawn.of(joined[joined["task"] == task], block.unit))
+    ]
 
 
-def _of_task(task: str, block: Block) -> Iterator[Alignment]:
+@dataclass(frozen=True)
+class Drawn:
+    """Scores and gaps of units over resamples of words and items, by their keys."""
+
+    part: pd.DataFrame
+    unit: Ints
+    units: int
+    scores: Sequence[tuple[str, ...]]
+    gaps: Sequence[tuple[str, ...]]
+
+    @classmethod
+    def of(cls, part: pd.DataFrame, names: Sequence[str]) -> Drawn:
+        """Of the rows of the named units."""
+        place = {name: i for i, name in enumerate(names)}
+        unit = np.array([place.get(name, -1) for name in texts(part, "unit")], dtype=np.intp)
+        part, unit = part[unit >= 0], unit[unit >= 0]
+        scores, gaps = (text_rows(part, names) for names in (SCORE, ("classifier", *GAP)))
+        return cls(part, unit, len(names), scores, gaps)
+
+    def score(self, key: Sequence[str]) -> Floats:
+        """Shape (units, resamples); NaN where a unit has none."""
+        return self._means("x_resampled", [each == tuple(key) for each in self.scores])
+
+    def gap(self, key: Sequence[str]) -> Floats:
+        """The same of a gap."""
+        return self._means("y_resampled", [each == tuple(key) for each in self.gaps])
+
+    def _means(self, column: str, chosen: Sequence[bool]) -> Floats:
+        rows = np.flatnonzero(chosen)
+        values = resampled(self.part.iloc[rows], column).told()
+        sums, counts = np.zeros((self.units, values.shape[1])), np.zeros((self.units, 1))
+        np.add.at(sums, self.unit[rows], values)
+        np.add.at(counts, self.unit[rows], 1)
+        with np.errstate(invalid="ignore"):
+            means: Floats = sums / counts
+        return means
+
+
+def _of_task(task: str, block: Block, drawn: Drawn) -> Iterator[Alignment]:
     query = SCORE.index("query")
 
     def kind(key: Sequence[str]) -> tuple[str, ...]:
@@ -83,30 +130,61 @@ def _of_task(task: str, block: Block) -> Iterator[Alignment]:
         if dependent(base, block.cluster[known]):
             continue
         design = indicators(base)
+        words = [
+            Side(block.x[known, i], block.sign[i] * drawn.score(block.scores[i])[known])
+            for i in (at, *others)
+        ]
         for gap, gap_key in enumerate(block.gaps if others else ()):
-            y = block.y[known, gap]
-            aligned, *rest = (residuals(block.x[known, i], y, design) for i in (at, *others))
-            if aligned.free < FEWEST_FREE or not all(each.defined for each in (aligned, *rest)):
+            items = Side(block.y[known, gap], drawn.gap(gap_key)[known])
+            aligned, *rest = (
+                Measured(residuals(x.values, items.values, design), x, items) for x in words
+            )
+            if aligned.of.free < FEWEST_FREE or not all(e.of.defined for e in (aligned, *rest)):
                 continue
             pairs = [(block.scores[i][query], [each]) for i, each in zip(others, rest, strict=True)]
-            size = int(known.sum()), design.shape[1], aligned.free
+            size = int(known.sum()), design.shape[1], aligned.of.free
             for name, of in [(ALL, rest), *(pairs if len(pairs) > 1 else [])]:
                 found = difference(aligned, of)
-                r = aligned.r, aligned.r - found.value
+                r = aligned.of.r, aligned.of.r - found.value
                 yield Alignment._make((task, *kind(key), *gap_key, name, *size, *r, *found))
 
 
-def difference(aligned: Residuals, others: Sequence[Residuals]) -> Estimate:
-    """r of one less the mean r of others over the same units, with its 95% interval.
+class Measured(NamedTuple):
+    """A correlation, and the scores and gaps that it is of."""
 
-    D +- t s by leaving out unit after unit (``analysis.within.jackknife_reach``), of both at once,
-    so that what ties them is kept. In [-2, 2], 0: alike.
+    of: Residuals
+    x: Side
+    y: Side
+
+    @property
+    def moved(self) -> tuple[Floats, Floats]:
+        """What resamples of words, and of items, do to it. Shapes: (n, resamples)."""
+        return moved_by_words(self.of, self.x), moved_by_items(self.of, self.y)
+
+
+def difference(aligned: Measured, others: Sequence[Measured]) -> Estimate:
+    """r of one less the mean r of others over the same units and gaps, with its 95% interval.
+
+    D +- sqrt((t s)^2 + (q shared)^2), with t s by leaving out unit after unit
+    (``analysis.within.jackknife_reach``), of both at once, so that what ties them is kept; shared:
+    what resamples of words and of items, the same for all units and scores, do to D
+    (``analysis.shared_error``), 0 where there are none. In [-2, 2], 0: alike.
     """
-    value = aligned.r - float(np.mean([each.r for each in others]))
-    left: Floats = without_each(aligned) - np.mean([without_each(each) for each in others], axis=0)
-    reach = jackknife_reach(left, aligned.free)
+
+    def less(own: Floats, theirs: Sequence[Floats]) -> Floats:
+        known = min(len(each.T) for each in (own, *theirs))
+        found: Floats = own.T[:known].T - np.mean([each.T[:known].T for each in theirs], axis=0)
+        return found
+
+    value = aligned.of.r - float(np.mean([each.of.r for each in others]))
+    left = less(without_each(aligned.of), [without_each(each.of) for each in others])
+    reach = jackknife_reach(left, aligned.of.free)
     if not isfinite(reach):
         return Estimate(value)
+    sides = zip(aligned.moved, *(each.moved for each in others), strict=True)
+    moved = (less(own, theirs) for own, *theirs in sides)
+    shared = SharedError(*(together(each, aligned.of.leverage) for each in moved)).whole
+    reach = hypot(reach, NORMAL_95 * shared)
     return Estimate(value, max(-2.0, value - reach), min(2.0, value + reach))
 
 

@@ -56,26 +56,46 @@ def shared_error(of: Residuals, x: Side, y: Side, group: Ints | None = None) -> 
     """
     if not of.defined or not abs(of.r) < 1:
         return SharedError()
-    words = _of_side(of, _unit(of.v), x, group)
-    return SharedError(words, _of_side(of, _unit(of.u), y, group))
+    scale = (1 - of.r**2) ** 1.5
+    return SharedError(
+        together(moved_by_words(of, x), of.leverage, group) / scale,
+        together(moved_by_items(of, y), of.leverage, group) / scale,
+    )
+
+
+def moved_by_words(of: Residuals, x: Side) -> Floats:
+    """How far what a resample of the words does to each unit moves r. Shape (n, resamples)."""
+    return _moved(of, _unit(of.v), x)
+
+
+def moved_by_items(of: Residuals, y: Side) -> Floats:
+    """The same of the test items."""
+    return _moved(of, _unit(of.u), y)
+
+
+def _moved(of: Residuals, other: Floats, side: Side) -> Floats:
+    own = of.freed(side.values)
+    slope = (other - of.r * _unit(own)) / sqrt(float(own @ own))
+    moved: Floats = of.freed(side.resampled) * slope[:, None]
+    return moved
+
+
+def together(moved: Floats, leverage: Floats, group: Ints | None = None) -> float:
+    """The standard error of what units move together, without what each of them, or each group,
+    moves by itself. Shapes: (n, resamples), (n,), (n,); NaN below 50 resamples that are finite.
+    """
+    usable = moved[:, np.isfinite(moved).all(axis=0)]
+    if usable.shape[1] < FEWEST_RESAMPLES:
+        return nan
+    if group is None:
+        alone = float((usable.var(axis=1, ddof=1) / (1 - leverage)).sum())
+    else:
+        sums = np.zeros((int(group.max()) + 1, usable.shape[1]))
+        np.add.at(sums, group, usable)
+        alone = float(sums.var(axis=1, ddof=1).sum())
+    return sqrt(max(0.0, float(usable.sum(axis=0).var(ddof=1)) - alone))
 
 
 def _unit(values: Floats) -> Floats:
     unit: Floats = values / sqrt(float(values @ values))
     return unit
-
-
-def _of_side(of: Residuals, other: Floats, side: Side, group: Ints | None) -> float:
-    usable = side.resampled[:, np.isfinite(side.resampled).all(axis=0)]
-    if usable.shape[1] < FEWEST_RESAMPLES:
-        return nan
-    own = of.freed(side.values)
-    slope = (other - of.r * _unit(own)) / sqrt(float(own @ own)) / (1 - of.r**2) ** 1.5
-    moved: Floats = of.freed(usable) * slope[:, None]
-    if group is None:
-        alone = float((moved.var(axis=1, ddof=1) / (1 - of.leverage)).sum())
-    else:
-        sums = np.zeros((int(group.max()) + 1, moved.shape[1]))
-        np.add.at(sums, group, moved)
-        alone = float(sums.var(axis=1, ddof=1).sum())
-    return sqrt(max(0.0, float(moved.sum(axis=0).var(ddof=1)) - alone))

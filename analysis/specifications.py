@@ -110,17 +110,20 @@ class Curve(NamedTuple):
 
 class Block(NamedTuple):
     """The scores and gaps of the embeddings of a task: x (units, scores), turned so that more is
-    more biased, y (units, gaps), the ``base`` that association is looked for within and the
-    ``cluster`` that is independent of others (units,), the labels of the units, and what is left
-    out for lack of a gap. A score's key is its ``SCORE``, a gap's its classifier and ``GAP``.
+    more biased (``sign``, (scores,), is -1 of those turned around), y (units, gaps), the ``base``
+    that association is looked for within and the ``cluster`` that is independent of others
+    (units,), the labels of the units, and what is left out for lack of a gap. A score's key is its
+    ``SCORE``, a gap's its classifier and ``GAP``.
     """
 
     x: Floats
     y: Floats
+    sign: Floats
     scores: Sequence[Key]
     gaps: Sequence[Key]
     base: Ints
     cluster: Ints
+    unit: Sequence[str]
     embedding: Sequence[str]
     method: Sequence[str]
     left_out: str
@@ -187,7 +190,7 @@ def _block(part: pd.DataFrame, turned: set[Key]) -> Block:
     first = np.unique(unit, return_index=True)[1]
     scores, x = _means(unit, text_rows(part, SCORE), numbers(part, "x"))
     gaps, y = _means(unit, text_rows(part, ("classifier", *GAP)), numbers(part, "y"))
-    x = x * np.array([-1.0 if key in turned else 1.0 for key in scores])
+    sign = np.array([-1.0 if key in turned else 1.0 for key in scores])
     lacking = np.isnan(y).mean(axis=0) > MOST_MISSING if len(y) else np.zeros(0, dtype=bool)
     kept: Truths = np.isnan(y[:, ~lacking]).sum(axis=1) == 0
     said = [f"{lacking.sum()} gaps that many embeddings lack"] if lacking.any() else []
@@ -198,12 +201,14 @@ def _block(part: pd.DataFrame, turned: set[Key]) -> Block:
     embedding, method, cluster, stratum = (texts(part.iloc[at], name) for name in named)
     held = [key for key, gone in zip(gaps, lacking, strict=True) if not gone]
     return Block(
-        x[left],
+        x[left] * sign,
         y[left][:, ~lacking],
+        sign,
         scores,
         held,
         codes(np.array(stratum, dtype=str)),
         codes(np.array(cluster, dtype=str)),
+        [names[each] for each in left],
         embedding,
         method,
         "; ".join(said),

@@ -14,11 +14,12 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.alignment import ALIGNED, alignments, difference, write_alignment
+from analysis.alignment import ALIGNED, Measured, alignments, difference, write_alignment
 from analysis.columns import texts
 from analysis.joined import join_points
 from analysis.report.__main__ import main as report
 from analysis.results import write_tables
+from analysis.shared_error import Side
 from analysis.studies.correlation import Correlation
 from analysis.within import Residuals, indicators, residuals
 from files.tables import read_table
@@ -46,14 +47,55 @@ def drawn(
     return first, second
 
 
+def alone(of: Residuals) -> Measured:
+    """A correlation of which no resamples are known."""
+    nothing = Side(of.u, np.zeros((len(of.u), 0)))
+    return Measured(of, nothing, nothing)
+
+
+def on_shared_items(count: int) -> tuple[float, float]:
+    """How often the interval of a difference of 0 holds it, where items of a test set have slopes
+    of their own on either score; the same where items are taken for all that there are.
+    """
+    rng = np.random.default_rng(5)
+    base = np.repeat(np.arange(6), 9)
+    design = indicators(base)
+    held = np.zeros(2)
+    for _ in range(count):
+        scores = rng.normal(size=(2, 54))
+        slopes = rng.normal(0, 0.2 * sqrt(200), size=(2, 200))
+        of_items = np.einsum("su,si->ui", scores, slopes)
+        weights = rng.poisson(1, size=(200, 200)).astype(float)
+        own = rng.normal(size=54)
+        y = Side(
+            own + of_items.mean(axis=1),
+            own[:, None] + of_items @ (weights / weights.sum(axis=0)),
+        )
+        first, second = (
+            Measured(residuals(x, y.values, design), Side(x, np.zeros((54, 0))), y) for x in scores
+        )
+        fixed = [alone(each.of) for each in (first, second)]
+        for place, (one, other) in enumerate(((first, second), fixed)):
+            found = difference(one, [other])
+            held[place] += found.low <= 0 <= found.high
+    whole, of_items_at_hand = (held / count).tolist()
+    return whole, of_items_at_hand
+
+
 def coverage(bases: int, units: int, r: tuple[float, float], between: float, count: int) -> float:
     rng = np.random.default_rng(8)
     held = 0
     for _ in range(count):
         first, second = drawn(bases, units, r, between, rng)
-        found = difference(first, [second])
+        found = difference(alone(first), [alone(second)])
         held += found.low <= r[0] - r[1] <= found.high
     return held / count
+
+
+def test_items_that_all_embeddings_share_are_in_the_interval() -> None:
+    whole, of_items_at_hand = on_shared_items(200)
+    assert whole >= 0.93 - 3 * sqrt(0.07 * 0.93 / 200)
+    assert of_items_at_hand < 0.85
 
 
 def test_the_interval_by_hand() -> None:
@@ -69,7 +111,8 @@ def test_the_interval_by_hand() -> None:
         return float(u @ v / sqrt(float((u @ u) * (v @ v))))
 
     design = indicators(base)
-    found = difference(residuals(x1, y, design), [residuals(x2, y, design)])
+    first, second = (alone(residuals(x, y, design)) for x in (x1, x2))
+    found = difference(first, [second])
     everyone = list(range(18))
     assert found.value == pytest.approx(r(x1, everyone) - r(x2, everyone))
     left = []
