@@ -24,6 +24,7 @@ from analysis.within import (
     interval,
     residuals,
     without_each,
+    without_groups,
     z_error,
     z_interval,
 )
@@ -56,6 +57,8 @@ class Evidence(NamedTuple):
       independent. Interval and p have three errors: ``within_error`` of z = atanh(r) over units,
       ``words_error`` and ``items_error`` of r / sqrt(1 - r^2) by the choice of words and of test
       items, which units share; NaN where these were not resampled.
+    * ``across_low``, ``across_high``: the 95% interval of ``within`` for other seeds too, whose
+      gaps may follow their scores otherwise: from leaving out clusters, from 5 on.
     * ``influence_low``, ``influence_high``: least and largest ``within`` without one unit,
       ``influential``: the unit whose loss moves it most.
     * ``partial``: the same, freed of method and dose too; ``absolute``: the same of |score| and
@@ -86,6 +89,8 @@ class Evidence(NamedTuple):
     within_error: float = nan
     words_error: float = nan
     items_error: float = nan
+    across_low: float = nan
+    across_high: float = nan
     influence_low: float = nan
     influence_high: float = nan
     influential: str = ""
@@ -170,14 +175,18 @@ def described(rows: Rows, *, unbiased: float = 0.0) -> Described:
     shared = _shared(of, units)
     found = found._replace(words_error=shared.words, items_error=shared.items)
     found = _within(found, of, [names[place] for place in of.told])
+    found = _across(found, units, of)
     found = _otherwise(found, units, of, design, unbiased)
     found = _without_noise(found, units, of, trainings(rows, pairs.unit))
     return Described(found, Exchange.of(of, stratum, found.shared))
 
 
 def _shared(of: Residuals, units: Rows) -> SharedError:
-    x, y = Side(units.x, units.x_resampled.told()), Side(units.y, units.y_resampled.told())
-    return shared_error(of, x, y)
+    return shared_error(of, *_sides(units))
+
+
+def _sides(rows: Rows) -> tuple[Side, Side]:
+    return Side(rows.x, rows.x_resampled.told()), Side(rows.y, rows.y_resampled.told())
 
 
 def within_interval(rows: Rows) -> Estimate:
@@ -207,6 +216,20 @@ def _within(found: Evidence, of: Residuals, names: Sequence[str]) -> Evidence:
         influence_high=float(np.nanmax(left_out)),
         influential=names[int(np.argmax(moved))],
     )
+
+
+def _across(found: Evidence, units: Rows, of: Residuals) -> Evidence:
+    """With the interval over clusters, where no stratum lies in several."""
+    cluster, stratum = codes(units.cluster), codes(units.stratum)
+    if found.n_clusters < FEWEST_CLUSTERS or len({*zip(cluster, stratum, strict=True)}) > len(
+        {*stratum}
+    ):
+        return found
+    own = cluster[of.told]
+    shared = shared_error(of, *_sides(units), own).whole
+    left_out = without_groups(of, own)
+    r = z_interval(of.r, left_out, len(left_out) - 1, shared=shared)
+    return found._replace(across_low=r.low, across_high=r.high)
 
 
 def _otherwise(
@@ -252,8 +275,7 @@ def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidenc
     free = found.n_clusters - 2
     r = weighted_moments(np.ones((1, over.units)), moments(over)).r
     every = residuals(rows.x, rows.y, np.ones((len(rows.x), 1)))
-    sides = Side(rows.x, rows.x_resampled.told()), Side(rows.y, rows.y_resampled.told())
-    shared = shared_error(every, *sides, codes(rows.cluster)).whole
+    shared = shared_error(every, *_sides(rows), codes(rows.cluster)).whole
     whole = z_interval(float(r[0]), leave_one_out(over), free, shared=shared)
     rho, tau = (z_interval(float(each[0]), each[1:], free) for each in rho_and_tau(over))
     low, high = picks.interval(codes(units.cluster), free)

@@ -94,10 +94,13 @@ def _verdict(
         few = f"{counted(found.n_units, 'embedding')}{bases} {are} too few"
         return CANNOT_TELL, found.caution or f"{few}; {_enough(found, max(1, family), smallest)}"
     low, high = found.within_low, found.within_high
+    elsewhere = ""
+    if found.across_low <= 0 <= found.across_high:
+        elsewhere = "; for bases other than these it may be 0"
     if low > 0 and p < LEVEL:
-        return SUPPORTS, f"r within bases is above 0 (adjusted p {p:.2g})"
+        return SUPPORTS, f"r within bases is above 0 (adjusted p {p:.2g}){elsewhere}"
     if high < 0 and p < LEVEL:
-        return CONTRADICTS, f"r within bases is below 0 (adjusted p {p:.2g})"
+        return CONTRADICTS, f"r within bases is below 0 (adjusted p {p:.2g}){elsewhere}"
     if -smallest < found.corrected_low and found.corrected_high < smallest:
         return NEGLIGIBLE, f"|r|, corrected for noise, is below {smallest:g}"
     if not (isfinite(low) and isfinite(high)):

@@ -127,6 +127,20 @@ def without_each(of: Residuals) -> Floats:
     return np.clip(found, -1, 1)
 
 
+def without_groups(of: Residuals, group: Ints) -> Floats:
+    """r without each group of units in turn, where no column of the design belongs to units of
+    several. Shapes: (n,) -> (groups,); NaN where nothing is left.
+    """
+    present = np.unique(group, return_inverse=True)[1]
+    uv, uu, vv = (
+        float(each.sum()) - np.bincount(present, each)
+        for each in (of.u * of.v, of.u * of.u, of.v * of.v)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where(np.minimum(uu, vv) > NO_SPREAD, uv / np.sqrt(uu * vv), nan)
+    return np.clip(found, -1, 1)
+
+
 def z_interval(
     value: float, left_out: Floats, free: int, level: float = 0.95, shared: float = 0.0
 ) -> Estimate:

@@ -395,12 +395,13 @@ def of_generated_worlds(
 
 
 class Limits(NamedTuple):
-    """Shares of studies without association in which p is below .05, and in which the interval of
-    the partial correlation excludes 0.
+    """Shares of studies without association in which p is below .05, and in which the intervals of
+    the partial correlation and of r across bases exclude 0.
     """
 
     p: float
     partial: float
+    across: float
 
 
 def own_effects(bases: int, spread: float, count: int, seed: int = 6) -> Limits:
@@ -418,7 +419,13 @@ def own_effects(bases: int, spread: float, count: int, seed: int = 6) -> Limits:
         rows = Rows.of(x, y, np.arange(len(base)), base)
         rows = rows._replace(arm=np.tile(arm, bases), dose=np.tile(dose, bases))
         found = evidence(rows, resamples=RESAMPLES)
-        told.append((found.within_p < 0.05, found.partial_low > 0 or found.partial_high < 0))
+        told.append(
+            (
+                found.within_p < 0.05,
+                found.partial_low > 0 or found.partial_high < 0,
+                found.across_low > 0 or found.across_high < 0,
+            )
+        )
     return Limits(*np.mean(told, axis=0).tolist())
 
 
@@ -431,5 +438,11 @@ def own_slopes(bases: int, units: int, spread: float, count: int, seed: int = 7)
         x = rng.normal(size=len(base))
         y = (spread * rng.normal(size=bases))[base] * x + rng.normal(size=len(base))
         found = evidence(Rows.of(x, y, np.arange(len(base)), base), resamples=RESAMPLES)
-        told.append((found.within_p < 0.05, found.partial_low > 0 or found.partial_high < 0))
+        told.append(
+            (
+                found.within_p < 0.05,
+                found.partial_low > 0 or found.partial_high < 0,
+                found.across_low > 0 or found.across_high < 0,
+            )
+        )
     return Limits(*np.mean(told, axis=0).tolist())

@@ -369,3 +369,24 @@ def test_many_rows_of_two_units_have_no_correlation() -> None:
     assert math.isnan(found.evidence.within_p)
     assert found.judgement.verdict == "cannot tell"
     assert found.judgement.why == "2 units, fewer than 3"
+
+
+def test_the_interval_across_bases_leaves_each_of_them_out() -> None:
+    rng = np.random.default_rng(3)
+    base = np.repeat(np.arange(6), 4)
+    x, y = rng.normal(size=(2, 24))
+    found = evidence(Rows.of(x, y, np.arange(24), base))
+    z = []
+    for out in range(6):
+        kept = base != out
+        u, v = (side - np.array([side[base == b].mean() for b in base]) for side in (x, y))
+        z.append(np.arctanh(np.corrcoef(u[kept], v[kept])[0, 1]))
+    s = np.sqrt(5 / 6 * np.sum((np.array(z) - np.mean(z)) ** 2))
+    middle = np.arctanh(found.within)
+    t = [
+        float(stats.t.ppf(0.975, free)) for free in (1, 5)
+    ]  # with as few degrees of freedom as the d show, or all
+    for end in (found.across_low, found.across_high):
+        assert s * t[1] * 0.999 <= abs(np.arctanh(end) - middle) <= 1.5 * s * t[0]
+    few = evidence(Rows.of(x, y, np.arange(24), np.repeat(np.arange(4), 6)))
+    assert math.isnan(few.across_low), "four bases are too few"

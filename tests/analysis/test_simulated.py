@@ -23,6 +23,7 @@ from tests.analysis.designs import (
     generated_worlds,
     of_generated_worlds,
     on_shared_items,
+    own_slopes,
     power,
     rates,
     total_coverage,
@@ -144,6 +145,14 @@ def test_items_that_all_embeddings_share_are_no_evidence() -> None:
     assert found.p <= 0.05 + error(0.05, 150)
     assert found.coverage >= 0.93 - error(0.07, 150)
     assert found.fixed_p > 0.15
+
+
+@pytest.mark.parametrize("bases", [5, 12])
+def test_what_holds_for_other_bases_takes_bases(bases: int) -> None:
+    """Slopes of their own in every base, 0 on average: p is about the bases at hand."""
+    found = own_slopes(bases, 9, 1, 200)
+    assert found.across <= 0.05 + error(0.05, 200)
+    assert found.p > 0.12
 
 
 @stress

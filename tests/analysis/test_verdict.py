@@ -43,6 +43,12 @@ def test_adjusted_p_values_are_holms(seed: int) -> None:
             "contradicts",
             "r within bases is below 0 (adjusted p 0.01)",
         ),
+        (
+            SUPPORTED._replace(across_low=-0.1, across_high=0.8),
+            0.01,
+            "supports",
+            "(adjusted p 0.01); for bases other than these it may be 0",
+        ),
         # A small r above 0 speaks for, not against, and what is not beyond chance is negligible
         (NARROW, 0.01, "supports", "r within bases is above 0 (adjusted p 0.01)"),
         (NARROW, 0.2, "negligible", "|r|, corrected for noise, is below 0.3"),
