@@ -96,12 +96,14 @@ def limits(count: int) -> pd.DataFrame:
     rows: list[dict[str, str | float]] = []
     for bases in (2, 4, 10):
         for spread in (0.0, 0.5, 1.0):
-            found = own_effects(bases, spread, count)
+            effects = own_effects(bases, spread, count)
             told = {"what": "arms have effects of their own", "bases": bases, "spread": spread}
-            rows.append({**told, **found._asdict(), "studies": count})
-            found = own_slopes(bases, 9, spread, count)
+            rows.append({**told, **effects._asdict(), "studies": count})
+    for bases in (2, 4, 5, 10, 20):
+        for spread in (0.0, 0.5, 1.0, 2.0):
+            slopes = own_slopes(bases, 9, spread, count)
             told = {"what": "bases have slopes of their own", "bases": bases, "spread": spread}
-            rows.append({**told, **found._asdict(), "studies": count})
+            rows.append({**told, **slopes._asdict(), "studies": count})
     for parts in (2, 3, 5):
         for kind in KINDS:
             said = disagreements(parts, 2, 9, kind, 0.0, count)
