@@ -396,12 +396,17 @@ def of_generated_worlds(
 
 class Limits(NamedTuple):
     """Shares of studies without association in which p is below .05, and in which the intervals of
-    the partial correlation and of r across bases exclude 0.
+    the partial correlation and of r across bases exclude 0; NaN where there is none.
     """
 
     p: float
     partial: float
     across: float
+
+
+def _excludes_0(low: float, high: float) -> float:
+    """NaN where there is no interval."""
+    return float(low > 0 or high < 0) if low == low else np.nan
 
 
 def own_effects(bases: int, spread: float, count: int, seed: int = 6) -> Limits:
@@ -423,7 +428,7 @@ def own_effects(bases: int, spread: float, count: int, seed: int = 6) -> Limits:
             (
                 found.within_p < 0.05,
                 found.partial_low > 0 or found.partial_high < 0,
-                found.across_low > 0 or found.across_high < 0,
+                _excludes_0(found.across_low, found.across_high),
             )
         )
     return Limits(*np.mean(told, axis=0).tolist())
@@ -442,7 +447,7 @@ def own_slopes(bases: int, units: int, spread: float, count: int, seed: int = 7)
             (
                 found.within_p < 0.05,
                 found.partial_low > 0 or found.partial_high < 0,
-                found.across_low > 0 or found.across_high < 0,
+                _excludes_0(found.across_low, found.across_high),
             )
         )
     return Limits(*np.mean(told, axis=0).tolist())
