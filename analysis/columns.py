@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 from files import InputError
 from files.tables import require_columns as require_columns
+
+Key = TypeVar("Key", bound=Hashable)
 
 EMPTY = "(empty)"
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
@@ -71,6 +74,14 @@ def lists(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     for row, each in zip(whole, found, strict=False):
         row[: len(each)] = each
     return whole
+
+
+def positions(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
+    """Where each key stands, in order of appearance."""
+    found: dict[Key, list[int]] = {}
+    for place, key in enumerate(keys):
+        found.setdefault(key, []).append(place)
+    return {key: np.array(places) for key, places in found.items()}
 
 
 def is_blank(value: object) -> bool:

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from rich.console import Console
 
 from analysis.coefficients import Coefficients, coefficients
-from analysis.columns import labels, numbers, require_columns, text_rows, texts
+from analysis.columns import labels, numbers, positions, require_columns, text_rows, texts
 from analysis.evidence import (
     FEWEST_UNITS,
     RESAMPLES,
@@ -30,13 +30,13 @@ from analysis.evidence import (
 )
 from analysis.findings import CORRELATION_COLUMNS, STATISTICS, Finding, Marks, correlation_table
 from analysis.joined import open_table, rows_of
+from analysis.judging import judge
 from analysis.naming import (
     ALL,
     KINDS,
     ORIGINAL,
     POOLED_OVER,
     SLICE_COLUMNS,
-    SMALLEST,
     UNMODIFIED,
     Declared,
 )
@@ -44,14 +44,7 @@ from analysis.permutation import ONE_THREAD
 from analysis.show import print_correlations, print_evidence, print_slices
 from analysis.studies.correlation import Correlation
 from analysis.units import Rows
-from analysis.verdict import (
-    ROLE_EXPLORATORY,
-    ROLE_PRIMARY,
-    RULES,
-    heterogeneity,
-    judged,
-    may_claim,
-)
+from analysis.verdict import RULES, heterogeneity
 from files import InputError, atomic_path, run_cli
 from files.options import Parser
 from files.tables import write_csv
@@ -59,10 +52,7 @@ from files.tables import write_csv
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.arrays import Floats, Truths
-
-Key = TypeVar("Key", bound=Hashable)
-
+    from analysis.arrays import Truths
 
 DECLARED = Declared()  # where a study declares nothing else
 JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
@@ -100,7 +90,7 @@ def correlate(
     whole = Rows.of(numbers(table, x), numbers(table, y), units, bases)
     resamples = _resamples(len(set(_rows(table, by))))
     found, behind, refused = [], [], []
-    for key, places in _positions(_rows(table, by)).items():
+    for key, places in positions(_rows(table, by)).items():
         rows = whole.at(places)
         told = coefficients(rows.x, rows.y, names=(x, y))
         behind.append(described(rows, unbiased=unbiased))
@@ -149,59 +139,6 @@ def _with_p(found: Sequence[Finding], every: Sequence[Described], resamples: int
     return [each._replace(evidence=own) for each, own in zip(found, behind, strict=True)]
 
 
-def judge(
-    found: Sequence[Finding],
-    parents: Sequence[tuple[str, ...] | None],
-    *,
-    smallest: float = SMALLEST,
-    refused: Sequence[str] = (),
-) -> list[Finding]:
-    """The findings with their verdicts. ``parents``: () for a primary slice, the name of a primary
-    slice for a part of it, None for one that is neither.
-    """
-    names = [tuple(each.names.values()) for each in found]
-    claiming = [may_claim(each.evidence) for each in found]
-    adjusted = np.full(len(found), np.nan)
-    family = np.zeros(len(found), dtype=int)
-    primary: dict[tuple[str, ...], float] = {}
-    for parent, places in sorted(_positions(parents).items(), key=lambda entry: entry[0] != ()):
-        able = [int(place) for place in places if claiming[place]]
-        holm = adjust([found[place].evidence.within_p for place in able])
-        above = primary.get(parent, 1.0) if parent else 0.0
-        for place, p in zip(able, holm.tolist(), strict=True):
-            adjusted[place] = max(p, above)
-        family[places] = len(able)
-        if parent == ():
-            primary = {names[place]: float(adjusted[place]) for place in able}
-    return [
-        each._replace(
-            judgement=judged(
-                each.evidence,
-                ROLE_PRIMARY if parent == () else ROLE_EXPLORATORY,
-                int(size),
-                float(p),
-                smallest=smallest,
-                refused=reason,
-            )
-        )
-        for each, parent, size, p, reason in zip(
-            found, parents, family, adjusted, refused or [""] * len(found), strict=True
-        )
-    ]
-
-
-def adjust(p: ArrayLike) -> Floats:
-    """Holm's adjusted p-values over a family: of the i-th smallest of m the largest of (m - j + 1)
-    p_j over j up to i, at most 1. Shapes: (m,) -> (m,).
-    """
-    values = np.asarray(p, dtype=float)
-    order = np.argsort(values)
-    steps: Floats = values[order] * np.arange(len(values), 0, -1)
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(1, np.maximum.accumulate(steps))
-    return adjusted
-
-
 def repeats(rows: Rows) -> str:
     """Why rows taken as units cannot be independent; empty where nothing speaks against it.
 
@@ -241,7 +178,7 @@ def _missing(rows: Rows) -> str:
 def _slices(joined: pd.DataFrame) -> Iterator[tuple[dict[str, str], NDArray[np.intp]]]:
     """The names and the rows of every slice that has any."""
     columns = {name: np.array(texts(joined, name), dtype=object) for name in POOLED_OVER}
-    for kind, rows in _positions(text_rows(joined, KINDS)).items():
+    for kind, rows in positions(text_rows(joined, KINDS)).items():
         block = {name: columns[name][rows] for name in POOLED_OVER}
         values = [dict.fromkeys(block[name]) for name in POOLED_OVER]
         values[-1].pop(UNMODIFIED, None)
@@ -301,14 +238,6 @@ def _joined(rows: Sequence[tuple[str, ...]]) -> list[str]:
     if len(set(names)) < len(set(rows)):
         names = [", ".join(map(repr, row)) for row in rows]
     return names
-
-
-def _positions(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
-    """Where each key stands, in order of appearance."""
-    found: dict[Key, list[int]] = {}
-    for place, key in enumerate(keys):
-        found.setdefault(key, []).append(place)
-    return {key: np.array(places) for key, places in found.items()}
 
 
 class CorrelateArguments(argparse.Namespace):

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.atlas.point_set import PointSet, read_point_set
-from analysis.correlate import correlate, judge
+from analysis.correlate import correlate
+from analysis.judging import judge
 from files import InputError
 
 if TYPE_CHECKING:

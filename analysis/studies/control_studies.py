@@ -10,10 +10,10 @@ import numpy as np
 
 from analysis.coefficients import coefficients
 from analysis.columns import numbers, text_rows, texts
-from analysis.correlate import judge
 from analysis.evidence import evidence
 from analysis.findings import Finding
 from analysis.joined import join_points, rows_of
+from analysis.judging import judge
 from analysis.naming import UNMODIFIED
 from analysis.studies.calibration_measures import wilson
 from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS, VERDICTS

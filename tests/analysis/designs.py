@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from analysis.coefficients import Coefficients
-from analysis.correlate import judge
 from analysis.evidence import Evidence, evidence
 from analysis.findings import Finding
 from analysis.joined import join_points, rows_of
+from analysis.judging import judge
 from analysis.permutation import permutation_p
 from analysis.results import Tables
 from analysis.units import Resampled, Rows

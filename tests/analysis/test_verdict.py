@@ -10,9 +10,10 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from analysis.coefficients import Coefficients
-from analysis.correlate import adjust, correlate, judge
+from analysis.correlate import correlate
 from analysis.evidence import Evidence, evidence
 from analysis.findings import Finding
+from analysis.judging import adjust, judge
 from analysis.naming import SLICE_COLUMNS, Declared
 from analysis.units import Rows
 from analysis.verdict import RULES, heterogeneity, judged
