@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
+from analysis.coefficients import NORMAL_975
 from analysis.columns import text_rows, texts
 from analysis.joined import resampled
 from analysis.naming import ALL, GAP, SCORE
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from analysis.arrays import Floats, Ints
     from analysis.within import Residuals
 
-NORMAL_95 = 1.959963984540054
 ALIGNED = "from_task"  # the query of words drawn from the task's own training data
 
 
@@ -184,7 +184,7 @@ def difference(aligned: Measured, others: Sequence[Measured]) -> Estimate:
     sides = zip(aligned.moved, *(each.moved for each in others), strict=True)
     moved = (less(own, theirs) for own, *theirs in sides)
     shared = SharedError(*(together(each, aligned.of.leverage) for each in moved)).whole
-    reach = hypot(reach, NORMAL_95 * shared)
+    reach = hypot(reach, NORMAL_975 * shared)
     return Estimate(value, max(-2.0, value - reach), min(2.0, value + reach))
 
 

@@ -221,9 +221,8 @@ def _within(found: Evidence, of: Residuals, names: Sequence[str]) -> Evidence:
 def _across(found: Evidence, units: Rows, of: Residuals) -> Evidence:
     """With the interval over clusters, where no stratum lies in several."""
     cluster, stratum = codes(units.cluster), codes(units.stratum)
-    if found.n_clusters < FEWEST_CLUSTERS or len({*zip(cluster, stratum, strict=True)}) > len(
-        {*stratum}
-    ):
+    crossed = len({*zip(cluster, stratum, strict=True)}) > len({*stratum})
+    if found.n_clusters < FEWEST_CLUSTERS or crossed:
         return found
     own = cluster[of.told]
     shared = shared_error(of, *_sides(units), own).whole

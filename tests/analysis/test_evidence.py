@@ -18,7 +18,7 @@ from analysis.evidence import Evidence, evidence, within_interval
 from analysis.joined import rows_of
 from analysis.reliability import trainings
 from analysis.units import Resampled, Rows
-from analysis.within import indicators, residuals
+from analysis.within import indicators, residuals, z_interval
 from tests.analysis.designs import measured, studies
 
 if TYPE_CHECKING:
@@ -376,17 +376,9 @@ def test_the_interval_across_bases_leaves_each_of_them_out() -> None:
     base = np.repeat(np.arange(6), 4)
     x, y = rng.normal(size=(2, 24))
     found = evidence(Rows.of(x, y, np.arange(24), base))
-    z = []
-    for out in range(6):
-        kept = base != out
-        u, v = (side - np.array([side[base == b].mean() for b in base]) for side in (x, y))
-        z.append(np.arctanh(np.corrcoef(u[kept], v[kept])[0, 1]))
-    s = np.sqrt(5 / 6 * np.sum((np.array(z) - np.mean(z)) ** 2))
-    middle = np.arctanh(found.within)
-    t = [
-        float(stats.t.ppf(0.975, free)) for free in (1, 5)
-    ]  # with as few degrees of freedom as the d show, or all
-    for end in (found.across_low, found.across_high):
-        assert s * t[1] * 0.999 <= abs(np.arctanh(end) - middle) <= 1.5 * s * t[0]
+    u, v = (side - np.array([side[base == b].mean() for b in base]) for side in (x, y))
+    left_out = [float(np.corrcoef(u[base != b], v[base != b])[0, 1]) for b in range(6)]
+    expected = z_interval(found.within, np.array(left_out), 5)
+    assert (found.across_low, found.across_high) == pytest.approx(expected[1:])
     few = evidence(Rows.of(x, y, np.arange(24), np.repeat(np.arange(4), 6)))
     assert math.isnan(few.across_low), "four bases are too few"
