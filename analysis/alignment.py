@@ -25,7 +25,6 @@ from analysis.units import dependent
 from analysis.within import (
     FEWEST_FREE,
     Estimate,
-    indicators,
     jackknife_reach,
     residuals,
     without_each,
@@ -129,7 +128,6 @@ def _of_task(task: str, block: Block, drawn: Drawn) -> Iterator[Alignment]:
         base = np.unique(block.base[known], return_inverse=True)[1]
         if dependent(base, block.cluster[known]):
             continue
-        design = indicators(base)
         words = [
             Side(block.x[known, i], block.sign[i] * drawn.score(block.scores[i])[known])
             for i in (at, *others)
@@ -137,12 +135,12 @@ def _of_task(task: str, block: Block, drawn: Drawn) -> Iterator[Alignment]:
         for gap, gap_key in enumerate(block.gaps if others else ()):
             items = Side(block.y[known, gap], drawn.gap(gap_key)[known])
             aligned, *rest = (
-                Measured(residuals(x.values, items.values, design), x, items) for x in words
+                Measured(residuals(x.values, items.values, base), x, items) for x in words
             )
             if aligned.of.free < FEWEST_FREE or not all(e.of.defined for e in (aligned, *rest)):
                 continue
             pairs = [(block.scores[i][query], [each]) for i, each in zip(others, rest, strict=True)]
-            size = int(known.sum()), design.shape[1], aligned.of.free
+            size = int(known.sum()), int(base.max()) + 1, aligned.of.free
             for name, of in [(ALL, rest), *(pairs if len(pairs) > 1 else [])]:
                 found = difference(aligned, of)
                 r = aligned.of.r, aligned.of.r - found.value

@@ -31,7 +31,7 @@ import numpy as np
 from analysis.arrays import Ints
 from analysis.columns import numbers, text_rows, texts
 from analysis.naming import DOSE_SIGN, GAP, SCORE, UNMODIFIED
-from analysis.within import NO_SPREAD, Estimate, jackknife_reach, z_interval
+from analysis.within import NO_SPREAD, Estimate, jackknife_reach, z_error, z_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,7 +206,7 @@ def _share_interval(of: Crossing, name: str, free: int) -> Estimate:
 
 def _r_interval(statistic: Statistic, units: int, free: int) -> Estimate:
     every = np.arange(units)
-    return z_interval(statistic(every), _without_each(statistic, every), free)
+    return z_interval(statistic(every), z_error(_without_each(statistic, every), free))
 
 
 def _without_each(statistic: Statistic, units: Ints) -> Floats:

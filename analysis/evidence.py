@@ -23,6 +23,7 @@ from analysis.within import (
     indicators,
     interval,
     residuals,
+    unit_error,
     without_each,
     without_groups,
     z_error,
@@ -32,7 +33,7 @@ from analysis.within import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analysis.arrays import Floats
+    from analysis.arrays import Floats, Ints
 
 FEWEST_UNITS = 3
 FEWEST_CLUSTERS = 5  # below, intervals over clusters are as wide as [-1, 1] or do not hold
@@ -166,8 +167,7 @@ def described(rows: Rows, *, unbiased: float = 0.0) -> Described:
     stratum = codes(units.stratum)
     if dependent(stratum, codes(units.cluster)):
         return Described(found._replace(caution=DEPENDENT))
-    design = indicators(stratum)
-    of = residuals(units.x, units.y, design)
+    of = residuals(units.x, units.y, stratum)
     found = found._replace(free=max(0, of.free))
     if not of.defined:
         nothing = "within bases a side is constant, or nothing is left to tell"
@@ -176,7 +176,7 @@ def described(rows: Rows, *, unbiased: float = 0.0) -> Described:
     found = found._replace(words_error=shared.words, items_error=shared.items)
     found = _within(found, of, [names[place] for place in of.told])
     found = _across(found, units, of)
-    found = _otherwise(found, units, of, design, unbiased)
+    found = _otherwise(found, units, of, stratum, unbiased)
     found = _without_noise(found, units, of, trainings(rows, pairs.unit))
     return Described(found, Exchange.of(of, stratum, found.shared))
 
@@ -198,20 +198,21 @@ def within_interval(rows: Rows) -> Estimate:
     units = one_a_unit(rows, pairs.unit)
     if dependent(codes(units.stratum), codes(units.cluster)):
         return Estimate()
-    of = residuals(units.x, units.y, indicators(codes(units.stratum)))
+    of = residuals(units.x, units.y, codes(units.stratum))
     return interval(of, shared=_shared(of, units).whole)
 
 
 def _within(found: Evidence, of: Residuals, names: Sequence[str]) -> Evidence:
     """With r within bases, its interval, and what single units do to it."""
     left_out = without_each(of)
-    r = z_interval(of.r, left_out, of.free, shared=found.shared)
+    error = unit_error(of, left_out)
+    r = z_interval(of.r, error, shared=found.shared)
     moved = np.abs(np.nan_to_num(left_out, nan=r.value) - r.value)
     return found._replace(
         within=r.value,
         within_low=r.low,
         within_high=r.high,
-        within_error=z_error(left_out, of.free)[0],
+        within_error=error.size,
         influence_low=float(np.nanmin(left_out)),
         influence_high=float(np.nanmax(left_out)),
         influential=names[int(np.argmax(moved))],
@@ -227,15 +228,15 @@ def _across(found: Evidence, units: Rows, of: Residuals) -> Evidence:
     own = cluster[of.told]
     shared = shared_error(of, *_sides(units), own).whole
     left_out = without_groups(of, own)
-    r = z_interval(of.r, left_out, len(left_out) - 1, shared=shared)
+    r = z_interval(of.r, z_error(left_out, len(left_out) - 1), shared=shared)
     return found._replace(across_low=r.low, across_high=r.high)
 
 
 def _otherwise(
-    found: Evidence, units: Rows, of: Residuals, design: Floats, unbiased: float
+    found: Evidence, units: Rows, of: Residuals, stratum: Ints, unbiased: float
 ) -> Evidence:
     """With other ways that a gap can follow a score."""
-    apart = residuals(units.x, units.y, np.hstack([design, _arms(units)]))
+    apart = residuals(units.x, units.y, stratum, _arms(units))
     partial = interval(apart, shared=_shared(apart, units).whole)
     sizes = units._replace(
         x=np.abs(units.x - unbiased),
@@ -243,7 +244,7 @@ def _otherwise(
         x_resampled=Resampled.of(np.abs(units.x_resampled.told() - unbiased)),
         y_resampled=Resampled.of(np.abs(units.y_resampled.told())),
     )
-    size = residuals(sizes.x, sizes.y, design)
+    size = residuals(sizes.x, sizes.y, stratum)
     absolute = interval(size, shared=_shared(size, sizes).whole)
     distance, distance_p = distance_correlation(of)
     return found._replace(
@@ -273,10 +274,10 @@ def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidenc
     over, _ = Pairs.of(rows.x, rows.y, rows.cluster)
     free = found.n_clusters - 2
     r = weighted_moments(np.ones((1, over.units)), moments(over)).r
-    every = residuals(rows.x, rows.y, np.ones((len(rows.x), 1)))
+    every = residuals(rows.x, rows.y, np.zeros(len(rows.x), dtype=np.intp))
     shared = shared_error(every, *_sides(rows), codes(rows.cluster)).whole
-    whole = z_interval(float(r[0]), leave_one_out(over), free, shared=shared)
-    rho, tau = (z_interval(float(each[0]), each[1:], free) for each in rho_and_tau(over))
+    whole = z_interval(float(r[0]), z_error(leave_one_out(over), free), shared=shared)
+    rho, tau = (z_interval(float(each[0]), z_error(each[1:], free)) for each in rho_and_tau(over))
     low, high = picks.interval(codes(units.cluster), free)
     return found._replace(
         r_low=whole.low,

@@ -17,6 +17,7 @@ from analysis.verdict import LEVEL, ROLE_PRIMARY
 from analysis.within import (
     FEWEST_FREE,
     Residuals,
+    unit_error,
     without_each,
     z_interval,
 )
@@ -151,13 +152,11 @@ def pilot_of(found: Sequence[Finding], items: Sequence[float] = ()) -> Pilot:
 
 
 class Seen(NamedTuple):
-    """r within bases of a simulated study, and without each unit (n,), with its degrees of
-    freedom.
-    """
+    """A simulated study, what its r within bases is said to be, and without each unit (n,)."""
 
+    of: Residuals
     r: float
     left_out: Floats
-    free: int
 
 
 def sees(design: Design, embeddings: int, studies: int, seed: int = 0) -> float:
@@ -166,9 +165,11 @@ def sees(design: Design, embeddings: int, studies: int, seed: int = 0) -> float:
     """
 
     def seen(study: Seen) -> bool:
-        t = abs(atanh(study.r)) / hypot(1 / sqrt(study.free), design.shared)
-        p = 2 * float(scipy.special.stdtr(study.free, -t))
-        return z_interval(*study, shared=design.shared).low > 0 and p < LEVEL / design.family
+        free, error = study.of.free, unit_error(study.of, study.left_out)
+        t = abs(atanh(study.r)) / hypot(1 / sqrt(free), design.shared)
+        p = 2 * float(scipy.special.stdtr(free, -t))
+        found = z_interval(study.r, error, shared=design.shared)
+        return found.low > 0 and p < LEVEL / design.family
 
     return _share(design, embeddings, design.smallest * design.ceiling, seen, studies, seed)
 
@@ -181,7 +182,8 @@ def excludes(design: Design, embeddings: int, studies: int, seed: int = 0) -> fl
     def excluded(study: Seen) -> bool:
         r, left_out = study.r / design.ceiling, study.left_out / design.ceiling
         shared = design.shared / design.ceiling
-        low, high = z_interval(r, left_out, study.free, 1 - 2 * LEVEL, shared)[1:]
+        error = unit_error(study.of, left_out)
+        low, high = z_interval(r, error, 1 - 2 * LEVEL, shared)[1:]
         return -design.smallest < low and high < design.smallest
 
     if not design.excludable:
@@ -203,18 +205,17 @@ def _share(
     if bases * (units - 1) - 1 < FEWEST_FREE:
         return 0.0
     n = bases * units
-    told, leverage, free = np.arange(n), np.full(n, 1 / units), n - bases - 1
+    strata, leverage = np.repeat(np.arange(bases), units), np.full(n, 1 / units)
+    told, free = np.arange(n), n - bases - 1
     rng = np.random.default_rng(seed)
     count = 0
     for _ in range(studies):
         drawn = rng.normal(size=(2, bases, units))
         drawn[1] = r * drawn[0] + sqrt(1 - r * r) * drawn[1]
         u, v = (drawn - drawn.mean(axis=2, keepdims=True)).reshape(2, n)
-        of = Residuals(u, v, leverage, told, free, np.zeros((n, 0)))
+        of = Residuals(u, v, strata, leverage, told, free, np.zeros((n, 0)))
         off = design.shared * float(rng.normal())
-        count += holds(
-            Seen(float(_moved(np.array(of.r), off)), _moved(without_each(of), off), free)
-        )
+        count += holds(Seen(of, float(_moved(np.array(of.r), off)), _moved(without_each(of), off)))
     return count / studies
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from analysis.within import Estimate, without_each, z_interval
+from analysis.within import Estimate, unit_error, without_each, z_interval
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats, Ints
@@ -131,5 +131,5 @@ def corrected(of: Residuals, x: Reliability, y: Reliability, shared: float = 0.0
     value = of.r / ceiling(x, y)
     if abs(value) < 1:  # of r / sqrt(1 - r^2), as one of the corrected r
         shared *= ((1 - of.r**2) / (1 - value**2)) ** 1.5 / ceiling(x, y)
-    r = z_interval(value, left_out, of.free, 0.9, shared)
+    r = z_interval(value, unit_error(of, left_out), 0.9, shared)
     return r._replace(value=max(-1.0, min(1.0, r.value)))

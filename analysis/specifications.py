@@ -337,7 +337,7 @@ def _unit(rows: Floats) -> Floats:
 def _specification(block: Block, group: _Group, number: int) -> Specification:
     x, y = block.x[group.units, group.scores[number]], block.y[group.units, group.gap]
     base = np.unique(block.base[group.units], return_inverse=True)[1]
-    found = interval(residuals(x, y, indicators(base)))
+    found = interval(residuals(x, y, base))
     return Specification(group.levels[number], len(group.units), *found)
 
 

@@ -27,8 +27,8 @@ from analysis.within import (
     indicators,
     interval,
     residuals,
+    unit_error,
     without_each,
-    z_error,
 )
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def centred(values: Floats, base: Ints) -> Floats:
 
 def found_within(x: Floats, y: Floats, base: Ints) -> Evidence:
     """That part of ``evidence`` that decides about signs: r within bases, interval and p."""
-    of = residuals(x, y, indicators(base))
+    of = residuals(x, y, base)
     r = interval(of)
     bases = int(base.max()) + 1
     return Evidence(
@@ -137,7 +137,7 @@ def found_within(x: Floats, y: Floats, base: Ints) -> Evidence:
         within_low=r.low,
         within_high=r.high,
         within_p=permutation_p(of, base, RESAMPLES),
-        within_error=z_error(without_each(of), of.free)[0],
+        within_error=unit_error(of, without_each(of)).size,
     )
 
 

@@ -21,7 +21,7 @@ from analysis.report.__main__ import main as report
 from analysis.results import write_tables
 from analysis.shared_error import Side
 from analysis.studies.correlation import Correlation
-from analysis.within import Residuals, indicators, residuals
+from analysis.within import Residuals, residuals
 from files.tables import read_table
 from tests.analysis.designs import studies
 from tests.analysis.test_specifications import tables_of
@@ -40,9 +40,8 @@ def drawn(
     matrix = np.array([[1, between, r[0]], [between, 1, r[1]], [*r, 1]])
     x1, x2, y = rng.multivariate_normal([0, 0, 0], matrix, size=len(base)).T
     moved = rng.normal(0, 2, size=(3, bases))[:, base]
-    design = indicators(base)
     first, second = (
-        residuals(x + m, y + moved[2], design) for x, m in zip((x1, x2), moved[:2], strict=True)
+        residuals(x + m, y + moved[2], base) for x, m in zip((x1, x2), moved[:2], strict=True)
     )
     return first, second
 
@@ -59,7 +58,6 @@ def on_shared_items(count: int) -> tuple[float, float]:
     """
     rng = np.random.default_rng(5)
     base = np.repeat(np.arange(6), 9)
-    design = indicators(base)
     held = np.zeros(2)
     for _ in range(count):
         scores = rng.normal(size=(2, 54))
@@ -72,7 +70,7 @@ def on_shared_items(count: int) -> tuple[float, float]:
             own[:, None] + of_items @ (weights / weights.sum(axis=0)),
         )
         first, second = (
-            Measured(residuals(x, y.values, design), Side(x, np.zeros((54, 0))), y) for x in scores
+            Measured(residuals(x, y.values, base), Side(x, np.zeros((54, 0))), y) for x in scores
         )
         fixed = [alone(each.of) for each in (first, second)]
         for place, (one, other) in enumerate(((first, second), fixed)):
@@ -110,8 +108,7 @@ def test_the_interval_by_hand() -> None:
         )
         return float(u @ v / sqrt(float((u @ u) * (v @ v))))
 
-    design = indicators(base)
-    first, second = (alone(residuals(x, y, design)) for x in (x1, x2))
+    first, second = (alone(residuals(x, y, base)) for x in (x1, x2))
     found = difference(first, [second])
     everyone = list(range(18))
     assert found.value == pytest.approx(r(x1, everyone) - r(x2, everyone))

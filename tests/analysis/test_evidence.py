@@ -18,7 +18,7 @@ from analysis.evidence import Evidence, evidence, within_interval
 from analysis.joined import rows_of
 from analysis.reliability import trainings
 from analysis.units import Resampled, Rows
-from analysis.within import indicators, residuals, z_interval
+from analysis.within import indicators, residuals, z_error, z_interval
 from tests.analysis.designs import measured, studies
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def test_the_distance_correlation_is_its_equation() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 7))
     y = y + 3 * x
-    of = residuals(x, y, np.ones((7, 1)))
+    of = residuals(x, y, np.zeros(7, dtype=np.intp))
     found = evidence(plain(x, y), resamples=9)
 
     def centred(values: Floats) -> Floats:
@@ -378,7 +378,7 @@ def test_the_interval_across_bases_leaves_each_of_them_out() -> None:
     found = evidence(Rows.of(x, y, np.arange(24), base))
     u, v = (side - np.array([side[base == b].mean() for b in base]) for side in (x, y))
     left_out = [float(np.corrcoef(u[base != b], v[base != b])[0, 1]) for b in range(6)]
-    expected = z_interval(found.within, np.array(left_out), 5)
+    expected = z_interval(found.within, z_error(np.array(left_out), 5))
     assert (found.across_low, found.across_high) == pytest.approx(expected[1:])
     few = evidence(Rows.of(x, y, np.arange(24), np.repeat(np.arange(4), 6)))
     assert math.isnan(few.across_low), "four bases are too few"

@@ -22,7 +22,7 @@ from analysis.pairwise import (
 )
 from analysis.permutation import permutation_p
 from analysis.units import Rows
-from analysis.within import indicators, residuals
+from analysis.within import residuals
 
 values = st.lists(st.integers(-3, 3) | st.floats(-5, 5), min_size=2, max_size=40)
 
@@ -74,7 +74,7 @@ def test_the_normal_limit_is_what_permutations_find(monkeypatch: pytest.MonkeyPa
     x = rng.standard_t(5, size=1500)
     y = 0.05 * x + (1 + np.abs(x)) * rng.normal(size=1500)
     stratum = np.zeros(1500, dtype=np.intp)
-    of = residuals(x, y, indicators(stratum))
+    of = residuals(x, y, stratum)
     drawn = permutation_p(of, stratum, 4999)
     monkeypatch.setattr("analysis.permutation.MOST_PERMUTED", 1000)
     assert permutation_p(of, stratum, 4999) == pytest.approx(drawn, abs=0.03)

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from analysis.permutation import Exchange, orders, permutation_p, permutation_ps
-from analysis.within import Residuals, indicators, residuals
+from analysis.within import Residuals, residuals
 
 Floats = NDArray[np.float64]
 STRATA = np.array([2, 0, 0, 1, 2, 1, 0, 2, 1, 1, 0, 2, 3, 3])
@@ -17,8 +17,8 @@ def left(seed: int, strata: NDArray[np.intp] = STRATA) -> list[Residuals]:
     """What is left of three scores against four gaps, slice by slice."""
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=(3, len(strata))), rng.normal(size=(4, len(strata)))
-    return [residuals(a, b + 0.5 * a, indicators(strata)) for a in x for b in y] + [
-        residuals(a, y[0], indicators(strata)) for a in x
+    return [residuals(a, b + 0.5 * a, strata) for a in x for b in y] + [
+        residuals(a, y[0], strata) for a in x
     ]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from analysis.evidence import evidence
 from analysis.shared_error import SharedError, Side, shared_error
 from analysis.units import Resampled, Rows
-from analysis.within import Residuals, indicators, residuals
+from analysis.within import Residuals, residuals
 
 Floats = NDArray[np.float64]
 BASE = np.repeat(np.arange(4), 6)
@@ -33,17 +33,16 @@ def slope(of: Residuals) -> float:
 
 def literal(x: Floats, y: Floats, moves: Floats, of: NDArray[np.intp] | None = None) -> float:
     """The variance of r / sqrt(1 - r^2) when the gaps of some units alone are moved."""
-    design = indicators(BASE)
     alone = np.zeros_like(moves) if of is not None else moves
     if of is not None:
         alone[of] = moves[of]
-    found = [slope(residuals(x, y + move, design)) for move in alone.T]
+    found = [slope(residuals(x, y + move, BASE)) for move in alone.T]
     return float(np.var(found, ddof=1))
 
 
 def test_it_is_what_resamples_do_together_less_what_they_do_to_each() -> None:
     x, y, moves = measured()
-    of = residuals(x, y, indicators(BASE))
+    of = residuals(x, y, BASE)
     none = np.zeros((24, 0))
     found = shared_error(of, Side(x, none), Side(y, y[:, None] + moves))
     freed = of.freed(moves)
@@ -52,16 +51,14 @@ def test_it_is_what_resamples_do_together_less_what_they_do_to_each() -> None:
     )
     assert math.isnan(found.words)
     assert found.items**2 == pytest.approx(literal(x, y, moves) - each, rel=1e-3)
-    swapped = shared_error(
-        residuals(y, x, indicators(BASE)), Side(y, y[:, None] + moves), Side(x, none)
-    )
+    swapped = shared_error(residuals(y, x, BASE), Side(y, y[:, None] + moves), Side(x, none))
     assert swapped.words == pytest.approx(found.items)
     assert found.whole == found.items
 
 
 def test_what_groups_that_are_left_out_have_is_not_counted_again() -> None:
     x, y, moves = measured()
-    of = residuals(x, y, indicators(BASE))
+    of = residuals(x, y, BASE)
     none, gaps = Side(x, np.zeros((24, 0))), Side(y, y[:, None] + moves)
     freed = of.freed(moves)
     each = sum(literal(x, y, freed, np.flatnonzero(base == BASE)) for base in range(4))
@@ -72,7 +69,7 @@ def test_what_groups_that_are_left_out_have_is_not_counted_again() -> None:
 
 def test_what_shifts_all_alike_or_each_by_itself_is_not_shared() -> None:
     x, y, _ = measured()
-    of = residuals(x, y, indicators(BASE))
+    of = residuals(x, y, BASE)
     rng = np.random.default_rng(1)
     shift: Floats = rng.normal(size=(4, 4_000))[BASE]
     apart: Floats = rng.normal(size=(24, 4_000))
@@ -101,10 +98,10 @@ def test_it_widens_the_interval_and_weakens_the_claim() -> None:
 
 def test_it_is_unknown_with_few_resamples_and_where_r_is_undefined() -> None:
     x, y, moves = measured()
-    of = residuals(x, y, indicators(BASE))
+    of = residuals(x, y, BASE)
     few = Side(y, y[:, None] + moves[:, :49])
     assert shared_error(of, few, few) == pytest.approx(SharedError(), nan_ok=True)
-    flat = residuals(np.ones(24), y, indicators(BASE))
+    flat = residuals(np.ones(24), y, BASE)
     assert shared_error(flat, few, few) == pytest.approx(SharedError(), nan_ok=True)
     assert SharedError().whole == 0
     assert SharedError(0.3, 0.4).whole == pytest.approx(0.5)
