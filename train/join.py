@@ -56,7 +56,8 @@ def join_tables(
             failed = noted is not None and noted.status == "failed"
             why = "its results are no longer in the store" if noted else "did not run"
             outcome = noted if noted and failed else Outcome(plan.key, "failed", why)
-        points.append({"point": plan.key, **plan.point.facts(), **outcome.told(), **plan.keys()})
+        told = {**plan.point.facts(), **plan.options(), **outcome.told(), **plan.keys()}
+        points.append({"point": plan.key, **told})
     return Tables(
         pd.DataFrame(points),
         _stack(intrinsic, ["point"]),

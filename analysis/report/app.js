@@ -206,7 +206,8 @@ if (D.alignments.length) {
     "r within bases of scores that ask about the task's words less r of others, from 8 degrees of freedom on; all other queries: less the mean of their r", { save: "alignment.csv", cards: true }));
 }
 if (D.effects.length) document.getElementById("t-effects").append(table(D.effects, Object.keys(D.effects[0]),
-  "How far each modification, at its largest dose, moved scores, gaps and the task: mean over bases, less the unmodified embedding that each was made from, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where these are known). Every dose and score is in effects.csv.", { cards: true }));
+  "How far each modification, at its largest dose, moved scores, gaps and the task: mean over bases, less the unmodified embedding that each was made from, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where these are known). Every dose and score is in effects.csv." + (D.effects_told && ` Note: ${D.effects_told}.`), { cards: true }));
+else document.getElementById("t-effects").append(D.effects_told);
 await drawn("curves", { curves });
 addEventListener("beforeprint", () => { for (const folded of document.querySelectorAll("details")) folded.open = true; });
 document.getElementById("t-points").append(table(D.points, Object.keys(D.points[0] ?? {}), "Points", { save: "points.csv", scroll: true }));

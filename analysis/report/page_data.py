@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.alignment import Alignment, alignment_table
 from analysis.columns import numbers, text_rows, texts, values_of
 from analysis.effects.estimate import effects
-from analysis.effects.table import arm_table
+from analysis.effects.table import arm_table, means_over
 from analysis.evidence import Evidence
 from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
 from analysis.look import BLACK, SHAPES, palette_of
@@ -33,6 +33,7 @@ from analysis.pooling import meta_analysis
 from analysis.show import estimates
 from analysis.specification_curve import specification_table
 from analysis.verdict import RULES, Judgement
+from files import InputError
 
 if TYPE_CHECKING:
     from analysis.results import Tables
@@ -115,7 +116,7 @@ def page_data(
         "specifications": _records(columns(table, table.columns)),
         "specifications_told": [curve.told() for curve in curves],
         "alignments": _alignments(aligned),
-        "effects": _effects(tables, primary, utility),
+        **_effects(tables, primary, utility),
         "rules": RULES,
         "smallest": smallest,
         "generated": "True" in texts(points, "generated"),
@@ -286,10 +287,15 @@ def _alignments(aligned: Sequence[Alignment]) -> list[dict[str, Json]]:
     return _records(named | columns(table, ALIGNMENT_COLUMNS))
 
 
-def _effects(tables: Tables, primary: Sequence[str], utility: str) -> list[dict[str, Json]]:
-    """How far each modification moved scores, gaps and utility."""
-    table = arm_table(effects(tables, utility), primary)
-    return _records({str(name): texts(table, str(name)) for name in table})
+def _effects(tables: Tables, primary: Sequence[str], utility: str) -> dict[str, Json]:
+    """How far each modification moved scores, gaps and utility; and what is to be said of that."""
+    try:
+        found = effects(tables, utility)
+    except InputError as refusal:
+        return {"effects": [], "effects_told": str(refusal)}
+    table = arm_table(found, primary)
+    rows = _records({str(name): texts(table, str(name)) for name in table})
+    return {"effects": rows, "effects_told": means_over(found)}
 
 
 def _labels(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
