@@ -104,3 +104,25 @@ def test_tables_are_extended_by_points_of_the_same_data_only(tmp_path: Path) -> 
     ] * 3
     challenged = new._replace(points=new.points.assign(challenge="hatecheck"))
     assert list(extended(challenged, tmp_path).points["point"]) == ["b"], "tested on other posts"
+
+
+def test_data_that_were_read_are_known_by_their_content(tmp_path: Path) -> None:
+    def tables(point: str, source: str, **options: str) -> Tables:
+        told = json.dumps({f"posts.{name}": value for name, value in options.items()})
+        facts = {"point": point, "experiment": "e", "task": "t", "source": source}
+        rows = pd.DataFrame([facts | {"task_options": told, "status": "done"}])
+        return Tables(rows, rows[["point"]], rows[["point", "task"]])
+
+    def kept(new: Tables) -> list[str]:
+        return list(extended(new, tmp_path).points["point"])
+
+    write_tables(tmp_path, tables("a", "posts", files="one", text="text"))
+    assert kept(tables("b", "posts", files="one", text="text")) == ["a", "b"]
+    assert kept(tables("b", "renamed", files="one", text="text")) == ["a", "b"]
+    assert kept(tables("b", "posts", files="other", text="text")) == ["b"]
+    assert kept(tables("b", "posts", files="one", text="another column")) == ["b"]
+    assert kept(tables("b", "posts")) == ["b"], "generated"
+    write_tables(tmp_path, tables("a", "hub", path="a/hub", revision="1"))
+    assert kept(tables("b", "hub", path="b/hub", revision="1")) == ["b"]
+    write_tables(tmp_path, tables("a", "generated", stereotype="0.5"))
+    assert kept(tables("b", "generated", stereotype="0.1")) == ["a", "b"], "planted, to be varied"
