@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from analysis.results import Tables
 
+FAILED_SHOWN = 20
 TABLES_FROM = 3  # pairs of groups
 SPREADS = {
     "largest": "largest difference between groups",
@@ -100,11 +101,14 @@ def print_points(
         console.print(note, soft_wrap=True, highlight=False, markup=False)
     console.print(f"{done.sum()} of {len(points)} points done", highlight=False)
     failed = {
-        name: _cells(points[~done], name) for name in (*section, "embedding", *made_from, "status")
+        name: _cells(points[~done][:FAILED_SHOWN], name)
+        for name in (*section, "embedding", *made_from, "status")
     }
     if not done.all():
         title = "not done; the points table holds their errors"
         print_table(title, as_rows(failed), console)
+    if (more := int((~done).sum()) - FAILED_SHOWN) > 0:
+        console.print(f"and {more} more", highlight=False)
 
 
 def _scores(
