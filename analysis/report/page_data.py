@@ -19,9 +19,7 @@ from analysis.naming import (
     ALL,
     DOSE_SIGN,
     GROUPS,
-    KINDS,
     SCORE,
-    SLICE_COLUMNS,
     UNMODIFIED,
     gap_titles,
     group_pairs,
@@ -29,7 +27,6 @@ from analysis.naming import (
     primary_of,
     row_names,
 )
-from analysis.pooling import meta_analysis
 from analysis.show import estimates
 from analysis.specification_curve import specification_table
 from analysis.verdict import RULES, Judgement
@@ -89,7 +86,7 @@ def page_data(
     curves: Sequence[Curve] = (),
     aligned: Sequence[Alignment] = (),
 ) -> dict[str, Json]:
-    """Points, rows, curves, correlations, specifications, alignments and pooled estimates; NaN is
+    """Points, rows, curves, correlations, specifications and alignments; NaN is
     None. Every value is one of the tables' to the last digit.
     """
     points = tables.points
@@ -112,7 +109,6 @@ def page_data(
             | columns(correlations, ("method", *CORRELATION_NUMBERS))
         ),
         "primary": [title for part in main for title in dict.fromkeys(gap_titles(part))],
-        "pooled": pooled(found),
         "specifications": _records(columns(table, table.columns)),
         "specifications_told": [curve.told() for curve in curves],
         "alignments": _alignments(aligned),
@@ -250,30 +246,6 @@ def dose_curves(tables: Tables, utility: str) -> dict[str, Sequence[Json]]:
     repeated = [curves[plain_ones].assign(method=method) for method in methods]
     whole = pd.concat([curves[~plain_ones], *repeated], ignore_index=True)
     return columns(whole, ("embedding", "method", "dose", "what", "kind", "value"))
-
-
-def pooled(found: Sequence[Finding]) -> list[dict[str, Json]]:
-    """For every metric and gap: the random-effects mean of r within bases over embeddings.
-
-    The slices of an embedding's queries share its gaps, so they are one slice here: what is pooled
-    must be independent.
-    """
-    slices: dict[tuple[str, ...], list[Finding]] = {}
-    for each in found:
-        if each.names["query"] == each.names["method"] == ALL != each.names["embedding"]:
-            slices.setdefault(tuple(each.names[name] for name in KINDS), []).append(each)
-    names = pd.DataFrame([parts[0].names for parts in slices.values()], columns=list(SLICE_COLUMNS))
-    scores = row_names(names, ("metric", "convention", "part"), ", ")
-    titles = zip(scores, gap_titles(names), strict=True)
-    rows = []
-    for (score, gap), parts in zip(titles, slices.values(), strict=True):
-        meta = meta_analysis(
-            [each.evidence.within for each in parts],
-            [each.evidence.within_error for each in parts],
-        )
-        told = {name: plain(value) for name, value in meta._asdict().items()}
-        rows.append({"task": parts[0].names["task"], "metric": score, "gap": gap, **told})
-    return rows
 
 
 def _alignments(aligned: Sequence[Alignment]) -> list[dict[str, Json]]:

@@ -376,8 +376,9 @@ def test_two_metrics_share_no_axis_and_no_line(
         "return [...document.querySelectorAll('#forest .role-axis-label text')]"
         ".map((label) => label.textContent).filter((label) => label.includes(','))"
     )
-    assert len(labels) == len(set(labels)) == 2 * 3 * 2, "embeddings, queries and gaps"
+    assert len(labels) == len(set(labels)) == 3 * 3 * 2, "embeddings and all, queries and gaps"
     assert all(label.startswith("m0, ") for label in labels)
+    assert [label.startswith("m0, all, ") for label in labels] == [False] * 12 + [True] * 6
     before = browser.execute_script("return document.querySelector('#by_query').innerHTML")
     choose(browser, "metric", "m1")
     wait(
