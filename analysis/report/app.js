@@ -135,6 +135,7 @@ const specs = figures(D.look, UNMODIFIED, rows, curves, kinds, D.smallest);
 const quiet = { actions: false, logLevel: 1, renderer: rows.length > 3000 ? "canvas" : "svg" };
 async function draw(id, data = {}) {
   const spec = structuredClone(specs[id]);
+  if (id in LABELS) data = { [id]: labelled(id, spec, data[id]) };
   for (const layer of [spec, ...(spec.layer ?? [])]) if (layer.data?.name in data) layer.data = { name: layer.data.name, values: data[layer.data.name] };
   return window.vegaEmbed(`#${id}`, spec, quiet);
 }
