@@ -24,7 +24,9 @@ def with_varied(points: pd.DataFrame, told: Sequence[str]) -> pd.DataFrame:
     alike = list(positions(text_rows(points, told)).values())
     found = {}
     for name in OPTIONS:
-        rows = list(map(options_of, texts(points, name)))
+        cells = texts(points, name)
+        known = {cell: options_of(cell) for cell in dict.fromkeys(cells)}
+        rows = [known[cell] for cell in cells]
         varied: dict[str, None] = {}
         for places in alike:
             group = [rows[place] for place in places]
@@ -39,7 +41,9 @@ def with_varied(points: pd.DataFrame, told: Sequence[str]) -> pd.DataFrame:
 
 
 def options_of(text: str) -> Mapping[str, str]:
-    """The options in a cell, each as JSON. Raises ``InputError`` for one that holds none."""
+    """The options in a cell, texts as they are and others as JSON. Raises ``InputError`` for a cell
+    that holds none.
+    """
     if not text:
         return {}
     told: object = None

@@ -44,7 +44,7 @@ HEADINGS = (
 )
 SETTINGS = (
     *("stereotype", "label_bias", "skew", "label_method", "label_direction", "label_dose"),
-    *("replicate", *OPTIONS),
+    "replicate",
 )
 MADE_FROM = ("embedding", "method", "direction", "dose")
 
@@ -62,7 +62,7 @@ def print_points(
     where gaps are of three pairs of groups or more, or largest differences and ratios were asked
     for, one of each below it; failed points last.
     """
-    points = with_varied(tables.points, (*MADE_FROM, *HEADINGS, *SETTINGS[: -len(OPTIONS)]))
+    points = with_varied(tables.points, (*MADE_FROM, *HEADINGS, *SETTINGS))
     marks: dict[str, str] = {}
     scores, hidden = _scores(tables.intrinsic, marks)
     apart = _apart(tables.extrinsic, primary, marks)
@@ -71,7 +71,7 @@ def print_points(
     flips = _flips(tables.extrinsic)
     spreads = {what: _spreads(tables.extrinsic, kind, marks) for kind, what in SPREADS.items()}
     section = [name for name in HEADINGS if _varies(points, name)]
-    settings = [name for name in SETTINGS if _varies(points, name)]
+    settings = [name for name in (*SETTINGS, *OPTIONS) if _varies(points, name)]
     made_from = [name for name in (*MADE_FROM[1:], *settings, "seed") if name in points]
     done = points["status"] == "done"
     stamp = ", generated data" if "True" in texts(points, "generated") else ""

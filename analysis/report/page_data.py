@@ -86,8 +86,8 @@ def page_data(
     curves: Sequence[Curve] = (),
     aligned: Sequence[Alignment] = (),
 ) -> dict[str, Json]:
-    """Points, rows, curves, correlations, specifications and alignments; NaN is
-    None. Every value is one of the tables' to the last digit.
+    """Points, rows, curves, correlations, specifications, alignments and effects; NaN is None.
+    Every value is one of the tables' to the last digit.
     """
     points = tables.points
     main = [

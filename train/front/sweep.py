@@ -246,7 +246,8 @@ def launch(
             try:
                 returns = launcher.launch([job.overrides for job in batch], initial_job_idx=number)
             except Exception as error:
-                if trouble != (trouble := _told(error)):
+                before, trouble = trouble, _told(error)
+                if trouble != before:
                     log.warning(
                         "the engine stopped, its unfinished points are handed over again: %s",
                         trouble,
