@@ -23,13 +23,15 @@ from analysis.naming import (
     row_names,
     taggers,
 )
-from analysis.show import NOTHING, SCORES_SHOWN, as_rows, estimates, print_table, short
+from analysis.options import OPTIONS, with_varied
+from analysis.show import LEFT, NOTHING, SCORES_SHOWN, as_rows, estimates, print_table, short
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from analysis.results import Tables
 
+FAILED_SHOWN = 20
 TABLES_FROM = 3  # pairs of groups
 SPREADS = {
     "largest": "largest difference between groups",
@@ -44,6 +46,7 @@ SETTINGS = (
     *("stereotype", "label_bias", "skew", "label_method", "label_direction", "label_dose"),
     "replicate",
 )
+MADE_FROM = ("embedding", "method", "direction", "dose")
 
 
 def print_points(
@@ -59,7 +62,7 @@ def print_points(
     where gaps are of three pairs of groups or more, or largest differences and ratios were asked
     for, one of each below it; failed points last.
     """
-    points = tables.points
+    points = with_varied(tables.points, (*MADE_FROM, *HEADINGS, *SETTINGS))
     marks: dict[str, str] = {}
     scores, hidden = _scores(tables.intrinsic, marks)
     apart = _apart(tables.extrinsic, primary, marks)
@@ -68,10 +71,8 @@ def print_points(
     flips = _flips(tables.extrinsic)
     spreads = {what: _spreads(tables.extrinsic, kind, marks) for kind, what in SPREADS.items()}
     section = [name for name in HEADINGS if _varies(points, name)]
-    settings = [name for name in SETTINGS if _varies(points, name)]
-    made_from = [
-        name for name in ("method", "direction", "dose", *settings, "seed") if name in points
-    ]
+    settings = [name for name in (*SETTINGS, *OPTIONS) if _varies(points, name)]
+    made_from = [name for name in (*MADE_FROM[1:], *settings, "seed") if name in points]
     done = points["status"] == "done"
     stamp = ", generated data" if "True" in texts(points, "generated") else ""
     for _, block in points[done].groupby([*section, "embedding"], sort=False, dropna=False):
@@ -86,7 +87,8 @@ def print_points(
                 name: [cells.get(point, NOTHING) for point in texts(block, "point")]
                 for name, cells in found.items()
             }
-            print_table(f"{title}: {what}{told}", as_rows(columns), console, blanks=1)
+            left = {*LEFT, *OPTIONS}
+            print_table(f"{title}: {what}{told}", as_rows(columns), console, left=left, blanks=1)
             console.print()
     for reason, mark in marks.items():
         console.print(f"{mark} {reason}", soft_wrap=True, highlight=False, markup=False)
@@ -99,11 +101,14 @@ def print_points(
         console.print(note, soft_wrap=True, highlight=False, markup=False)
     console.print(f"{done.sum()} of {len(points)} points done", highlight=False)
     failed = {
-        name: _cells(points[~done], name) for name in (*section, "embedding", *made_from, "status")
+        name: _cells(points[~done][:FAILED_SHOWN], name)
+        for name in (*section, "embedding", *made_from, "status")
     }
     if not done.all():
         title = "not done; the points table holds their errors"
         print_table(title, as_rows(failed), console)
+    if (more := int((~done).sum()) - FAILED_SHOWN) > 0:
+        console.print(f"and {more} more", highlight=False)
 
 
 def _scores(

@@ -56,8 +56,9 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
     ``extrinsic.resampling``). It is NaN where a resample lacks support, and empty for values, AUCs
     and undefined gaps.
 
-    Raises ``InputError`` for a missing column, a value other than 0 and 1, a missing id, and a
-    privileged or unprivileged group without rows.
+    Raises ``InputError`` for a missing column, a value other than 0 and 1, a missing id, a
+    privileged or unprivileged group without rows, and another that ``gaps`` names and the column
+    does not know.
     """
     return as_table(gap_rows(predictions, gaps))
 

@@ -39,7 +39,7 @@ class Gaps(Fileless):
     group (``each``); all other items and each group (``rest``: without it, those of no group
     included); the two groups that are furthest apart (``largest``: their difference, and the ratio
     of the smaller value to the larger). ``groups``: those compared with the rest, with the
-    privileged and with one another; empty: all that there are.
+    privileged and with one another, which must be there; empty: all that there are.
 
     ``measures``: of ``extrinsic.measures.MEASURES``, ``extrinsic.ranking.RANKINGS`` (which need
     scores; those against the background are values only, for they compare a group with all others

@@ -123,8 +123,9 @@ def _group_names(predictions: pd.DataFrame, gaps: Gaps) -> pd.Series[str]:
     for name, what in taken.items():
         if name in present:
             raise InputError(f"a group is called {name!r}, the name of {what}; rename it")
-    for wanted in gaps.named:
-        if wanted not in present:
+    known = {*present, *_empty_categories(predictions)}
+    for wanted in (*gaps.named, *gaps.groups):
+        if wanted not in (present if wanted in gaps.named else known):
             listed = ", ".join(repr(name) for name in present) or "none"
             raise InputError(
                 f"no rows of group {wanted!r}{nearest(wanted, present)}; groups present: {listed}"

@@ -123,7 +123,9 @@ class FoundQuery:
 def find_query(
     vectors: KeyedVectors, query: Query, takes: Callable[[str], bool], *, case: str
 ) -> FoundQuery:
-    """The query's word sets in the roles that ``takes`` accepts, looked up as ``find`` does."""
+    """The query's word sets in the roles that ``takes`` accepts, looked up as ``find`` does; with
+    ``case="lower"`` a word that is excluded is so as written and in lower case.
+    """
     sets = {
         role: find_set(vectors, wordset, case=case)
         for role, wordset in query.sets.items()
@@ -131,5 +133,7 @@ def find_query(
     }
     pairs = sets["pairs"].items if "pairs" in sets else []
     excluded = query[EXCLUDED].words if EXCLUDED in query.sets else ()
+    if case == "lower":
+        excluded = (*excluded, *map(str.lower, excluded))
     left_out = frozenset([*(word for pair in pairs for word in pair), *excluded])
     return FoundQuery(query, vectors, sets, left_out)

@@ -5,13 +5,15 @@ come to.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from extrinsic.task_words import FROM_TASK
 from files import InputError, choice, nearest
+from files.digest import digest_of
 from files.language import require_one_language
 from intrinsic.metric import Metric
 from intrinsic.probe import Probe
@@ -141,6 +143,31 @@ class Plan:
         """The columns that name the point's results in the store."""
         named = {f"{name}_key": stage.key for name, stage in self.subject.items()}
         return named | {"extrinsic_key": self.task.key if self.task else ""}
+
+    def options(self) -> dict[str, str]:
+        """The columns that tell every option of its stages but the seed, and the digest of what
+        they read, as JSON: those of the unmodified subject, what the subject has besides, and what
+        the task has besides. What no other column tells is told here.
+        """
+        subject = _options(self.subject.values())
+        base = _options([self.subject["base"]]) if "base" in self.subject else subject
+        task = _options([self.task] if self.task else [])
+        of = {
+            "base_options": base,
+            "method_options": {k: v for k, v in subject.items() if base.get(k) != v},
+            "task_options": {k: v for k, v in task.items() if subject.get(k) != v},
+        }
+        return {name: json.dumps(told, sort_keys=True) for name, told in of.items()}
+
+
+def _options(ends: Iterable[Stage]) -> dict[str, object]:
+    """``STAGE.OPTION`` of the stages and all they rest on."""
+    found: dict[str, object] = {}
+    for stage in (each for end in ends for each in end.ancestry().values()):
+        found |= {f"{stage.name}.{name}": value for name, value in stage.params.items()}
+        if stage.files:  # of those that go by another name the bytes are the same
+            found[f"{stage.name}.files"] = digest_of(sorted(stage.files.values()))[:8]
+    return found
 
 
 def plan_point(point: Point, store: Store) -> Plan:

@@ -27,9 +27,11 @@ import numpy as np
 import scipy
 
 from analysis.columns import lists, numbers, text_rows
-from analysis.joined import SETTINGS, origins
+from analysis.joined import DRAWN, SETTINGS, origins
 from analysis.naming import ALL, DOSE_SIGN, GAP, ORIGINAL, SCORE, UNMODIFIED, UTILITY
+from analysis.options import OPTIONS, with_varied
 from analysis.within import Estimate
+from files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,8 +43,9 @@ FEWEST_CLUSTERS = 3
 FEWEST_RESAMPLES = 50
 ROUNDING = 1e-9
 # Embeddings are compared where these are the same; a score knows only the last
-SHARED = (*SETTINGS, "generated")
-ARM = ("method", "wordset", "direction", "dose")
+SHARED = (*SETTINGS, "task_options", "generated")
+ARM = ("method", "wordset", "method_options", "direction", "dose")
+BASE = ("embedding", "corpus", "base_options")
 OUTCOME = ("side", *SCORE, *GAP)
 DEBIASED, OVERBIASED = DOSE_SIGN
 
@@ -67,21 +70,25 @@ class Effect(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One modified embedding less its reference, and the same over resamples, (resamples,)."""
+    """A base modified less its reference, and the same over resamples, (resamples,)."""
 
     embedding: str
     base: str
     cluster: str
+    units: int
     reference: float
     change: float
     resampled: Floats
 
 
 class Cell(NamedTuple):
-    """An outcome of one embedding: the mean over its rows (replicates), over resamples too."""
+    """An outcome of a base as modified or not: the mean over its rows (replicates, and embeddings
+    that differ in the seed of what modified them), over resamples too.
+    """
 
     embedding: str
     cluster: str
+    units: int
     value: float
     resampled: Floats
 
@@ -92,7 +99,9 @@ Cells = dict[Names, dict[Names, dict[str, Cell]]]  # by settings and outcome, ar
 
 def effects(tables: Tables, utility: str = UTILITY) -> list[Effect]:
     """The effect of every modification (method, words, direction and dose) on every score, gap and
-    on the ``utility`` over all items, over all embeddings and by training algorithm.
+    on the ``utility`` over all items, over all embeddings and by training algorithm. What is
+    compared shares every option of the method and the task. Raises ``InputError`` where the tables
+    do not tell what results of one modification differ in.
 
     Where posts to learn from were changed too, embeddings are compared that have the same.
     """
@@ -100,10 +109,10 @@ def effects(tables: Tables, utility: str = UTILITY) -> list[Effect]:
     for outcome, arms in _cells(tables, utility).items():
         references = arms.pop((UNMODIFIED,), {})
         for arm, modified in arms.items():
-            method, words, direction, dose = arm
+            *of_method, direction, dose = arm
             pairs = [(ORIGINAL, references)]
             if direction == OVERBIASED:
-                pairs.append((DEBIASED, arms.get((method, words, DEBIASED, dose), {})))
+                pairs.append((DEBIASED, arms.get((*of_method, DEBIASED, dose), {})))
             for against, reference in pairs:
                 changes = list(_changes(modified, reference))
                 names = dict(zip((*SHARED, *OUTCOME, *ARM), (*outcome, *arm), strict=True))
@@ -120,7 +129,7 @@ def _changes(modified: Mapping[str, Cell], reference: Mapping[str, Cell]) -> Ite
         known = min(len(cell.resampled), len(before.resampled))
         moved = cell.resampled[:known] - before.resampled[:known]
         change = cell.value - before.value
-        yield Change(cell.embedding, base, cell.cluster, before.value, change, moved)
+        yield Change(cell.embedding, base, cell.cluster, cell.units, before.value, change, moved)
 
 
 def _by_embedding(changes: Sequence[Change]) -> Iterator[tuple[str, list[Change]]]:
@@ -152,7 +161,7 @@ def _effect(
         names,
         embedding,
         against,
-        n_embeddings=len(changes),
+        n_embeddings=sum(each.units for each in changes),
         n_bases=len({each.base for each in changes}),
         n_clusters=len(size),
         reference=float(means(np.array([each.reference for each in changes])).mean()),
@@ -190,11 +199,11 @@ def mean_change(own: Floats, resampled: Floats) -> tuple[Estimate, str]:
 
 
 def _cells(tables: Tables, utility: str) -> Cells:
-    """What is known of every outcome of every embedding."""
-    points = tables.points[tables.points["status"] == "done"]
-    points = points.assign(**origins(points))
+    """What is known of every outcome of every base, as modified or not."""
+    points = _told(tables.points[tables.points["status"] == "done"])
     origin = dict(zip(points["point"], text_rows(points, ("base", "cluster", "unit")), strict=True))
-    told = dict(zip(points["point"], text_rows(points, ("embedding", *ARM)), strict=True))
+    arm_of = dict(zip(points["point"], text_rows(points, ARM), strict=True))
+    name_of = dict(zip(points["point"], _base_names(points), strict=True))
     settings = dict(zip(points["point"], text_rows(points, SHARED), strict=True))
     rows: dict[tuple[Names, Names, str], list[tuple[Names, float, Floats]]] = {}
     seen = set()
@@ -206,27 +215,62 @@ def _cells(tables: Tables, utility: str) -> Cells:
             if point not in origin:
                 continue
             base, cluster, unit = origin[point]
-            embedding, *arm = told[point]
-            known = settings[point]
+            arm, known = arm_of[point], settings[point]
             if of_score:
                 known = (*[""] * (len(known) - 1), known[-1])
             if of_score and (unit, *outcome) in seen:  # of several tasks on one embedding
                 continue
             seen.add((unit, *outcome))
-            at = (UNMODIFIED,) if arm[0] == UNMODIFIED else tuple(arm)
+            at = (UNMODIFIED,) if arm[0] == UNMODIFIED else arm
             key = ((*known, *outcome), at, base)
-            rows.setdefault(key, []).append(((embedding, cluster), value, drawn))
+            rows.setdefault(key, []).append(((name_of[point], cluster, unit), value, drawn))
     found: Cells = {}
     for (outcome_key, at, base), each in rows.items():
-        (embedding, cluster), *_ = (names for names, _, _ in each)
+        (name, cluster, _), *_ = (names for names, _, _ in each)
         cell = Cell(
-            embedding,
+            name,
             cluster,
+            len({unit for (_, _, unit), _, _ in each}),
             float(np.mean([value for _, value, _ in each])),
             np.mean([drawn for _, _, drawn in each], axis=0),
         )
         found.setdefault(outcome_key, {}).setdefault(at, {})[base] = cell
     return found
+
+
+def _told(points: pd.DataFrame) -> pd.DataFrame:
+    """The points with their origins and those options that no other column tells. Raises
+    ``InputError`` where points of one base, modified alike, differ in nothing that the table tells.
+    """
+    told = [name for name in (*SHARED, *BASE, *ARM) if name not in OPTIONS]
+    points = with_varied(points.assign(**origins(points)), told)
+    same: dict[Names, set[Names]] = {}
+    made = text_rows(points, ("unit", "extrinsic_key"))
+    for key, each in zip(text_rows(points, (*SHARED, *ARM, "base", *DRAWN)), made, strict=True):
+        same.setdefault(key, set()).add(each)
+    for key, results in same.items():
+        if len(results) > 1:
+            arm = " ".join(filter(None, key[len(SHARED) : len(SHARED) + len(ARM)]))
+            raise InputError(
+                f"{len(results)} results of one unmodified embedding are {arm}, and the points"
+                " table does not tell what they differ in; run the experiment again for one that"
+                " does"
+            )
+    return points
+
+
+def _base_names(points: pd.DataFrame) -> list[str]:
+    """For each point its training algorithm; with the corpus where one has several, and with the
+    options in which its unmodified embeddings differ.
+    """
+    several: dict[str, set[str]] = {}
+    rows = text_rows(points, BASE)
+    for embedding, corpus, _ in rows:
+        several.setdefault(embedding, set()).add(corpus)
+    return [
+        " ".join(filter(None, (embedding, corpus if len(several[embedding]) > 1 else "", options)))
+        for embedding, corpus, options in rows
+    ]
 
 
 def _outcomes(tables: Tables, utility: str) -> Iterator[pd.DataFrame]:

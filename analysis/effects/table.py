@@ -58,7 +58,8 @@ def arm_table(found: Sequence[Effect], primary: Sequence[str]) -> pd.DataFrame:
         cell=list(map(estimate, *parts, digits)),
         of=row_names(table, vary) if vary else "",
     )
-    arm = [name for name in ARM if name != "wordset" or len({*texts(table, name)}) > 1]
+    plain = ("method", "direction", "dose")
+    arm = [name for name in ARM if name in plain or len({*texts(table, name)}) > 1]
     bases = told.groupby(arm, sort=False)["n_bases"].max().astype(str).rename("bases").to_frame()
     of_score = told["side"] == "score"
     scores = _wide(told[of_score], arm)
@@ -94,6 +95,14 @@ def _score_titles(table: pd.DataFrame) -> list[str]:
     return [" ".join(each) if several else each[1] for each in names]
 
 
+def means_over(found: Sequence[Effect]) -> str:
+    """What is to be said where unmodified embeddings differ in more than algorithm and seed."""
+    bases = [name for name in dict.fromkeys(each.embedding for each in found) if name != ALL]
+    if not any(" " in name for name in bases):
+        return ""
+    return f"these are means over {'; '.join(bases)}; each by itself in {TABLE}"
+
+
 def write_effects(
     found: Sequence[Effect], primary: Sequence[str], path: Path, console: Console
 ) -> Path:
@@ -112,6 +121,8 @@ def write_effects(
         if hidden := scores[SCORES_SHOWN:]:
             told = f"not shown, but in {path.name}: {', '.join(hidden)}"
             console.print(told, soft_wrap=True, highlight=False, markup=False)
+        if over := means_over(found):
+            console.print(over, soft_wrap=True, highlight=False, markup=False)
     with atomic_path(path) as work:
         write_csv(effect_table(found), work)
     return path

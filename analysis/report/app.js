@@ -108,11 +108,10 @@ async function takeApart() { // scores of two metrics share no axis, and gaps of
   const alike = (row) => row.task === chosen.task && (row.metric === chosen.metric || row.metric.startsWith(`${chosen.metric}, `));
   const several = ["task", "metric"].filter((name) => distinct(rows.map((row) => row[name])).length > 1);
   const panels = { rows: rows.filter(alike) };
-  const forest = [
-    ...D.correlations.filter((row) => alike(row) && row.method === ALL && row.embedding !== ALL && row.query !== ALL)
-      .map((row) => ({ slice: sliced(row, [...several, "embedding", "query", "gap"]), kind: "slice", ...r(row) })),
-    ...together.filter(alike).map((row) => ({ slice: `together: ${row.metric}, ${row.gap}`, r: row.r, low: row.low, high: row.high, n_units: row.m, kind: "pooled" })),
-  ].filter((row) => row.r !== null);
+  const whole = D.correlations.filter((row) => alike(row) && row.method === ALL && row.query !== ALL);
+  const forest = [...whole.filter((row) => row.embedding !== ALL), ...whole.filter((row) => kinds.forest.length > 1 && row.embedding === ALL)]
+    .map((row) => ({ slice: sliced(row, [...several, "embedding", "query", "gap"]), kind: row.embedding === ALL ? "together" : "slice", ...r(row) }))
+    .filter((row) => row.r !== null);
   for (const [id, data] of Object.entries({ by_query: panels, by_method: panels, by_embedding: panels, forest: { forest } })) {
     apart[id]?.finalize();
     const figure = document.getElementById(id).closest("figure");
@@ -131,12 +130,12 @@ function select(brush) {
 
 const curves = expand(D.curves);
 const verdicts = D.correlations.filter((row) => row.role === "primary");
-const together = D.pooled.filter((row) => row.r !== null);
-const kinds = { primary: distinct(verdicts.map((row) => row.verdict)), forest: together.length ? ["slice", "pooled"] : ["slice"] };
+const kinds = { primary: distinct(verdicts.map((row) => row.verdict)), forest: distinct(D.points.map((row) => row.embedding)).length > 1 ? ["slice", "together"] : ["slice"] };
 const specs = figures(D.look, UNMODIFIED, rows, curves, kinds, D.smallest);
 const quiet = { actions: false, logLevel: 1, renderer: rows.length > 3000 ? "canvas" : "svg" };
 async function draw(id, data = {}) {
   const spec = structuredClone(specs[id]);
+  if (id in LABELS) data = { [id]: labelled(id, spec, data[id]) };
   for (const layer of [spec, ...(spec.layer ?? [])]) if (layer.data?.name in data) layer.data = { name: layer.data.name, values: data[layer.data.name] };
   return window.vegaEmbed(`#${id}`, spec, quiet);
 }
@@ -180,8 +179,6 @@ window.reportReady = performance.now();
 
 if (rows.length) {
   await takeApart();
-  if (together.length) document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "reason"],
-    "m embeddings pooled by random effects (r, 95% interval, tau2 on the scale of z, i2: share of heterogeneity), from 4 on", { cards: true }));
   document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
 }
 document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MADE.slice(1), "groups", "by group", "reason"],
@@ -206,7 +203,8 @@ if (D.alignments.length) {
     "r within bases of scores that ask about the task's words less r of others, from 8 degrees of freedom on; all other queries: less the mean of their r", { save: "alignment.csv", cards: true }));
 }
 if (D.effects.length) document.getElementById("t-effects").append(table(D.effects, Object.keys(D.effects[0]),
-  "How far each modification, at its largest dose, moved scores, gaps and the task: mean over bases, less the unmodified embedding that each was made from, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where these are known). Every dose and score is in effects.csv.", { cards: true }));
+  "How far each modification, at its largest dose, moved scores, gaps and the task: mean over bases, less the unmodified embedding that each was made from, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where these are known). Every dose and score is in effects.csv." + (D.effects_told && ` Note: ${D.effects_told}.`), { cards: true }));
+else document.getElementById("t-effects").append(D.effects_told);
 await drawn("curves", { curves });
 addEventListener("beforeprint", () => { for (const folded of document.querySelectorAll("details")) folded.open = true; });
 document.getElementById("t-points").append(table(D.points, Object.keys(D.points[0] ?? {}), "Points", { save: "points.csv", scroll: true }));

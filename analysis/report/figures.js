@@ -13,10 +13,29 @@ const TOLD = {
   gap: "measure", groups: "groups", y: "gap", y_interval: "gap, 95% interval", by_group: "by group", support: "items behind the gap",
 };
 // Colours and shapes of verdicts and estimates; none is that of a method.
-const KINDS = { supports: ["#00603c", "circle"], contradicts: ["#a03000", "triangle-up"], negligible: ["#5a3d99", "square"], "cannot tell": ["#777", "diamond"], slice: ["#777", "circle"], pooled: ["#222", "diamond"] };
+const KINDS = { supports: ["#00603c", "circle"], contradicts: ["#a03000", "triangle-up"], negligible: ["#5a3d99", "square"], "cannot tell": ["#777", "diamond"], slice: ["#777", "circle"], together: ["#222", "diamond"] };
 const tooltip = Object.entries(TOLD).map(([field, title]) => ({ field, title, ...(["x", "y"].includes(field) ? { format: ".3f" } : {}) }));
 const quantitative = (field, title, more = {}) => ({ field, type: "quantitative", title, ...more });
 const nominal = (field, title = null, more = {}) => ({ field, type: "nominal", title, ...more });
+// A label is told whole, over as many lines as it takes; a name longer than a line is broken.
+const LINE = window.innerWidth < 640 ? 28 : 46, LINE_HEIGHT = 14;
+const pieces = (word) => word.match(new RegExp(`.{1,${LINE}}`, "gu")) ?? [];
+const lines = (label) => label.split(" ").flatMap(pieces).reduce((found, piece) => {
+  const last = found.at(-1);
+  return last !== undefined && last.length + 1 + piece.length <= LINE ? [...found.slice(0, -1), `${last} ${piece}`] : [...found, piece];
+}, []);
+const WHOLE = {
+  labelExpr: "split(datum.label, '\\n')", labelLimit: 0, labelLineHeight: LINE_HEIGHT,
+  labelOffset: { expr: `${-LINE_HEIGHT / 2} * (length(split(datum.label, '\\n')) - 1)` },
+};
+const LABELS = { primary: "slice", forest: "slice", gaps: "made" };
+// The rows of such a figure with their labels, and its spec with room for the label of most lines.
+function labelled(id, spec, rows) {
+  const labels = rows.map((row) => lines(row[LABELS[id]]));
+  const body = spec.spec ?? spec;
+  body.height = { step: body.height.step + LINE_HEIGHT * (Math.max(...labels.map((label) => label.length)) - 1) };
+  return rows.map((row, i) => ({ ...row, label: labels[i].join("\n") }));
+}
 const free = { scale: { zero: false, nice: true, padding: 8 }, axis: { tickCount: 5 } }; // points whole within the frame
 const zeroRule = { mark: { type: "rule", color: "#888", strokeDash: [4, 3] }, encoding: { y: { datum: 0 } } };
 
@@ -57,8 +76,8 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
     },
   });
   const kind = (look, kinds) => nominal("kind", null, { scale: { domain: kinds, range: kinds.map((name) => KINDS[name][look === "range" ? 0 : 1]) } });
-  // The correlation of every slice with its interval, and the pooled one below.
-  const slice = nominal("slice", null, { sort: null, axis: { labelLimit: 320 } });
+  // The correlation of every slice with its interval, those of all embeddings below.
+  const slice = nominal("label", null, { sort: null, axis: WHOLE });
   const r = quantitative("r", "r within bases", { scale: { domain: [-1.04, 1.04], nice: false }, axis: { values: [-1, -0.5, 0, 0.5, 1] } });
   const numbers = ["r", "low", "high"].map((field) => ({ field, format: ".3f" }));
   const forest = (name, kinds, at = []) => ({
@@ -77,7 +96,7 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
     ],
   });
   // Where no score could be had: the gaps of every embedding.
-  const made = nominal("made", null, { sort: null, axis: { labelLimit: 260 } });
+  const made = nominal("label", null, { sort: null, axis: WHOLE });
   const gaps = {
     data: { name: "gaps" }, facet: { column: { field: "gap", type: "nominal", title: null, sort: null } },
     spec: {

@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.alignment import Alignment, alignment_table
 from analysis.columns import numbers, text_rows, texts, values_of
 from analysis.effects.estimate import effects
-from analysis.effects.table import arm_table
+from analysis.effects.table import arm_table, means_over
 from analysis.evidence import Evidence
 from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
 from analysis.look import BLACK, SHAPES, palette_of
@@ -19,9 +19,7 @@ from analysis.naming import (
     ALL,
     DOSE_SIGN,
     GROUPS,
-    KINDS,
     SCORE,
-    SLICE_COLUMNS,
     UNMODIFIED,
     gap_titles,
     group_pairs,
@@ -29,10 +27,10 @@ from analysis.naming import (
     primary_of,
     row_names,
 )
-from analysis.pooling import meta_analysis
 from analysis.show import estimates
 from analysis.specification_curve import specification_table
 from analysis.verdict import RULES, Judgement
+from files import InputError
 
 if TYPE_CHECKING:
     from analysis.results import Tables
@@ -88,8 +86,8 @@ def page_data(
     curves: Sequence[Curve] = (),
     aligned: Sequence[Alignment] = (),
 ) -> dict[str, Json]:
-    """Points, rows, curves, correlations, specifications, alignments and pooled estimates; NaN is
-    None. Every value is one of the tables' to the last digit.
+    """Points, rows, curves, correlations, specifications, alignments and effects; NaN is None.
+    Every value is one of the tables' to the last digit.
     """
     points = tables.points
     main = [
@@ -111,11 +109,10 @@ def page_data(
             | columns(correlations, ("method", *CORRELATION_NUMBERS))
         ),
         "primary": [title for part in main for title in dict.fromkeys(gap_titles(part))],
-        "pooled": pooled(found),
         "specifications": _records(columns(table, table.columns)),
         "specifications_told": [curve.told() for curve in curves],
         "alignments": _alignments(aligned),
-        "effects": _effects(tables, primary, utility),
+        **_effects(tables, primary, utility),
         "rules": RULES,
         "smallest": smallest,
         "generated": "True" in texts(points, "generated"),
@@ -251,30 +248,6 @@ def dose_curves(tables: Tables, utility: str) -> dict[str, Sequence[Json]]:
     return columns(whole, ("embedding", "method", "dose", "what", "kind", "value"))
 
 
-def pooled(found: Sequence[Finding]) -> list[dict[str, Json]]:
-    """For every metric and gap: the random-effects mean of r within bases over embeddings.
-
-    The slices of an embedding's queries share its gaps, so they are one slice here: what is pooled
-    must be independent.
-    """
-    slices: dict[tuple[str, ...], list[Finding]] = {}
-    for each in found:
-        if each.names["query"] == each.names["method"] == ALL != each.names["embedding"]:
-            slices.setdefault(tuple(each.names[name] for name in KINDS), []).append(each)
-    names = pd.DataFrame([parts[0].names for parts in slices.values()], columns=list(SLICE_COLUMNS))
-    scores = row_names(names, ("metric", "convention", "part"), ", ")
-    titles = zip(scores, gap_titles(names), strict=True)
-    rows = []
-    for (score, gap), parts in zip(titles, slices.values(), strict=True):
-        meta = meta_analysis(
-            [each.evidence.within for each in parts],
-            [each.evidence.within_error for each in parts],
-        )
-        told = {name: plain(value) for name, value in meta._asdict().items()}
-        rows.append({"task": parts[0].names["task"], "metric": score, "gap": gap, **told})
-    return rows
-
-
 def _alignments(aligned: Sequence[Alignment]) -> list[dict[str, Json]]:
     """What scores gain that ask about the task's words."""
     table = alignment_table(aligned)
@@ -286,10 +259,15 @@ def _alignments(aligned: Sequence[Alignment]) -> list[dict[str, Json]]:
     return _records(named | columns(table, ALIGNMENT_COLUMNS))
 
 
-def _effects(tables: Tables, primary: Sequence[str], utility: str) -> list[dict[str, Json]]:
-    """How far each modification moved scores, gaps and utility."""
-    table = arm_table(effects(tables, utility), primary)
-    return _records({str(name): texts(table, str(name)) for name in table})
+def _effects(tables: Tables, primary: Sequence[str], utility: str) -> dict[str, Json]:
+    """How far each modification moved scores, gaps and utility; and what is to be said of that."""
+    try:
+        found = effects(tables, utility)
+    except InputError as refusal:
+        return {"effects": [], "effects_told": str(refusal)}
+    table = arm_table(found, primary)
+    rows = _records({str(name): texts(table, str(name)) for name in table})
+    return {"effects": rows, "effects_told": means_over(found)}
 
 
 def _labels(table: pd.DataFrame) -> dict[str, Sequence[Json]]:

@@ -111,8 +111,9 @@ class Correlation(Fileless):
         written = write_conclusions(folder, {"correlations": table})
         if joined is not None and len(tables.points) >= FEWEST:
             print_correlations(found, console)
-        if moved := effects(tables, self.utility):
-            written.append(write_effects(moved, self.primary, folder / TABLE, console))
+        with _said("what modifications did is not told", console):
+            if moved := effects(tables, self.utility):
+                written.append(write_effects(moved, self.primary, folder / TABLE, console))
         if joined is None or len(tables.points) < FEWEST:
             return written
         written += self._cross(joined, folder, console)

@@ -178,6 +178,7 @@ class Projection(Metric):
         roles={"pairs": "base pairs", "excluded?": "words left out"},
         asks=("professions_she_he",),
     )
+    version: ClassVar[int] = 4
 
     along: Along = "first"
     vocabulary: Searched = 50_000

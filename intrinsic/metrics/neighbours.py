@@ -73,6 +73,8 @@ def illicit_proximity(
 class _Neighbours(Metric):
     """What the metrics of neighbours share: how many, and in how much of the vocabulary."""
 
+    version: ClassVar[int] = 4
+
     neighbours: Annotated[Count, doc("number of nearest neighbours of each word")] = 100
     vocabulary: Searched = 50_000
 

@@ -103,6 +103,7 @@ class Clustering(Metric):
         roles=ROLES,
         asks=("professions_she_he",),
     )
+    version: ClassVar[int] = 4
 
     most: Most = 500
     vocabulary: Searched = 50_000
@@ -134,6 +135,7 @@ class Classification(Metric):
         roles=ROLES,
         asks=("professions_she_he",),
     )
+    version: ClassVar[int] = 4
 
     most: Most = 2_500
     train: Annotated[int, Ge(2), doc("number of words trained on, half of each side")] = 1_000

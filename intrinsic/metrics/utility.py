@@ -178,6 +178,7 @@ class GeneratedAnalogies(Metric):
         roles={"pairs": "base pairs", "excluded?": "words left out"},
         asks=("professions_she_he",),
     )
+    version: ClassVar[int] = 4
 
     vocabulary: Searched = 5_000
     most: Annotated[Count, doc("number of pairs with the largest scores")] = 100

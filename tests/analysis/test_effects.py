@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from io import StringIO
+from itertools import product
 from math import isnan, sqrt
 from typing import TYPE_CHECKING
 
@@ -45,9 +47,19 @@ class Made:
         label_dose: float = 0,
         replicate: int = 0,
         resampled: Floats | None = None,
+        epochs: int = 5,
+        dim: int = 300,
+        regularisation: float = 1.0,
+        drawn: int = 0,
+        told: bool = True,
     ) -> None:
         method, direction, dose = arm
-        base = f"{embedding} {seed}"
+        base = f"{embedding} {seed} {dim}"
+        options = {
+            "base_options": json.dumps({"vectors.dim": dim}),
+            "method_options": json.dumps({"modified.epochs": epochs} if dose else {}),
+            "task_options": json.dumps({"predictions.C": regularisation}),
+        }
         self.rows.append(
             {
                 "point": str(len(self.rows)),
@@ -61,9 +73,12 @@ class Made:
                 "label_dose": label_dose,
                 "status": "done",
                 "generated": False,
-                "vectors_key": f"{base} {arm}",
+                "seed": drawn,
+                **(options if told else {}),
+                "vectors_key": f"{base} {arm} {epochs if dose else 5} {drawn if dose else 0}",
                 "base_key": base,
                 "corpus_key": str(seed),
+                "extrinsic_key": str(len(self.rows)),
                 "score": score,
                 "gap": gap,
                 "resampled": [] if resampled is None else [float(each) for each in resampled],
@@ -165,6 +180,84 @@ def test_replicates_are_one_value_and_labels_are_kept_apart() -> None:
     assert [each.n_embeddings for each in rows] == [1, 1]
     scores = [each for each in effects(made.tables()) if each.names["side"] == "score"]
     assert [each.change for each in scores] == [-1]
+
+
+def test_what_the_modifications_of_one_base_differ_in_is_part_of_the_row() -> None:
+    made = Made()
+    for seed in range(3):
+        made.add(seed, PLAIN, 0, 0)
+        for epochs, gap in ((1, 0.1), (5, 0.3)):
+            made.add(seed, DOWN, -epochs, gap, epochs=epochs)
+            made.add(seed, UP, epochs, 3 * gap, epochs=epochs)
+    rows = [each for each in effects(made.tables()) if each.names["side"] == "gap"]
+    assert {
+        (each.names["direction"], each.names["method_options"], each.against): each.change
+        for each in rows
+    } == pytest.approx(
+        {
+            ("debias", "modified.epochs=1", "unmodified"): 0.1,
+            ("debias", "modified.epochs=5", "unmodified"): 0.3,
+            ("overbias", "modified.epochs=1", "unmodified"): 0.3,
+            ("overbias", "modified.epochs=5", "unmodified"): 0.9,
+            ("overbias", "modified.epochs=1", "debias"): 0.2,
+            ("overbias", "modified.epochs=5", "debias"): 0.6,
+        }
+    )
+    assert {each.n_embeddings for each in rows} == {3}
+    shown = arm_table(effects(made.tables()), ("recall",))
+    assert sorted(shown["method_options"]) == ["modified.epochs=1"] * 2 + ["modified.epochs=5"] * 2
+
+
+def test_bases_and_tasks_that_differ_in_an_option_are_told_apart(tmp_path: Path) -> None:
+    made = Made()
+    for seed, dim, regularisation in product(range(3), (50, 300), (0.1, 1.0)):
+        for arm, score in ((PLAIN, 0), (DOWN, -dim)):
+            gap = -score * regularisation
+            made.add(seed, arm, score, gap, dim=dim, regularisation=regularisation)
+    results = effects(made.tables())
+    changes = {
+        (each.names["side"], each.names["task_options"], each.embedding): each.change
+        for each in results
+        if each.names["side"] != "utility"
+    }
+    small, large = (f"word2vec vectors.dim={dim}" for dim in (50, 300))
+    assert changes == pytest.approx(
+        {
+            ("score", "", "all"): -175,
+            ("score", "", small): -50,
+            ("score", "", large): -300,
+            ("gap", "predictions.C=0.1", "all"): 17.5,
+            ("gap", "predictions.C=0.1", small): 5,
+            ("gap", "predictions.C=0.1", large): 30,
+            ("gap", "predictions.C=1.0", "all"): 175,
+            ("gap", "predictions.C=1.0", small): 50,
+            ("gap", "predictions.C=1.0", large): 300,
+        }
+    )
+    console = Console(file=StringIO(), width=300)
+    write_effects(results, ("recall",), tmp_path / "effects.csv", console)
+    assert isinstance(console.file, StringIO)
+    last = console.file.getvalue().splitlines()[-1]
+    assert last == f"these are means over {small}; {large}; each by itself in effects.csv"
+
+
+def test_results_that_differ_in_nothing_that_is_told_are_refused() -> None:
+    made = Made()
+    made.add(0, PLAIN, 0, 0, told=False)
+    for epochs in (1, 5):
+        made.add(0, DOWN, -1, 0.1, epochs=epochs, told=False)
+    with pytest.raises(InputError, match=r"2 results of one .* attract_repel weat7 debias 1"):
+        effects(made.tables())
+
+
+def test_embeddings_modified_with_another_seed_are_one_value_of_their_base() -> None:
+    made = Made()
+    made.add(0, PLAIN, 0, 0)
+    for drawn, gap in enumerate((0.1, 0.3)):
+        made.add(0, DOWN, -1, gap, drawn=drawn)
+    of = found(made)["gap", "debias", "unmodified", "all"]
+    assert (of.n_embeddings, of.n_bases) == (2, 1)
+    assert of.change == pytest.approx(0.2)
 
 
 def test_of_one_embedding_the_interval_answers_for_items() -> None:

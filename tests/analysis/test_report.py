@@ -22,11 +22,10 @@ from analysis.findings import Finding, Marks
 from analysis.joined import join_points
 from analysis.look import PALETTE
 from analysis.naming import SLICE_COLUMNS, Declared
-from analysis.pooling import meta_analysis
 from analysis.report import build_report
 from analysis.report.__main__ import main
 from analysis.report.answer import answer
-from analysis.report.page_data import dose_curves, pooled
+from analysis.report.page_data import dose_curves
 from analysis.report.tex import correlations_tex
 from analysis.results import Tables, write_tables
 from analysis.verdict import Judgement
@@ -196,33 +195,6 @@ def test_methods_without_a_dose_have_no_curves(module_tables: Tables) -> None:
     assert all(not values for values in curves.values())
 
 
-def test_what_is_pooled_is_an_embedding_once(noisy: Tables, findings: list[Finding]) -> None:
-    for row in pooled(findings):
-        assert row["reason"] == "0 slices with an error, fewer than 4", "no score varies"
-    found = [
-        each._replace(names={**each.names, "embedding": f"{each.names['embedding']} {copy}"})
-        if each.names["embedding"] != "all"
-        else each
-        for copy in range(2)
-        for each in correlate_slices(join_points(noisy))
-    ]
-    rows = {row["gap"]: row for row in pooled(found)}
-    assert set(rows) == {"recall gap", "precision gap"}
-    for gap, row in rows.items():
-        slices = [
-            each.evidence
-            for each in found
-            if each.names["query"] == each.names["method"] == "all"
-            and f"{each.names['measure']} gap" == gap
-            and each.names["embedding"] != "all"
-        ]
-        assert row["m"] == len(slices) == 4, "an embedding once, its queries together"
-        expected = meta_analysis(
-            [each.within for each in slices], [each.within_error for each in slices]
-        )
-        assert [row["r"], row["low"], row["high"]] == pytest.approx(list(expected[1:4]))
-
-
 def test_a_gap_tells_the_values_of_its_groups_whatever_they_are_called(
     module_tables: Tables, tmp_path: Path
 ) -> None:
@@ -330,12 +302,7 @@ def test_conventions_parts_and_groups_are_told_where_they_vary(
     assert set(data["rows"]["gap"]) == gaps
     assert {row["gap"] for row in data["correlations"]} == gaps
     assert set(data["primary"]) == gaps
-    assert {row["metric"] for row in data["pooled"]} == {
-        "weat, default",
-        "weat, caliskan",
-        "sembias, a",
-        "sembias, b",
-    }
+    assert "pooled" not in data, "slices share test posts, so a mean of them would claim too much"
     assert set(data["curves"]["what"]) >= {"weat caliskan weat7", "sembias weat7 a"}
 
 

@@ -5,6 +5,7 @@ leaves it.
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import math
 import time
@@ -36,6 +37,7 @@ FLAGS = (
     " --disable-background-networking --disable-component-update --disable-sync"
     " --window-size=1200,1000"
 )
+EMBEDDINGS = ("word2vec", "fasttext")
 DONE = "return window.reportDone !== undefined"
 
 
@@ -376,8 +378,9 @@ def test_two_metrics_share_no_axis_and_no_line(
         "return [...document.querySelectorAll('#forest .role-axis-label text')]"
         ".map((label) => label.textContent).filter((label) => label.includes(','))"
     )
-    assert len(labels) == len(set(labels)) == 2 * 3 * 2, "embeddings, queries and gaps"
+    assert len(labels) == len(set(labels)) == 3 * 3 * 2, "embeddings and all, queries and gaps"
     assert all(label.startswith("m0, ") for label in labels)
+    assert [label.startswith("m0, all, ") for label in labels] == [False] * 12 + [True] * 6
     before = browser.execute_script("return document.querySelector('#by_query').innerHTML")
     choose(browser, "metric", "m1")
     wait(
@@ -387,6 +390,35 @@ def test_two_metrics_share_no_axis_and_no_line(
             != before
         )
     )
+
+
+def test_long_labels_of_slices_are_told_whole_one_below_the_other(
+    browser: Any, tmp_path: Path, tables: Tables, other_page: Callable[[Path], None]
+) -> None:
+    names = {name: f"{'a_name_that_is_longer_than_a_line' * 3}_{name}" for name in EMBEDDINGS}
+    points = tables.points.assign(embedding=tables.points["embedding"].map(names))
+    groups = {"privileged": "posts that mention men", "unprivileged": "posts that mention women"}
+    whole = tables._replace(points=points, extrinsic=tables.extrinsic.assign(**groups))
+    for title, some in {
+        "forest": whole,
+        "gaps": whole._replace(intrinsic=whole.intrinsic.assign(value=math.nan, reason="none")),
+    }.items():
+        joined = join_points(some)
+        build_report(tmp_path / title, some, joined, correlate_slices(joined))
+        other_page(tmp_path / title / "report.html")
+        labels, boxes = browser.execute_script(
+            "const labels = [...document.getElementById(arguments[0])"
+            ".querySelectorAll('.role-axis-label text')]"
+            ".filter((label) => label.textContent.includes(','));"
+            " return [labels.map((label) => label.textContent),"
+            " labels.map((label) => { const { top, bottom, left } = label.getBoundingClientRect();"
+            " return [top, bottom, left] })]",
+            title,
+        )
+        assert any(label.startswith(names["word2vec"]) for label in labels)
+        assert not any("\u2026" in label for label in labels)
+        assert all(left >= 0 for _, _, left in boxes)
+        assert all(one[1] <= other[0] + 1 for one, other in itertools.pairwise(boxes))
 
 
 def test_on_a_phone_the_answer_is_cards_and_wide_tables_say_so(browser: Any) -> None:

@@ -257,6 +257,14 @@ def test_points_on_the_terminal(tables: Tables) -> None:
     assert lines[-1].split() == ["word2vec", "balance", "debias", "0.5", "0", "failed"]
 
 
+def test_of_many_points_that_are_not_done_the_first_are_listed(tables: Tables) -> None:
+    broken = tables.points[tables.points["status"] == "failed"]
+    many = [broken.assign(point=f"broken {number}") for number in range(25)]
+    lines = shown(print_points, tables._replace(points=pd.concat([*many, tables.points])))
+    assert sum(line.endswith("failed") for line in lines) == 20
+    assert lines[-1] == "and 6 more"
+
+
 def test_points_of_several_sources_metrics_conventions_and_parts(tables: Tables) -> None:
     points = tables.points.assign(
         source=np.where(tables.points["embedding"] == "word2vec", "davidson", "hateval"),

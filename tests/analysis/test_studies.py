@@ -90,6 +90,34 @@ def test_what_cannot_be_correlated_is_said_and_is_no_failure(
     assert pd.read_csv(written[0]).empty
 
 
+def test_an_option_that_varies_is_shown_and_one_that_is_not_told_is_said(
+    tables: Tables, tmp_path: Path
+) -> None:
+    first = "word2vec balance debias"
+    keyed = tables.points.assign(
+        vectors_key=tables.points["point"], base_key=tables.points["embedding"]
+    )
+    points, scores, gaps = (
+        pd.concat([table, table[table["point"] == first].assign(point="again")], ignore_index=True)
+        for table in (keyed, tables.intrinsic, tables.extrinsic)
+    )
+    points.loc[points["point"] == "again", "vectors_key"] = "again"
+    twice = tables._replace(points=points, intrinsic=scores, extrinsic=gaps)
+    written, printed = concluded(Correlation(), tmp_path, twice)
+    told = "2 results of one unmodified embedding are balance debias 1"
+    assert f"what modifications did is not told: {told}" in printed
+    assert tmp_path / "effects.csv" not in written
+    assert told in (tmp_path / "report.html").read_text(encoding="utf-8")
+    caps = [
+        f'{{"balanced.cap": {0.1 if each == "again" else 0.05}}}' if each != "none" else "{}"
+        for each in points["point"]
+    ]
+    options = twice._replace(points=points.assign(method_options=caps))
+    _, printed = concluded(Correlation(), tmp_path, options)
+    assert printed.count("balanced.cap=0.1") == 2, "beside the point, and in what it did"
+    assert "results of one unmodified" not in printed
+
+
 def test_what_cannot_be_drawn_is_said_and_is_no_failure(tables: Tables, tmp_path: Path) -> None:
     """Nine methods are more than the colours that can be told apart."""
     modified = tables.points["method"] != "none"

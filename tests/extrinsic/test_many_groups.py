@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -181,14 +182,24 @@ def test_groups_that_are_too_small_are_named() -> None:
         assert spreads["reason"].str.contains(f"of group {name}").tolist() == [True, True]
 
 
-def test_a_group_asked_for_that_has_no_item_is_named() -> None:
+def test_a_known_group_asked_for_that_has_no_item_is_named() -> None:
     data = random_table(1)
+    data["group"] = data["group"].cat.add_categories("z")
     asked = Gaps(least_support=0, compare=("largest",), groups=("a", "b", "z"))
     table = gap_table(data, asked)
     [reason] = table.query("kind == 'value' and group == 'z' and measure == 'recall'")["reason"]
     assert reason == "no actual positive of group z"
     [left_out] = table.query("kind == 'largest' and measure == 'recall'")["reason"]
     assert left_out == "left out: no actual positive of group z"
+
+
+def test_a_group_asked_for_that_nobody_knows_is_refused() -> None:
+    data = pd.DataFrame({"label": 1, "prediction": 1, "group": ["women", "b", "c"] * 4})
+    for compare in ("rest", "largest", "each"):
+        asked = Gaps("b", compare=(compare,), groups=("womn", "c"))
+        told = "no rows of group 'womn'; did you mean 'women'?; groups present: 'b', 'c', 'women'"
+        with pytest.raises(InputError, match=re.escape(told)):
+            gap_table(data, asked)
 
 
 def test_the_privileged_group_against_each_other() -> None:

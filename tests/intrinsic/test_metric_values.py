@@ -530,3 +530,24 @@ def test_the_interval_of_weat_is_that_of_single_resamples(tmp_path: Path) -> Non
     (slow,) = Slow(words=words, resamples=4_000, p_value=False).score(vectors, seed=0)
     # Four words a set: few values
     assert (fast.low, fast.high) == pytest.approx((slow.low, slow.high), abs=0.15)
+
+
+def excluding(folder: Path, name: str, excluded: list[str], case: str) -> float:
+    words = write_words(folder, excluded=excluded)
+    return make_metric(name, words, case=case).score(make_vectors(), seed=0)[0].value
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, kind in METRICS.items() if kind.about.takes("excluded")]
+)
+def test_words_excluded_in_capitals_are_excluded_where_words_are_tried_in_lower_case(
+    name: str, tmp_path: Path
+) -> None:
+    gone = [*VOCABULARY[::2], "wa"]
+    capitals = [word.upper() for word in gone]
+    lower = excluding(tmp_path, name, gone, "lower")
+    assert excluding(tmp_path, name, capitals, "lower") == lower
+    assert excluding(tmp_path, name, gone, "exact") == lower
+    assert excluding(tmp_path, name, capitals, "exact") == excluding(
+        tmp_path, name, ["absent"], "exact"
+    )

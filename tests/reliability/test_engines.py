@@ -57,12 +57,17 @@ def test_killed_child_of_the_local_engine_costs_its_point_only(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_slurm_that_is_not_there_is_said_once_per_point(
+def test_slurm_that_is_not_there_is_said_once_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need("submitit")
     monkeypatch.setenv("PATH", str(tmp_path))
-    process = start(tmp_path, "engine=slurm", "seed=0", "debias=balance", "debias.direction=debias")
-    out, _ = process.communicate()
-    assert process.returncode == 1
-    assert out.count("did not run: RuntimeError: Could not detect") == 1
+    process = start(tmp_path, "engine=slurm", "debias=balance", "debias.direction=debias,overbias")
+    out, err = process.communicate()
+    assert process.returncode == 2
+    warning, error = (line for line in err.splitlines() if "Could not detect" in line)
+    assert warning.startswith("the engine stopped, its unfinished points are handed over again: ")
+    assert error.startswith("error: the engine took none of the ")
+    assert "RuntimeError: Could not detect" in error
+    assert "failed" not in out, "no list of points"
+    assert not list((tmp_path / "results").rglob("points.parquet"))

@@ -4,13 +4,16 @@ only when asked to.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from analysis.results import Tables, write_tables
-from tests.points import SUBJECT, plan
+from debias.attract_repel import AttractRepel
+from debias.word_choice import WordChoice
+from tests.points import SUBJECT, TASK, plan
 from train.embed import Word2Vec
 from train.join import extended, join_tables
 from train.outcome import read_outcome, run_point
@@ -50,6 +53,29 @@ def test_scores_and_record_of_a_point(tmp_path: Path) -> None:
     assert intrinsic["query"].tolist() == ["weat6b", "weat7", "weat8"]
 
 
+def test_options_tell_what_decides_a_point_but_its_seed(tmp_path: Path) -> None:
+    words = tmp_path / "mine.yaml"
+
+    def options(seed: int = 0, epochs: int = 5, last: str = "poetry") -> list[dict[str, object]]:
+        query = f"{{X: [man], Y: [woman], A: [science], B: [{last}]}}"
+        words.write_text(f"language: en\nqueries: {{mine: {query}}}\n", encoding="utf-8")
+        subject = replace(
+            SUBJECT,
+            debias=AttractRepel("debias", epochs=epochs),
+            words=WordChoice("mine", file=str(words)),
+        )
+        told = plan(tmp_path / "store", subject=subject, task=TASK, seed=seed).options()
+        return [json.loads(told[f"{name}_options"]) for name in ("base", "method", "task")]
+
+    base, method, task = options()
+    assert (base["vectors.dim"], method["modified.epochs"], task["posts.posts"]) == (8, 5, 400)
+    assert options(seed=1) == [base, method, task]
+    assert options(epochs=2) == [base, method | {"modified.epochs": 2}, task]
+    other = options(last="arts")[1]
+    changed = {name for name in method if other[name] != method[name]}
+    assert changed == {"words.files", "words.words"}
+
+
 def test_tables_are_extended_by_points_of_the_same_data_only(tmp_path: Path) -> None:
     def tables(point: str, source: str, status: str = "done") -> Tables:
         facts = {
@@ -78,3 +104,25 @@ def test_tables_are_extended_by_points_of_the_same_data_only(tmp_path: Path) -> 
     ] * 3
     challenged = new._replace(points=new.points.assign(challenge="hatecheck"))
     assert list(extended(challenged, tmp_path).points["point"]) == ["b"], "tested on other posts"
+
+
+def test_data_that_were_read_are_known_by_their_content(tmp_path: Path) -> None:
+    def tables(point: str, source: str, **options: str) -> Tables:
+        told = json.dumps({f"posts.{name}": value for name, value in options.items()})
+        facts = {"point": point, "experiment": "e", "task": "t", "source": source}
+        rows = pd.DataFrame([facts | {"task_options": told, "status": "done"}])
+        return Tables(rows, rows[["point"]], rows[["point", "task"]])
+
+    def kept(new: Tables) -> list[str]:
+        return list(extended(new, tmp_path).points["point"])
+
+    write_tables(tmp_path, tables("a", "posts", files="one", text="text"))
+    assert kept(tables("b", "posts", files="one", text="text")) == ["a", "b"]
+    assert kept(tables("b", "renamed", files="one", text="text")) == ["a", "b"]
+    assert kept(tables("b", "posts", files="other", text="text")) == ["b"]
+    assert kept(tables("b", "posts", files="one", text="another column")) == ["b"]
+    assert kept(tables("b", "posts")) == ["b"], "generated"
+    write_tables(tmp_path, tables("a", "hub", path="a/hub", revision="1"))
+    assert kept(tables("b", "hub", path="b/hub", revision="1")) == ["b"]
+    write_tables(tmp_path, tables("a", "generated", stereotype="0.5"))
+    assert kept(tables("b", "generated", stereotype="0.1")) == ["a", "b"], "planted, to be varied"

@@ -172,3 +172,6 @@ def test_a_pair_that_is_not_compared_need_not_be_in_the_posts(tmp_path: Path) ->
     for more in ((), ("gaps.compare=[each]",)):
         with pytest.raises(InputError, match=r"gaps\.privileged=male: no post of source=posts"):
             check(*asked, *more)
+    misspelt = r"gaps\.groups=aa: no post of source=posts has that group; did you mean 'a'\?"
+    with pytest.raises(InputError, match=misspelt):
+        check(*asked, "gaps.compare=[rest]", "gaps.groups=[b,aa]")

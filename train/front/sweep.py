@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, NamedTuple
 
 from hydra.core.utils import JobReturn, JobStatus
@@ -30,6 +31,7 @@ from train.store.lease import lease
 if TYPE_CHECKING:
     from hydra.plugins.launcher import Launcher
 
+LONGEST_TROUBLE = 500  # characters that are told of an engine's error
 TRIES = 3  # launches that finish no point, or rounds of what others undid, before it is given up
 
 log = logging.getLogger(__name__)
@@ -98,10 +100,19 @@ def run(
     progress.start()
     try:
         size = config.hydra.sweeper.max_batch_size
-        return launch(spread(jobs), make_launcher(), progress, results, size)
+        outcomes, trouble = launch(spread(jobs), make_launcher(), progress, results, size)
     finally:
         progress.stop()
         store.orphans(remove=True)
+    left = [job.plan.key for job in jobs if job.plan.key not in outcomes]
+    if left and not outcomes:
+        raise InputError(
+            f"the engine took none of the {len(jobs)} points: {trouble}; mend what it names, or the"
+            " options of the engine (hydra.launcher), or take another, such as engine=local"
+        )
+    return outcomes | {
+        key: note(Outcome(key, "failed", f"did not run: {trouble}"), results) for key in left
+    }
 
 
 def to_make_again(
@@ -223,9 +234,9 @@ def launch(
     progress: SweepProgress,
     results: Path,
     max_batch_size: int | None,
-) -> dict[str, Outcome]:
-    """The outcome of each job by point. Jobs that a broken engine left without one are handed over
-    again, until that gets nowhere.
+) -> tuple[dict[str, Outcome], str]:
+    """The outcome of each job by point, and what the engine stopped for last. Jobs that a broken
+    engine left without an outcome are handed over again, until that gets nowhere.
     """
     outcomes: dict[str, Outcome] = {}
     left, number, trouble, in_vain = list(jobs), 0, "", 0
@@ -235,12 +246,12 @@ def launch(
             try:
                 returns = launcher.launch([job.overrides for job in batch], initial_job_idx=number)
             except Exception as error:
-                trouble = (
-                    f"{type(error).__name__}: {error}".strip().splitlines()[0].partition(". ")[0]
-                )
-                log.warning(
-                    "the engine stopped, its unfinished points are handed over again: %s", trouble
-                )
+                before, trouble = trouble, _told(error)
+                if trouble != before:
+                    log.warning(
+                        "the engine stopped, its unfinished points are handed over again: %s",
+                        trouble,
+                    )
                 returns = []
             number += len(batch)
             outcomes |= _returned(batch, returns)
@@ -250,10 +261,14 @@ def launch(
         lost = [job for job in left if job.plan.key not in outcomes]
         in_vain = in_vain + 1 if len(lost) == len(left) else 0
         left = lost
-    return outcomes | {
-        job.plan.key: note(Outcome(job.plan.key, "failed", f"did not run: {trouble}"), results)
-        for job in left
-    }
+    return outcomes, trouble
+
+
+def _told(error: Exception) -> str:
+    """An engine's error in one line: the first sentence of each of its lines."""
+    lines = str(error).splitlines()
+    told = dict.fromkeys(line.partition(". ")[0].strip() for line in lines if line.strip())
+    return shorten(f"{type(error).__name__}: {'; '.join(told)}", LONGEST_TROUBLE)
 
 
 def _returned(batch: Sequence[Job], returns: Sequence[JobReturn]) -> dict[str, Outcome]:

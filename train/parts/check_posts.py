@@ -53,7 +53,8 @@ def check_challenge(challenge: PostChallenge, gaps: Gaps) -> None:
 
 
 def _require_groups(posts: str, gaps: Gaps, there: Sequence[str]) -> None:
-    for name, group in zip(("privileged", "unprivileged"), gaps.named, strict=False):
+    pair = zip(("privileged", "unprivileged"), gaps.named, strict=False)
+    for name, group in (*pair, *(("groups", each) for each in gaps.groups)):
         if group not in there:
             lacks = f"gaps.{name}={group}: no post of {posts} has that group"
             raise InputError(f"{lacks}{nearest(group, there)}; there are {_some(there)}")
