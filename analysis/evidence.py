@@ -18,6 +18,7 @@ from analysis.right_picks import RightPicks
 from analysis.shared_error import SharedError, Side, shared_error
 from analysis.units import Resampled, Rows, codes, dependent, one_a_unit
 from analysis.within import (
+    FEWEST_FREE,
     Estimate,
     Residuals,
     indicators,
@@ -33,10 +34,11 @@ from analysis.within import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analysis.arrays import Floats, Ints
+    from analysis.arrays import Ints
 
 FEWEST_UNITS = 3
 FEWEST_CLUSTERS = 5  # below, intervals over clusters are as wide as [-1, 1] or do not hold
+FEWEST_ARMS = 9  # the same of modifications
 RESAMPLES = 9_999
 DEPENDENT = (
     "nothing was modified, and embeddings of one corpus or seed are no witnesses of their own; see"
@@ -62,7 +64,9 @@ class Evidence(NamedTuple):
       gaps may follow their scores otherwise: from leaving out clusters, from 5 on.
     * ``influence_low``, ``influence_high``: least and largest ``within`` without one unit,
       ``influential``: the unit whose loss moves it most.
-    * ``partial``: the same, freed of method and dose too; ``absolute``: the same of |score| and
+    * ``arms_low``, ``arms_high``: that for other modifications too (methods, words, directions,
+      doses), from leaving out each of ``n_arms``, from 9 on.
+    * ``partial``: the same, freed of each modification too; ``absolute``: the same of |score| and
       |gap| (a gap that opens with bias of either sign); ``distance``: distance correlation in [0,
       1] of the freed values, with its p: dependence of any shape.
     * ``r_low``, ``r_high``: 95% interval of Pearson's r over all rows, for units of other bases
@@ -92,6 +96,9 @@ class Evidence(NamedTuple):
     items_error: float = nan
     across_low: float = nan
     across_high: float = nan
+    n_arms: int = 0
+    arms_low: float = nan
+    arms_high: float = nan
     influence_low: float = nan
     influence_high: float = nan
     influential: str = ""
@@ -176,6 +183,7 @@ def described(rows: Rows, *, unbiased: float = 0.0) -> Described:
     found = found._replace(words_error=shared.words, items_error=shared.items)
     found = _within(found, of, [names[place] for place in of.told])
     found = _across(found, units, of)
+    found = _arms(found, units, of)
     found = _otherwise(found, units, of, stratum, unbiased)
     found = _without_noise(found, units, of, trainings(rows, pairs.unit))
     return Described(found, Exchange.of(of, stratum, found.shared))
@@ -232,12 +240,26 @@ def _across(found: Evidence, units: Rows, of: Residuals) -> Evidence:
     return found._replace(across_low=r.low, across_high=r.high)
 
 
+def _arms(found: Evidence, units: Rows, of: Residuals) -> Evidence:
+    """With the interval over modifications."""
+    own = codes(units.modification)[of.told]
+    found = found._replace(n_arms=len({*own.tolist()}))
+    if found.n_arms < FEWEST_ARMS:
+        return found
+    shared = shared_error(of, *_sides(units), own).whole
+    error = z_error(without_groups(of, own), found.n_arms - 2)
+    r = z_interval(of.r, error, shared=shared)
+    return found._replace(arms_low=r.low, arms_high=r.high)
+
+
 def _otherwise(
     found: Evidence, units: Rows, of: Residuals, stratum: Ints, unbiased: float
 ) -> Evidence:
     """With other ways that a gap can follow a score."""
-    apart = residuals(units.x, units.y, stratum, _arms(units))
-    partial = interval(apart, shared=_shared(apart, units).whole)
+    apart = residuals(units.x, units.y, stratum, indicators(codes(units.modification)))
+    partial = Estimate()
+    if apart.free >= FEWEST_FREE:
+        partial = interval(apart, shared=_shared(apart, units).whole)
     sizes = units._replace(
         x=np.abs(units.x - unbiased),
         y=np.abs(units.y),
@@ -257,12 +279,6 @@ def _otherwise(
         distance=distance,
         distance_p=distance_p,
     )
-
-
-def _arms(units: Rows) -> Floats:
-    """For each method that modifies: whether it did, and its signed dose."""
-    chosen = indicators(codes(units.arm))
-    return np.hstack([chosen, chosen * units.dose[:, None]])
 
 
 def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidence:

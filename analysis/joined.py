@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.columns import labels, lists, numbers, require_columns, text_rows, texts, values_of
-from analysis.naming import DOSE_SIGN, GAP, SCORE, UNMODIFIED
+from analysis.naming import ARM, GAP, SCORE, UNMODIFIED
 from analysis.results import Tables, read_tables
 from analysis.units import Resampled, Rows, strata
 from files import InputError
@@ -90,7 +90,8 @@ def rows_of(joined: pd.DataFrame) -> Rows:
     cluster = _labels(joined, "cluster", "base" if "base" in joined else "point")
     embedding = _labels(joined, "embedding", "embedding")
     both = np.array([" ".join(pair) for pair in zip(embedding, cluster, strict=True)], dtype=str)
-    sign = np.array([DOSE_SIGN.get(text, 0.0) for text in texts(joined, "direction")])
+    method = _labels(joined, "method", "method")
+    modification = np.array([" ".join(each) for each in text_rows(joined, ARM)], dtype=str)
     return Rows(
         x=numbers(joined, "x"),
         y=numbers(joined, "y"),
@@ -98,10 +99,10 @@ def rows_of(joined: pd.DataFrame) -> Rows:
         base=base,
         cluster=cluster,
         stratum=strata(unit, base, both, embedding),
-        arm=_labels(joined, "method", "method"),
+        arm=method,
+        modification=np.where(method == UNMODIFIED, UNMODIFIED, modification),
         setting=np.array([" ".join(each) for each in text_rows(joined, SETTINGS)], dtype=str),
         training=np.array([" ".join(each) for each in text_rows(joined, DRAWN)], dtype=str),
-        dose=sign * np.nan_to_num(numbers(joined, "dose")),
         x_resampled=resampled(joined, "x_resampled"),
         y_resampled=resampled(joined, "y_resampled"),
     )

@@ -29,6 +29,7 @@ DETAIL_OF = {
     "privileged": ("measure",),
     "unprivileged": ("measure",),
 }
+ARM = ("method", "wordset", "method_options", "direction", "dose")  # one modification
 DOSE_SIGN = {"debias": -1.0, "overbias": 1.0}
 PRIMARY = ("recall", "precision")
 UTILITY = "f1"

@@ -42,10 +42,10 @@ class Resampled:
 class Rows(NamedTuple):
     """The rows of a slice. Shapes: x, y (n,); labels (n,): the unit, the ``base`` it descends from,
     the ``cluster`` that is independent of others, the ``stratum`` that association is looked for
-    within, the ``arm`` (method), the ``setting`` (classifier and what it learned from) and the
-    ``training`` in it that a gap comes of; a ``dose`` that is negative where bias was pushed down;
-    ``x_resampled``, ``y_resampled``, the same numbers over words and posts drawn alike for all
-    rows, NaN where not known.
+    within, the ``arm`` (method), the ``modification`` (method, words, options, direction and
+    dose), the ``setting`` (classifier and what it learned from) and the ``training`` in it that a
+    gap comes of; ``x_resampled``, ``y_resampled``, the same numbers over words and posts drawn
+    alike for all rows, NaN where not known.
     """
 
     x: Floats
@@ -55,9 +55,9 @@ class Rows(NamedTuple):
     cluster: Labels
     stratum: Labels
     arm: Labels
+    modification: Labels
     setting: Labels
     training: Labels
-    dose: Floats
     x_resampled: Resampled
     y_resampled: Resampled
 
@@ -72,8 +72,8 @@ class Rows(NamedTuple):
         n, none = len(first), np.full(len(first), "")
         stratum, nothing = strata(unit, base, none), Resampled.of(np.zeros((n, 0)))
         return cls(
-            *(first, second, unit, base, base, stratum, none, none, none),
-            *(np.zeros(n), nothing, nothing),
+            *(first, second, unit, base, base, stratum),
+            *(none, none, none, none, nothing, nothing),
         )
 
     def known(self) -> Rows:

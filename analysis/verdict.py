@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
+from analysis.elsewhere import elsewhere, told
 from analysis.naming import SMALLEST, counted
 from analysis.within import FEWEST_FREE, detectable, free_needed
 
@@ -39,7 +40,8 @@ Primary slices are declared by the experiment before it runs; their p is adjuste
 1979). A slice that is part of a primary one is adjusted over the parts of that one, and never below
 the p of that one; all others over one another. These two are exploratory: what they say is to be
 tried again. Slices with fewer than {FEWEST_FREE} degrees of freedom (units - bases - 1) get no
-verdict and are not counted. Nothing here says that another method would do the same."""
+verdict and are not counted. Beside a verdict stands whether r may be otherwise for other bases, of
+which that takes five clusters, and for other modifications, which takes nine."""
 
 
 class Judgement(NamedTuple):
@@ -94,21 +96,29 @@ def _verdict(
         few = f"{counted(found.n_units, 'embedding')}{bases} {are} too few"
         return CANNOT_TELL, found.caution or f"{few}; {_enough(found, max(1, family), smallest)}"
     low, high = found.within_low, found.within_high
-    elsewhere = ""
-    if found.across_low <= 0 <= found.across_high:
-        elsewhere = "; for bases other than these it may be 0"
+    others = told(elsewhere(found))
     if low > 0 and p < LEVEL:
-        return SUPPORTS, f"r within bases is above 0 (adjusted p {p:.2g}){elsewhere}"
+        return SUPPORTS, "; ".join([f"r within bases is above 0 (adjusted p {p:.2g})", *others])
     if high < 0 and p < LEVEL:
-        return CONTRADICTS, f"r within bases is below 0 (adjusted p {p:.2g}){elsewhere}"
+        return CONTRADICTS, "; ".join([f"r within bases is below 0 (adjusted p {p:.2g})", *others])
     if -smallest < found.corrected_low and found.corrected_high < smallest:
-        return NEGLIGIBLE, f"|r|, corrected for noise, is below {smallest:g}"
+        others = told(elsewhere(found, smallest), smallest)
+        below = f"|r|, corrected for noise, is below {smallest:g}"
+        return NEGLIGIBLE, "; ".join([below, *_of_sizes(found), *others])
     if not (isfinite(low) and isfinite(high)):
         return CANNOT_TELL, "r within bases has no interval"
     beyond = low > 0 or high < 0
     said = f"not beyond chance among {family} slices (adjusted p {p:.2g}); " if beyond else ""
     said += f"such a study finds |r| from {reach:.2f} on; "
     return CANNOT_TELL, said + _enough(found, family, smallest)
+
+
+def _of_sizes(found: Evidence) -> list[str]:
+    """Whether a gap of either sign goes with bias of either sign, which r does not see."""
+    r, low, high = found.absolute, found.absolute_low, found.absolute_high
+    if not (low > 0 or high < 0):
+        return []
+    return [f"but |score| and |gap| are associated (r {r:.2f} [{low:.2f}, {high:.2f}])"]
 
 
 def _enough(found: Evidence, family: int, smallest: float) -> str:

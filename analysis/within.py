@@ -135,14 +135,24 @@ def without_each(of: Residuals) -> Floats:
 
 
 def without_groups(of: Residuals, group: Ints) -> Floats:
-    """r without each group of units in turn, where no column of the design belongs to units of
-    several. Shapes: (n,) -> (groups,); NaN where nothing is left.
+    """r without each group of units in turn, of a design of strata alone. Shapes: (n,) ->
+    (groups,); NaN where nothing is left.
+
+    Leaving out k of the m units of a stratum changes sum u v by -(sum u v + sum u sum v / (m - k)),
+    sums over those k; all of them, by -sum u v.
     """
-    present = np.unique(group, return_inverse=True)[1]
-    uv, uu, vv = (
-        float(each.sum()) - np.bincount(present, each)
-        for each in (of.u * of.v, of.u * of.u, of.v * of.v)
-    )
+    _, groups = np.unique(group, return_inverse=True)
+    _, strata, m = np.unique(of.strata, return_inverse=True, return_counts=True)
+    cells, cell, k = np.unique(groups * len(m) + strata, return_inverse=True, return_counts=True)
+    left = m[cells % len(m)] - k
+
+    def without(a: Floats, b: Floats) -> Floats:
+        sums = np.bincount(cell, a) * np.bincount(cell, b)
+        lost = np.bincount(cell, a * b) + np.where(left > 0, sums / np.maximum(left, 1), 0)
+        kept: Floats = np.subtract(float(a @ b), np.bincount(cells // len(m), lost), dtype=float)
+        return kept
+
+    uv, uu, vv = without(of.u, of.v), without(of.u, of.u), without(of.v, of.v)
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = np.where(np.minimum(uu, vv) > NO_SPREAD, uv / np.sqrt(uu * vv), nan)
     return np.clip(found, -1, 1)

@@ -28,7 +28,7 @@ import scipy
 
 from analysis.columns import lists, numbers, text_rows
 from analysis.joined import DRAWN, SETTINGS, origins
-from analysis.naming import ALL, DOSE_SIGN, GAP, ORIGINAL, SCORE, UNMODIFIED, UTILITY
+from analysis.naming import ALL, ARM, DOSE_SIGN, GAP, ORIGINAL, SCORE, UNMODIFIED, UTILITY
 from analysis.options import OPTIONS, with_varied
 from analysis.within import Estimate
 from files import InputError
@@ -44,7 +44,6 @@ FEWEST_RESAMPLES = 50
 ROUNDING = 1e-9
 # Embeddings are compared where these are the same; a score knows only the last
 SHARED = (*SETTINGS, "task_options", "generated")
-ARM = ("method", "wordset", "method_options", "direction", "dose")
 BASE = ("embedding", "corpus", "base_options")
 OUTCOME = ("side", *SCORE, *GAP)
 DEBIASED, OVERBIASED = DOSE_SIGN

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.columns import numbers, text_rows, texts
-from analysis.effects.estimate import ARM, OUTCOME, SHARED, Effect
+from analysis.effects.estimate import OUTCOME, SHARED, Effect
 from analysis.naming import (
     ALL,
+    ARM,
     ORIGINAL,
     UNMODIFIED,
     gap_titles,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from analysis.elsewhere import elsewhere
 from analysis.naming import counted
 from analysis.report.lacking import verdict_takes
 from analysis.verdict import CANNOT_TELL, CONTRADICTS, NEGLIGIBLE, ROLE_PRIMARY, SUPPORTS
@@ -52,7 +53,7 @@ def answer(found: Iterable[Finding]) -> list[str]:
             f" {negligible} it negligible and {cannot_tell}."
         )
     takes = verdict_takes(each.evidence for each in slices)
-    return [told, _behind(slices), *([takes] if takes else []), *_choice(slices)]
+    return [told, *_limits(slices), _behind(slices), *([takes] if takes else []), *_choice(slices)]
 
 
 def no_answer(scores: Sequence[str], gaps: Sequence[str]) -> list[str]:
@@ -66,6 +67,24 @@ def no_answer(scores: Sequence[str], gaps: Sequence[str]) -> list[str]:
     ]
     left = " The gaps below are what is left." if not gaps else ""
     return [*told, f"So there is nothing to compare.{left}"]
+
+
+def _limits(slices: Iterable[Finding]) -> list[str]:
+    """What verdicts do not answer for."""
+    said = [
+        elsewhere(each.evidence)
+        for each in slices
+        if each.judgement.verdict in (SUPPORTS, CONTRADICTS)
+    ]
+    found = [
+        f"For other {name} than these it may be 0, in {number} of {len(said)}."
+        for name in ("bases", "modifications")
+        if (number := sum(name in each.may for each in said))
+    ]
+    unknown = max((each.unknown for each in said), key=lambda names: len(names), default=())
+    if unknown:
+        found.append(f"It is said of these alone: {' and '.join(unknown)} tell nothing of others.")
+    return found
 
 
 def _behind(slices: Iterable[Finding]) -> str:

@@ -396,12 +396,14 @@ def of_generated_worlds(
 
 class Limits(NamedTuple):
     """Shares of studies without association in which p is below .05, and in which the intervals of
-    the partial correlation and of r across bases exclude 0; NaN where there is none.
+    the partial correlation, and of r across bases and across modifications, exclude 0; NaN where
+    there is none.
     """
 
     p: float
     partial: float
     across: float
+    arms: float
 
 
 def _excludes_0(low: float, high: float) -> float:
@@ -409,26 +411,33 @@ def _excludes_0(low: float, high: float) -> float:
     return float(low > 0 or high < 0) if low == low else np.nan
 
 
-def own_effects(bases: int, spread: float, count: int, seed: int = 6) -> Limits:
-    """Nine arms move the score by their doses and the gap by effects of their own, the same in all
-    bases, that have nothing to do with the score; ``spread``: of these, noise having 1.
+def own_effects(
+    bases: int, spread: float, count: int, saturates: bool = False, seed: int = 6
+) -> Limits:
+    """Two methods move the score by their doses, of either sign, and the gap by effects of their
+    own, the same in all bases, that have nothing to do with the score; ``spread``: of these, noise
+    having 1. Nine modifications; 17, where the score ``saturates``.
     """
     rng = np.random.default_rng(seed)
-    dose = np.array([0, -1, -0.5, 0.5, 1, -1, -0.5, 0.5, 1])
-    arm = np.array(["none", *["balance"] * 4, *["attract_repel"] * 4])
+    doses = (0.05, 0.1, 0.3, 1) if saturates else (0.5, 1)
+    signed = [sign * dose for sign in (-1, 1) for dose in doses]
+    dose = np.array([0, *signed, *signed])
+    if saturates:
+        dose = np.tanh(4 * dose)
     base = np.repeat(np.arange(bases), len(dose))
     told = []
     for _ in range(count):
         x = np.tile(dose, bases) + 0.3 * rng.normal(size=len(base))
         y = np.tile(spread * rng.normal(size=len(dose)), bases) + rng.normal(size=len(base))
         rows = Rows.of(x, y, np.arange(len(base)), base)
-        rows = rows._replace(arm=np.tile(arm, bases), dose=np.tile(dose, bases))
+        rows = rows._replace(modification=np.tile(np.arange(len(dose)).astype(str), bases))
         found = evidence(rows, resamples=RESAMPLES)
         told.append(
             (
                 found.within_p < 0.05,
-                found.partial_low > 0 or found.partial_high < 0,
+                _excludes_0(found.partial_low, found.partial_high),
                 _excludes_0(found.across_low, found.across_high),
+                _excludes_0(found.arms_low, found.arms_high),
             )
         )
     return Limits(*np.mean(told, axis=0).tolist())
@@ -446,8 +455,9 @@ def own_slopes(bases: int, units: int, spread: float, count: int, seed: int = 7)
         told.append(
             (
                 found.within_p < 0.05,
-                found.partial_low > 0 or found.partial_high < 0,
+                _excludes_0(found.partial_low, found.partial_high),
                 _excludes_0(found.across_low, found.across_high),
+                _excludes_0(found.arms_low, found.arms_high),
             )
         )
     return Limits(*np.mean(told, axis=0).tolist())

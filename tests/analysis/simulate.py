@@ -5,6 +5,7 @@ docs/figures
 from __future__ import annotations
 
 import argparse
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -95,9 +96,10 @@ def limits(count: int) -> pd.DataFrame:
     """Studies without association that no rule here sees through, and parts said to disagree."""
     rows: list[dict[str, str | float]] = []
     for bases in (2, 4, 10):
-        for spread in (0.0, 0.5, 1.0):
-            effects = own_effects(bases, spread, count)
-            told = {"what": "arms have effects of their own", "bases": bases, "spread": spread}
+        for spread, saturates in product((0.0, 0.5, 1.0), (False, True)):
+            effects = own_effects(bases, spread, count, saturates)
+            what = "arms have effects of their own" + ", scores saturate" * saturates
+            told = {"what": what, "bases": bases, "spread": spread}
             rows.append({**told, **effects._asdict(), "studies": count})
     for bases in (2, 4, 5, 10, 20):
         for spread in (0.0, 0.5, 1.0, 2.0):

@@ -15,8 +15,9 @@ import scipy
 from rich.console import Console
 
 from analysis.effects.__main__ import main
-from analysis.effects.estimate import ARM, Effect, effects, mean_change
+from analysis.effects.estimate import Effect, effects, mean_change
 from analysis.effects.table import arm_table, effect_table, write_effects
+from analysis.naming import ARM
 from analysis.results import Tables, write_tables
 from files import InputError
 from files.tables import read_table

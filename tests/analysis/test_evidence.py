@@ -166,22 +166,46 @@ def test_the_distance_correlation_is_its_equation() -> None:
     assert found.distance_p == pytest.approx(stats.chi2.sf(5 * c + 1, 1))
 
 
-def test_the_partial_correlation_is_free_of_method_and_dose() -> None:
-    """Score and gap both follow the dose and nothing else: r is near 1, the partial one is not."""
+def test_the_partial_correlation_is_free_of_each_modification() -> None:
+    """Score and gap both follow a dose that saturates and nothing else: r is near 1, the partial
+    one is not.
+    """
     rng = np.random.default_rng(0)
-    dose = np.tile([0, -1, -0.5, 0.5, 1, -1, -0.5, 0.5, 1], 3)
-    arm = np.tile(np.array(["none"] + ["balance"] * 4 + ["attract_repel"] * 4), 3)
+    arm, base = np.tile(np.arange(9), 3), np.repeat(np.arange(3), 9)
+    dose = np.tanh(4 * np.linspace(-1, 1, 9))[arm]
     x, y = dose + 0.1 * rng.normal(size=(2, 27))
-    rows = Rows.of(x, y, np.arange(27), np.repeat(np.arange(3), 9))
-    found = evidence(rows._replace(arm=arm, dose=dose))
-    design = np.column_stack(
-        [indicators(np.repeat(np.arange(3), 9)), arm == "balance", arm == "none"]
-        + [dose * (arm == name) for name in ("balance", "attract_repel")]
-    ).astype(float)
+    rows = Rows.of(x, y, np.arange(27), base)
+    found = evidence(rows._replace(modification=arm.astype(str)))
+    design = np.column_stack([indicators(base), indicators(arm)])
     freed = [side - design @ np.linalg.lstsq(design, side, rcond=None)[0] for side in (x, y)]
     assert found.within > 0.95
     assert found.partial == pytest.approx(np.corrcoef(*freed)[0, 1])
     assert found.partial_low < 0 < found.partial_high
+    few = evidence(rows.at(np.arange(18))._replace(modification=arm[:18].astype(str)))
+    assert math.isnan(few.partial), "7 degrees of freedom are left"
+
+
+def test_the_interval_across_modifications_leaves_each_of_them_out() -> None:
+    rng = np.random.default_rng(4)
+    arm, base = np.tile(np.arange(9), 3), np.repeat(np.arange(3), 9)
+    arm[:2] = 2, 2  # a base without the first two, and with another trained three times
+    x, y = rng.normal(size=(2, 27)) + base
+    rows = Rows.of(x, y, np.arange(27), base)._replace(modification=arm.astype(str))
+    found = evidence(rows)
+    left_out = []
+    for each in range(9):
+        kept = arm != each
+        u, v = (
+            side[kept] - np.array([side[kept & (base == b)].mean() for b in base[kept]])
+            for side in (x, y)
+        )
+        left_out.append(float(np.corrcoef(u, v)[0, 1]))
+    expected = z_interval(found.within, z_error(np.array(left_out), 7))
+    assert found.n_arms == 9
+    assert (found.arms_low, found.arms_high) == pytest.approx(expected[1:])
+    fewer = evidence(rows._replace(modification=(arm % 8).astype(str)))
+    assert fewer.n_arms == 8
+    assert math.isnan(fewer.arms_low)
 
 
 def test_the_correction_for_noise_by_hand() -> None:
@@ -293,20 +317,19 @@ def test_noise_without_signal_has_no_correction() -> None:
 
 def test_every_statistic_is_found() -> None:
     rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(2, 24))
+    x, y = np.repeat(rng.normal(size=(2, 54)), 2, axis=1) + 0.3 * rng.normal(size=(2, 108))
     again = (
-        x[:, None] + 0.3 * rng.normal(size=(24, 60)),
-        y[:, None] + 0.3 * rng.normal(size=(24, 60)),
+        x[:, None] + 0.3 * rng.normal(size=(108, 60)),
+        y[:, None] + 0.3 * rng.normal(size=(108, 60)),
     )
-    rows = Rows.of(x, y, np.repeat(np.arange(12), 2), np.repeat(np.arange(6), 4))
-    rows = rows._replace(training=np.tile(["0", "1"], 12))
-    found = evidence(
-        rows._replace(x_resampled=Resampled.of(again[0]), y_resampled=Resampled.of(again[1])),
-        resamples=200,
-    )
-    # Two units of a base tell nothing that is left by themselves
+    rows = Rows.of(x, y, np.repeat(np.arange(54), 2), np.repeat(np.arange(6), 18))
+    rows = rows._replace(training=np.tile(["0", "1"], 54))
+    rows = rows._replace(modification=np.tile(np.repeat(np.arange(9), 2), 6).astype(str))
+    x_again, y_again = map(Resampled.of, again)
+    rows = rows._replace(x_resampled=x_again, y_resampled=y_again)
+    found = evidence(rows, resamples=200)
     assert not [name for name, value in found._asdict().items() if value != value]
-    assert (found.n_units, found.n_bases, found.n_clusters, found.free) == (12, 6, 6, 5)
+    assert (found.n_units, found.n_bases, found.n_clusters, found.free) == (54, 6, 6, 47)
     bounds: dict[str, float] = found._asdict()
     for name in ("within", "partial", "absolute", "rho", "tau", "accuracy", "corrected", "r"):
         assert bounds[f"{name}_low"] < bounds[f"{name}_high"], name

@@ -251,8 +251,15 @@ def test_the_answer_counts_verdicts_of_primary_slices(findings: list[Finding]) -
     assert answer(found) == [
         "It depends: of 10 primary slices 4 support that the gap follows the score when an"
         " embedding is modified, 3 contradict it, 2 find it negligible and 1 cannot tell.",
+        "It is said of these alone: 3 bases tell nothing of others.",
         "A slice is a query and a gap, over at most 12 embeddings made from 3 unmodified ones.",
     ]
+    doubtful = found[0].evidence._replace(
+        across_low=-0.1, across_high=0.5, n_arms=9, arms_low=0.1, arms_high=0.6
+    )
+    assert answer([found[0]._replace(evidence=doubtful)])[1] == (
+        "For other bases than these it may be 0, in 1 of 1."
+    )
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,20 @@ def test_adjusted_p_values_are_holms(seed: int) -> None:
             SUPPORTED._replace(across_low=-0.1, across_high=0.8),
             0.01,
             "supports",
-            "(adjusted p 0.01); for bases other than these it may be 0",
+            "(adjusted p 0.01); for other bases it may be 0",
+        ),
+        (
+            SUPPORTED._replace(n_bases=2, n_arms=9, arms_low=-0.1, arms_high=0.8),
+            0.01,
+            "supports",
+            "0.01); for other modifications it may be 0; 2 bases tell nothing of others",
+        ),
+        (
+            NARROW._replace(across_low=0.1, across_high=0.4, absolute=0.5, absolute_low=0.1),
+            0.2,
+            "negligible",
+            "below 0.3; but |score| and |gap| are associated (r 0.50 [0.10, nan]); for other bases"
+            " it may be 0.3 or more",
         ),
         # A small r above 0 speaks for, not against, and what is not beyond chance is negligible
         (NARROW, 0.01, "supports", "r within bases is above 0 (adjusted p 0.01)"),
