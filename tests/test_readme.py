@@ -61,10 +61,10 @@ def test_the_first_command_makes_what_the_readme_shows(project: Path) -> None:
     assert f"{FIRST}\n" in README
     printed = run(FIRST, project)
     points = pd.read_parquet(project / "results" / "hatespeech_link" / "points.parquet")
-    assert len(points) == 30
+    assert len(points) == 50
     assert (points["status"] == "done").all()
     assert points["generated"].all()
-    assert "30 of 30 points done" in printed
+    assert "50 of 50 points done" in printed
     assert "3 of 3 primary slices, supports" in printed
     for line in re.findall(r"results/hatespeech_link/\S+", README):
         assert (project / line.rstrip(".,:`")).exists(), line
