@@ -293,7 +293,7 @@ def test_the_script_passes_on_what_the_door_says(tmp_path: Path) -> None:
 def test_plan_builds_nothing(tmp_path: Path) -> None:
     run = train("+experiment=hatespeech_en", "plan=true", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
-    assert "48 runs, 30 distinct points" in run.stdout
+    assert "80 runs, 50 distinct points" in run.stdout
     assert not [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
 
 
