@@ -83,7 +83,7 @@ def _limits(slices: Iterable[Finding]) -> list[str]:
     ]
     unknown = max((each.unknown for each in said), key=lambda names: len(names), default=())
     if unknown:
-        found.append(f"It is said of these alone: {' and '.join(unknown)} tell nothing of others.")
+        found.append(f"Of others nothing is known: {' and '.join(unknown)} are too few.")
     return found
 
 

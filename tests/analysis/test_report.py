@@ -251,7 +251,7 @@ def test_the_answer_counts_verdicts_of_primary_slices(findings: list[Finding]) -
     assert answer(found) == [
         "It depends: of 10 primary slices 4 support that the gap follows the score when an"
         " embedding is modified, 3 contradict it, 2 find it negligible and 1 cannot tell.",
-        "It is said of these alone: 3 bases tell nothing of others.",
+        "Of others nothing is known: 3 bases are too few.",
         "A slice is a query and a gap, over at most 12 embeddings made from 3 unmodified ones.",
     ]
     doubtful = found[0].evidence._replace(
