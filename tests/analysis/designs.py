@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from analysis.coefficients import Coefficients
-from analysis.evidence import Evidence, evidence
+from analysis.evidence import Evidence, described, evidence
 from analysis.findings import Finding
 from analysis.joined import join_points, rows_of
 from analysis.judging import judge
 from analysis.permutation import permutation_p
+from analysis.pooling import Part, disagreement
 from analysis.results import Tables
 from analysis.units import Resampled, Rows
-from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS, heterogeneity
+from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS
 from analysis.within import (
     indicators,
     interval,
@@ -254,6 +255,71 @@ def on_items(
     return rows._replace(y_resampled=Resampled.of(again)), whole
 
 
+Parts = Literal["queries", "algorithms", "alike algorithms"]
+PARTS: tuple[Parts, ...] = get_args(Parts)
+
+
+def parts_on_items(
+    of: Parts, parts: int, bases: int, units: int, r: float, spread: float, rng: np.random.Generator
+) -> list[Rows]:
+    """Parts of one study on the same 200 items, as ``on_items`` has them.
+
+    ``queries``: uncorrelated scores of the same embeddings, whose gaps follow each by the slopes
+    that items have on it (and by r the first alone); ``algorithms``: embeddings of their own, and
+    slopes of items; ``alike``: the same slopes.
+    """
+    base, items = np.repeat(np.arange(bases), units), 200
+    weights: Floats = rng.poisson(1, size=(items, 200)).astype(float)
+    weights = weights / weights.sum(axis=0)
+    x: Floats = rng.normal(size=(parts, len(base)))
+    slopes: Floats = rng.normal(0, spread * sqrt(items), size=(parts, items))
+    if of == "alike algorithms":
+        slopes[:] = slopes[0]
+
+    def gaps(x: Floats, slopes: Floats) -> tuple[Floats, Floats]:
+        true = r / sqrt(1 - r * r) * x[0] + rng.normal(size=len(base))
+        errors: Floats = rng.normal(0, spread * sqrt(items), size=(len(base), items))
+        on_each: Floats = x.T @ slopes + errors
+        return true + on_each.mean(axis=1), true[:, None] + on_each @ weights
+
+    if of == "queries":
+        measured = [gaps(x, slopes)] * parts
+    else:
+        measured = [gaps(x[[place]], slopes[[place]]) for place in range(parts)]
+    return [
+        Rows.of(score, y, np.arange(len(base)), base)._replace(y_resampled=Resampled.of(again))
+        for score, (y, again) in zip(x, measured, strict=True)
+    ]
+
+
+class OfParts(NamedTuple):
+    """Shares of studies whose parts are said to disagree."""
+
+    said: float
+
+
+def of_parts(
+    of: Parts,
+    parts: int,
+    bases: int,
+    units: int,
+    r: float,
+    spread: float,
+    count: int,
+    seed: int = 10,
+) -> OfParts:
+    """What is said of parts of studies on shared items."""
+    rng = np.random.default_rng(seed)
+    told = []
+    for _ in range(count):
+        study = [
+            described(rows) for rows in parts_on_items(of, parts, bases, units, r, spread, rng)
+        ]
+        known = [Part(each.evidence, each.shifts) for each in study]
+        told.append([bool(disagreement(known))])
+    return OfParts(*np.mean(told, axis=0).tolist())
+
+
 class OnItems(NamedTuple):
     """Shares of studies with p below .05, and with an interval that holds r; the same where items
     are taken for all that there are.
@@ -346,13 +412,13 @@ def disagreements(
     """How often parts of one correlation, an embedding each, are said to disagree."""
     found = [
         [
-            found_within(of.x[study, 0], of.y[study, 0], of.base)
+            Part(found_within(of.x[study, 0], of.y[study, 0], of.base), np.zeros(0))
             for of in [studies(kind, bases, units, r, count, seed + part)]
             for study in range(count)
         ]
         for part in range(parts)
     ]
-    return sum(bool(heterogeneity(each)) for each in zip(*found, strict=True)) / count
+    return sum(bool(disagreement(each)) for each in zip(*found, strict=True)) / count
 
 
 def generated_worlds(

@@ -5,6 +5,7 @@ docs/figures
 from __future__ import annotations
 
 import argparse
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -17,9 +18,11 @@ from tests.analysis.designs import (
     FAMILY,
     KINDS,
     ON_ITEMS,
+    PARTS,
     SIZES,
     corrections,
     disagreements,
+    of_parts,
     on_shared_items,
     own_effects,
     own_slopes,
@@ -119,6 +122,18 @@ def shared_items(count: int) -> pd.DataFrame:
         found = on_shared_items(bases, units, 200, r, spread, count)
         told = {"bases": bases, "units": bases * units, "r": r, "spread": spread}
         rows.append({**told, **found._asdict(), "studies": count})
+    return pd.DataFrame(rows)
+
+
+def parts(count: int) -> pd.DataFrame:
+    """Parts of studies without association on shared items: how often they are said to disagree."""
+    rows = []
+    for of, number, (bases, units), spread in product(
+        PARTS, (2, 3, 5), ((6, 9), (10, 20)), (0.1, 0.2, 0.3)
+    ):
+        found = of_parts(of, number, bases, units, 0, spread, count)
+        told = {"parts": of, "number": number, "bases": bases, "units": bases * units}
+        rows.append({**told, "spread": spread, **found._asdict(), "studies": count})
     return pd.DataFrame(rows)
 
 
@@ -229,6 +244,7 @@ def main() -> None:
         "noise": (noises, count // 4),
         "limits": (limits, count // 2),
         "items": (shared_items, count // 2),
+        "parts": (parts, count // 5),
         "total": (totals, count // 2),
         "power": (powers, count),
         "errors": (errors, count),
