@@ -20,7 +20,7 @@ from analysis.findings import Finding
 from analysis.joined import join_points, rows_of
 from analysis.judging import judge
 from analysis.permutation import permutation_p
-from analysis.pooling import Part, disagreement
+from analysis.pooling import Part, disagreement, pooled
 from analysis.results import Tables
 from analysis.units import Resampled, Rows
 from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS
@@ -293,9 +293,16 @@ def parts_on_items(
 
 
 class OfParts(NamedTuple):
-    """Shares of studies whose parts are said to disagree."""
+    """Shares of studies: parts said to disagree, and the interval of their random-effects mean
+    holding r, NaN below four parts; how wide that is on average; the shares again where parts are
+    taken as independent.
+    """
 
     said: float
+    coverage: float
+    width: float
+    independent_said: float
+    independent_coverage: float
 
 
 def of_parts(
@@ -309,14 +316,21 @@ def of_parts(
     seed: int = 10,
 ) -> OfParts:
     """What is said of parts of studies on shared items."""
-    rng = np.random.default_rng(seed)
+    rng, seen = np.random.default_rng(seed), r / sqrt(1 - r * r)
+    true = seen / sqrt(seen**2 + 1 + spread**2)
     told = []
     for _ in range(count):
         study = [
             described(rows) for rows in parts_on_items(of, parts, bases, units, r, spread, rng)
         ]
         known = [Part(each.evidence, each.shifts) for each in study]
-        told.append([bool(disagreement(known))])
+        alone = [each.evidence._replace(items_error=np.nan) for each in study]
+        row = []
+        for each in (known, [Part(found, np.zeros(0)) for found in alone]):
+            mean = pooled(each)
+            held = mean.low <= true <= mean.high if mean.m > 3 else np.nan
+            row += [bool(disagreement(each)), held, mean.high - mean.low]
+        told.append(row[:-1])
     return OfParts(*np.mean(told, axis=0).tolist())
 
 

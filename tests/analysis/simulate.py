@@ -126,13 +126,15 @@ def shared_items(count: int) -> pd.DataFrame:
 
 
 def parts(count: int) -> pd.DataFrame:
-    """Parts of studies without association on shared items: how often they are said to disagree."""
+    """Parts of studies on shared items: how often they are said to disagree without an association,
+    and whether the interval of their random-effects mean holds r.
+    """
     rows = []
-    for of, number, (bases, units), spread in product(
-        PARTS, (2, 3, 5), ((6, 9), (10, 20)), (0.1, 0.2, 0.3)
-    ):
-        found = of_parts(of, number, bases, units, 0, spread, count)
-        told = {"parts": of, "number": number, "bases": bases, "units": bases * units}
+    disagreeing = product(PARTS, (2, 3, 5), ((6, 9), (10, 20)), (0.1, 0.2, 0.3), (0.0,))
+    averaged = product(PARTS[1:], (4, 8), ((3, 9), (6, 20)), (0.0, 0.1, 0.3), (0.0, 0.5))
+    for of, number, (bases, units), spread, r in (*disagreeing, *averaged):
+        found = of_parts(of, number, bases, units, r, spread, count)
+        told = {"parts": of, "number": number, "bases": bases, "units": bases * units, "r": r}
         rows.append({**told, "spread": spread, **found._asdict(), "studies": count})
     return pd.DataFrame(rows)
 

@@ -1,4 +1,6 @@
-"""Slices taken together: the covariance of their errors, and whether they disagree."""
+"""Slices taken together: the covariance of their errors, whether they disagree, and their mean,
+against statsmodels where errors are independent.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 from numpy.typing import NDArray
+from statsmodels.stats.meta_analysis import combine_effects
 
 from analysis.correlate import correlate_slices
 from analysis.evidence import Evidence, described
 from analysis.naming import SLICE_COLUMNS
-from analysis.pooling import Part, cochran, disagreement, z_and_covariance
+from analysis.pooling import (
+    Part,
+    cochran,
+    disagreement,
+    meta_analysis,
+    pooled,
+    z_and_covariance,
+)
 from analysis.shared_error import Side, shifts
 from analysis.units import Resampled, Rows
 from analysis.within import residuals
@@ -145,3 +156,60 @@ def test_the_shifts_of_a_slice_are_those_of_its_resamples() -> None:
     assert spread == pytest.approx(found.evidence.items_error, rel=0.2)
     none = rows._replace(y_resampled=Resampled.of(np.zeros((36, 0))))
     assert described(none).shifts.shape == (0,)
+
+
+def test_the_pooled_mean_of_independent_slices_is_that_of_statsmodels() -> None:
+    z, errors = np.arctanh([0.5, 0.1, -0.2, 0.4, 0.6]), np.array([0.2, 0.15, 0.25, 0.1, 0.3])
+    found = meta_analysis(z, np.diag(errors**2))
+    expected = combine_effects(z, errors**2, method_re="iterated")
+    assert found.tau2 == pytest.approx(expected.tau2, abs=1e-6)
+    assert found.i2 == pytest.approx(expected.i2, abs=1e-9)
+    assert found.q == pytest.approx(expected.q, abs=1e-9)
+    assert math.atanh(found.r) == pytest.approx(expected.mean_effect_re, abs=1e-6)
+    # t of 4 degrees of freedom; Paule and Mandel's tau2 makes the factor of Hartung and Knapp 1
+    reach = 2.7764451051977987 * expected.sd_eff_w_re_hksj
+    assert math.atanh(found.high) == pytest.approx(expected.mean_effect_re + reach, abs=1e-5)
+
+
+def test_slices_that_agree_by_chance_do_not_narrow_the_interval() -> None:
+    errors = np.array([0.2, 0.1, 0.3, 0.2])
+    found = meta_analysis(np.arctanh([0.3, 0.3001, 0.3, 0.3]), np.diag(errors**2))
+    assert (found.r, found.tau2, found.i2) == pytest.approx((0.3, 0, 0), abs=1e-3)
+    # The factor is 1: the interval of fixed effects with t of 3 degrees of freedom
+    reach = 3.182446305284263 / math.sqrt((errors**-2).sum())
+    assert math.atanh(found.high) - math.atanh(found.r) == pytest.approx(reach, abs=1e-6)
+
+
+def test_an_error_that_all_slices_share_is_that_of_the_mean_whatever_their_number() -> None:
+    for m in (4, 8, 100):
+        found = meta_analysis(np.full(m, 0.2), 0.04 * np.ones((m, m)) + 0.01 * np.eye(m))
+        t = scipy.special.stdtrit(m - 1, 0.975)
+        reach = math.atanh(found.high) - math.atanh(found.r)
+        assert reach == pytest.approx(t * math.sqrt(0.04 + 0.01 / m))
+
+
+def test_heterogeneity_beyond_a_shared_error_is_that_of_the_rest() -> None:
+    """What all share alike tells no slice from another: tau2 and I2 are those of the rest."""
+    z, own = np.arctanh([0.5, 0.1, -0.2, 0.4, 0.6]), np.diag(np.array([4, 2, 6, 1, 9]) / 100)
+    alone, found = meta_analysis(z, own), meta_analysis(z, own + 0.05)
+    assert (found.tau2, found.i2, found.q) == pytest.approx((alone.tau2, alone.i2, alone.q))
+    assert found.r == pytest.approx(alone.r)
+    assert found.high - found.low > alone.high - alone.low
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_of_fewer_than_four_slices_nothing_is_pooled(m: int) -> None:
+    """Two slices of .30 and .31 would give an interval of no width."""
+    found = pooled([part(r) for r in (0.3, 0.31, 0.3)[:m]])
+    assert math.isnan(found.r)
+    assert math.isnan(found.low)
+    assert found.reason == f"{m} slice{'s' * (m != 1)} with an error, fewer than 4"
+    some = [part(0.3), part(1.0), part(math.nan), part(0.2, error=math.nan), part(0.1, free=7)]
+    assert pooled(some).m == 1
+
+
+@pytest.mark.parametrize("of", ["algorithms", "alike algorithms"])
+def test_the_pooled_interval_holds_r_where_slices_share_items(of: Parts) -> None:
+    """Four algorithms of 3 bases of 9 embeddings: taken as independent in three of four studies."""
+    found = of_parts(of, 4, 3, 9, 0.5, 0.3, 120)
+    assert found.coverage >= 0.93 - 3 * math.sqrt(0.07 * 0.93 / 120)
