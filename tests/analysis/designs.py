@@ -188,12 +188,20 @@ def rates(kind: Kind, bases: int, units: int, r: float, count: int, seed: int = 
     return Rates(*np.mean(told, axis=0).tolist())
 
 
-def power(bases: int, units: int, r: float, count: int, alone: bool, seed: int = 2) -> float:
-    """How often the first slice of a family of six is supported in studies with doses on a ladder:
-    where it ``alone`` has an association, or all six have.
+def power(
+    bases: int,
+    units: int,
+    r: float,
+    count: int,
+    alone: bool,
+    seed: int = 2,
+    kind: Kind = "ladder of doses",
+) -> float:
+    """How often the first slice of a family of six is supported in studies, with doses on a ladder
+    where nothing else is said: where it ``alone`` has an association, or all six have.
     """
-    of = studies("ladder of doses", bases, units, r, count, seed)
-    others = studies("ladder of doses", bases, units, 0, count, seed + 1) if alone else of
+    of = studies(kind, bases, units, r, count, seed)
+    others = studies(kind, bases, units, 0, count, seed + 1) if alone else of
     supported = 0
     for study in range(count):
         pairs = [next(of.pairs(study)), *list(others.pairs(study))[1:]]
@@ -229,21 +237,28 @@ def measured(
 
 
 def on_items(
-    bases: int, units: int, items: int, r: float, spread: float, rng: np.random.Generator
+    bases: int,
+    units: int,
+    items: int,
+    r: float,
+    spread: float,
+    rng: np.random.Generator,
+    noise: float | None = None,
 ) -> tuple[Rows, float]:
     """One study whose gaps are means over test items that all embeddings share, and its r within
     bases in the population of embeddings and items.
 
     Each item has a slope of its own on the score, 0 on average, and an error of its own with every
-    embedding; ``spread``: the standard error of the mean slope, and of the mean error, those of
-    chance over embeddings being 1.
+    embedding; ``spread``: the standard error of the mean slope, and of the mean error where
+    ``noise`` is not that, those of chance over embeddings being 1.
     """
+    noise = spread if noise is None else noise
     base = np.repeat(np.arange(bases), units)
     doses = np.linspace(-1, 1, units)
     x: Floats = np.tile(doses / doses.std(), bases) + 0.4 * rng.normal(size=len(base))
     x = x / sqrt(1.16)
     slopes: Floats = rng.normal(0, spread * sqrt(items), size=items)
-    errors: Floats = rng.normal(0, spread * sqrt(items), size=(len(base), items))
+    errors: Floats = rng.normal(0, noise * sqrt(items), size=(len(base), items))
     of_items: Floats = x[:, None] * slopes + errors
     true = r / sqrt(1 - r * r) * x + rng.normal(size=len(base))
     weights: Floats = rng.poisson(1, size=(items, 200)).astype(float)
@@ -251,7 +266,7 @@ def on_items(
     rows = Rows.of(x + effects[0], true + of_items.mean(axis=1), np.arange(len(base)), base)
     again = true[:, None] + of_items @ (weights / weights.sum(axis=0))
     seen = r / sqrt(1 - r * r)
-    whole = seen / sqrt(seen**2 + 1 + spread**2)
+    whole = seen / sqrt(seen**2 + 1 + noise**2)
     return rows._replace(y_resampled=Resampled.of(again)), whole
 
 
