@@ -41,10 +41,11 @@ from analysis.naming import (
     Declared,
 )
 from analysis.permutation import ONE_THREAD
+from analysis.pooling import Part, disagreement
 from analysis.show import print_correlations, print_evidence, print_slices
 from analysis.studies.correlation import Correlation
 from analysis.units import Rows
-from analysis.verdict import RULES, heterogeneity
+from analysis.verdict import RULES
 from files import InputError, atomic_path, run_cli
 from files.options import Parser
 from files.tables import write_csv
@@ -127,7 +128,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
         by = "; ".join(dict.fromkeys(group_by[places].tolist()))
         marks = Marks(repeated, bool(generated[places].any()), by, _missing(rows))
         told = _supported(coefficients(rows.x, rows.y), behind)
-        found.append(Finding(names, told, behind, marks=marks))
+        found.append(Finding(names, told, behind, marks=marks, shifts=every[-1].shifts))
     found = _with_p(found, every, _resamples(len(found)))
     present = list(dict.fromkeys(each.names["measure"] for each in found))
     parents = [declared.parent_of(each.names, present) for each in found]
@@ -208,17 +209,16 @@ def _with_disagreements(found: Sequence[Finding]) -> list[Finding]:
     def around(each: Finding, over: str) -> tuple[str, ...]:
         return over, *(each.names[name] for name in SLICE_COLUMNS if name != over)
 
-    parts: dict[tuple[str, ...], list[Evidence]] = {}
+    parts: dict[tuple[str, ...], list[Part]] = {}
     for each, over in product(found, POOLED_OVER):
         if each.names[over] != ALL:
-            parts.setdefault(around(each, over), []).append(each.evidence)
+            parts.setdefault(around(each, over), []).append(Part(each.evidence, each.shifts))
     told = []
     for each in found:
         notes = [
             f"by {over}: {note}"
             for over in POOLED_OVER
-            if each.names[over] == ALL
-            and (note := heterogeneity(parts.get(around(each, over), [])))
+            if each.names[over] == ALL and (note := disagreement(parts.get(around(each, over), [])))
         ]
         told.append(each._replace(marks=each.marks._replace(reversal="; ".join(notes))))
     return told

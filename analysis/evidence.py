@@ -15,7 +15,7 @@ from analysis.naming import counted
 from analysis.permutation import Exchange, permutation_ps
 from analysis.reliability import Trainings, ceiling, corrected, reliability, trainings
 from analysis.right_picks import RightPicks
-from analysis.shared_error import SharedError, Side, shared_error
+from analysis.shared_error import SharedError, Side, shared_error, shifts
 from analysis.units import Resampled, Rows, codes, dependent, one_a_unit
 from analysis.within import (
     FEWEST_FREE,
@@ -40,6 +40,7 @@ FEWEST_UNITS = 3
 FEWEST_CLUSTERS = 5  # below, intervals over clusters are as wide as [-1, 1] or do not hold
 FEWEST_ARMS = 9  # the same of modifications
 RESAMPLES = 9_999
+NO_SHIFTS: Floats = np.zeros(0)
 DEPENDENT = (
     "nothing was modified, and embeddings of one corpus or seed are no witnesses of their own; see"
     " each training algorithm by itself"
@@ -137,10 +138,13 @@ class Evidence(NamedTuple):
 
 
 class Described(NamedTuple):
-    """The evidence about a slice without its p-value, and what that takes."""
+    """The evidence about a slice without its p-value, and what that takes; and what each resample
+    of words and items does to its r (``analysis.shared_error.shifts``).
+    """
 
     evidence: Evidence
     exchange: Exchange | None = None
+    shifts: Floats = NO_SHIFTS
 
 
 def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -> Evidence:
@@ -186,7 +190,9 @@ def described(rows: Rows, *, unbiased: float = 0.0) -> Described:
     found = _arms(found, units, of)
     found = _otherwise(found, units, of, stratum, unbiased)
     found = _without_noise(found, units, of, trainings(rows, pairs.unit))
-    return Described(found, Exchange.of(of, stratum, found.shared))
+    known = abs(of.r) < 1
+    moved = shifts(of, *_sides(units)) if known else NO_SHIFTS
+    return Described(found, Exchange.of(of, stratum, found.shared), moved)
 
 
 def _shared(of: Residuals, units: Rows) -> SharedError:

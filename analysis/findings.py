@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
 from analysis.coefficients import Coefficients
-from analysis.evidence import Evidence
+from analysis.evidence import NO_SHIFTS, Evidence
 from analysis.naming import SLICE_COLUMNS
 from analysis.verdict import Judgement
+
+if TYPE_CHECKING:
+    from analysis.arrays import Floats
 
 
 class Marks(NamedTuple):
@@ -34,13 +37,16 @@ class Marks(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A slice, named by the columns sliced by, and everything found of it."""
+    """A slice, named by the columns sliced by, and everything found of it; ``shifts``: what each
+    resample of words and items does to its r, by which slices are taken together.
+    """
 
     names: dict[str, str]
     statistics: Coefficients
     evidence: Evidence
     judgement: Judgement = Judgement()
     marks: Marks = Marks()
+    shifts: Floats = NO_SHIFTS
 
 
 STATISTICS = (*Coefficients._fields, *Evidence._fields, *Judgement._fields)

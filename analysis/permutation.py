@@ -112,8 +112,10 @@ def permutation_p(left: Residuals, strata: Ints, resamples: int, shared: float =
     return permutation_ps([Exchange.of(left, strata, shared)], resamples)[0]
 
 
-def permutation_ps(tests: Sequence[Exchange | None], resamples: int) -> list[float]:
-    """The same of many slices; NaN for None."""
+def permutation_ps(
+    tests: Sequence[Exchange | None], resamples: int, most: int = MOST_PERMUTED
+) -> list[float]:
+    """The same of many slices; NaN for None. Of more than ``most`` units the normal limit."""
     alike: dict[tuple[int, ...], list[int]] = {}
     for place, test in enumerate(tests):
         if test is not None:
@@ -121,12 +123,14 @@ def permutation_ps(tests: Sequence[Exchange | None], resamples: int) -> list[flo
     found = [nan] * len(tests)
     for sizes, own in alike.items():
         of = [test for test in (tests[place] for place in own) if test is not None]
-        for place, p in zip(own, _of_one_kind(of, sizes, resamples), strict=True):
+        for place, p in zip(own, _of_one_kind(of, sizes, resamples, most), strict=True):
             found[place] = p
     return found
 
 
-def _of_one_kind(tests: Sequence[Exchange], sizes: tuple[int, ...], resamples: int) -> list[float]:
+def _of_one_kind(
+    tests: Sequence[Exchange], sizes: tuple[int, ...], resamples: int, most: int
+) -> list[float]:
     """The p of slices whose strata have the same sizes. The side with fewer different values is
     permuted; equal slices are tested once.
     """
@@ -142,7 +146,7 @@ def _of_one_kind(tests: Sequence[Exchange], sizes: tuple[int, ...], resamples: i
         firsts = [sides[same[0]] for same in alike.values()]
         shared = np.array([error for _, error in alike])
         whole = Together.of(firsts[0][permuted], [each[1 - permuted] for each in firsts], sizes)
-        p_values = whole.p(sizes, resamples, permuted, shared)
+        p_values = whole.p(sizes, resamples, permuted, shared, most)
         for same, p in zip(alike.values(), p_values, strict=True):
             for place in same:
                 found[place] = p
@@ -184,13 +188,13 @@ class Together(NamedTuple):
         return np.nan_to_num(found)
 
     def p(
-        self, sizes: tuple[int, ...], resamples: int, permuted: int, shared: Floats
+        self, sizes: tuple[int, ...], resamples: int, permuted: int, shared: Floats, most: int
     ) -> list[float]:
         """The p-values, shape (k,). ``permuted``: 1 where the moved values are v; those of u take
         the places that v leaves.
         """
         observed: Floats = self.statistic(self.moved[None], shared)[0]
-        if len(self.moved) > MOST_PERMUTED:
+        if len(self.moved) > most:
             normal: list[float] = scipy.special.erfc(observed / sqrt(2)).tolist()
             return normal
         count = np.zeros(len(observed), dtype=np.intp)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from math import atanh, ceil, hypot, inf, isfinite, nan, sqrt
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy
 from annotated_types import Gt, Lt
 
 from analysis.naming import SMALLEST
+from analysis.permutation import Exchange, permutation_ps
 from analysis.reliability import RELIABLE
 from analysis.verdict import LEVEL, ROLE_PRIMARY
 from analysis.within import (
     FEWEST_FREE,
     Residuals,
+    interval,
     unit_error,
     without_each,
     z_interval,
@@ -33,6 +36,12 @@ MOST_SIMULATED = 2_000  # embeddings; beyond, z is as good as normal
 # Sizes that are simulated about a first guess, and about what they say
 AROUND = ((0.7, 0.85, 1.0, 1.2, 1.45), (0.85, 0.92, 1.0, 1.08, 1.18))
 Share = Annotated[float, Gt(0), Lt(1)]
+# What studies look like: scores on a ladder of doses, or normal ones; noise of gaps that is normal,
+# or grows with the score. Intervals and tests are surest of the first.
+Kind = Literal["ladder", "normal", "growing noise"]
+BESIDE_DOSES = 0.4  # standard deviation of scores about the ladder, whose own is 1
+BEYOND = 5  # orders that may lie beyond what is claimed
+MOST_PERMUTED = 300  # embeddings; beyond, the limit of p is as good
 
 
 @choice
@@ -118,16 +127,19 @@ class Design(NamedTuple):
     def with_items(self, times: float) -> Design:
         """The same with k times the test items, which divides their noise by k, and the variance
         that embeddings share of them, and leaves noise of trainings (Spearman, 1910; Brown, 1910):
-        of the gaps' variance
+        of the gaps' variance, which shrinks to ``whole``,
 
         1 = reliability + share of trainings + share of items
+
+        The error that embeddings share is a slope in units of what gaps vary, so that it is
+        divided by sqrt(k whole).
         """
         of_items = max(0.0, 1 - self.reliability_y - self.training_share) / times
         whole = self.reliability_y + self.training_share + of_items
         return self._replace(
             reliability_y=self.reliability_y / whole,
             training_share=self.training_share / whole,
-            items_error=self.items_error / sqrt(times),
+            items_error=self.items_error / sqrt(times * whole),
         )
 
 
@@ -151,79 +163,75 @@ def pilot_of(found: Sequence[Finding], items: Sequence[float] = ()) -> Pilot:
     )
 
 
-class Seen(NamedTuple):
-    """A simulated study, what its r within bases is said to be, and without each unit (n,)."""
-
-    of: Residuals
-    r: float
-    left_out: Floats
-
-
-def sees(design: Design, embeddings: int, studies: int, seed: int = 0) -> float:
+def sees(
+    design: Design, embeddings: int, studies: int, seed: int = 0, kind: Kind = "ladder"
+) -> float:
     """In which share of studies r of ``smallest``, attenuated by noise, is supported: interval
-    above 0 and p below .05 / family, which Holm's procedure asks of the first of a family.
+    above 0, and the permutation p not above .05 / family, which Holm's procedure asks of the first
+    of a family.
     """
-
-    def seen(study: Seen) -> bool:
-        free, error = study.of.free, unit_error(study.of, study.left_out)
-        t = abs(atanh(study.r)) / hypot(1 / sqrt(free), design.shared)
-        p = 2 * float(scipy.special.stdtr(free, -t))
-        found = z_interval(study.r, error, shared=design.shared)
-        return found.low > 0 and p < LEVEL / design.family
-
-    return _share(design, embeddings, design.smallest * design.ceiling, seen, studies, seed)
+    r, level = design.smallest * design.ceiling, LEVEL / design.family
+    above = [
+        Exchange.of(of, of.strata, design.shared)
+        for of in _made(design, embeddings, r, studies, seed, kind)
+        if interval(of, shared=design.shared).low > 0
+    ]
+    orders = round(BEYOND / level)  # a multiple of 1 / level, so that p can be the level
+    p = permutation_ps(above, orders - 1, MOST_PERMUTED)
+    return sum(each <= level + 1e-9 for each in p) / studies
 
 
 def excludes(design: Design, embeddings: int, studies: int, seed: int = 0) -> float:
     """In which share of studies r = 0 is called negligible: the 90% interval of r, corrected for
     noise, lies within ``smallest`` of 0. 0 where the noise is too much for a correction.
     """
-
-    def excluded(study: Seen) -> bool:
-        r, left_out = study.r / design.ceiling, study.left_out / design.ceiling
-        shared = design.shared / design.ceiling
-        error = unit_error(study.of, left_out)
-        low, high = z_interval(r, error, 1 - 2 * LEVEL, shared)[1:]
-        return -design.smallest < low and high < design.smallest
-
     if not design.excludable:
         return 0.0
-    return _share(design, embeddings, 0, excluded, studies, seed)
+    excluded = 0
+    for of in _made(design, embeddings, 0, studies, seed, "ladder"):
+        error = unit_error(of, without_each(of) / design.ceiling)
+        shared = design.shared / design.ceiling
+        _, low, high = z_interval(of.r / design.ceiling, error, 1 - 2 * LEVEL, shared)
+        excluded += -design.smallest < low and high < design.smallest
+    return excluded / studies
 
 
-def _share(
-    design: Design,
-    embeddings: int,
-    r: float,
-    holds: Callable[[Seen], bool],
-    studies: int,
-    seed: int,
-) -> float:
-    """In which share of simulated studies with correlation r within bases something holds."""
+def _made(
+    design: Design, embeddings: int, r: float, studies: int, seed: int, kind: Kind
+) -> Iterator[Residuals]:
+    """Simulated studies with correlation r within bases; none where there is no verdict."""
     bases = design.bases(embeddings)
     units = ceil(embeddings / bases)
     if bases * (units - 1) - 1 < FEWEST_FREE:
-        return 0.0
-    n = bases * units
+        return
+    n, rng = bases * units, np.random.default_rng(seed)
     strata, leverage = np.repeat(np.arange(bases), units), np.full(n, 1 / units)
-    told, free = np.arange(n), n - bases - 1
-    rng = np.random.default_rng(seed)
-    count = 0
+    told, free, nothing = np.arange(n), n - bases - 1, np.zeros((n, 0))
+    spread = _growing_spread()
+    doses = np.linspace(-1, 1, units)
     for _ in range(studies):
-        drawn = rng.normal(size=(2, bases, units))
-        drawn[1] = r * drawn[0] + sqrt(1 - r * r) * drawn[1]
+        x, noise = rng.normal(size=(2, bases, units))
+        if kind != "normal" and design.units > 1:
+            x = (doses / doses.std() + BESIDE_DOSES * x) / hypot(1, BESIDE_DOSES)
+        if kind == "growing noise":
+            noise = noise * _growing(x) / spread
+        drawn = np.stack([x, r * x + sqrt(1 - r * r) * noise])
         u, v = (drawn - drawn.mean(axis=2, keepdims=True)).reshape(2, n)
-        of = Residuals(u, v, strata, leverage, told, free, np.zeros((n, 0)))
-        off = design.shared * float(rng.normal())
-        count += holds(Seen(of, float(_moved(np.array(of.r), off)), _moved(without_each(of), off)))
-    return count / studies
+        slope = float(u @ v) / float(u @ u)
+        left: Floats = v - slope * u
+        off = design.shared * float(rng.normal()) * sqrt(float(left @ left) / float(u @ u))
+        yield Residuals(u, v + off * u, strata, leverage, told, free, nothing)
 
 
-def _moved(r: Floats, off: float) -> Floats:
-    """Correlations whose r / sqrt(1 - r^2) are so far off."""
-    slope = r / np.sqrt(1 - r * r) + off
-    moved: Floats = slope / np.sqrt(1 + slope * slope)
-    return moved
+def _growing(x: Floats) -> Floats:
+    found: Floats = 0.3 + np.abs(x) ** 1.5
+    return found
+
+
+@lru_cache(maxsize=1)
+def _growing_spread() -> float:
+    """Of noise that grows so with normal scores."""
+    return sqrt(float((_growing(np.random.default_rng(0).normal(size=100_000)) ** 2).mean()))
 
 
 Power = Callable[[Design, int, int, int], float]
@@ -234,8 +242,8 @@ def needed(design: Design, power: float, of: Power, studies: int) -> int | None:
     ``power``; None where no number up to 20,000 does.
 
     The first guess is the normal limit of z, which beyond some 2,000 embeddings is the answer.
-    Studies are simulated at five sizes about it; power grows as Phi(a + b sqrt(free)), which is
-    fitted, and what it says is the next guess.
+    Studies are simulated at five sizes about it; power grows as Phi(a + b / error), error =
+    sqrt(1 / free + ``shared``^2), which is fitted, and what it says is the next guess.
     """
     if of is excludes and not design.excludable:
         return None
@@ -248,6 +256,8 @@ def needed(design: Design, power: float, of: Power, studies: int) -> int | None:
             break
         shares = [of(design, size, studies, seed) for size in sizes]
         guess = _solved(design, sizes, shares, studies, power) or guess
+        if not isfinite(guess):
+            return None
     found = _whole(design, guess)
     return found if found <= MOST else None
 
@@ -279,14 +289,20 @@ def _first_guess(design: Design, power: float, of: Power) -> float:
 def _solved(
     design: Design, sizes: Sequence[int], shares: Sequence[float], studies: int, power: float
 ) -> float | None:
-    """Where a fitted power curve reaches ``power``; None where it does not rise."""
+    """Where a fitted power curve reaches ``power``; infinity where what embeddings share keeps it
+    below, None where it does not rise.
+    """
     share = np.clip(shares, 0.5 / studies, 1 - 0.5 / studies)
     probit = scipy.special.ndtri(share)
-    root = np.sqrt([design.free(size) for size in sizes])
+    precision = [1 / hypot(1 / sqrt(design.free(size)), design.shared) for size in sizes]
     density = np.exp(-(probit**2) / 2) / sqrt(2 * np.pi)
     weight = density / np.sqrt(share * (1 - share))  # 1 / the standard error of the probit
-    slope, start = np.polyfit(root, probit, 1, w=weight).tolist()
+    slope, start = np.polyfit(precision, probit, 1, w=weight).tolist()
     if slope <= 0:
         return None
-    free: float = max((float(scipy.special.ndtri(power)) - start) / slope, sqrt(FEWEST_FREE)) ** 2
+    reached: float = (float(scipy.special.ndtri(power)) - start) / slope
+    if reached * design.shared >= 1:
+        return inf
+    reached = max(reached, 1 / hypot(1 / sqrt(FEWEST_FREE), design.shared))
+    free = 1 / (reached**-2 - design.shared**2)
     return (free + 1) / (1 - 1 / design.units) if design.units > 1 else free + 2

@@ -80,6 +80,32 @@ def _moved(of: Residuals, other: Floats, side: Side) -> Floats:
     return moved
 
 
+def shifts(of: Residuals, x: Side, y: Side) -> Floats:
+    """By how much each resample of the words, then of the items, moves q = r / sqrt(1 - r^2) off
+    its mean over these, divided by sqrt(resamples - 1). Shape (resamples of words + of items,).
+
+    dq_b = sum_i u_i e_ib / (|u| |v| sqrt(1 - r^2)) for items; for words with v for u
+
+    This is what they do to the slope; what they do to the spread is left out, for it is none where
+    r is 0. The product of those of two slices is the covariance of their q by the choice of words
+    and items. 0 where a resample is of no use, and for all below 50 that are.
+    """
+    sides = ((_unit(of.v), x), (_unit(of.u), y))
+    return np.concatenate([_shifts(of, other, side) for other, side in sides])
+
+
+def _shifts(of: Residuals, other: Floats, side: Side) -> Floats:
+    own = of.freed(side.values)
+    # ``other`` has nothing of the design, so that what is moved need not be freed of it
+    moved = other @ side.resampled[of.told] / sqrt(float(own @ own) * (1 - of.r**2))
+    usable = np.isfinite(moved)
+    number = int(usable.sum())
+    if number < FEWEST_RESAMPLES:
+        return np.zeros(len(moved))
+    found: Floats = np.where(usable, moved - moved[usable].mean(), 0) / sqrt(number - 1)
+    return found
+
+
 def together(moved: Floats, leverage: Floats, group: Ints | None = None) -> float:
     """The standard error of what units move together, without what each of them, or each group,
     moves by itself. Shapes: (n, resamples), (n,), (n,); NaN below 50 resamples that are finite.

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from math import atanh, ceil, isfinite, nan, sqrt
+from math import ceil, isfinite, nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
-import scipy
 
 from analysis.elsewhere import elsewhere, told
 from analysis.naming import SMALLEST, counted
 from analysis.within import FEWEST_FREE, detectable, free_needed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from analysis.evidence import Evidence
 
 LEVEL = 0.05
-HETEROGENEOUS = 0.01
 SUPPORTS, CONTRADICTS, NEGLIGIBLE, CANNOT_TELL = VERDICTS = (
     "supports",
     "contradicts",
@@ -134,28 +128,3 @@ def _enough(found: Evidence, family: int, smallest: float) -> str:
     number = ceil(times * found.n_units)
     more = "the seeds" if found.n_bases < found.n_units else "as many"
     return f"|r| = {smallest:g} takes about {number} embeddings, {times:.1f} times {more}"
-
-
-def heterogeneity(parts: Sequence[Evidence]) -> str:
-    """What is to be said where the parts of a slice disagree in sign beyond noise; else nothing.
-
-    Cochran's Q of z = atanh(r within bases) over k parts, weighted by their errors: Q / (k - 1)
-    against F of k - 1 and the fewest degrees of freedom of a part, for the errors are estimates.
-    Said at p < .01 where the largest and the smallest r have different signs.
-    """
-    known = [
-        each
-        for each in parts
-        if each.free >= FEWEST_FREE and each.within_error > 0 and abs(each.within) < 1
-    ]
-    if len(known) < 2:
-        return ""
-    z = np.array([atanh(each.within) for each in known])
-    weight = np.array([each.within_error**-2 for each in known])
-    q = float((weight * (z - float(weight @ z) / float(weight.sum())) ** 2).sum())
-    k = len(known) - 1
-    p = float(scipy.special.fdtrc(k, min(each.free for each in known), q / k))
-    least, most = min(each.within for each in known), max(each.within for each in known)
-    if p < HETEROGENEOUS and least < 0 < most:
-        return f"parts disagree: r from {least:.2f} to {most:.2f} (p {p:.1g})"
-    return ""

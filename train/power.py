@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite, prod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from rich.table import Table
 
 from analysis.naming import ALL
-from analysis.planner import Design, Pilot, Planner, excludes, needed, pilot_of, sees
+from analysis.planner import Design, Kind, Pilot, Planner, excludes, needed, pilot_of, sees
 from analysis.show import short
 from analysis.studies.correlation import Correlation
 from files import InputError
@@ -54,11 +54,14 @@ def print_power(
     embeddings, bases = _counts(plans)
     console.print(_needs(planner, design, pilot, seconds / embeddings, unknown))
     here = design._replace(units=max(1, round(embeddings / bases)))
-    shares = [of(here, embeddings, CHECKED) for of in (sees, excludes)]
+    seen = [sees(here, embeddings, CHECKED, kind=kind) for kind in get_args(Kind)]
     console.print(
         f"This plan, {embeddings} embeddings of {bases} bases: sees |r| = {design.smallest:g} in"
-        f" {shares[0]:.0%} of studies, excludes it in {shares[1]:.0%}. Costs are of this plan's"
-        " stages one after another; those of more test items are not known.",
+        f" {seen[0]:.0%} of studies, excludes it in {excludes(here, embeddings, CHECKED):.0%}. All"
+        " this is for scores on a ladder of doses and normal noise; it sees it in"
+        f" {seen[1]:.0%} where scores are normal, and in {seen[2]:.0%} where noise grows with the"
+        " score. Costs are of this plan's stages one after another; those of more test items are"
+        " not known.",
         soft_wrap=True,
         highlight=False,
     )
@@ -73,7 +76,12 @@ def _needs(planner: Planner, design: Design, pilot: Pilot, seconds: float, unkno
         at = design.with_items(times)
         needs = [needed(at, planner.power, of, planner.studies) for of in (sees, excludes)]
         items = f"{pilot.items * times:.0f}" if isfinite(pilot.items) else f"x {times}"
-        told = [cell for need in needs for cell in _spell(at, need, seconds, unknown)]
+        never = "over 20,000", "over 20,000" if at.excludable else "never: noise"
+        told = [
+            cell
+            for need, otherwise in zip(needs, never, strict=True)
+            for cell in _spell(at, need, otherwise, seconds, unknown)
+        ]
         table.add_row(items, short(at.reliability_y), short(at.smallest * at.ceiling), *told)
     return table
 
@@ -161,9 +169,11 @@ def _title(planner: Planner, design: Design, pilot: Pilot) -> str:
     )
 
 
-def _spell(design: Design, embeddings: int | None, seconds: float, unknown: int) -> tuple[str, str]:
-    """``243 of 27 bases`` and ``5.1 h``; why not where there is no number."""
+def _spell(
+    design: Design, embeddings: int | None, otherwise: str, seconds: float, unknown: int
+) -> tuple[str, str]:
+    """``243 of 27 bases`` and ``5.1 h``; ``otherwise`` where there is no number."""
     if embeddings is None:
-        return "over 20,000" if design.excludable else "never: noise", ""
+        return otherwise, ""
     cost = f"{duration(seconds * embeddings)}{' + ?' if unknown else ''}" if seconds else "?"
     return f"{embeddings} of {design.bases(embeddings)} bases", cost

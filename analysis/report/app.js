@@ -111,6 +111,7 @@ async function takeApart() { // scores of two metrics share no axis, and gaps of
   const whole = D.correlations.filter((row) => alike(row) && row.method === ALL && row.query !== ALL);
   const forest = [...whole.filter((row) => row.embedding !== ALL), ...whole.filter((row) => kinds.forest.length > 1 && row.embedding === ALL)]
     .map((row) => ({ slice: sliced(row, [...several, "embedding", "query", "gap"]), kind: row.embedding === ALL ? "together" : "slice", ...r(row) }))
+    .concat(pooled.filter(alike).map((row) => ({ ...row, slice: sliced({ ...row, embedding: "random effects" }, [...several, "embedding", "query", "gap"]), kind: "pooled" })))
     .filter((row) => row.r !== null);
   for (const [id, data] of Object.entries({ by_query: panels, by_method: panels, by_embedding: panels, forest: { forest } })) {
     apart[id]?.finalize();
@@ -130,7 +131,8 @@ function select(brush) {
 
 const curves = expand(D.curves);
 const verdicts = D.correlations.filter((row) => row.role === "primary");
-const kinds = { primary: distinct(verdicts.map((row) => row.verdict)), forest: distinct(D.points.map((row) => row.embedding)).length > 1 ? ["slice", "together"] : ["slice"] };
+const pooled = D.pooled.filter((row) => row.r !== null);
+const kinds = { primary: distinct(verdicts.map((row) => row.verdict)), forest: ["slice", ...(distinct(D.points.map((row) => row.embedding)).length > 1 ? ["together"] : []), ...(pooled.length ? ["pooled"] : [])] };
 const specs = figures(D.look, UNMODIFIED, rows, curves, kinds, D.smallest);
 const quiet = { actions: false, logLevel: 1, renderer: rows.length > 3000 ? "canvas" : "svg" };
 async function draw(id, data = {}) {
@@ -179,6 +181,8 @@ window.reportReady = performance.now();
 
 if (rows.length) {
   await takeApart();
+  if (pooled.length) document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "query", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "reason"],
+    "Random effects over m embeddings, from 4 on: mean r with its 95% interval; tau2, the variance of z between embeddings; i2, the share of their differences that is beyond their errors; q_p, the p of none", { cards: true }));
   document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
 }
 document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MADE.slice(1), "groups", "by group", "reason"],

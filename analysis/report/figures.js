@@ -13,7 +13,7 @@ const TOLD = {
   gap: "measure", groups: "groups", y: "gap", y_interval: "gap, 95% interval", by_group: "by group", support: "items behind the gap",
 };
 // Colours and shapes of verdicts and estimates; none is that of a method.
-const KINDS = { supports: ["#00603c", "circle"], contradicts: ["#a03000", "triangle-up"], negligible: ["#5a3d99", "square"], "cannot tell": ["#777", "diamond"], slice: ["#777", "circle"], together: ["#222", "diamond"] };
+const KINDS = { supports: ["#00603c", "circle"], contradicts: ["#a03000", "triangle-up"], negligible: ["#5a3d99", "square"], "cannot tell": ["#777", "diamond"], slice: ["#777", "circle"], together: ["#222", "diamond"], pooled: ["#222", "square"] };
 const tooltip = Object.entries(TOLD).map(([field, title]) => ({ field, title, ...(["x", "y"].includes(field) ? { format: ".3f" } : {}) }));
 const quantitative = (field, title, more = {}) => ({ field, type: "quantitative", title, ...more });
 const nominal = (field, title = null, more = {}) => ({ field, type: "nominal", title, ...more });
@@ -76,7 +76,7 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
     },
   });
   const kind = (look, kinds) => nominal("kind", null, { scale: { domain: kinds, range: kinds.map((name) => KINDS[name][look === "range" ? 0 : 1]) } });
-  // The correlation of every slice with its interval, those of all embeddings below.
+  // The correlation of every slice with its interval, those of all embeddings, and means over these, below.
   const slice = nominal("label", null, { sort: null, axis: WHOLE });
   const r = quantitative("r", "r within bases", { scale: { domain: [-1.04, 1.04], nice: false }, axis: { values: [-1, -0.5, 0, 0.5, 1] } });
   const numbers = ["r", "low", "high"].map((field) => ({ field, format: ".3f" }));

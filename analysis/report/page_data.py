@@ -20,6 +20,7 @@ from analysis.naming import (
     DOSE_SIGN,
     GROUPS,
     SCORE,
+    SLICE_COLUMNS,
     UNMODIFIED,
     gap_titles,
     group_pairs,
@@ -27,6 +28,7 @@ from analysis.naming import (
     primary_of,
     row_names,
 )
+from analysis.pooling import Part, pooled
 from analysis.show import estimates
 from analysis.specification_curve import specification_table
 from analysis.verdict import RULES, Judgement
@@ -86,7 +88,8 @@ def page_data(
     curves: Sequence[Curve] = (),
     aligned: Sequence[Alignment] = (),
 ) -> dict[str, Json]:
-    """Points, rows, curves, correlations, specifications, alignments and effects; NaN is None.
+    """Points, rows, curves, correlations, pooled ones, specifications, alignments and effects; NaN
+    is None.
     Every value is one of the tables' to the last digit.
     """
     points = tables.points
@@ -109,6 +112,7 @@ def page_data(
             | columns(correlations, ("method", *CORRELATION_NUMBERS))
         ),
         "primary": [title for part in main for title in dict.fromkeys(gap_titles(part))],
+        "pooled": pooled_rows(found),
         "specifications": _records(columns(table, table.columns)),
         "specifications_told": [curve.told() for curve in curves],
         "alignments": _alignments(aligned),
@@ -246,6 +250,30 @@ def dose_curves(tables: Tables, utility: str) -> dict[str, Sequence[Json]]:
     repeated = [curves[plain_ones].assign(method=method) for method in methods]
     whole = pd.concat([curves[~plain_ones], *repeated], ignore_index=True)
     return columns(whole, ("embedding", "method", "dose", "what", "kind", "value"))
+
+
+def pooled_rows(found: Sequence[Finding]) -> list[dict[str, Json]]:
+    """For every metric, query and gap: the random-effects mean of r within bases over the slices of
+    each embedding (training algorithm), and of how many units.
+    """
+    parts: dict[tuple[str, ...], list[Part]] = {}
+    wholes: dict[tuple[str, ...], Finding] = {}
+    for each in found:
+        names = each.names
+        if names["method"] != ALL or names["query"] == ALL:
+            continue
+        key = tuple(names[name] for name in SLICE_COLUMNS if name != "embedding")
+        if names["embedding"] == ALL:
+            wholes[key] = each
+        else:
+            parts.setdefault(key, []).append(Part(each.evidence, each.shifts))
+    table = correlation_table(wholes.values(), CORRELATION_COLUMNS)
+    means = [
+        {name: plain(value) for name, value in pooled(parts[key])._asdict().items()}
+        for key in wholes
+    ]
+    named = _records(columns(table, ("task",)) | _labels(table) | columns(table, ("n_units",)))
+    return [names | mean for names, mean in zip(named, means, strict=True)]
 
 
 def _alignments(aligned: Sequence[Alignment]) -> list[dict[str, Json]]:

@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from analysis.coefficients import Coefficients
-from analysis.evidence import Evidence, evidence
+from analysis.evidence import Evidence, described, evidence
 from analysis.findings import Finding
 from analysis.joined import join_points, rows_of
 from analysis.judging import judge
 from analysis.permutation import permutation_p
+from analysis.pooling import Part, disagreement, pooled
 from analysis.results import Tables
 from analysis.units import Resampled, Rows
-from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS, heterogeneity
+from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS
 from analysis.within import (
     indicators,
     interval,
@@ -187,12 +188,20 @@ def rates(kind: Kind, bases: int, units: int, r: float, count: int, seed: int = 
     return Rates(*np.mean(told, axis=0).tolist())
 
 
-def power(bases: int, units: int, r: float, count: int, alone: bool, seed: int = 2) -> float:
-    """How often the first slice of a family of six is supported in studies with doses on a ladder:
-    where it ``alone`` has an association, or all six have.
+def power(
+    bases: int,
+    units: int,
+    r: float,
+    count: int,
+    alone: bool,
+    seed: int = 2,
+    kind: Kind = "ladder of doses",
+) -> float:
+    """How often the first slice of a family of six is supported in studies, with doses on a ladder
+    where nothing else is said: where it ``alone`` has an association, or all six have.
     """
-    of = studies("ladder of doses", bases, units, r, count, seed)
-    others = studies("ladder of doses", bases, units, 0, count, seed + 1) if alone else of
+    of = studies(kind, bases, units, r, count, seed)
+    others = studies(kind, bases, units, 0, count, seed + 1) if alone else of
     supported = 0
     for study in range(count):
         pairs = [next(of.pairs(study)), *list(others.pairs(study))[1:]]
@@ -228,21 +237,28 @@ def measured(
 
 
 def on_items(
-    bases: int, units: int, items: int, r: float, spread: float, rng: np.random.Generator
+    bases: int,
+    units: int,
+    items: int,
+    r: float,
+    spread: float,
+    rng: np.random.Generator,
+    noise: float | None = None,
 ) -> tuple[Rows, float]:
     """One study whose gaps are means over test items that all embeddings share, and its r within
     bases in the population of embeddings and items.
 
     Each item has a slope of its own on the score, 0 on average, and an error of its own with every
-    embedding; ``spread``: the standard error of the mean slope, and of the mean error, those of
-    chance over embeddings being 1.
+    embedding; ``spread``: the standard error of the mean slope, and of the mean error where
+    ``noise`` is not that, those of chance over embeddings being 1.
     """
+    noise = spread if noise is None else noise
     base = np.repeat(np.arange(bases), units)
     doses = np.linspace(-1, 1, units)
     x: Floats = np.tile(doses / doses.std(), bases) + 0.4 * rng.normal(size=len(base))
     x = x / sqrt(1.16)
     slopes: Floats = rng.normal(0, spread * sqrt(items), size=items)
-    errors: Floats = rng.normal(0, spread * sqrt(items), size=(len(base), items))
+    errors: Floats = rng.normal(0, noise * sqrt(items), size=(len(base), items))
     of_items: Floats = x[:, None] * slopes + errors
     true = r / sqrt(1 - r * r) * x + rng.normal(size=len(base))
     weights: Floats = rng.poisson(1, size=(items, 200)).astype(float)
@@ -250,8 +266,87 @@ def on_items(
     rows = Rows.of(x + effects[0], true + of_items.mean(axis=1), np.arange(len(base)), base)
     again = true[:, None] + of_items @ (weights / weights.sum(axis=0))
     seen = r / sqrt(1 - r * r)
-    whole = seen / sqrt(seen**2 + 1 + spread**2)
+    whole = seen / sqrt(seen**2 + 1 + noise**2)
     return rows._replace(y_resampled=Resampled.of(again)), whole
+
+
+Parts = Literal["queries", "algorithms", "alike algorithms"]
+PARTS: tuple[Parts, ...] = get_args(Parts)
+
+
+def parts_on_items(
+    of: Parts, parts: int, bases: int, units: int, r: float, spread: float, rng: np.random.Generator
+) -> list[Rows]:
+    """Parts of one study on the same 200 items, as ``on_items`` has them.
+
+    ``queries``: uncorrelated scores of the same embeddings, whose gaps follow each by the slopes
+    that items have on it (and by r the first alone); ``algorithms``: embeddings of their own, and
+    slopes of items; ``alike``: the same slopes.
+    """
+    base, items = np.repeat(np.arange(bases), units), 200
+    weights: Floats = rng.poisson(1, size=(items, 200)).astype(float)
+    weights = weights / weights.sum(axis=0)
+    x: Floats = rng.normal(size=(parts, len(base)))
+    slopes: Floats = rng.normal(0, spread * sqrt(items), size=(parts, items))
+    if of == "alike algorithms":
+        slopes[:] = slopes[0]
+
+    def gaps(x: Floats, slopes: Floats) -> tuple[Floats, Floats]:
+        true = r / sqrt(1 - r * r) * x[0] + rng.normal(size=len(base))
+        errors: Floats = rng.normal(0, spread * sqrt(items), size=(len(base), items))
+        on_each: Floats = x.T @ slopes + errors
+        return true + on_each.mean(axis=1), true[:, None] + on_each @ weights
+
+    if of == "queries":
+        measured = [gaps(x, slopes)] * parts
+    else:
+        measured = [gaps(x[[place]], slopes[[place]]) for place in range(parts)]
+    return [
+        Rows.of(score, y, np.arange(len(base)), base)._replace(y_resampled=Resampled.of(again))
+        for score, (y, again) in zip(x, measured, strict=True)
+    ]
+
+
+class OfParts(NamedTuple):
+    """Shares of studies: parts said to disagree, and the interval of their random-effects mean
+    holding r, NaN below four parts; how wide that is on average; the shares again where parts are
+    taken as independent.
+    """
+
+    said: float
+    coverage: float
+    width: float
+    independent_said: float
+    independent_coverage: float
+
+
+def of_parts(
+    of: Parts,
+    parts: int,
+    bases: int,
+    units: int,
+    r: float,
+    spread: float,
+    count: int,
+    seed: int = 10,
+) -> OfParts:
+    """What is said of parts of studies on shared items."""
+    rng, seen = np.random.default_rng(seed), r / sqrt(1 - r * r)
+    true = seen / sqrt(seen**2 + 1 + spread**2)
+    told = []
+    for _ in range(count):
+        study = [
+            described(rows) for rows in parts_on_items(of, parts, bases, units, r, spread, rng)
+        ]
+        known = [Part(each.evidence, each.shifts) for each in study]
+        alone = [each.evidence._replace(items_error=np.nan) for each in study]
+        row = []
+        for each in (known, [Part(found, np.zeros(0)) for found in alone]):
+            mean = pooled(each)
+            held = mean.low <= true <= mean.high if mean.m > 3 else np.nan
+            row += [bool(disagreement(each)), held, mean.high - mean.low]
+        told.append(row[:-1])
+    return OfParts(*np.mean(told, axis=0).tolist())
 
 
 class OnItems(NamedTuple):
@@ -346,13 +441,13 @@ def disagreements(
     """How often parts of one correlation, an embedding each, are said to disagree."""
     found = [
         [
-            found_within(of.x[study, 0], of.y[study, 0], of.base)
+            Part(found_within(of.x[study, 0], of.y[study, 0], of.base), np.zeros(0))
             for of in [studies(kind, bases, units, r, count, seed + part)]
             for study in range(count)
         ]
         for part in range(parts)
     ]
-    return sum(bool(heterogeneity(each)) for each in zip(*found, strict=True)) / count
+    return sum(bool(disagreement(each)) for each in zip(*found, strict=True)) / count
 
 
 def generated_worlds(

@@ -18,9 +18,11 @@ from tests.analysis.designs import (
     FAMILY,
     KINDS,
     ON_ITEMS,
+    PARTS,
     SIZES,
     corrections,
     disagreements,
+    of_parts,
     on_shared_items,
     own_effects,
     own_slopes,
@@ -121,6 +123,20 @@ def shared_items(count: int) -> pd.DataFrame:
         found = on_shared_items(bases, units, 200, r, spread, count)
         told = {"bases": bases, "units": bases * units, "r": r, "spread": spread}
         rows.append({**told, **found._asdict(), "studies": count})
+    return pd.DataFrame(rows)
+
+
+def parts(count: int) -> pd.DataFrame:
+    """Parts of studies on shared items: how often they are said to disagree without an association,
+    and whether the interval of their random-effects mean holds r.
+    """
+    rows = []
+    disagreeing = product(PARTS, (2, 3, 5), ((6, 9), (10, 20)), (0.1, 0.2, 0.3), (0.0,))
+    averaged = product(PARTS[1:], (4, 8), ((3, 9), (6, 20)), (0.0, 0.1, 0.3), (0.0, 0.5))
+    for of, number, (bases, units), spread, r in (*disagreeing, *averaged):
+        found = of_parts(of, number, bases, units, r, spread, count)
+        told = {"parts": of, "number": number, "bases": bases, "units": bases * units, "r": r}
+        rows.append({**told, "spread": spread, **found._asdict(), "studies": count})
     return pd.DataFrame(rows)
 
 
@@ -231,6 +247,7 @@ def main() -> None:
         "noise": (noises, count // 4),
         "limits": (limits, count // 2),
         "items": (shared_items, count // 2),
+        "parts": (parts, count // 5),
         "total": (totals, count // 2),
         "power": (powers, count),
         "errors": (errors, count),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -76,8 +77,45 @@ def test_the_power_to_see_knows_what_embeddings_share(
         study = evidence(on_items(bases, units, 200, r, spread, rng)[0], resamples=599)
         found += study.within_low > 0 and study.within_p < 0.05
     assert stated == pytest.approx(found / count, abs=WITHIN + error(stated, count))
-    assert design.with_items(4).shared == pytest.approx(shared / 2)
+    # Four times the items leave of 1 - reliability a quarter, and gaps vary the less
+    whole = reliability + (1 - reliability) / 4
+    assert design.with_items(4).shared == pytest.approx(shared / 2 / sqrt(whole))
     assert sees(design.with_items(4), bases * units, 300) >= stated
+
+
+def test_more_items_are_foreseen_as_studies_on_more_items_find_them() -> None:
+    """Gaps of which half is noise of items: with four times as many they vary less, so that what is
+    left of the shared slope is more of that.
+    """
+    rng, found = np.random.default_rng(1), []
+    for times in (1, 4):
+        scale = 1 / sqrt(times)
+        studies = [
+            evidence(
+                on_items(10, 20, 200 * times, 0.4, 0.2 * scale, rng, 1.2 * scale)[0], resamples=9
+            )
+            for _ in range(25)
+        ]
+        found.append(np.mean([(e.reliability_y, e.items_error) for e in studies], axis=0))
+    (reliability, shared), (more, less) = (map(float, each) for each in found)
+    foreseen = Design(20, 1, reliability, items_error=shared).with_items(4)
+    assert foreseen.reliability_y == pytest.approx(more, abs=0.05)
+    assert foreseen.items_error == pytest.approx(less, rel=0.08)
+    assert less > 1.15 * shared / 2
+
+
+OTHER: list[Literal["normal", "growing noise"]] = ["normal", "growing noise"]
+
+
+@pytest.mark.parametrize("kind", OTHER)
+@pytest.mark.parametrize(("bases", "units", "r"), [(4, 9, 0.58), (5, 15, 0.5)])
+def test_the_power_to_see_is_told_for_other_scores_and_noise(
+    kind: Literal["normal", "growing noise"], bases: int, units: int, r: float
+) -> None:
+    """By the verdict's own p: by the t of r it was 12 points more of 36 with normal scores."""
+    stated = sees(Design(units, 1, 1, FAMILY, r), bases * units, 1_000, kind=kind)
+    found = power(bases, units, r, 200, alone=True, kind=kind)
+    assert stated == pytest.approx(found, abs=WITHIN + error(stated, 200))
 
 
 def test_more_embeddings_do_not_make_up_for_items() -> None:
@@ -87,10 +125,9 @@ def test_more_embeddings_do_not_make_up_for_items() -> None:
 
 
 @pytest.mark.parametrize("of", [sees, excludes])
-def test_so_many_embeddings_have_the_power_asked_for(
-    of: Power,
-) -> None:
-    design = Design(9, 0.8, 0.7, 2)
+@pytest.mark.parametrize("shared", [0.0, 0.06])
+def test_so_many_embeddings_have_the_power_asked_for(of: Power, shared: float) -> None:
+    design = Design(9, 0.8, 0.7, 2, items_error=shared)
     found = needed(design, 0.8, of, 200)
     assert found
     assert found % 9 == 0
@@ -114,7 +151,7 @@ def test_more_items_take_fewer_embeddings() -> None:
 
 
 def test_a_smaller_correlation_of_interest_takes_more() -> None:
-    wide, narrow = (needed(Design(9, smallest=r), 0.8, excludes, 100) for r in (0.3, 0.2))
+    wide, narrow = (needed(Design(9, smallest=r), 0.8, excludes, 400) for r in (0.3, 0.2))
     assert wide
     assert narrow
     assert narrow > 1.8 * wide

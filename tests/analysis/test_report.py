@@ -22,10 +22,11 @@ from analysis.findings import Finding, Marks
 from analysis.joined import join_points
 from analysis.look import PALETTE
 from analysis.naming import SLICE_COLUMNS, Declared
+from analysis.pooling import meta_analysis
 from analysis.report import build_report
 from analysis.report.__main__ import main
 from analysis.report.answer import answer
-from analysis.report.page_data import dose_curves
+from analysis.report.page_data import dose_curves, pooled_rows
 from analysis.report.tex import correlations_tex
 from analysis.results import Tables, write_tables
 from analysis.verdict import Judgement
@@ -195,6 +196,31 @@ def test_methods_without_a_dose_have_no_curves(module_tables: Tables) -> None:
     assert all(not values for values in curves.values())
 
 
+def test_embeddings_are_pooled_from_four_on(findings: list[Finding]) -> None:
+    few = {row["reason"] for row in pooled_rows(findings)}
+    assert few == {"0 slices with an error, fewer than 4"}, "no score varies"
+    known = Evidence(22, free=20, within_error=0.2)
+    r = {"a": 0.1, "b": 0.2, "c": 0.5, "d": 0.6, "all": 0.3}
+    found = [
+        each._replace(
+            names={**each.names, "embedding": name}, evidence=known._replace(within=value)
+        )
+        for each in findings
+        if each.names["embedding"] == "all"
+        for name, value in r.items()
+    ]
+    rows = pooled_rows(found)
+    gaps = ("precision gap", "recall gap")
+    assert sorted((str(row["query"]), str(row["gap"])) for row in rows) == [
+        (query, gap) for query in ("weat7", "weat8") for gap in gaps
+    ]
+    expected = meta_analysis(np.arctanh([0.1, 0.2, 0.5, 0.6]), 0.04 * np.eye(4))
+    for row in rows:
+        assert (row["n_units"], row["metric"]) == (22, "weat")
+        told = {name: row[name] for name in expected._fields}
+        assert told == pytest.approx(expected._asdict())
+
+
 def test_a_gap_tells_the_values_of_its_groups_whatever_they_are_called(
     module_tables: Tables, tmp_path: Path
 ) -> None:
@@ -309,7 +335,11 @@ def test_conventions_parts_and_groups_are_told_where_they_vary(
     assert set(data["rows"]["gap"]) == gaps
     assert {row["gap"] for row in data["correlations"]} == gaps
     assert set(data["primary"]) == gaps
-    assert "pooled" not in data, "slices share test posts, so a mean of them would claim too much"
+    assert {(row["metric"], row["query"]) for row in data["pooled"]} == {
+        (metric, query)
+        for metric, query in zip(data["rows"]["metric"], data["rows"]["query"], strict=True)
+    }
+    assert {row["gap"] for row in data["pooled"]} == gaps
     assert set(data["curves"]["what"]) >= {"weat caliskan weat7", "sembias weat7 a"}
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -381,6 +382,7 @@ def test_two_metrics_share_no_axis_and_no_line(
     assert len(labels) == len(set(labels)) == 3 * 3 * 2, "embeddings and all, queries and gaps"
     assert all(label.startswith("m0, ") for label in labels)
     assert [label.startswith("m0, all, ") for label in labels] == [False] * 12 + [True] * 6
+    assert not browser.execute_script("return document.getElementById('pooled').textContent")
     before = browser.execute_script("return document.querySelector('#by_query').innerHTML")
     choose(browser, "metric", "m1")
     wait(
@@ -390,6 +392,28 @@ def test_two_metrics_share_no_axis_and_no_line(
             != before
         )
     )
+
+
+def test_four_embeddings_are_pooled_below_all_of_them(
+    browser: Any, tmp_path: Path, other_page: Callable[[Path], None]
+) -> None:
+    tables = tables_of(studies("normal", 4, 12, 0.5, 1, seed=2), 0)
+    names = np.array(["word2vec", "fasttext", "glove", "lexvec"])
+    of_base = names[tables.points["base_key"].astype(int)]
+    tables = tables._replace(points=tables.points.assign(embedding=of_base))
+    joined = join_points(tables)
+    build_report(tmp_path, tables, joined, correlate_slices(joined))
+    other_page(tmp_path / "report.html")
+    labels, marks, rows = browser.execute_script(
+        "return [[...document.querySelectorAll('#forest .role-axis-label text')]"
+        ".map((label) => label.textContent).filter((label) => label.includes(',')),"
+        " document.querySelectorAll('#forest .mark-symbol.role-mark path').length,"
+        " [...document.querySelectorAll('#pooled tbody tr')].map((row) => row.textContent)]"
+    )
+    slices = 3 * 2  # of queries and gaps
+    assert len(labels) == marks == (4 + 1 + 1) * slices
+    assert all(label.startswith("random effects, ") for label in labels[-slices:])
+    assert len(rows) == slices
 
 
 def test_long_labels_of_slices_are_told_whole_one_below_the_other(

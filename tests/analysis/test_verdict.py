@@ -16,7 +16,7 @@ from analysis.findings import Finding
 from analysis.judging import adjust, judge
 from analysis.naming import SLICE_COLUMNS, Declared
 from analysis.units import Rows
-from analysis.verdict import RULES, heterogeneity, judged
+from analysis.verdict import RULES, judged
 from tests.analysis.designs import studies
 
 SUPPORTED = Evidence(
@@ -183,16 +183,3 @@ def test_one_base_of_few_units_claims_nothing() -> None:
     (judgement,) = judge(slices({"nine units": found}), [()])
     assert judgement.judgement.verdict == "cannot tell"
     assert "too few" in judgement.judgement.why
-
-
-def part(r: float, error: float = 0.2, free: int = 20) -> Evidence:
-    return Evidence(free + 2, free=free, within=r, within_error=error)
-
-
-def test_parts_disagree_where_a_test_of_heterogeneity_says_so() -> None:
-    # z of -.6 and .6 are 1.386 apart, 4.9 errors of the difference: Q = 24 of 1 degree of freedom
-    assert heterogeneity([part(-0.6), part(0.6)]).startswith("parts disagree: r from -0.60 to 0.60")
-    assert heterogeneity([part(-0.1), part(0.1)]) == ""
-    assert heterogeneity([part(0.1), part(0.9)]) == "", "the sign is the same"
-    assert heterogeneity([part(-0.6, free=7), part(0.6)]) == "", "too few units to say so"
-    assert heterogeneity([part(-0.6, error=0.6), part(0.6, error=0.6)]) == ""
