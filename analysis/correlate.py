@@ -11,6 +11,7 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from analysis.evidence import (
     tested,
 )
 from analysis.findings import CORRELATION_COLUMNS, STATISTICS, Finding, Marks, correlation_table
-from analysis.joined import open_table, rows_of
+from analysis.joined import bias_sign, open_table, rows_of, unbiased_of
 from analysis.judging import judge
 from analysis.naming import (
     ALL,
@@ -108,29 +109,41 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
 
     ``joined`` comes from ``join_points``. Metrics are on different scales and never pooled. The
     slice of a method holds the unmodified embeddings too: they are the dose 0 of every method
-    (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify it). ``declared``:
-    the primary slices.
+    (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify it). Scores of which
+    less is more biased are turned around (``turned``). ``declared``: the primary slices; those of a
+    score without an unbiased value, a measure of utility, are never primary.
     """
     require_columns(joined, JOINED_COLUMNS, "the joined table")
-    whole, unbiased = rows_of(joined), np.nan_to_num(numbers(joined, "unbiased"))
+    whole, turned = rows_of(joined), bias_sign(joined) < 0
+    unbiased = unbiased_of(joined)
     generated = np.array([label == "True" for label in labels(joined, "generated")])
     group_by: NDArray[np.str_] = np.array(texts(joined, "group_by"), dtype=str)
-    found, every = [], []
+    found, every, zeros = [], [], []
     known: dict[bytes, Described] = {}  # of the only method, embedding or query as of all
     for names, places in _slices(joined):
         rows, same = whole.at(places), places.tobytes()
         if same not in known:
             known[same] = described(rows, unbiased=float(unbiased[places[0]]))
+        zeros.append(float(unbiased[places[0]]))
         every.append(known[same])
         behind = every[-1].evidence
         repeated = len(set(rows.unit.tolist())) < len(places)
         by = "; ".join(dict.fromkeys(group_by[places].tolist()))
-        marks = Marks(repeated, bool(generated[places].any()), by, _missing(rows))
+        marks = Marks(
+            repeated,
+            bool(turned[places].any()),
+            bool(generated[places].any()),
+            group_by=by,
+            missing=_missing(rows),
+        )
         told = _supported(coefficients(rows.x, rows.y), behind)
         found.append(Finding(names, told, behind, marks=marks))
     found = _with_p(found, every, _resamples(len(found)))
     present = list(dict.fromkeys(each.names["measure"] for each in found))
-    parents = [declared.parent_of(each.names, present) for each in found]
+    parents = [
+        declared.parent_of(each.names, present) if isfinite(zero) else None
+        for each, zero in zip(found, zeros, strict=True)
+    ]
     return _with_disagreements(judge(found, parents, smallest=declared.smallest))
 
 

@@ -16,7 +16,8 @@ within bases and of what is left,
 and a share is a component over the sum of the three. An estimate below 0 counts as 0. The rest is
 what neither explains: their interplay, and noise.
 
-The correlations are partial: of score and gap, both freed of base and level; of the signed label
+The correlations are partial: of score (``turned`` where less is more biased) and gap, both freed of
+base and level; of the signed label
 dose (negative: debias) and the gap, both freed of the embedding.
 """
 
@@ -30,6 +31,7 @@ import numpy as np
 
 from analysis.arrays import Ints
 from analysis.columns import numbers, text_rows, texts
+from analysis.joined import bias_sign
 from analysis.naming import DOSE_SIGN, GAP, SCORE, UNMODIFIED
 from analysis.within import NO_SPREAD, Estimate, jackknife_reach, z_error, z_interval
 
@@ -238,7 +240,7 @@ def _crossing(rows: pd.DataFrame, dose: Floats) -> tuple[Crossing, int]:
     levels, level = np.unique(dose, return_inverse=True)
     units, at, unit = np.unique(texts(rows, "unit"), return_index=True, return_inverse=True)
     base = np.unique(np.array(texts(rows, "base"))[at], return_inverse=True)[1]
-    gap, x = np.full((len(units), len(levels)), nan), numbers(rows, "x")
+    gap, x = np.full((len(units), len(levels)), nan), bias_sign(rows) * numbers(rows, "x")
     counts, sums = np.zeros_like(gap), np.zeros_like(gap)
     np.add.at(counts, (unit, level), 1)
     np.add.at(sums, (unit, level), numbers(rows, "y"))

@@ -4,7 +4,7 @@ association within origins with its test; intervals, influence, noise and rankin
 
 from __future__ import annotations
 
-from math import nan, sqrt
+from math import isfinite, nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -137,7 +137,8 @@ class Described(NamedTuple):
 
 
 def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -> Evidence:
-    """What stands behind the association of x and y; ``unbiased`` is the value of x without bias.
+    """What stands behind the association of x and y; ``unbiased`` is the value of x without bias,
+    NaN where it has none: then there is no right pick, and no ``absolute`` bias.
 
     A unit counts once: where it has several rows (queries that share its gap, classifiers trained
     on it) their means are its values.
@@ -245,7 +246,8 @@ def _otherwise(
         y_resampled=Resampled.of(np.abs(units.y_resampled.told())),
     )
     size = residuals(sizes.x, sizes.y, stratum)
-    absolute = interval(size, shared=_shared(size, sizes).whole)
+    known = isfinite(unbiased)
+    absolute = interval(size, shared=_shared(size, sizes).whole) if known else Estimate()
     distance, distance_p = distance_correlation(of)
     return found._replace(
         partial=partial.value,
@@ -268,7 +270,8 @@ def _arms(units: Rows) -> Floats:
 def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidence:
     """With the intervals over clusters."""
     picks = RightPicks.of(np.abs(units.x - unbiased), np.abs(units.y))
-    found = found._replace(accuracy=picks.accuracy)
+    if isfinite(unbiased):
+        found = found._replace(accuracy=picks.accuracy)
     if found.n_clusters < FEWEST_CLUSTERS:
         return found
     over, _ = Pairs.of(rows.x, rows.y, rows.cluster)
@@ -278,7 +281,7 @@ def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidenc
     shared = shared_error(every, *_sides(rows), codes(rows.cluster)).whole
     whole = z_interval(float(r[0]), z_error(leave_one_out(over), free), shared=shared)
     rho, tau = (z_interval(float(each[0]), z_error(each[1:], free)) for each in rho_and_tau(over))
-    low, high = picks.interval(codes(units.cluster), free)
+    low, high = picks.interval(codes(units.cluster), free) if isfinite(unbiased) else (nan, nan)
     return found._replace(
         r_low=whole.low,
         r_high=whole.high,

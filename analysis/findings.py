@@ -19,6 +19,8 @@ class Marks(NamedTuple):
     * ``repeated``: it holds a unit more than once. A slice pooled over queries repeats every gap
       once per query, so its pairs are not independent: the columns that count rows overstate the
       evidence, those that count units do not.
+    * ``turned``: the score's unbiased value is the upper end of its scale, as 1 is of ECT; all
+      statistics are of the score with its sign changed, so that more is more biased.
     * ``generated``: it holds points made from generated data.
     * ``group_by``: who said which group a post is about: ``annotation``, or a tagger.
     * ``missing``: gaps that are undefined, counted by method.
@@ -27,6 +29,7 @@ class Marks(NamedTuple):
     """
 
     repeated: bool = False
+    turned: bool = False
     generated: bool = False
     group_by: str = ""
     missing: str = ""

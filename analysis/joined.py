@@ -19,7 +19,7 @@ from files import InputError
 from files.tables import read_table
 
 if TYPE_CHECKING:
-    from analysis.arrays import Labels
+    from analysis.arrays import Floats, Labels
 
 # What a classifier is and learns from, and what else decides how its training comes out
 SETTINGS = (
@@ -30,6 +30,7 @@ DRAWN = ("seed", "replicate")
 POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
 INTRINSIC_COLUMNS = ("point", "metric", "query", "value")
 EXTRINSIC_COLUMNS = ("point", "task", "kind", "measure", "value")
+SCALE = ("metric", "convention", "part")  # what scores on one scale have in common
 KEPT_OF_SCORES = ("low", "high", "unbiased", "p_value", "n_found", "n_lost", "resampled")
 KEPT_OF_GAPS = (
     *("low", "high", "resampled"),
@@ -41,10 +42,11 @@ def join_points(tables: Tables) -> pd.DataFrame:
     """One row per done point, intrinsic score and gap.
 
     Columns: every column of ``points``; ``metric``, ``convention``, ``query``, ``part``, ``x`` (the
-    score) with its interval ``x_low``, ``x_high``, ``unbiased`` (the score without bias),
-    ``p_value``, ``n_found``, ``n_lost`` where recorded; ``task``, ``measure``, ``privileged``,
-    ``unprivileged``, ``y`` (the gap) with its interval ``y_low``, ``y_high``, ``support`` and
-    ``group_by`` where recorded; ``unit``, the embedding, ``base``, the unmodified embedding it
+    score) with its interval ``x_low``, ``x_high``, ``unbiased`` (the score without bias; NaN of a
+    measure of utility), ``p_value``, ``n_found``, ``n_lost`` where recorded; ``turned``, whether
+    the unbiased value is the upper end of the scale, so that less is more biased; ``task``,
+    ``measure``, ``privileged``, ``unprivileged``, ``y`` (the gap) with its interval ``y_low``,
+    ``y_high``, ``support`` and ``group_by`` where recorded; ``unit``, the embedding, ``base``, the unmodified embedding it
     descends from, and ``cluster``, what is independent of one another: run seeds where corpora are
     generated (those of one seed are of one world, and its posts too), else corpora, or bases where
     all share one of these; ``reason``, which says why ``x`` or ``y`` is NaN, or what its interval
@@ -81,30 +83,51 @@ def origins(points: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def rows_of(joined: pd.DataFrame) -> Rows:
-    """The joined table as arrays; a point is its own unit, base and cluster where it does not
+    """The joined table as arrays, ``turned`` scores with their sign changed, so that in all of them
+    more is more biased; a point is its own unit, base and cluster where the table does not
     tell. Where nothing was modified, association is looked for within each training algorithm and
-    cluster, or within the algorithm where they have one embedding each.
+    cluster, or within the algorithm where they have one embedding each; a part of a table keeps the
+    ``stratum`` that it had in the whole, where it has such a column.
     """
     unit = _labels(joined, "unit", "point")
     base = _labels(joined, "base", "unit" if "unit" in joined else "point")
-    cluster = _labels(joined, "cluster", "base" if "base" in joined else "point")
-    embedding = _labels(joined, "embedding", "embedding")
+    cluster = _labels(joined, "cluster", "base") if "base" in joined else base
+    embedding = np.array(texts(joined, "embedding"), dtype=str)
     both = np.array([" ".join(pair) for pair in zip(embedding, cluster, strict=True)], dtype=str)
+    bias = bias_sign(joined)
     sign = np.array([DOSE_SIGN.get(text, 0.0) for text in texts(joined, "direction")])
     return Rows(
-        x=numbers(joined, "x"),
+        x=bias * numbers(joined, "x"),
         y=numbers(joined, "y"),
         unit=unit,
         base=base,
         cluster=cluster,
-        stratum=strata(unit, base, both, embedding),
-        arm=_labels(joined, "method", "method"),
+        stratum=np.array(texts(joined, "stratum"), dtype=str)
+        if "stratum" in joined
+        else strata(unit, base, both, embedding),
+        arm=np.array(texts(joined, "method"), dtype=str),
         setting=np.array([" ".join(each) for each in text_rows(joined, SETTINGS)], dtype=str),
         training=np.array([" ".join(each) for each in text_rows(joined, DRAWN)], dtype=str),
         dose=sign * np.nan_to_num(numbers(joined, "dose")),
-        x_resampled=resampled(joined, "x_resampled"),
+        x_resampled=resampled(joined, "x_resampled").times(bias),
         y_resampled=resampled(joined, "y_resampled"),
     )
+
+
+def bias_sign(joined: pd.DataFrame) -> Floats:
+    """-1 for rows whose score is lower where there is more bias (``turned``), else 1. Shape
+    (rows,).
+    """
+    return np.where(np.array(texts(joined, "turned"), dtype=str) == "True", -1.0, 1.0)
+
+
+def unbiased_of(joined: pd.DataFrame) -> Floats:
+    """The value without bias of each row's score, turned as ``rows_of`` does: NaN of measures of
+    utility, 0 where the table does not tell. Shape (rows,).
+    """
+    if "unbiased" not in joined:
+        return np.zeros(len(joined))
+    return bias_sign(joined) * numbers(joined, "unbiased")
 
 
 def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
@@ -191,7 +214,15 @@ def _scores(intrinsic: pd.DataFrame) -> pd.DataFrame:
     scores = intrinsic[kept].rename(columns=names).assign(x_reason=texts(intrinsic, "reason"))
     scores = scores.assign(**{name: texts(intrinsic, name) for name in SCORE})
     _once(scores, ["point", *SCORE], what)
-    return scores
+    return scores.assign(turned=_turned(intrinsic))
+
+
+def _turned(intrinsic: pd.DataFrame) -> list[bool]:
+    """For each row whether the unbiased value of its metric is the upper end of the scale."""
+    names = text_rows(intrinsic, SCALE)
+    ends = zip(names, numbers(intrinsic, "unbiased"), numbers(intrinsic, "most"), strict=True)
+    turned = {name for name, unbiased, most in ends if most <= unbiased}
+    return [name in turned for name in names]
 
 
 def _gaps(extrinsic: pd.DataFrame) -> pd.DataFrame:

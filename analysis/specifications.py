@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from analysis.columns import numbers, text_rows, texts
-from analysis.joined import rows_of
+from analysis.joined import bias_sign, rows_of
 from analysis.naming import ALL, GAP, SCORE, UNMODIFIED
 from analysis.permutation import LEAST_SHARE, ONE_THREAD, orders
 from analysis.units import codes, dependent
@@ -110,15 +110,13 @@ class Curve(NamedTuple):
 
 class Block(NamedTuple):
     """The scores and gaps of the embeddings of a task: x (units, scores), turned so that more is
-    more biased (``sign``, (scores,), is -1 of those turned around), y (units, gaps), the ``base``
-    that association is looked for within and the ``cluster`` that is independent of others
-    (units,), the labels of the units, and what is left out for lack of a gap. A score's key is its
-    ``SCORE``, a gap's its classifier and ``GAP``.
+    more biased, y (units, gaps), the ``base`` that association is looked for within and the
+    ``cluster`` that is independent of others (units,), the labels of the units, and what is left
+    out for lack of a gap. A score's key is its ``SCORE``, a gap's its classifier and ``GAP``.
     """
 
     x: Floats
     y: Floats
-    sign: Floats
     scores: Sequence[Key]
     gaps: Sequence[Key]
     base: Ints
@@ -139,58 +137,43 @@ class _Group(NamedTuple):
 
 
 @ONE_THREAD
-def specification_curves(
-    joined: pd.DataFrame, intrinsic: pd.DataFrame, *, resamples: int = RESAMPLES
-) -> list[Curve]:
+def specification_curves(joined: pd.DataFrame, *, resamples: int = RESAMPLES) -> list[Curve]:
     """A curve for every task of the joined table that has two specifications or more.
 
     A specification is a score (metric, convention, query, part), a gap (measure, subset, groups), a
     classifier, and the embeddings used: each training algorithm or all, each method with the
     unmodified embeddings or all. It needs 8 degrees of freedom, as a verdict does. Scores without
-    an unbiased value, measures of utility, are left out; those whose unbiased value is the upper
-    end of their scale (``intrinsic`` has it) are turned around, so that more is more biased.
+    an unbiased value, measures of utility, are left out; in all others more is more biased
+    (``turned`` ones have their sign changed).
 
     The null: gaps change places among the embeddings of a base, all gaps of an embedding together
     and the same for all specifications, so that what these share is kept. Tests are of t = z over
     its standard error under r = 0 (``analysis.permutation``), two-sided.
     """
     found = []
-    for task, block in blocks(joined, intrinsic):
+    for task, block in blocks(joined):
         groups = list(_groups(block))
         if sum(len(group.levels) for group in groups) > 1:
             found.append(_curve(task, block, groups, resamples))
     return found
 
 
-def blocks(joined: pd.DataFrame, intrinsic: pd.DataFrame) -> Iterator[tuple[str, Block]]:
+def blocks(joined: pd.DataFrame) -> Iterator[tuple[str, Block]]:
     """The scores and gaps of every task of the joined table."""
-    turned = _turned(intrinsic)
     joined = joined.assign(stratum=rows_of(joined).stratum)
     for task, part in joined.groupby("task", sort=False):
-        yield str(task), _block(part, turned)
+        yield str(task), _block(part)
 
 
-def _turned(intrinsic: pd.DataFrame) -> set[Key]:
-    """Scores whose unbiased value is the upper end of their scale."""
-    ends = zip(
-        text_rows(intrinsic, SCORE),
-        numbers(intrinsic, "unbiased"),
-        numbers(intrinsic, "most"),
-        strict=True,
-    )
-    return {key for key, unbiased, most in ends if most <= unbiased}
-
-
-def _block(part: pd.DataFrame, turned: set[Key]) -> Block:
+def _block(part: pd.DataFrame) -> Block:
     """The task's embeddings whose gaps are all defined, and its scores with an unbiased value."""
     part = part[np.isfinite(numbers(part, "unbiased"))]
     names = list(dict.fromkeys(texts(part, "unit")))
     place = {name: i for i, name in enumerate(names)}
     unit = np.array([place[name] for name in texts(part, "unit")], dtype=np.intp)
     first = np.unique(unit, return_index=True)[1]
-    scores, x = _means(unit, text_rows(part, SCORE), numbers(part, "x"))
+    scores, x = _means(unit, text_rows(part, SCORE), bias_sign(part) * numbers(part, "x"))
     gaps, y = _means(unit, text_rows(part, ("classifier", *GAP)), numbers(part, "y"))
-    sign = np.array([-1.0 if key in turned else 1.0 for key in scores])
     lacking = np.isnan(y).mean(axis=0) > MOST_MISSING if len(y) else np.zeros(0, dtype=bool)
     kept: Truths = np.isnan(y[:, ~lacking]).sum(axis=1) == 0
     said = [f"{lacking.sum()} gaps that many embeddings lack"] if lacking.any() else []
@@ -201,9 +184,8 @@ def _block(part: pd.DataFrame, turned: set[Key]) -> Block:
     embedding, method, cluster, stratum = (texts(part.iloc[at], name) for name in named)
     held = [key for key, gone in zip(gaps, lacking, strict=True) if not gone]
     return Block(
-        x[left] * sign,
+        x[left],
         y[left][:, ~lacking],
-        sign,
         scores,
         held,
         codes(np.array(stratum, dtype=str)),

@@ -34,6 +34,12 @@ class Resampled:
         """Those of some of the rows."""
         return Resampled(self.values, self.place[places])
 
+    def times(self, factor: Floats) -> Resampled:
+        """Those of each row times a number, the same for rows that share theirs. Shape (n,)."""
+        of_values = np.ones(len(self.values))
+        of_values[self.place] = factor
+        return Resampled(self.values * of_values[:, None], self.place)
+
     def told(self) -> Floats:
         """The numbers of every row. Shape (n, resamples)."""
         return self.values[self.place]

@@ -57,6 +57,7 @@ ROW_COLUMNS = (
     "x",
     "x_low",
     "x_high",
+    "turned",
     "y",
     "y_low",
     "y_high",
@@ -71,7 +72,7 @@ ALIGNMENT_COLUMNS = (
 )
 CORRELATION_NUMBERS = (
     *("n", *Evidence._fields, *Judgement._fields),
-    *("pearson", "spearman", "kendall", "missing", "reversal", "reason"),
+    *("pearson", "spearman", "kendall", "turned", "missing", "reversal", "reason"),
 )
 
 
