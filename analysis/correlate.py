@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import isfinite
 from pathlib import Path
@@ -119,25 +119,27 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
     generated = np.array([label == "True" for label in labels(joined, "generated")])
     group_by: NDArray[np.str_] = np.array(texts(joined, "group_by"), dtype=str)
     found, every, zeros = [], [], []
-    known: dict[bytes, Described] = {}  # of the only method, embedding or query as of all
+    known: dict[bytes, tuple[Rows, Described]] = {}  # of the only method or query as of all
     for names, places in _slices(joined):
         rows, same = whole.at(places), places.tobytes()
         if same not in known:
-            known[same] = described(rows, unbiased=float(unbiased[places[0]]))
+            used = rows.comparable()
+            known[same] = used, described(used, unbiased=float(unbiased[places[0]]))
         zeros.append(float(unbiased[places[0]]))
-        every.append(known[same])
-        behind = every[-1].evidence
+        used, behind = known[same]
+        every.append(behind)
         repeated = len(set(rows.unit.tolist())) < len(places)
-        by = "; ".join(dict.fromkeys(group_by[places].tolist()))
+        by = "; ".join(filter(None, dict.fromkeys(group_by[places].tolist())))
         marks = Marks(
             repeated,
             bool(turned[places].any()),
             bool(generated[places].any()),
             group_by=by,
-            missing=_missing(rows),
+            missing=missing(rows, used),
         )
-        told = _supported(coefficients(rows.x, rows.y), behind)
-        found.append(Finding(names, told, behind, marks=marks))
+        told = coefficients(used.x, used.y)._replace(n_missing=len(places) - len(used.x))
+        told = _supported(told, behind.evidence)
+        found.append(Finding(names, told, behind.evidence, marks=marks))
     found = _with_p(found, every, _resamples(len(found)))
     present = list(dict.fromkeys(each.names["measure"] for each in found))
     parents = [
@@ -179,13 +181,33 @@ def _resamples(slices: int) -> int:
     return max(RESAMPLES, 100 * slices - 1)
 
 
-def _missing(rows: Rows) -> str:
-    """The units whose gap is undefined, counted by method."""
-    units = dict(zip(rows.unit, zip(rows.arm, np.isfinite(rows.y), strict=True), strict=True))
-    whole = Counter(str(arm) for arm, _ in units.values())
-    lost = Counter(str(arm) for arm, known in units.values() if not known)
-    names = {UNMODIFIED: ORIGINAL}
-    return ", ".join(f"{n} of {whole[arm]} {names.get(arm, arm)}" for arm, n in lost.items())
+def missing(rows: Rows, used: Rows) -> str:
+    """What of a slice is not used: units, counted by method; and kinds of rows that count for none
+    of them, with the units that lack these: ``1 of 32 balance; cnn everywhere (8 of 32 balance
+    lack it)``.
+    """
+    arms = dict(zip(rows.unit.tolist(), rows.arm.tolist(), strict=True))
+    whole = Counter(arms.values())
+
+    def without(having: Iterable[str]) -> str:
+        lost = Counter(arms[unit] for unit in arms.keys() - set(having))
+        names = {arm: ORIGINAL if arm == UNMODIFIED else arm for arm in whole if lost[arm]}
+        return ", ".join(f"{lost[arm]} of {whole[arm]} {name}" for arm, name in names.items())
+
+    told = [without(used.unit.tolist())]
+    if len(used.unit):
+        known = rows.known()
+        having = positions(zip(known.setting.tolist(), known.asked.tolist(), strict=True))
+        left = set(zip(used.setting.tolist(), used.asked.tolist(), strict=True))
+        words = {kind: " ".join(kind).split() for kind in having}
+        shared = set.intersection(*map(set, words.values()))
+        told += [
+            f"{' '.join(word for word in words[kind] if word not in shared)} everywhere"
+            f" ({without(known.unit[places].tolist())} lack it)"
+            for kind, places in having.items()
+            if kind not in left
+        ]
+    return "; ".join(filter(None, told))
 
 
 def _slices(joined: pd.DataFrame) -> Iterator[tuple[dict[str, str], NDArray[np.intp]]]:

@@ -141,7 +141,7 @@ def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -
     NaN where it has none: then there is no right pick, and no ``absolute`` bias.
 
     A unit counts once: where it has several rows (queries that share its gap, classifiers trained
-    on it) their means are its values.
+    on it) their means are its values, all over the same ones (``Rows.comparable``).
     """
     return tested([described(rows, unbiased=unbiased)], resamples)[0]
 
@@ -154,7 +154,7 @@ def tested(found: Sequence[Described], resamples: int) -> list[Evidence]:
 
 def described(rows: Rows, *, unbiased: float = 0.0) -> Described:
     """What ``evidence`` finds without permutations."""
-    rows = rows.known()
+    rows = rows.comparable()
     pairs, names = Pairs.of(rows.x, rows.y, rows.unit)
     n_bases, n_clusters = len(set(rows.base.tolist())), len(set(rows.cluster.tolist()))
     found = Evidence(len(names), n_bases, n_clusters)
@@ -192,7 +192,7 @@ def _sides(rows: Rows) -> tuple[Side, Side]:
 
 def within_interval(rows: Rows) -> Estimate:
     """``within`` with its interval, as ``evidence`` has them."""
-    rows = rows.known()
+    rows = rows.comparable()
     pairs, names = Pairs.of(rows.x, rows.y, rows.unit)
     if len(names) < FEWEST_UNITS or pairs.constant:
         return Estimate()

@@ -186,6 +186,7 @@ def _pooled(part: pd.DataFrame, text: ChartText) -> list[str]:
 
 def _draw(data: pd.DataFrame, text: ChartText, stem: Path, suffixes: Sequence[str]) -> list[Path]:
     panels = panel_statistics(data)
+    data = data[data["status"] == "done"]  # what failed is there for the panels' embeddings alone
     paths: list[Path] = []
     if suffixes:
         paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)

@@ -23,7 +23,9 @@ class Marks(NamedTuple):
       statistics are of the score with its sign changed, so that more is more biased.
     * ``generated``: it holds points made from generated data.
     * ``group_by``: who said which group a post is about: ``annotation``, or a tagger.
-    * ``missing``: gaps that are undefined, counted by method.
+    * ``missing``: embeddings that lack a score or a gap which the others have, because it is
+      undefined or the point failed, counted by method; and what counts for none because only some
+      have it.
     * ``reversal``: what is to be said where it pools queries, embeddings or methods that disagree
       in sign beyond noise.
     """

@@ -13,6 +13,7 @@ import pandas as pd
 
 from analysis.columns import labels, lists, numbers, require_columns, text_rows, texts, values_of
 from analysis.naming import DOSE_SIGN, GAP, SCORE, UNMODIFIED
+from analysis.options import with_varied
 from analysis.results import Tables, read_tables
 from analysis.units import Resampled, Rows, strata
 from files import InputError
@@ -39,21 +40,22 @@ KEPT_OF_GAPS = (
 
 
 def join_points(tables: Tables) -> pd.DataFrame:
-    """One row per done point, intrinsic score and gap.
+    """One row per point, intrinsic score and gap.
 
     Columns: every column of ``points``; ``metric``, ``convention``, ``query``, ``part``, ``x`` (the
     score) with its interval ``x_low``, ``x_high``, ``unbiased`` (the score without bias; NaN of a
     measure of utility), ``p_value``, ``n_found``, ``n_lost`` where recorded; ``turned``, whether
     the unbiased value is the upper end of the scale, so that less is more biased; ``task``,
     ``measure``, ``privileged``, ``unprivileged``, ``y`` (the gap) with its interval ``y_low``,
-    ``y_high``, ``support`` and ``group_by`` where recorded; ``unit``, the embedding, ``base``, the unmodified embedding it
-    descends from, and ``cluster``, what is independent of one another: run seeds where corpora are
-    generated (those of one seed are of one world, and its posts too), else corpora, or bases where
-    all share one of these; ``reason``, which says why ``x`` or ``y`` is NaN, or what its interval
-    lacks. An unmodified embedding has the method ``none``.
+    ``y_high``, ``support`` and ``group_by`` where recorded; ``unit``, the embedding, ``base``, the
+    unmodified embedding it descends from, and ``cluster``, what is independent of one another: run
+    seeds where corpora are generated (those of one seed are of one world, and its posts too), else
+    corpora, or bases where all share one of these; ``reason``, which says why ``x`` or ``y`` is
+    NaN, or what its interval lacks. An unmodified embedding has the method ``none``.
 
-    Failed points are left out. Raises ``InputError`` for a missing column, an empty table, a score
-    that occurs twice, or a done point that one of the tables does not know.
+    Of a failed point ``x`` and ``y`` are NaN, in a row for each score and gap that done points of
+    its setting have, so that it is known to lack them. Raises ``InputError`` for a missing column,
+    an empty table, a score that occurs twice, or a done point that one of the tables does not know.
     """
     done = _done(tables.points)
     scores, gaps = _scores(tables.intrinsic), _gaps(tables.extrinsic)
@@ -67,10 +69,21 @@ def join_points(tables: Tables) -> pd.DataFrame:
     joined = done.drop(columns="task", errors="ignore").merge(scores, on="point")
     joined = joined.merge(gaps, on="point")
     reasons = zip(joined.pop("x_reason"), joined.pop("y_reason"), strict=True)
-    return joined.assign(
-        **origins(joined),
-        reason=["; ".join(dict.fromkeys(filter(None, pair))) for pair in reasons],
-    )
+    joined = joined.assign(reason=["; ".join(dict.fromkeys(filter(None, e))) for e in reasons])
+    joined = _with_failed(joined, tables.points)
+    return joined.assign(**origins(joined))
+
+
+def _with_failed(joined: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
+    """With rows, all unknown, of the points that failed."""
+    failed = points[points["status"] != "done"].drop(columns="task", errors="ignore")
+    alike = [name for name in SETTINGS if name in failed]
+    asked = ["task", *SCORE, *GAP, *(name for name in ("unbiased", "turned") if name in joined)]
+    each = joined[[*alike, *asked]].drop_duplicates()
+    lost = failed.merge(each, how="inner" if alike else "cross", on=alike or None)
+    if lost.empty:
+        return joined
+    return pd.concat([joined, lost.assign(reason="its point failed")], ignore_index=True)
 
 
 def origins(points: pd.DataFrame) -> dict[str, list[str]]:
@@ -106,12 +119,27 @@ def rows_of(joined: pd.DataFrame) -> Rows:
         if "stratum" in joined
         else strata(unit, base, both, embedding),
         arm=np.array(texts(joined, "method"), dtype=str),
-        setting=np.array([" ".join(each) for each in text_rows(joined, SETTINGS)], dtype=str),
-        training=np.array([" ".join(each) for each in text_rows(joined, DRAWN)], dtype=str),
+        setting=_told(_with_options(joined), (*SETTINGS, "task_options")),
+        training=_told(joined, DRAWN),
+        asked=_told(joined, (*SCORE, *GAP)),
         dose=sign * np.nan_to_num(numbers(joined, "dose")),
         x_resampled=resampled(joined, "x_resampled").times(bias),
         y_resampled=resampled(joined, "y_resampled"),
     )
+
+
+def _with_options(joined: pd.DataFrame) -> pd.DataFrame:
+    """With those options of the task alone that differ between the points of a unit."""
+    options = texts(joined, "task_options")
+    units = set(zip(options, texts(joined, "unit"), strict=True))
+    if len(units) > len({unit for _, unit in units}):
+        return with_varied(joined, ("unit", *SETTINGS, *DRAWN))
+    return joined.assign(task_options="")
+
+
+def _told(joined: pd.DataFrame, names: Sequence[str]) -> Labels:
+    """For each row what is told in some columns."""
+    return np.array([" ".join(filter(None, row)) for row in text_rows(joined, names)], dtype=str)
 
 
 def bias_sign(joined: pd.DataFrame) -> Floats:

@@ -200,9 +200,9 @@ def print_crossed(table: pd.DataFrame, console: Console) -> None:
 
 
 def _notes(found: Finding) -> tuple[str, str]:
-    """What is said below a table: parts that disagree, gaps that are missing."""
+    """What is said below a table: parts that disagree, embeddings that are missing."""
     missing = found.marks.missing
-    return found.marks.reversal, f"gaps undefined: {missing}" if missing else ""
+    return found.marks.reversal, f"left out: {missing}" if missing else ""
 
 
 def _evidence(found: Finding) -> dict[str, str]:

@@ -90,7 +90,7 @@ def page_data(
     """Points, rows, curves, correlations, specifications, alignments and effects; NaN is None.
     Every value is one of the tables' to the last digit.
     """
-    points = tables.points
+    points, joined = tables.points, joined[joined["status"] == "done"]
     main = [
         joined[joined["measure"] == measure]
         for measure in primary_of(texts(joined, "measure"), primary)
