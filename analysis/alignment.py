@@ -14,14 +14,14 @@ import numpy as np
 import pandas as pd
 
 from analysis.coefficients import NORMAL_975
-from analysis.columns import text_rows, texts
-from analysis.joined import resampled
-from analysis.naming import ALL, GAP, SCORE
+from analysis.columns import numbers, text_rows, texts
+from analysis.joined import bias_sign, resampled
+from analysis.naming import ALL, SCORE
 from analysis.results import write_conclusions
 from analysis.shared_error import SharedError, Side, moved_by_items, moved_by_words, together
 from analysis.show import estimate
-from analysis.specifications import Block, blocks
-from analysis.units import dependent
+from analysis.specifications import GAP_OF, Block, blocks
+from analysis.units import Resampled, dependent
 from analysis.within import (
     FEWEST_FREE,
     Estimate,
@@ -65,20 +65,22 @@ class Alignment(NamedTuple):
     high: float
 
 
-def alignments(joined: pd.DataFrame, intrinsic: pd.DataFrame) -> list[Alignment]:
+def alignments(joined: pd.DataFrame) -> list[Alignment]:
     """Every metric that was asked ``from_task`` and otherwise too, with every gap, where 8 degrees
     of freedom are left; the first row of each has all other queries.
     """
     return [
         each
-        for task, block in blocks(joined, intrinsic)
-        for each in _of_task(task, block, Drawn.of(joined[joined["task"] == task], block.unit))
+        for task, block in blocks(joined)
+        for each in _of_task(task, block, Drawn.of(block.part, block.unit))
     ]
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Scores and gaps of units over resamples of words and items, by their keys."""
+    """Scores, turned so that more is more biased, and gaps of units over resamples of words and
+    items, by their keys.
+    """
 
     part: pd.DataFrame
     unit: Ints
@@ -92,23 +94,28 @@ class Drawn:
         place = {name: i for i, name in enumerate(names)}
         unit = np.array([place.get(name, -1) for name in texts(part, "unit")], dtype=np.intp)
         part, unit = part[unit >= 0], unit[unit >= 0]
-        scores, gaps = (text_rows(part, names) for names in (SCORE, ("classifier", *GAP)))
+        scores, gaps = (text_rows(part, names) for names in (SCORE, GAP_OF))
         return cls(part, unit, len(names), scores, gaps)
 
     def score(self, key: Sequence[str]) -> Floats:
         """Shape (units, resamples); NaN where a unit has none."""
-        return self._means("x_resampled", [each == tuple(key) for each in self.scores])
+        rows = np.flatnonzero([each == tuple(key) for each in self.scores])
+        part = self.part.iloc[rows]
+        drawn = resampled(part, "x_resampled").times(bias_sign(part))
+        return self._means(rows, drawn, np.isfinite(numbers(part, "x")).astype(float))
 
     def gap(self, key: Sequence[str]) -> Floats:
         """The same of a gap."""
-        return self._means("y_resampled", [each == tuple(key) for each in self.gaps])
+        rows = np.flatnonzero([each == tuple(key) for each in self.gaps])
+        part = self.part.iloc[rows]
+        return self._means(rows, resampled(part, "y_resampled"), numbers(part, "weight"))
 
-    def _means(self, column: str, chosen: Sequence[bool]) -> Floats:
-        rows = np.flatnonzero(chosen)
-        values = resampled(self.part.iloc[rows], column).told()
+    def _means(self, rows: Ints, drawn: Resampled, weights: Floats) -> Floats:
+        used = np.flatnonzero(weights > 0)
+        rows, values, weights = rows[used], drawn[used].told(), weights[used, None]
         sums, counts = np.zeros((self.units, values.shape[1])), np.zeros((self.units, 1))
-        np.add.at(sums, self.unit[rows], values)
-        np.add.at(counts, self.unit[rows], 1)
+        np.add.at(sums, self.unit[rows], values * weights)
+        np.add.at(counts, self.unit[rows], weights)
         with np.errstate(invalid="ignore"):
             means: Floats = sums / counts
         return means
@@ -129,8 +136,7 @@ def _of_task(task: str, block: Block, drawn: Drawn) -> Iterator[Alignment]:
         if dependent(base, block.cluster[known]):
             continue
         words = [
-            Side(block.x[known, i], block.sign[i] * drawn.score(block.scores[i])[known])
-            for i in (at, *others)
+            Side(block.x[known, i], drawn.score(block.scores[i])[known]) for i in (at, *others)
         ]
         for gap, gap_key in enumerate(block.gaps if others else ()):
             items = Side(block.y[known, gap], drawn.gap(gap_key)[known])

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from analysis.evidence import (
     tested,
 )
 from analysis.findings import CORRELATION_COLUMNS, STATISTICS, Finding, Marks, correlation_table
-from analysis.joined import open_table, rows_of
+from analysis.joined import bias_sign, open_table, rows_of, unbiased_of
 from analysis.judging import judge
 from analysis.naming import (
     ALL,
@@ -109,29 +110,43 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
 
     ``joined`` comes from ``join_points``. Metrics are on different scales and never pooled. The
     slice of a method holds the unmodified embeddings too: they are the dose 0 of every method
-    (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify it). ``declared``:
-    the primary slices.
+    (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify it). Scores of which
+    less is more biased are turned around (``turned``). ``declared``: the primary slices; those of a
+    score without an unbiased value, a measure of utility, are never primary.
     """
     require_columns(joined, JOINED_COLUMNS, "the joined table")
-    whole, unbiased = rows_of(joined), np.nan_to_num(numbers(joined, "unbiased"))
+    whole, turned = rows_of(joined), bias_sign(joined) < 0
+    unbiased = unbiased_of(joined)
     generated = np.array([label == "True" for label in labels(joined, "generated")])
     group_by: NDArray[np.str_] = np.array(texts(joined, "group_by"), dtype=str)
-    found, every = [], []
-    known: dict[bytes, Described] = {}  # of the only method, embedding or query as of all
+    found, every, zeros = [], [], []
+    known: dict[bytes, tuple[Rows, Described]] = {}  # of the only method or query as of all
     for names, places in _slices(joined):
         rows, same = whole.at(places), places.tobytes()
         if same not in known:
-            known[same] = described(rows, unbiased=float(unbiased[places[0]]))
-        every.append(known[same])
-        behind = every[-1].evidence
+            used = rows.comparable()
+            known[same] = used, described(used, unbiased=float(unbiased[places[0]]))
+        zeros.append(float(unbiased[places[0]]))
+        used, behind = known[same]
+        every.append(behind)
         repeated = len(set(rows.unit.tolist())) < len(places)
-        by = "; ".join(dict.fromkeys(group_by[places].tolist()))
-        marks = Marks(repeated, bool(generated[places].any()), by, _missing(rows))
-        told = _supported(coefficients(rows.x, rows.y), behind)
-        found.append(Finding(names, told, behind, marks=marks, shifts=every[-1].shifts))
+        by = "; ".join(filter(None, dict.fromkeys(group_by[places].tolist())))
+        marks = Marks(
+            repeated,
+            bool(turned[places].any()),
+            bool(generated[places].any()),
+            group_by=by,
+            missing=missing(rows, used),
+        )
+        told = coefficients(used.x, used.y)._replace(n_missing=len(places) - len(used.x))
+        told = _supported(told, behind.evidence)
+        found.append(Finding(names, told, behind.evidence, marks=marks, shifts=behind.shifts))
     found = _with_p(found, every, _resamples(len(found)))
     present = list(dict.fromkeys(each.names["measure"] for each in found))
-    parents = [declared.parent_of(each.names, present) for each in found]
+    parents = [
+        declared.parent_of(each.names, present) if isfinite(zero) else None
+        for each, zero in zip(found, zeros, strict=True)
+    ]
     return _with_disagreements(judge(found, parents, smallest=declared.smallest))
 
 
@@ -167,13 +182,33 @@ def _resamples(slices: int) -> int:
     return max(RESAMPLES, 100 * slices - 1)
 
 
-def _missing(rows: Rows) -> str:
-    """The units whose gap is undefined, counted by method."""
-    units = dict(zip(rows.unit, zip(rows.arm, np.isfinite(rows.y), strict=True), strict=True))
-    whole = Counter(str(arm) for arm, _ in units.values())
-    lost = Counter(str(arm) for arm, known in units.values() if not known)
-    names = {UNMODIFIED: ORIGINAL}
-    return ", ".join(f"{n} of {whole[arm]} {names.get(arm, arm)}" for arm, n in lost.items())
+def missing(rows: Rows, used: Rows) -> str:
+    """What of a slice is not used: units, counted by method; and kinds of rows that count for none
+    of them, with the units that lack these: ``1 of 32 balance; cnn everywhere (8 of 32 balance
+    lack it)``.
+    """
+    arms = dict(zip(rows.unit.tolist(), rows.arm.tolist(), strict=True))
+    whole = Counter(arms.values())
+
+    def without(having: Iterable[str]) -> str:
+        lost = Counter(arms[unit] for unit in arms.keys() - set(having))
+        names = {arm: ORIGINAL if arm == UNMODIFIED else arm for arm in whole if lost[arm]}
+        return ", ".join(f"{lost[arm]} of {whole[arm]} {name}" for arm, name in names.items())
+
+    told = [without(used.unit.tolist())]
+    if len(used.unit):
+        known = rows.known()
+        having = positions(zip(known.setting.tolist(), known.asked.tolist(), strict=True))
+        left = set(zip(used.setting.tolist(), used.asked.tolist(), strict=True))
+        words = {kind: " ".join(kind).split() for kind in having}
+        shared = set.intersection(*map(set, words.values()))
+        told += [
+            f"{' '.join(word for word in words[kind] if word not in shared)} everywhere"
+            f" ({without(known.unit[places].tolist())} lack it)"
+            for kind, places in having.items()
+            if kind not in left
+        ]
+    return "; ".join(filter(None, told))
 
 
 def _slices(joined: pd.DataFrame) -> Iterator[tuple[dict[str, str], NDArray[np.intp]]]:

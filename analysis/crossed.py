@@ -16,8 +16,9 @@ within bases and of what is left,
 and a share is a component over the sum of the three. An estimate below 0 counts as 0. The rest is
 what neither explains: their interplay, and noise.
 
-The correlations are partial: of score and gap, both freed of base and level; of the signed label
-dose (negative: debias) and the gap, both freed of the embedding.
+The correlations are partial: of score (``turned`` where less is more biased) and gap, both freed of
+base and level; of the signed label dose (negative: debias) and the gap, both freed of the
+embedding.
 """
 
 from __future__ import annotations
@@ -29,8 +30,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from analysis.arrays import Ints
+from analysis.coefficients import both_finite
 from analysis.columns import numbers, text_rows, texts
+from analysis.joined import rows_of
 from analysis.naming import DOSE_SIGN, GAP, SCORE, UNMODIFIED
+from analysis.units import agreed, codes, weights_of
 from analysis.within import NO_SPREAD, Estimate, jackknife_reach, z_error, z_interval
 
 if TYPE_CHECKING:
@@ -93,22 +97,23 @@ def crossed_table(joined: pd.DataFrame) -> pd.DataFrame | None:
 
     ``joined`` comes from ``analysis.joined.join_points``. Columns: task, measure, subset,
     privileged, unprivileged, label_method, metric, convention, query, part; ``n_units``,
-    ``n_bases``, ``n_levels``; ``n_left_out``, embeddings whose gap is not known at every level;
-    ``share_embedding``, ``share_labels``, each with ``_low`` and ``_high``, and ``share_rest``, in
-    [0, 1]; ``partial_score``, ``partial_labels``, in [-1, 1], each with its interval.
+    ``n_bases``, ``n_levels``; ``n_left_out``, embeddings without the score, or whose gap is not
+    known at every level; ``share_embedding``, ``share_labels``, each with ``_low`` and ``_high``,
+    and ``share_rest``, in [0, 1]; ``partial_score``, ``partial_labels``, in [-1, 1], each with its
+    interval.
 
-    A unit is an embedding, its value at a level the mean of its rows there (replicates,
-    classifiers). The intervals (95%) are jackknives that leave out one embedding after the other,
-    of a share, or of the z of r: they answer for the choice of embeddings, and speak of these
-    bases. The level without a method belongs to every method.
+    A unit is an embedding, its value at a level the mean over classifiers that all have there, of
+    replicates their mean. The intervals (95%) are jackknives that leave out one embedding after the
+    other, of a share, or of the z of r: they answer for the choice of embeddings, and speak of
+    these bases. The level without a method belongs to every method.
     """
     import pandas as pd
 
     rows: list[dict[str, str | float]] = []
-    of_gap: dict[tuple[str, ...], Crossed] = {}
+    of_gap: dict[tuple[tuple[str, ...], bytes], Crossed] = {}
     for names, crossing, left_out in _crossings(joined):
-        gap = names[: -len(SCORE)]
-        if gap in of_gap:  # scores of one gap differ in one column alone
+        gap = names[: -len(SCORE)], crossing.gap.tobytes()
+        if gap in of_gap:  # scores that the same embeddings have
             found = of_gap[gap]._replace(partial_score=score_interval(crossing))
         else:
             found = of_gap[gap] = cross(crossing, left_out)
@@ -235,16 +240,26 @@ def _crossings(joined: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], Crossing
 
 
 def _crossing(rows: pd.DataFrame, dose: Floats) -> tuple[Crossing, int]:
+    """The embeddings that have every level, in each the mean over settings that all of them have,
+    and how many have not.
+    """
     levels, level = np.unique(dose, return_inverse=True)
-    units, at, unit = np.unique(texts(rows, "unit"), return_index=True, return_inverse=True)
-    base = np.unique(np.array(texts(rows, "base"))[at], return_inverse=True)[1]
-    gap, x = np.full((len(units), len(levels)), nan), numbers(rows, "x")
-    counts, sums = np.zeros_like(gap), np.zeros_like(gap)
-    np.add.at(counts, (unit, level), 1)
-    np.add.at(sums, (unit, level), numbers(rows, "y"))
-    gap[counts > 0] = sums[counts > 0] / counts[counts > 0]
+    every = rows_of(rows)
+    units, at, unit = np.unique(every.unit, return_index=True, return_inverse=True)
+    base = np.unique(every.base[at], return_inverse=True)[1]
+    planned = np.zeros((len(units), len(levels)), dtype=bool)
+    planned[unit, level] = True
+    meant = np.flatnonzero(np.logical_and.reduce(planned, axis=1)[unit])
+    known, kind = both_finite(every.x, every.y), codes(every.setting)
+    kept = meant[agreed(codes(unit[meant]), codes(kind[meant]), known[meant], most=1)[0]]
+    cell = unit[kept] * len(levels) + level[kept]
+    weights = weights_of(codes(cell), kind[kept])
+    gap, x = np.full(planned.shape, nan), np.full(len(units), nan)
+    gap[unit[kept], level[kept]] = 0
+    np.add.at(gap, (unit[kept], level[kept]), weights * every.y[kept])
+    x[unit[kept]] = every.x[kept]
     whole = np.flatnonzero(np.isfinite(gap).all(axis=1))
-    found = Crossing(gap, x[at], base, levels).at(whole)
+    found = Crossing(gap, x, base, levels).at(whole)
     return (found if len(levels) > 1 else found.at(whole[:0])), len(units) - len(whole)
 
 

@@ -4,7 +4,7 @@ association within origins with its test; intervals, influence, noise and rankin
 
 from __future__ import annotations
 
-from math import nan, sqrt
+from math import isfinite, nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -34,7 +34,7 @@ from analysis.within import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analysis.arrays import Ints
+    from analysis.arrays import Floats, Ints
 
 FEWEST_UNITS = 3
 FEWEST_CLUSTERS = 5  # below, intervals over clusters are as wide as [-1, 1] or do not hold
@@ -148,10 +148,11 @@ class Described(NamedTuple):
 
 
 def evidence(rows: Rows, *, unbiased: float = 0.0, resamples: int = RESAMPLES) -> Evidence:
-    """What stands behind the association of x and y; ``unbiased`` is the value of x without bias.
+    """What stands behind the association of x and y; ``unbiased`` is the value of x without bias,
+    NaN where it has none: then there is no right pick, and no ``absolute`` bias.
 
     A unit counts once: where it has several rows (queries that share its gap, classifiers trained
-    on it) their means are its values.
+    on it) their means are its values, all over the same ones (``Rows.comparable``).
     """
     return tested([described(rows, unbiased=unbiased)], resamples)[0]
 
@@ -164,7 +165,7 @@ def tested(found: Sequence[Described], resamples: int) -> list[Evidence]:
 
 def described(rows: Rows, *, unbiased: float = 0.0) -> Described:
     """What ``evidence`` finds without permutations."""
-    rows = rows.known()
+    rows = rows.comparable()
     pairs, names = Pairs.of(rows.x, rows.y, rows.unit)
     n_bases, n_clusters = len(set(rows.base.tolist())), len(set(rows.cluster.tolist()))
     found = Evidence(len(names), n_bases, n_clusters)
@@ -205,7 +206,7 @@ def _sides(rows: Rows) -> tuple[Side, Side]:
 
 def within_interval(rows: Rows) -> Estimate:
     """``within`` with its interval, as ``evidence`` has them."""
-    rows = rows.known()
+    rows = rows.comparable()
     pairs, names = Pairs.of(rows.x, rows.y, rows.unit)
     if len(names) < FEWEST_UNITS or pairs.constant:
         return Estimate()
@@ -273,7 +274,8 @@ def _otherwise(
         y_resampled=Resampled.of(np.abs(units.y_resampled.told())),
     )
     size = residuals(sizes.x, sizes.y, stratum)
-    absolute = interval(size, shared=_shared(size, sizes).whole)
+    known = isfinite(unbiased)
+    absolute = interval(size, shared=_shared(size, sizes).whole) if known else Estimate()
     distance, distance_p = distance_correlation(of)
     return found._replace(
         partial=partial.value,
@@ -290,7 +292,8 @@ def _otherwise(
 def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidence:
     """With the intervals over clusters."""
     picks = RightPicks.of(np.abs(units.x - unbiased), np.abs(units.y))
-    found = found._replace(accuracy=picks.accuracy)
+    if isfinite(unbiased):
+        found = found._replace(accuracy=picks.accuracy)
     if found.n_clusters < FEWEST_CLUSTERS:
         return found
     over, _ = Pairs.of(rows.x, rows.y, rows.cluster)
@@ -300,7 +303,7 @@ def _total(found: Evidence, rows: Rows, units: Rows, unbiased: float) -> Evidenc
     shared = shared_error(every, *_sides(rows), codes(rows.cluster)).whole
     whole = z_interval(float(r[0]), z_error(leave_one_out(over), free), shared=shared)
     rho, tau = (z_interval(float(each[0]), z_error(each[1:], free)) for each in rho_and_tau(over))
-    low, high = picks.interval(codes(units.cluster), free)
+    low, high = picks.interval(codes(units.cluster), free) if isfinite(unbiased) else (nan, nan)
     return found._replace(
         r_low=whole.low,
         r_high=whole.high,

@@ -20,6 +20,7 @@ from analysis.naming import (
     ORIGINAL,
     PRIMARY,
     SCORE,
+    TURNED,
     UNMODIFIED,
     gap_titles,
     group_pairs,
@@ -112,10 +113,11 @@ def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartT
     groups = set(group_pairs(part))
     generated = "True" in labels(part, "generated")
     title = metric_title(metric, convention)
+    turned = set(texts(part, "turned")) == {"True"}
     task = f"{task}, generated data" if generated else task
     return ChartText(
         title=f"{task}: {title} and performance gaps",
-        x=title,
+        x=f"{title}, {TURNED}" if turned else title,
         y=f"performance gap ({groups.pop()})" if len(groups) == 1 else "performance gap",
         notes=[
             *([STAMP] if generated else []),
@@ -124,6 +126,7 @@ def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartT
             *taggers(texts(part, "group_by")),
         ],
         black=ORIGINAL,
+        reverse=turned,
     )
 
 
@@ -183,6 +186,7 @@ def _pooled(part: pd.DataFrame, text: ChartText) -> list[str]:
 
 def _draw(data: pd.DataFrame, text: ChartText, stem: Path, suffixes: Sequence[str]) -> list[Path]:
     panels = panel_statistics(data)
+    data = data[data["status"] == "done"]  # what failed is there for the panels' embeddings alone
     paths: list[Path] = []
     if suffixes:
         paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)

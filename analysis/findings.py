@@ -22,14 +22,19 @@ class Marks(NamedTuple):
     * ``repeated``: it holds a unit more than once. A slice pooled over queries repeats every gap
       once per query, so its pairs are not independent: the columns that count rows overstate the
       evidence, those that count units do not.
+    * ``turned``: the score's unbiased value is the upper end of its scale, as 1 is of ECT; all
+      statistics are of the score with its sign changed, so that more is more biased.
     * ``generated``: it holds points made from generated data.
     * ``group_by``: who said which group a post is about: ``annotation``, or a tagger.
-    * ``missing``: gaps that are undefined, counted by method.
+    * ``missing``: embeddings that lack a score or a gap which the others have, because it is
+      undefined or the point failed, counted by method; and what counts for none because only some
+      have it.
     * ``reversal``: what is to be said where it pools queries, embeddings or methods that disagree
       in sign beyond noise.
     """
 
     repeated: bool = False
+    turned: bool = False
     generated: bool = False
     group_by: str = ""
     missing: str = ""

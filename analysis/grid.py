@@ -11,11 +11,10 @@ import numpy as np
 from analysis.coefficients import coefficients
 from analysis.columns import labels, numbers
 from analysis.evidence import within_interval
-from analysis.joined import resampled
+from analysis.joined import rows_of
 from analysis.look import BLACK, INK, PALETTE, SHAPES, chart, palette_of
 from analysis.naming import counted
 from analysis.show import short
-from analysis.units import Rows
 from analysis.within import Estimate
 from files import InputError
 
@@ -35,7 +34,7 @@ ROWS = "rows"
 
 class ChartText(NamedTuple):
     """What the reader reads around the panels; an empty colour or shape title leaves out that
-    legend.
+    legend. ``reverse``: x falls from left to right, as scores do of which less is more biased.
     """
 
     title: str
@@ -45,6 +44,7 @@ class ChartText(NamedTuple):
     shape: str = ""
     notes: Sequence[str] = ()
     black: str | None = None
+    reverse: bool = False
 
 
 class Panel(NamedTuple):
@@ -103,9 +103,10 @@ def scatter_grid(
 def panel_statistics(data: pd.DataFrame) -> list[Panel]:
     """What stands above each panel, one for each row and column that has data.
 
-    r is that over units where ``data`` has a column ``unit``, within strata where it has a column
-    ``stratum``, undefined where units of one ``cluster`` would count as independent; else over all
-    pairs, with Fisher's interval.
+    r is that over units where ``data`` has a column ``unit`` (``analysis.joined.rows_of`` has the
+    others that count: within what it is taken, and which scores are ``turned``), undefined where
+    units of one ``cluster`` would count as independent; else over all pairs, with Fisher's
+    interval.
     """
     panels = []
     for _, part in data.groupby(["row", "column"], sort=False):
@@ -115,15 +116,7 @@ def panel_statistics(data: pd.DataFrame) -> list[Panel]:
         units, r = found.n, Estimate(found.pearson, found.pearson_low, found.pearson_high)
         if "unit" in part:
             units = part.loc[np.isfinite(x) & np.isfinite(y), "unit"].nunique()
-            rows = Rows.of(x, y, labels(part, "unit"))._replace(
-                x_resampled=resampled(part, "x_resampled"),
-                y_resampled=resampled(part, "y_resampled"),
-            )
-            if "stratum" in part:
-                rows = rows._replace(stratum=np.array(labels(part, "stratum"), dtype=str))
-            if "cluster" in part:
-                rows = rows._replace(cluster=np.array(labels(part, "cluster"), dtype=str))
-            r = within_interval(rows)
+            r = within_interval(rows_of(part))
         panels.append(Panel(row, column, units, found.n, *r))
     return panels
 
@@ -201,6 +194,8 @@ def _notes() -> Spec:
 def _marks(order: dict[str, list[str]], text: ChartText, mark: str) -> list[Spec]:
     scale = {"zero": False, "nice": True, "padding": 6}
     x: Spec = {"field": "x", "type": "quantitative", "title": text.x, "scale": scale}
+    if text.reverse:
+        x["scale"] = scale | {"reverse": True}
     y: Spec = {"field": "y", "type": "quantitative", "title": text.y, "scale": scale}
     colour = _colours(order["colour"], text)
     if mark == "line":

@@ -13,13 +13,14 @@ import pandas as pd
 
 from analysis.columns import labels, lists, numbers, require_columns, text_rows, texts, values_of
 from analysis.naming import ARM, GAP, SCORE, UNMODIFIED
+from analysis.options import with_varied
 from analysis.results import Tables, read_tables
 from analysis.units import Resampled, Rows, strata
 from files import InputError
 from files.tables import read_table
 
 if TYPE_CHECKING:
-    from analysis.arrays import Labels
+    from analysis.arrays import Floats, Labels
 
 # What a classifier is and learns from, and what else decides how its training comes out
 SETTINGS = (
@@ -30,6 +31,7 @@ DRAWN = ("seed", "replicate")
 POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
 INTRINSIC_COLUMNS = ("point", "metric", "query", "value")
 EXTRINSIC_COLUMNS = ("point", "task", "kind", "measure", "value")
+SCALE = ("metric", "convention", "part")  # what scores on one scale have in common
 KEPT_OF_SCORES = ("low", "high", "unbiased", "p_value", "n_found", "n_lost", "resampled")
 KEPT_OF_GAPS = (
     *("low", "high", "resampled"),
@@ -38,20 +40,22 @@ KEPT_OF_GAPS = (
 
 
 def join_points(tables: Tables) -> pd.DataFrame:
-    """One row per done point, intrinsic score and gap.
+    """One row per point, intrinsic score and gap.
 
     Columns: every column of ``points``; ``metric``, ``convention``, ``query``, ``part``, ``x`` (the
-    score) with its interval ``x_low``, ``x_high``, ``unbiased`` (the score without bias),
-    ``p_value``, ``n_found``, ``n_lost`` where recorded; ``task``, ``measure``, ``privileged``,
-    ``unprivileged``, ``y`` (the gap) with its interval ``y_low``, ``y_high``, ``support`` and
-    ``group_by`` where recorded; ``unit``, the embedding, ``base``, the unmodified embedding it
-    descends from, and ``cluster``, what is independent of one another: run seeds where corpora are
-    generated (those of one seed are of one world, and its posts too), else corpora, or bases where
-    all share one of these; ``reason``, which says why ``x`` or ``y`` is NaN, or what its interval
-    lacks. An unmodified embedding has the method ``none``.
+    score) with its interval ``x_low``, ``x_high``, ``unbiased`` (the score without bias; NaN of a
+    measure of utility), ``p_value``, ``n_found``, ``n_lost`` where recorded; ``turned``, whether
+    the unbiased value is the upper end of the scale, so that less is more biased; ``task``,
+    ``measure``, ``privileged``, ``unprivileged``, ``y`` (the gap) with its interval ``y_low``,
+    ``y_high``, ``support`` and ``group_by`` where recorded; ``unit``, the embedding, ``base``, the
+    unmodified embedding it descends from, and ``cluster``, what is independent of one another: run
+    seeds where corpora are generated (those of one seed are of one world, and its posts too), else
+    corpora, or bases where all share one of these; ``reason``, which says why ``x`` or ``y`` is
+    NaN, or what its interval lacks. An unmodified embedding has the method ``none``.
 
-    Failed points are left out. Raises ``InputError`` for a missing column, an empty table, a score
-    that occurs twice, or a done point that one of the tables does not know.
+    Of a failed point ``x`` and ``y`` are NaN, in a row for each score and gap that done points of
+    its setting have, so that it is known to lack them. Raises ``InputError`` for a missing column,
+    an empty table, a score that occurs twice, or a done point that one of the tables does not know.
     """
     done = _done(tables.points)
     scores, gaps = _scores(tables.intrinsic), _gaps(tables.extrinsic)
@@ -65,10 +69,21 @@ def join_points(tables: Tables) -> pd.DataFrame:
     joined = done.drop(columns="task", errors="ignore").merge(scores, on="point")
     joined = joined.merge(gaps, on="point")
     reasons = zip(joined.pop("x_reason"), joined.pop("y_reason"), strict=True)
-    return joined.assign(
-        **origins(joined),
-        reason=["; ".join(dict.fromkeys(filter(None, pair))) for pair in reasons],
-    )
+    joined = joined.assign(reason=["; ".join(dict.fromkeys(filter(None, e))) for e in reasons])
+    joined = _with_failed(joined, tables.points)
+    return joined.assign(**origins(joined))
+
+
+def _with_failed(joined: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
+    """With rows, all unknown, of the points that failed."""
+    failed = points[points["status"] != "done"].drop(columns="task", errors="ignore")
+    alike = [name for name in SETTINGS if name in failed]
+    asked = ["task", *SCORE, *GAP, *(name for name in ("unbiased", "turned") if name in joined)]
+    each = joined[[*alike, *asked]].drop_duplicates()
+    lost = failed.merge(each, how="inner" if alike else "cross", on=alike or None)
+    if lost.empty:
+        return joined
+    return pd.concat([joined, lost.assign(reason="its point failed")], ignore_index=True)
 
 
 def origins(points: pd.DataFrame) -> dict[str, list[str]]:
@@ -81,31 +96,66 @@ def origins(points: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def rows_of(joined: pd.DataFrame) -> Rows:
-    """The joined table as arrays; a point is its own unit, base and cluster where it does not
+    """The joined table as arrays, ``turned`` scores with their sign changed, so that in all of them
+    more is more biased; a point is its own unit, base and cluster where the table does not
     tell. Where nothing was modified, association is looked for within each training algorithm and
-    cluster, or within the algorithm where they have one embedding each.
+    cluster, or within the algorithm where they have one embedding each; a part of a table keeps the
+    ``stratum`` that it had in the whole, where it has such a column.
     """
     unit = _labels(joined, "unit", "point")
     base = _labels(joined, "base", "unit" if "unit" in joined else "point")
-    cluster = _labels(joined, "cluster", "base" if "base" in joined else "point")
-    embedding = _labels(joined, "embedding", "embedding")
+    cluster = _labels(joined, "cluster", "base") if "base" in joined else base
+    embedding = np.array(texts(joined, "embedding"), dtype=str)
     both = np.array([" ".join(pair) for pair in zip(embedding, cluster, strict=True)], dtype=str)
-    method = _labels(joined, "method", "method")
-    modification = np.array([" ".join(each) for each in text_rows(joined, ARM)], dtype=str)
+    method = np.array(texts(joined, "method"), dtype=str)
+    bias = bias_sign(joined)
     return Rows(
-        x=numbers(joined, "x"),
+        x=bias * numbers(joined, "x"),
         y=numbers(joined, "y"),
         unit=unit,
         base=base,
         cluster=cluster,
-        stratum=strata(unit, base, both, embedding),
+        stratum=np.array(texts(joined, "stratum"), dtype=str)
+        if "stratum" in joined
+        else strata(unit, base, both, embedding),
         arm=method,
-        modification=np.where(method == UNMODIFIED, UNMODIFIED, modification),
-        setting=np.array([" ".join(each) for each in text_rows(joined, SETTINGS)], dtype=str),
-        training=np.array([" ".join(each) for each in text_rows(joined, DRAWN)], dtype=str),
-        x_resampled=resampled(joined, "x_resampled"),
+        modification=np.where(method == UNMODIFIED, UNMODIFIED, _told(joined, ARM)),
+        setting=_told(_with_options(joined), (*SETTINGS, "task_options")),
+        training=_told(joined, DRAWN),
+        asked=_told(joined, (*SCORE, *GAP)),
+        x_resampled=resampled(joined, "x_resampled").times(bias),
         y_resampled=resampled(joined, "y_resampled"),
     )
+
+
+def _with_options(joined: pd.DataFrame) -> pd.DataFrame:
+    """With those options of the task alone that differ between the points of a unit."""
+    options = texts(joined, "task_options")
+    units = set(zip(options, texts(joined, "unit"), strict=True))
+    if len(units) > len({unit for _, unit in units}):
+        return with_varied(joined, ("unit", *SETTINGS, *DRAWN))
+    return joined.assign(task_options="")
+
+
+def _told(joined: pd.DataFrame, names: Sequence[str]) -> Labels:
+    """For each row what is told in some columns."""
+    return np.array([" ".join(filter(None, row)) for row in text_rows(joined, names)], dtype=str)
+
+
+def bias_sign(joined: pd.DataFrame) -> Floats:
+    """-1 for rows whose score is lower where there is more bias (``turned``), else 1. Shape
+    (rows,).
+    """
+    return np.where(np.array(texts(joined, "turned"), dtype=str) == "True", -1.0, 1.0)
+
+
+def unbiased_of(joined: pd.DataFrame) -> Floats:
+    """The value without bias of each row's score, turned as ``rows_of`` does: NaN of measures of
+    utility, 0 where the table does not tell. Shape (rows,).
+    """
+    if "unbiased" not in joined:
+        return np.zeros(len(joined))
+    return bias_sign(joined) * numbers(joined, "unbiased")
 
 
 def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
@@ -192,7 +242,15 @@ def _scores(intrinsic: pd.DataFrame) -> pd.DataFrame:
     scores = intrinsic[kept].rename(columns=names).assign(x_reason=texts(intrinsic, "reason"))
     scores = scores.assign(**{name: texts(intrinsic, name) for name in SCORE})
     _once(scores, ["point", *SCORE], what)
-    return scores
+    return scores.assign(turned=_turned(intrinsic))
+
+
+def _turned(intrinsic: pd.DataFrame) -> list[bool]:
+    """For each row whether the unbiased value of its metric is the upper end of the scale."""
+    names = text_rows(intrinsic, SCALE)
+    ends = zip(names, numbers(intrinsic, "unbiased"), numbers(intrinsic, "most"), strict=True)
+    turned = {name for name, unbiased, most in ends if most <= unbiased}
+    return [name in turned for name in names]
 
 
 def _gaps(extrinsic: pd.DataFrame) -> pd.DataFrame:

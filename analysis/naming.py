@@ -36,6 +36,7 @@ UTILITY = "f1"
 LEAST_COVERAGE = 0.8  # share of a text's tokens with a vector, below which a classifier sees little
 ANNOTATION = "annotation"
 SMALLEST = 0.3  # smallest correlation of interest, where an experiment declares no other
+TURNED = "less is more biased"  # of scores whose unbiased value is the upper end of their scale
 METRIC_TITLES = {"weat": "WEAT effect size (d)"}
 
 

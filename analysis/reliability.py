@@ -52,10 +52,14 @@ def trainings(rows: Rows, unit: Ints) -> Trainings:
     s^2 = var_t(y_t) - mean_b var_t(y_tb - y_t),     error = sum over settings of w^2 s^2 / T
 
     y_t: the gap after training t of T, y_tb: in resample b of the test posts, for what test posts
-    do to one training and not to another is noise of theirs; w: the share of the setting (the
-    classifier, what it learns from) in the unit's rows. Of a unit in which nothing was trained
+    do to one training and not to another is noise of theirs; w: the weight of the setting (the
+    classifier, what it learns from) in the unit's mean. Of a unit in which nothing was trained
     twice the mean error of the others is taken. Shape of unit: (n,).
     """
+
+    def kinds(times: list[list[int]]) -> int:
+        return len({rows.asked[row] for each in times for row in each})
+
     found = np.full(int(unit.max()) + 1, nan)
     singles = []
     for place, of_setting in _by_setting(rows, unit).items():
@@ -67,7 +71,7 @@ def trainings(rows: Rows, unit: Ints) -> Trainings:
                 usable = again[:, np.isfinite(again).all(axis=0)] - y[:, None]
                 of_items = usable.var(axis=0, ddof=1).mean() if usable.shape[1] else 0.0
                 singles.append(float(y.var(ddof=1) - of_items))
-                share = sum(map(len, times)) / sum(len(e) for each in of_setting for e in each)
+                share = kinds(times) / sum(map(kinds, of_setting))
                 known = np.nan_to_num(found[place])
                 found[place] = known + share**2 * singles[-1] / len(times)
     if not singles:

@@ -22,6 +22,7 @@ from analysis.naming import (
     GAP,
     SCORE,
     SLICE_COLUMNS,
+    TURNED,
     counted,
     gap_titles,
     row_names,
@@ -138,6 +139,8 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
         ]
         generated = any(each.marks.generated for each in block)
         title = f"{heading}: all methods, r within bases with its 95% interval"
+        if any(each.marks.turned for each in block):
+            title += f", of the score turned around ({TURNED})"
         print_table(title + (", generated data" if generated else ""), rows, console)
         for each, row in zip(block, rows, strict=True):
             name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
@@ -197,9 +200,9 @@ def print_crossed(table: pd.DataFrame, console: Console) -> None:
 
 
 def _notes(found: Finding) -> tuple[str, str]:
-    """What is said below a table: parts that disagree, gaps that are missing."""
+    """What is said below a table: parts that disagree, embeddings that are missing."""
     missing = found.marks.missing
-    return found.marks.reversal, f"gaps undefined: {missing}" if missing else ""
+    return found.marks.reversal, f"left out: {missing}" if missing else ""
 
 
 def _evidence(found: Finding) -> dict[str, str]:

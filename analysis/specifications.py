@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from analysis.columns import numbers, text_rows, texts
-from analysis.joined import rows_of
+from analysis.columns import numbers, positions, text_rows, texts
+from analysis.joined import bias_sign, rows_of
 from analysis.naming import ALL, GAP, SCORE, UNMODIFIED
 from analysis.permutation import LEAST_SHARE, ONE_THREAD, orders
-from analysis.units import codes, dependent
+from analysis.units import agreed, codes, dependent, weights_of
 from analysis.within import (
     FEWEST_FREE,
     NEARLY_1,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from analysis.arrays import Floats, Ints, Truths
     from analysis.permutation import Orders
 
+GAP_OF = ("classifier", *GAP)
 CHOICES = ("embedding", "method", "classifier", *SCORE, *GAP)
 RESAMPLES = 1_999
 CELLS = 20_000_000  # specifications times permutations
@@ -110,15 +111,14 @@ class Curve(NamedTuple):
 
 class Block(NamedTuple):
     """The scores and gaps of the embeddings of a task: x (units, scores), turned so that more is
-    more biased (``sign``, (scores,), is -1 of those turned around), y (units, gaps), the ``base``
-    that association is looked for within and the ``cluster`` that is independent of others
-    (units,), the labels of the units, and what is left out for lack of a gap. A score's key is its
-    ``SCORE``, a gap's its classifier and ``GAP``.
+    more biased, y (units, gaps), the ``base`` that association is looked for within and the
+    ``cluster`` that is independent of others (units,), the labels of the units, the rows behind
+    them with the ``weight`` of each in its gap, and what is left out for lack of a gap. A score's
+    key is its ``SCORE``, a gap's ``GAP_OF``.
     """
 
     x: Floats
     y: Floats
-    sign: Floats
     scores: Sequence[Key]
     gaps: Sequence[Key]
     base: Ints
@@ -126,6 +126,7 @@ class Block(NamedTuple):
     unit: Sequence[str]
     embedding: Sequence[str]
     method: Sequence[str]
+    part: pd.DataFrame
     left_out: str
 
 
@@ -139,58 +140,45 @@ class _Group(NamedTuple):
 
 
 @ONE_THREAD
-def specification_curves(
-    joined: pd.DataFrame, intrinsic: pd.DataFrame, *, resamples: int = RESAMPLES
-) -> list[Curve]:
+def specification_curves(joined: pd.DataFrame, *, resamples: int = RESAMPLES) -> list[Curve]:
     """A curve for every task of the joined table that has two specifications or more.
 
     A specification is a score (metric, convention, query, part), a gap (measure, subset, groups), a
     classifier, and the embeddings used: each training algorithm or all, each method with the
     unmodified embeddings or all. It needs 8 degrees of freedom, as a verdict does. Scores without
-    an unbiased value, measures of utility, are left out; those whose unbiased value is the upper
-    end of their scale (``intrinsic`` has it) are turned around, so that more is more biased.
+    an unbiased value, measures of utility, are left out; in all others more is more biased
+    (``turned`` ones have their sign changed).
 
     The null: gaps change places among the embeddings of a base, all gaps of an embedding together
     and the same for all specifications, so that what these share is kept. Tests are of t = z over
     its standard error under r = 0 (``analysis.permutation``), two-sided.
     """
     found = []
-    for task, block in blocks(joined, intrinsic):
+    for task, block in blocks(joined):
         groups = list(_groups(block))
         if sum(len(group.levels) for group in groups) > 1:
             found.append(_curve(task, block, groups, resamples))
     return found
 
 
-def blocks(joined: pd.DataFrame, intrinsic: pd.DataFrame) -> Iterator[tuple[str, Block]]:
+def blocks(joined: pd.DataFrame) -> Iterator[tuple[str, Block]]:
     """The scores and gaps of every task of the joined table."""
-    turned = _turned(intrinsic)
     joined = joined.assign(stratum=rows_of(joined).stratum)
     for task, part in joined.groupby("task", sort=False):
-        yield str(task), _block(part, turned)
+        yield str(task), _block(part)
 
 
-def _turned(intrinsic: pd.DataFrame) -> set[Key]:
-    """Scores whose unbiased value is the upper end of their scale."""
-    ends = zip(
-        text_rows(intrinsic, SCORE),
-        numbers(intrinsic, "unbiased"),
-        numbers(intrinsic, "most"),
-        strict=True,
-    )
-    return {key for key, unbiased, most in ends if most <= unbiased}
-
-
-def _block(part: pd.DataFrame, turned: set[Key]) -> Block:
+def _block(part: pd.DataFrame) -> Block:
     """The task's embeddings whose gaps are all defined, and its scores with an unbiased value."""
     part = part[np.isfinite(numbers(part, "unbiased"))]
+    part = part.assign(weight=_weights(part))
     names = list(dict.fromkeys(texts(part, "unit")))
     place = {name: i for i, name in enumerate(names)}
     unit = np.array([place[name] for name in texts(part, "unit")], dtype=np.intp)
     first = np.unique(unit, return_index=True)[1]
-    scores, x = _means(unit, text_rows(part, SCORE), numbers(part, "x"))
-    gaps, y = _means(unit, text_rows(part, ("classifier", *GAP)), numbers(part, "y"))
-    sign = np.array([-1.0 if key in turned else 1.0 for key in scores])
+    x, y = bias_sign(part) * numbers(part, "x"), numbers(part, "y")
+    scores, x = _means(unit, text_rows(part, SCORE), x, np.isfinite(x).astype(float))
+    gaps, y = _means(unit, text_rows(part, GAP_OF), y, numbers(part, "weight"))
     lacking = np.isnan(y).mean(axis=0) > MOST_MISSING if len(y) else np.zeros(0, dtype=bool)
     kept: Truths = np.isnan(y[:, ~lacking]).sum(axis=1) == 0
     said = [f"{lacking.sum()} gaps that many embeddings lack"] if lacking.any() else []
@@ -201,9 +189,8 @@ def _block(part: pd.DataFrame, turned: set[Key]) -> Block:
     embedding, method, cluster, stratum = (texts(part.iloc[at], name) for name in named)
     held = [key for key, gone in zip(gaps, lacking, strict=True) if not gone]
     return Block(
-        x[left] * sign,
+        x[left],
         y[left][:, ~lacking],
-        sign,
         scores,
         held,
         codes(np.array(stratum, dtype=str)),
@@ -211,19 +198,38 @@ def _block(part: pd.DataFrame, turned: set[Key]) -> Block:
         [names[each] for each in left],
         embedding,
         method,
+        part,
         "; ".join(said),
     )
 
 
-def _means(unit: Ints, keys: Sequence[Key], values: Floats) -> tuple[list[Key], Floats]:
-    """The mean of the values of each unit and key; NaN where any is. Shape (units, keys)."""
+def _weights(part: pd.DataFrame) -> Floats:
+    """What each row counts for in the gap of its embedding and classifier, which is a mean over
+    settings (sources, doses of labels) that all embeddings have, trainings within each; 0 for what
+    is not used. Shape (rows,).
+    """
+    rows = rows_of(part)
+    found = np.zeros(len(part))
+    for places in positions(text_rows(part, GAP_OF)).values():
+        unit, kind = codes(rows.unit[places]), codes(rows.setting[places])
+        kept, pattern = agreed(unit, kind, np.isfinite(rows.y[places]))
+        kept &= pattern == np.bincount(pattern).argmax()  # where settings are not shared at all
+        used = np.flatnonzero(kept)
+        found[places[used]] = weights_of(codes(unit[used]), kind[used])
+    return found
+
+
+def _means(
+    unit: Ints, keys: Sequence[Key], values: Floats, weights: Floats
+) -> tuple[list[Key], Floats]:
+    """The weighted mean of each unit and key; NaN where all weights are 0. Shape (units, keys)."""
     names = list(dict.fromkeys(keys))
     place = {name: i for i, name in enumerate(names)}
     column = np.array([place[key] for key in keys], dtype=np.intp)
     shape = (int(unit.max(initial=-1)) + 1, len(names))
     sums, counts = np.zeros(shape), np.zeros(shape)
-    np.add.at(sums, (unit, column), values)
-    np.add.at(counts, (unit, column), 1)
+    np.add.at(sums, (unit, column), np.where(weights > 0, values, 0) * weights)
+    np.add.at(counts, (unit, column), weights)
     with np.errstate(invalid="ignore"):
         means: Floats = sums / counts
     return names, means

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 from analysis.coefficients import both_finite
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats, Ints, Labels
+    from analysis.arrays import Floats, Ints, Labels, Truths
+
+MOST_LACKING = 0.2  # of the units: a kind of row that more of them lack is left out for all
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,12 @@ class Resampled:
         """Those of some of the rows."""
         return Resampled(self.values, self.place[places])
 
+    def times(self, factor: Floats) -> Resampled:
+        """Those of each row times a number, the same for rows that share theirs. Shape (n,)."""
+        of_values = np.ones(len(self.values))
+        of_values[self.place] = factor
+        return Resampled(self.values * of_values[:, None], self.place)
+
     def told(self) -> Floats:
         """The numbers of every row. Shape (n, resamples)."""
         return self.values[self.place]
@@ -43,9 +51,9 @@ class Rows(NamedTuple):
     """The rows of a slice. Shapes: x, y (n,); labels (n,): the unit, the ``base`` it descends from,
     the ``cluster`` that is independent of others, the ``stratum`` that association is looked for
     within, the ``arm`` (method), the ``modification`` (method, words, options, direction and
-    dose), the ``setting`` (classifier and what it learned from) and the ``training`` in it that a
-    gap comes of; ``x_resampled``, ``y_resampled``, the same numbers over words and posts drawn
-    alike for all rows, NaN where not known.
+    dose), the ``setting`` (classifier and what it learned from), the ``training`` in it that a gap
+    comes of and what was ``asked`` (the score and the gap); ``x_resampled``, ``y_resampled``, the
+    same numbers over words and posts drawn alike for all rows, NaN where not known.
     """
 
     x: Floats
@@ -58,6 +66,7 @@ class Rows(NamedTuple):
     modification: Labels
     setting: Labels
     training: Labels
+    asked: Labels
     x_resampled: Resampled
     y_resampled: Resampled
 
@@ -73,12 +82,29 @@ class Rows(NamedTuple):
         stratum, nothing = strata(unit, base, none), Resampled.of(np.zeros((n, 0)))
         return cls(
             *(first, second, unit, base, base, stratum),
-            *(none, none, none, none, nothing, nothing),
+            *(none, none, none, none, none),
+            *(nothing, nothing),
         )
 
     def known(self) -> Rows:
         """The rows with a score and a gap."""
         return self.at(np.flatnonzero(both_finite(self.x, self.y)))
+
+    @property
+    def kind(self) -> Ints:
+        """A number for each setting and question, from 0 on."""
+        return codes(np.char.add(np.char.add(self.setting, "\n"), self.asked))
+
+    def comparable(self) -> Rows:
+        """The rows with a score and a gap that the means of units are taken over, so that all are
+        means of the same things, see ``agreed``; where no kind was meant for all, units are
+        compared with those that have the same.
+        """
+        kept, pattern = agreed(codes(self.unit), self.kind, both_finite(self.x, self.y))
+        rows = self
+        if len(set(pattern.tolist())) > 1:
+            rows = rows._replace(stratum=np.char.add(rows.stratum, np.char.mod(" %d", pattern)))
+        return rows.at(np.flatnonzero(kept))
 
     def at(self, places: Ints) -> Rows:
         """Some of the rows."""
@@ -105,22 +131,65 @@ def dependent(stratum: Ints, cluster: Ints) -> bool:
     return clusters < len(cluster) and len(set(stratum.tolist())) < len(found)
 
 
-def codes(names: Labels) -> Ints:
-    """Labels as numbers from 0 on."""
+def agreed(
+    unit: Ints, kind: Ints, known: Truths, most: float = MOST_LACKING
+) -> tuple[Truths, Ints]:
+    """Which rows the means of units are taken over, and for each row a number that differs between
+    units whose means are of different kinds. Shapes: (n,) each -> (n,), (n,).
+
+    Units have rows of several kinds (classifiers, doses of labels, queries), each with a level of
+    its own, so that a mean over whatever is known would say what is missing. A kind that not all
+    units were meant to have (it has no row, not even an unknown one) is left out for all, and so is
+    one that a share above ``most`` of the units lack while they have another: the worst first, and
+    never the last. A unit that lacks one of the rest is left out. Rows of one kind (trainings) may
+    be fewer. Where no kind was meant for all units each has to have those that it was meant to.
+    """
+    shape = int(unit.max(initial=-1)) + 1, int(kind.max(initial=-1)) + 1
+    planned, has = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    planned[unit, kind], has[unit[known], kind[known]] = True, True
+    planned &= has.any(axis=0)  # what nobody has tells nobody apart
+    kept: Truths = np.logical_and.reduce(planned)
+    if not kept.any():
+        whole: Truths = np.logical_and.reduce(has == planned, axis=1)
+        return known & whole[unit], np.unique(planned, axis=0, return_inverse=True)[1][unit]
+    while kept.sum() > 1:
+        some = has[has[:, kept].any(axis=1)]
+        lacking = np.where(kept, (~some).mean(axis=0), 0)
+        if lacking.max() <= most:
+            break
+        kept[lacking.argmax()] = False
+    whole = np.logical_and.reduce(has[:, kept], axis=1)
+    return known & kept[kind] & whole[unit], np.zeros_like(unit)
+
+
+def codes(names: Labels | Ints) -> Ints:
+    """Labels, or other numbers, as numbers from 0 on."""
     return np.unique(names, return_inverse=True)[1]
 
 
 def one_a_unit(rows: Rows, unit: Ints) -> Rows:
-    """One row a unit, in the order of their numbers from 0 on: means over its rows, and what it
-    descends from. Shape of unit: (n,).
+    """One row a unit, in the order of their numbers from 0 on: means over the kinds of its rows, of
+    several of a kind (trainings) their mean, and what it descends from. Shape of unit: (n,).
     """
     order = np.argsort(unit, kind="stable")
     counts = np.bincount(unit)
     first = np.cumsum(counts) - counts
     rows = rows.at(order)
+    weights = weights_of(unit[order], rows.kind)
     x, y, *resampled = (
-        (np.add.reduceat(each, first, axis=0).T / counts).T
+        np.add.reduceat((each.T * weights).T, first, axis=0)
         for each in (rows.x, rows.y, rows.x_resampled.told(), rows.y_resampled.told())
     )
     x_resampled, y_resampled = map(Resampled.of, resampled)
     return rows.at(first)._replace(x=x, y=y, x_resampled=x_resampled, y_resampled=y_resampled)
+
+
+def weights_of(unit: Ints, kind: Ints) -> Floats:
+    """What each row counts for in the mean of its unit, in which all kinds count alike. Shapes:
+    (n,), (n,) -> (n,).
+    """
+    kinds = int(kind.max(initial=-1)) + 1
+    own = np.unique(unit * kinds + kind, return_inverse=True)[1]
+    alike = 1 / np.bincount(own)[own]
+    weights: Floats = alike / np.bincount(unit, alike)[unit]
+    return weights

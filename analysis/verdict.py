@@ -22,6 +22,7 @@ SUPPORTS, CONTRADICTS, NEGLIGIBLE, CANNOT_TELL = VERDICTS = (
 ROLE_PRIMARY, ROLE_EXPLORATORY = "primary", "exploratory"
 RULES = f"""\
 All verdicts are about r within bases: does the gap follow the score when an embedding is modified?
+Scores of which less is more biased are turned around, and those of no bias are exploratory.
 Where words and test items were resampled, they hold for other words and items too.
 supports:     the 95% interval of r within bases lies above 0, and its adjusted p is below {LEVEL}
 contradicts:  the same with the interval below 0

@@ -37,8 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     joined = join_points(tables)
     study = Correlation.of(folder)
     found = correlate_slices(joined, study.declared)
-    curves = specification_curves(joined, tables.intrinsic)
-    aligned = alignments(joined, tables.intrinsic)
+    curves = specification_curves(joined)
+    aligned = alignments(joined)
     for path in [
         *study.report(folder, tables, joined, found, curves, aligned, given.out),
         *draw_figures(joined, figures, primary=study.primary, console=Console()),

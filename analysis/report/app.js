@@ -9,7 +9,7 @@ const element = (tag, attributes = {}, ...children) => {
   made.append(...children);
   return made;
 };
-const number = (value, digits = 3) => (value === null || value === undefined ? "" : Number.isInteger(value) ? String(value) : Math.abs(value) < 0.001 ? value.toExponential(1) : value.toFixed(digits));
+const number = (value, digits = 3) => (value === null || value === undefined ? "" : typeof value === "boolean" || Number.isInteger(value) ? String(value) : Math.abs(value) < 0.001 ? value.toExponential(1) : value.toFixed(digits));
 const interval = (low, high) => (low === null || high === null || low === undefined ? "none" : `[${number(low)}, ${number(high)}]`);
 const distinct = (values) => [...new Set(values)];
 const expand = (columns) => {
@@ -122,7 +122,7 @@ async function takeApart() { // scores of two metrics share no axis, and gaps of
 }
 function select(brush) {
   const inside = brush && brush.x && brush.y
-    ? shown().filter((row) => row.x >= brush.x[0] && row.x <= brush.x[1] && row.y >= brush.y[0] && row.y <= brush.y[1]) : [];
+    ? shown().filter((row) => ["x", "y"].every((side) => row[side] >= Math.min(...brush[side]) && row[side] <= Math.max(...brush[side]))) : [];
   const count = shown().length;
   document.getElementById("selected").textContent = inside.length ? `${inside.length} of ${counted(count, "row")} selected` : `${counted(count, "row")} shown, none selected`;
   const names = ["embedding", "method", "direction", "dose", "wordset", "seed", "query", "x", "x_low", "x_high", "gap", "y", "y_low", "y_high", "support"];
@@ -138,6 +138,7 @@ const quiet = { actions: false, logLevel: 1, renderer: rows.length > 3000 ? "can
 async function draw(id, data = {}) {
   const spec = structuredClone(specs[id]);
   if (id in LABELS) data = { [id]: labelled(id, spec, data[id]) };
+  if (data.shown?.[0]?.turned || data.rows?.[0]?.turned) turn(spec);
   for (const layer of [spec, ...(spec.layer ?? [])]) if (layer.data?.name in data) layer.data = { name: layer.data.name, values: data[layer.data.name] };
   return window.vegaEmbed(`#${id}`, spec, quiet);
 }

@@ -37,6 +37,12 @@ function labelled(id, spec, rows) {
   return rows.map((row, i) => ({ ...row, label: labels[i].join("\n") }));
 }
 const free = { scale: { zero: false, nice: true, padding: 8 }, axis: { tickCount: 5 } }; // points whole within the frame
+// Scores of which less is more biased fall from left to right, so that all figures read alike.
+function turn(of) {
+  if (of.scale?.reverse) return; // several layers share one
+  if (of.field === "x" && of.scale) Object.assign(of, { title: `${of.title}, less is more biased`, scale: { ...of.scale, reverse: true } });
+  else for (const part of Object.values(of)) if (part && typeof part === "object") turn(part);
+}
 const zeroRule = { mark: { type: "rule", color: "#888", strokeDash: [4, 3] }, encoding: { y: { datum: 0 } } };
 
 // look: the colours and shapes of the paper's figures; black is kept for unmodified embeddings.

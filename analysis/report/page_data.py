@@ -59,6 +59,7 @@ ROW_COLUMNS = (
     "x",
     "x_low",
     "x_high",
+    "turned",
     "y",
     "y_low",
     "y_high",
@@ -73,7 +74,7 @@ ALIGNMENT_COLUMNS = (
 )
 CORRELATION_NUMBERS = (
     *("n", *Evidence._fields, *Judgement._fields),
-    *("pearson", "spearman", "kendall", "missing", "reversal", "reason"),
+    *("pearson", "spearman", "kendall", "turned", "missing", "reversal", "reason"),
 )
 
 
@@ -92,7 +93,7 @@ def page_data(
     is None.
     Every value is one of the tables' to the last digit.
     """
-    points = tables.points
+    points, joined = tables.points, joined[joined["status"] == "done"]
     main = [
         joined[joined["measure"] == measure]
         for measure in primary_of(texts(joined, "measure"), primary)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.naming import ALL, SCORE, SLICE_COLUMNS, gap_titles, row_names, taggers
+from analysis.naming import ALL, SCORE, SLICE_COLUMNS, TURNED, gap_titles, row_names, taggers
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
@@ -33,6 +33,7 @@ def correlations_tex(found: Iterable[Finding]) -> str:
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
     scores = zip(row_names(names, SCORE[:2]), row_names(names, SCORE[2:]), strict=True)
     blocks: dict[str, list[str]] = {}
+    turned = dict.fromkeys(each.names["metric"] for each in whole if each.marks.turned)
     for each, gap, score in zip(whole, gap_titles(names), scores, strict=True):
         blocks.setdefault(gap, []).append(_row(each, *score))
     generated = any(each.marks.generated for each in whole)
@@ -41,6 +42,7 @@ def correlations_tex(found: Iterable[Finding]) -> str:
         if generated
         else "% r within bases, 95% interval; p adjusted over its family; (exploratory verdicts).",
         *(f"% {note}" for note in taggers(each.marks.group_by for each in whole)),
+        *(f"% {each}: turned around, as {TURNED}" for each in turned),
         HEAD,
     ]
     for gap, rows in blocks.items():

@@ -146,9 +146,9 @@ class Correlation(Fileless):
         from analysis.specifications import specification_curves
 
         written: list[Path] = []
-        curves = specification_curves(joined, tables.intrinsic)
+        curves = specification_curves(joined)
         written += write_curves(curves, folder, console)
-        aligned = alignments(joined, tables.intrinsic)
+        aligned = alignments(joined)
         written += write_alignment(aligned, folder, console)
         with _said("not drawn", console):
             figures = folder / "figures"

@@ -150,9 +150,9 @@ def asked_both_ways(tables: Tables) -> Tables:
 def test_a_sweep_that_asked_both_ways(tmp_path: Path) -> None:
     """Query 1, whose x the gaps follow, is called that of the task."""
     tables = tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0, metrics=2)
-    assert alignments(join_points(tables), tables.intrinsic) == []
+    assert alignments(join_points(tables)) == []
     tables = asked_both_ways(tables)
-    found = alignments(join_points(tables), tables.intrinsic)
+    found = alignments(join_points(tables))
     assert len(found) == 2 * 2 * 3, "metrics, gaps, all others and each"
     whole = [each for each in found if each.other == "all" and each.metric == "m0"]
     assert all(each.difference > 0 for each in whole)
@@ -166,7 +166,7 @@ def test_a_sweep_that_asked_both_ways(tmp_path: Path) -> None:
     assert write_alignment([], tmp_path, console) == []
     joined = join_points(tables)
     same = pd.concat([joined[joined["query"] == "weat7"]])
-    assert alignments(same, tables.intrinsic) == []
+    assert alignments(same) == []
 
 
 def test_the_report_holds_the_table_as_it_is_written(tmp_path: Path) -> None:

@@ -220,7 +220,7 @@ def test_what_is_not_defined_is_told_by_method(tables: Tables) -> None:
         for each in found
         if each.marks and each.names["measure"] == "precision" and each.names["method"] == "all"
     }
-    assert told == {"", "1 of 4 balance", "1 of 2 balance"}, "units, not rows of queries"
+    assert told == {"1 of 2 balance", "1 of 3 balance", "2 of 5 balance"}, "units, not rows"
 
 
 def test_words_and_posts_of_a_metric_without_resamples_are_not_known(tables: Tables) -> None:
@@ -343,7 +343,7 @@ def test_cli_on_a_results_folder(
     assert written.columns.tolist() == list(CORRELATION_COLUMNS)
     assert len(written) == 54
     assert main([str(tmp_path), "--by", "measure,method"]) == 0
-    assert "y against x, 40 rows" in capsys.readouterr().out
+    assert "y against x, 44 rows" in capsys.readouterr().out
 
 
 def test_cli_knows_a_joined_table_saved_as_text(

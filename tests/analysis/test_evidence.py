@@ -290,7 +290,7 @@ def test_the_noise_of_trainings_by_hand() -> None:
         setting=np.array([*"aaabb", *"aa", *"aa"]), training=np.array([*"00101", *"01", *"00"])
     )
     found = trainings(rows, unit)
-    first = (3 / 5) ** 2 * 2 / 2 + (2 / 5) ** 2 * 0.5 / 2
+    first = (1 / 2) ** 2 * 2 / 2 + (1 / 2) ** 2 * 0.5 / 2
     assert found.error == pytest.approx([first, 1, (first + 1) / 2])
     assert found.sd == pytest.approx(math.sqrt((2 + 0.5 + 2) / 3))
     none = trainings(rows._replace(training=np.full(9, "")), unit)

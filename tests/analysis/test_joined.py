@@ -14,13 +14,16 @@ from analysis.results import Tables
 from files import InputError
 
 
-def test_one_row_per_done_point_score_and_gap(tables: Tables) -> None:
+def test_one_row_per_point_score_and_gap(tables: Tables) -> None:
     joined = join_points(tables)
-    assert len(joined) == 10 * 2 * 2
+    assert len(joined) == (10 + 1) * 2 * 2
     assert not joined.duplicated(["point", *SCORE, *GAP]).any()
     assert set(tables.points.columns) <= set(joined.columns)
     assert set(joined["measure"]) == {"precision", "recall"}
-    assert "broken" not in set(joined["point"])
+    broken = joined[joined["point"] == "broken"]
+    assert broken[["x", "y"]].isna().all(axis=None)
+    assert set(broken["reason"]) == {"its point failed"}
+    assert set(broken["method"]) == {"balance"}
     rows = joined.query(
         "point == 'word2vec balance overbias' and query == 'weat8' and measure == 'recall'"
     )
@@ -42,7 +45,7 @@ def test_equals_a_literal_loop(tables: Tables) -> None:
                 "point == @point and measure == 'recall' and kind == 'gap'"
             ).itertuples():
                 expected.add((point, score.query, gap.measure, score.value, gap.low))
-    joined = join_points(tables).query("measure == 'recall'")
+    joined = join_points(tables).query("measure == 'recall' and status == 'done'")
     assert (
         set(
             zip(
@@ -103,7 +106,7 @@ def test_conventions_parts_subsets_and_pairs_of_groups_are_columns(tables: Table
         ("recall", "", "male", "non-binary"),
         ("recall", "type1", "male", "female"),
     }
-    assert len(joined) == 10 * 8 * 4
+    assert len(joined) == 11 * 8 * 4
     assert {*gap_titles(joined)} == {
         "precision gap",
         *("recall gap, male - female", "recall gap, male - non-binary"),

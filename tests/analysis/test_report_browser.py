@@ -303,7 +303,7 @@ def test_on_paper_a_long_table_covers_nothing(paper: Any, tmp_path: Path) -> Non
 def test_what_the_tasks_own_words_gain_is_a_table(browser: Any, tmp_path: Path) -> None:
     tables = asked_both_ways(tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0))
     joined = join_points(tables)
-    aligned = alignments(joined, tables.intrinsic)
+    aligned = alignments(joined)
     build_report(tmp_path, tables, joined, correlate_slices(joined), aligned=aligned)
     there = browser.current_url
     browser.get((tmp_path / "report.html").as_uri())
@@ -414,6 +414,29 @@ def test_four_embeddings_are_pooled_below_all_of_them(
     assert len(labels) == marks == (4 + 1 + 1) * slices
     assert all(label.startswith("random effects, ") for label in labels[-slices:])
     assert len(rows) == slices
+
+
+def test_scores_of_which_less_is_more_biased_fall_from_left_to_right(
+    browser: Any, tmp_path: Path, other_page: Callable[[Path], None]
+) -> None:
+    tables = tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0, turned=True)
+    joined = join_points(tables)
+    build_report(tmp_path, tables, joined, correlate_slices(joined))
+    other_page(tmp_path / "report.html")
+    for figure in ("scatter", "by_query", "by_method", "by_embedding"):
+        axes = browser.execute_script(
+            "return [...document.querySelectorAll(`#${arguments[0]} .role-axis`)]"
+            ".filter((axis) => axis.querySelector('.role-axis-title')?.textContent"
+            " === 'score of the metric, less is more biased')"
+            ".map((axis) => [...axis.querySelectorAll('.role-axis-label text')]"
+            ".map((tick) => [tick.getBoundingClientRect().left, tick.textContent]))",
+            figure,
+        )
+        assert axes, figure
+        ticks = sorted((left, float(text.replace("\u2212", "-"))) for left, text in axes[0])
+        numbers = [value for _, value in ticks]
+        assert len(numbers) > 1, figure
+        assert numbers == sorted(numbers, reverse=True), figure
 
 
 def test_long_labels_of_slices_are_told_whole_one_below_the_other(

@@ -351,7 +351,7 @@ def test_correlations_on_the_terminal(findings: list[Finding]) -> None:
     assert any(
         row[:6] == ["all", "all", "recall", "20", "10", "10"] and "(cannot" in row for row in rows
     ), "20 rows are 10 embeddings, and all queries together were not declared"
-    assert "fasttext weat7 precision: gaps undefined: 1 of 2 balance" in lines
+    assert "fasttext weat7 precision: left out: 1 of 2 balance" in lines
     assert not any(line.startswith("balance") for line in lines), "methods stay in the file"
     assert "2 of 4 primary slices, cannot tell: a side is constant" in lines
     assert not any("default" in line or "male" in line for line in lines), "they do not vary"
@@ -384,7 +384,7 @@ def test_a_slice_on_the_terminal_and_what_is_said_below(findings: list[Finding])
     name = f"word2vec weat7 {each.names['measure']}"
     assert notes == [
         f"{name}: by method: parts disagree",
-        f"{name}: gaps undefined: 1 of 4 balance",
+        f"{name}: left out: 1 of 4 balance",
         "1 of 1 primary slices, supports: r is above 0",
     ]
 

@@ -96,7 +96,7 @@ def test_a_results_folder_gets_the_papers_figures(
     write_tables(tmp_path, tables)
     assert main([str(tmp_path)]) == 0
     assert main([str(tmp_path), "--out", "elsewhere"]) == 0
-    assert asked == [(40, tmp_path / "figures"), (40, Path("elsewhere"))]
+    assert asked == [(44, tmp_path / "figures"), (44, Path("elsewhere"))]
 
 
 def test_a_results_folder_by_columns(tables: Tables, tmp_path: Path, texts: Texts) -> None:

@@ -62,7 +62,7 @@ def tables_of(of: Studies, study: int, metrics: int = 1, turned: bool = False) -
 
 
 def curve_of(tables: Tables, resamples: int = 199) -> Curve:
-    (curve,) = specification_curves(join_points(tables), tables.intrinsic, resamples=resamples)
+    (curve,) = specification_curves(join_points(tables), resamples=resamples)
     return curve
 
 
@@ -168,9 +168,9 @@ def test_embeddings_without_a_gap_are_left_out_and_said() -> None:
 def test_utility_and_small_studies_make_no_curve() -> None:
     tables = tables_of(studies("normal", 2, 12, 0, 1), 0)
     blank = tables.intrinsic.assign(unbiased=np.nan)
-    assert specification_curves(join_points(tables._replace(intrinsic=blank)), blank) == []
+    assert specification_curves(join_points(tables._replace(intrinsic=blank))) == []
     small = tables_of(studies("normal", 2, 4, 0, 1), 0)
-    assert specification_curves(join_points(small), small.intrinsic) == []
+    assert specification_curves(join_points(small)) == []
 
 
 def test_tables_and_figure(tmp_path: Path) -> None:
