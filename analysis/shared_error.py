@@ -27,6 +27,14 @@ class SharedError(NamedTuple):
         """Both together, for words and items are drawn apart. What is not known counts as 0."""
         return sqrt(sum(each**2 for each in self if isfinite(each)))
 
+    @property
+    def not_known(self) -> str:
+        """Whose choice is not known to put r off, as a reader is told; empty where both are."""
+        names = ("words", "test items")
+        return " and ".join(
+            name for name, each in zip(names, self, strict=True) if not isfinite(each)
+        )
+
 
 class Side(NamedTuple):
     """Scores, or gaps, and what they are over other words, or items: shapes (all units,), (all

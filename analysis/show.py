@@ -46,6 +46,7 @@ CROSSED = {
     "r(score)": "partial_score",
     "r(labels)": "partial_labels",
 }
+RIGHT_PICK = "right pick answers for these words and test items alone"
 LEFT = {*SLICE_COLUMNS, "direction", "status", "verdict", "why", "note"}
 
 
@@ -146,6 +147,7 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
             name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
             for note in filter(None, _notes(each)):
                 console.print(f"{name}: {note}", soft_wrap=True, highlight=False, markup=False)
+    console.print(RIGHT_PICK, soft_wrap=True, highlight=False, markup=False)
     if left_out:
         told = f"{counted(left_out, 'further slice')}, all exploratory, in correlations.csv"
         console.print(told, soft_wrap=True, highlight=False, markup=False)

@@ -95,13 +95,13 @@ class Curve(NamedTuple):
         return max(known, key=lambda each: each.decides, default=None)
 
     def told(self) -> str:
-        """The curve in two sentences."""
+        """The curve in a few sentences."""
         sign = "above" if self.median > 0 else "below"
         text = (
             f"{self.task}: {len(self.specifications)} specifications, median r within bases"
             f" {self.median:.2f} (p {self.median_p:.2g}); {self.agree:.0%} agree in sign"
             f" (p {self.agree_p:.2g}), {self.beyond:.0%} lie {sign} 0 by themselves"
-            f" (p {self.beyond_p:.2g})."
+            f" (p {self.beyond_p:.2g}), all for these words and test items."
         )
         if not (first := self.decisive):
             return text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.elsewhere import elsewhere, told
 from analysis.naming import SMALLEST, counted
+from analysis.shared_error import SharedError
 from analysis.within import FEWEST_FREE, detectable, free_needed
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Judgement(NamedTuple):
 
     ``role``: primary or exploratory; ``family``: how many slices are judged together;
     ``p_adjusted``: over these; ``detectable``: the smallest |r| that such a slice is told from 0
-    by in 80% of studies.
+    by in about 80% of studies.
     """
 
     role: str = ROLE_EXPLORATORY
@@ -74,12 +75,20 @@ def judged(
     verdict, why = _verdict(found, family, p_adjusted, reach, smallest)
     if refused:
         verdict, why = CANNOT_TELL, refused
+    elif may_claim(found):
+        why += for_these(found)
     return Judgement(role, family, p_adjusted, reach, verdict, why)
 
 
 def may_claim(found: Evidence) -> bool:
     """Whether a slice has enough units for a verdict."""
     return found.free >= FEWEST_FREE and isfinite(found.within_p)
+
+
+def for_these(found: Evidence) -> str:
+    """What is to be said of a verdict where words, or test items, were not resampled."""
+    alone = SharedError(found.words_error, found.items_error).not_known
+    return f"; for these {alone} alone" if alone else ""
 
 
 def _verdict(

@@ -104,5 +104,5 @@ def _choice(slices: Iterable[Finding]) -> list[str]:
     share = f"{least}%" if least == most else f"{least} to {most}%"
     return [
         "Of two embeddings, the one with the less biased score had the smaller gap in"
-        f" {share} of pairs; a coin has 50%."
+        f" {share} of pairs; a coin has 50%. That answers for these words and test items alone."
     ]

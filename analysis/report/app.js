@@ -165,7 +165,7 @@ async function drawn(id, data) {
 }
 if (rows.length) {
   document.getElementById("verdicts").append(table(verdicts, [...vary, ...brief],
-    "The slices that were declared before the run. r within bases: does the gap follow the score when an embedding is modified; r of all: over all rows; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless); their intervals take 5 independent corpora (seeds, where corpora are generated)", { cards: true }),
+    "The slices that were declared before the run. r within bases: does the gap follow the score when an embedding is modified; r of all: over all rows; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless), of these words and test items; their intervals take 5 independent corpora (seeds, where corpora are generated)", { cards: true }),
     ...distinct(verdicts.map((row) => row.why)).filter(Boolean).map((why) => { // told once for all slices that share it
       const share = verdicts.filter((row) => row.why === why);
       const who = share.length > 3 ? `${share.length} of ${counted(verdicts.length, "slice")}` : share.map(titled).join("; ");

@@ -308,6 +308,7 @@ def test_one_answer_of_all_slices(verdict: str, told: str, findings: list[Findin
     first, *_, last = answer(found)
     assert first.startswith(told)
     assert "52 to 61% of pairs; a coin has 50%" in last
+    assert last.endswith("answers for these words and test items alone.")
     assert "61% of pairs" in answer(found[1:])[-1]
     assert answer([]) == ["Undecided: no slice was primary."]
 

@@ -385,6 +385,7 @@ def test_a_slice_on_the_terminal_and_what_is_said_below(findings: list[Finding])
     assert notes == [
         f"{name}: by method: parts disagree",
         f"{name}: left out: 1 of 4 balance",
+        "right pick answers for these words and test items alone",
         "1 of 1 primary slices, supports: r is above 0",
     ]
 

@@ -104,4 +104,7 @@ def test_it_is_unknown_with_few_resamples_and_where_r_is_undefined() -> None:
     flat = residuals(np.ones(24), y, BASE)
     assert shared_error(flat, few, few) == pytest.approx(SharedError(), nan_ok=True)
     assert SharedError().whole == 0
+    assert SharedError().not_known == "words and test items"
+    assert SharedError(0.1).not_known == "test items"
+    assert SharedError(0.1, 0).not_known == ""
     assert SharedError(0.3, 0.4).whole == pytest.approx(0.5)

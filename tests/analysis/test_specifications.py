@@ -151,6 +151,7 @@ def test_the_choice_that_decides_the_sign_is_named() -> None:
     assert curve.decisive.decides == pytest.approx(1)
     assert curve.agree == pytest.approx(0.5)
     assert "measure decides the sign most: 100%" in curve.told()
+    assert "all for these words and test items. " in curve.told()
 
 
 def test_embeddings_without_a_gap_are_left_out_and_said() -> None:

@@ -104,8 +104,23 @@ def test_cannot_tell_says_how_many_would() -> None:
     judgement = judged(SUPPORTED._replace(within_low=-0.1), "primary", 6, 0.3, smallest=0.3)
     # The normal quantile of 1 - .05 / 12 is 2.64, ((2.64 + .84) / atanh(.3))^2 = 127; t asks some
     # more. There are 27 = 30 - 3 now: 4.9 times as many, and as many embeddings a seed.
-    assert judgement.why.endswith("takes about 147 embeddings, 4.9 times the seeds")
+    assert "takes about 147 embeddings, 4.9 times the seeds" in judgement.why
     assert 0.6 < judgement.detectable < 0.7
+
+
+def test_a_verdict_says_what_it_does_not_answer_for() -> None:
+    """A foreign table has no resamples, an AUC none of its items, most metrics none of words."""
+    known = SUPPORTED._replace(words_error=0.05, items_error=0.0)
+    for found, told in (
+        (SUPPORTED, "; for these words and test items alone"),
+        (known._replace(items_error=math.nan), "; for these test items alone"),
+        (known._replace(words_error=math.nan), "; for these words alone"),
+        (known, "(adjusted p 0.01)"),
+    ):
+        assert judged(found, "primary", 1, 0.01).why.endswith(told)
+    few = SUPPORTED._replace(free=7)
+    assert "alone" not in judged(few, "primary", 1, 0.01).why
+    assert judged(SUPPORTED, "primary", 1, 0.01, refused="no units").why == "no units"
 
 
 def slices(found: dict[str, Evidence]) -> list[Finding]:
