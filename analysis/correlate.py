@@ -11,7 +11,7 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from math import isfinite
+from math import isfinite, nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,14 @@ from analysis.evidence import (
     tested,
 )
 from analysis.findings import CORRELATION_COLUMNS, STATISTICS, Finding, Marks, correlation_table
-from analysis.joined import bias_sign, open_table, rows_of, unbiased_of
+from analysis.joined import (
+    JOINED_COLUMNS,
+    bias_sign,
+    is_joined,
+    open_table,
+    rows_of,
+    unbiased_of,
+)
 from analysis.judging import judge
 from analysis.naming import (
     ALL,
@@ -46,7 +53,7 @@ from analysis.pooling import Part, disagreement
 from analysis.show import print_correlations, print_evidence, print_slices
 from analysis.studies.correlation import Correlation
 from analysis.units import Rows
-from analysis.verdict import RULES
+from analysis.verdict import RULES, over_units
 from files import InputError, atomic_path, run_cli
 from files.options import Parser
 from files.tables import write_csv
@@ -56,8 +63,8 @@ if TYPE_CHECKING:
 
     from analysis.arrays import Truths
 
+TIED = 3  # times as many ties as chance makes
 DECLARED = Declared()  # where a study declares nothing else
-JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 
 
 @ONE_THREAD
@@ -75,10 +82,12 @@ def correlate(
     is empty).
 
     Rows that agree in the columns ``cluster`` are one unit, without them each row is; units that
-    agree in the columns ``base`` descend from one embedding. All slices are one family of primary
-    ones. The ``by`` columns are read as text, and an empty cell is a slice of its own,
-    ``(empty)``. Raises ``InputError`` for an unknown or non-numeric column and for a table without
-    rows.
+    agree in the columns ``base`` descend from one embedding, without them r is that over units, and
+    is called so. A table that comes from ``join_points`` tells of units, bases, resamples and the
+    ``unbiased`` value of ``x`` itself, where neither is named. All slices are one family of primary
+    ones, but those of a score without an unbiased value. The ``by`` columns are read as text, and
+    an empty cell is a slice of its own, ``(empty)``. Raises ``InputError`` for an unknown or
+    non-numeric column and for a table without rows.
     """
     by = list(dict.fromkeys(by))
     require_columns(table, [x, y, *by, *cluster, *base], "the table")
@@ -86,21 +95,35 @@ def correlate(
         raise InputError("the table has no rows; give one with at least 3")
     if taken := [name for name in by if name in STATISTICS]:
         raise InputError(f"column {taken[0]!r} has the name of a result column; rename it")
-    units, bases = (_joined(_rows(table, columns)) for columns in (cluster, base))
-    units = units if cluster else [str(row) for row in range(len(table))]
-    bases = bases if base else []
-    whole = Rows.of(numbers(table, x), numbers(table, y), units, bases)
+    ours = is_joined(table) and not (cluster or base)
+    if ours:
+        whole = rows_of(table, x, y)
+    else:
+        units, bases = (_joined(_rows(table, columns)) for columns in (cluster, base))
+        units = units if cluster else [str(row) for row in range(len(table))]
+        whole = Rows.of(numbers(table, x), numbers(table, y), units, bases if base else [])
+    zeros = unbiased_of(table) if ours and x == "x" else np.full(len(table), unbiased)
     resamples = _resamples(len(set(_rows(table, by))))
-    found, behind, refused = [], [], []
+    found, behind, refused, parents = [], [], [], []
     for key, places in positions(_rows(table, by)).items():
         rows = whole.at(places)
-        told = coefficients(rows.x, rows.y, names=(x, y))
-        behind.append(described(rows, unbiased=unbiased))
-        names = dict(zip(by, key, strict=True))
-        found.append(Finding(names, _supported(told, behind[-1].evidence), behind[-1].evidence))
-        refused.append("" if cluster else repeats(rows))
-    found = _with_p(found, behind, resamples)
-    return judge(found, [()] * len(found), refused=refused)
+        used = rows.comparable()
+        zero = float(zeros[places[0]]) if len(set(zeros[places].tolist())) == 1 else nan
+        behind.append(described(used, unbiased=zero))
+        told = coefficients(used.x, used.y, names=(x, y))
+        told = told._replace(n_missing=len(places) - len(used.x))
+        names, marks = dict(zip(by, key, strict=True)), Marks(missing=missing(rows, used))
+        told = _supported(told, behind[-1].evidence)
+        found.append(Finding(names, told, behind[-1].evidence, marks=marks))
+        refused.append("" if cluster or ours else repeats(rows))
+        parents.append(() if np.isfinite(zeros[places]).any() else None)
+    found = judge(_with_p(found, behind, resamples), parents, refused=refused)
+    return found if ours or base else [_over_units(each) for each in found]
+
+
+def _over_units(found: Finding) -> Finding:
+    """With a reason that speaks of units, where no bases are named."""
+    return found._replace(judgement=found.judgement._replace(why=over_units(found.judgement.why)))
 
 
 @ONE_THREAD
@@ -160,6 +183,7 @@ def repeats(rows: Rows) -> str:
 
     The rows of one embedding share its gap beside several scores (then more than a fifth of all
     share their y with another x), or its score beside several gaps (then nearly all share their x).
+    Gaps of few items have ties too, which are left where they may be by chance (``_by_chance``).
     """
     known = rows.known()
     x, y = known.x.tolist(), known.y.tolist()
@@ -169,12 +193,31 @@ def repeats(rows: Rows) -> str:
     ):
         values = Counter(value for value, _ in set(side))
         times = sum(values[value] > 1 for value, _ in side)
-        if times > least * len(side):
+        if times > least * len(side) and not _by_chance([value for value, _ in set(side)]):
             return (
                 f"{times} of {len(side)} rows share their {name} with another {other}, as the rows"
-                " of one embedding do; name what is one unit with --cluster"
+                " of one embedding do; name what is one unit with --cluster (if each row is one, a"
+                " column that numbers them)"
             )
     return ""
+
+
+def _by_chance(values: Sequence[float]) -> bool:
+    """Whether values may have their ties by chance, as differences of shares of few items do.
+
+    Not where the times that values occur have a common divisor, as in a table that has every
+    embedding three times; nor where, without the most frequent value, the share with ties is more
+    than three times that of as many values drawn from a grid of their smallest step,
+    1 - (1 - 1 / g)^(n - 1), g = (largest - smallest) / step + 1.
+    """
+    scale = max(map(abs, values)) or 1.0
+    different, times = np.unique(np.round(np.array(values) / scale, 9), return_counts=True)
+    if np.gcd.reduce(times) > 1 or len(different) < 3:
+        return False
+    rest = np.delete(times, times.argmax())
+    tied = float(rest[rest > 1].sum() / rest.sum())
+    grid = float(np.ptp(different) / np.diff(different).min()) + 1
+    return tied <= TIED * (1 - (1 - 1 / grid) ** (int(rest.sum()) - 1))
 
 
 def _resamples(slices: int) -> int:
@@ -292,7 +335,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print, and with ``--out`` write, the correlations of a table or results folder."""
     args = _parser().parse_args(argv, CorrelateArguments())
     table = open_table(args.table)
-    ours = set(JOINED_COLUMNS) <= set(table.columns)
+    ours = is_joined(table)
     console = Console()
     if ours and not (args.x or args.y or args.by):
         columns: Sequence[str] = CORRELATION_COLUMNS
@@ -315,9 +358,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             base=args.base,
             unbiased=args.unbiased,
         )
+        based = bool(args.base) or (ours and not args.cluster)
         print_slices(found, f"{y} against {x}, {len(table)} rows", console)
-        print_evidence(found, console)
-        console.print(RULES, soft_wrap=True, highlight=False)
+        print_evidence(found, console, based=based)
+        rules = RULES if based else over_units(RULES)
+        console.print(rules, soft_wrap=True, highlight=False)
     if args.out:
         with atomic_path(args.out) as path:
             write_csv(correlation_table(found, columns), path)
@@ -351,13 +396,19 @@ def _parser() -> argparse.ArgumentParser:
         "--base",
         type=names,
         default=[],
-        help="columns that together name what units descend from: one unmodified embedding",
+        help=(
+            "columns that together name what units descend from: one unmodified embedding; default:"
+            " no units share one. A results folder tells of units and bases itself"
+        ),
     )
     parser.add_argument(
         "--unbiased",
         type=float,
         default=0.0,
-        help="the value of --x without bias, for the ranking (default 0)",
+        help=(
+            "the value of --x without bias, for the ranking (default 0; of scores in a results"
+            " folder, what their metric says)"
+        ),
     )
     parser.add_argument("--out", default="", help="also write one row per slice to this CSV file")
     return parser

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.columns import labels, lists, numbers, require_columns, text_rows, texts, values_of
-from analysis.naming import ARM, GAP, SCORE, UNMODIFIED
+from analysis.naming import ARM, GAP, SCORE, SLICE_COLUMNS, UNMODIFIED
 from analysis.options import with_varied
 from analysis.results import Tables, read_tables
 from analysis.units import Resampled, Rows, strata
@@ -31,6 +31,7 @@ DRAWN = ("seed", "replicate")
 POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
 INTRINSIC_COLUMNS = ("point", "metric", "query", "value")
 EXTRINSIC_COLUMNS = ("point", "task", "kind", "measure", "value")
+JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 SCALE = ("metric", "convention", "part")  # what scores on one scale have in common
 KEPT_OF_SCORES = ("low", "high", "unbiased", "p_value", "n_found", "n_lost", "resampled")
 KEPT_OF_GAPS = (
@@ -95,12 +96,17 @@ def origins(points: pd.DataFrame) -> dict[str, list[str]]:
     return {"unit": unit, "base": base, "cluster": next(several, base)}
 
 
-def rows_of(joined: pd.DataFrame) -> Rows:
-    """The joined table as arrays, ``turned`` scores with their sign changed, so that in all of them
-    more is more biased; a point is its own unit, base and cluster where the table does not
-    tell. Where nothing was modified, association is looked for within each training algorithm and
-    cluster, or within the algorithm where they have one embedding each; a part of a table keeps the
-    ``stratum`` that it had in the whole, where it has such a column.
+def is_joined(table: pd.DataFrame) -> bool:
+    """Whether a table has what ``join_points`` makes, so that it tells of units and bases."""
+    return set(JOINED_COLUMNS) <= set(table.columns)
+
+
+def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
+    """The joined table, or two other columns of it, as arrays. ``turned`` scores have their sign
+    changed, so that in all of them more is more biased. A point is its own unit, base and cluster
+    where the table does not tell. Where nothing was modified, association is looked for within each
+    training algorithm and cluster, or within the algorithm where they have one embedding each; a
+    part of a table keeps the ``stratum`` that it had in the whole, where it has such a column.
     """
     unit = _labels(joined, "unit", "point")
     base = _labels(joined, "base", "unit" if "unit" in joined else "point")
@@ -108,10 +114,10 @@ def rows_of(joined: pd.DataFrame) -> Rows:
     embedding = np.array(texts(joined, "embedding"), dtype=str)
     both = np.array([" ".join(pair) for pair in zip(embedding, cluster, strict=True)], dtype=str)
     method = np.array(texts(joined, "method"), dtype=str)
-    bias = bias_sign(joined)
+    bias = bias_sign(joined) if x == "x" else np.ones(len(joined))
     return Rows(
-        x=bias * numbers(joined, "x"),
-        y=numbers(joined, "y"),
+        x=bias * numbers(joined, x),
+        y=numbers(joined, y),
         unit=unit,
         base=base,
         cluster=cluster,
@@ -123,8 +129,8 @@ def rows_of(joined: pd.DataFrame) -> Rows:
         setting=_told(_with_options(joined), (*SETTINGS, "task_options")),
         training=_told(joined, DRAWN),
         asked=_told(joined, (*SCORE, *GAP)),
-        x_resampled=resampled(joined, "x_resampled").times(bias),
-        y_resampled=resampled(joined, "y_resampled"),
+        x_resampled=resampled(joined, f"{x}_resampled").times(bias),
+        y_resampled=resampled(joined, f"{y}_resampled"),
     )
 
 

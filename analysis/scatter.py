@@ -15,8 +15,9 @@ import pandas as pd
 
 from analysis.columns import labels, numbers, require_columns, texts
 from analysis.figures import STAMP, draw_figures
-from analysis.grid import PLACES, ChartText, scatter_grid
-from analysis.joined import join_points, open_table
+from analysis.grid import INTERVALS, PLACES, ChartText, scatter_grid
+from analysis.joined import is_joined, join_points, open_table, rows_of
+from analysis.naming import TURNED
 from analysis.results import read_tables
 from analysis.studies.correlation import Correlation
 from files import InputError, run_cli
@@ -49,8 +50,9 @@ def grid_data(
     colour: str = "",
     shape: str = "",
 ) -> pd.DataFrame:
-    """The named columns under the names that ``scatter_grid`` draws; those not named are blank.
-    ``InputError`` for an unknown one.
+    """The named columns under the names that ``scatter_grid`` draws; those not named are blank. Of
+    a table that comes from ``join_points`` those too that tell of units and bases, so that r is
+    taken within these. ``InputError`` for an unknown one.
     """
     named = dict(zip(PLACES, (row, column, colour, shape), strict=True))
     require_columns(table, [x, y, *filter(None, named.values())], "the table")
@@ -58,7 +60,13 @@ def grid_data(
         raise InputError("the table has no rows; give one with at least one")
     blank = [""] * len(table)
     places = {name: labels(table, of) if of else blank for name, of in named.items()}
-    return pd.DataFrame({"x": numbers(table, x), "y": numbers(table, y), **places})
+    sides = {"x": numbers(table, x), "y": numbers(table, y)}
+    if not is_joined(table):
+        return pd.DataFrame(sides | places)
+    of_others = [f"{name}_resampled" for name, of in (("x", x), ("y", y)) if of != name]
+    dropped = [*INTERVALS, *of_others, *([] if x == "x" else ["turned"])]
+    stratum = rows_of(table).stratum
+    return table.drop(columns=dropped, errors="ignore").assign(**sides, **places, stratum=stratum)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,13 +93,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         colour=args.colour,
         shape=args.shape,
     )
+    turned = set(texts(data, "turned")) == {"True"}
     text = ChartText(
         title=args.title or f"{args.y} against {args.x}",
-        x=args.x,
+        x=f"{args.x}, {TURNED}" if turned else args.x,
         y=args.y,
         colour=args.colour,
         shape=args.shape,
         notes=[STAMP] if "True" in texts(table, "generated") else [],
+        reverse=turned,
     )
     y = numbers(data, "y")
     crosses_zero = bool((y < 0).any() and (y > 0).any())

@@ -104,15 +104,21 @@ def print_slices(found: Sequence[Finding], title: str, console: Console) -> None
     print_table(title, rows, console, left={*found[0].names, "note"})
 
 
-def print_evidence(found: Sequence[Finding], console: Console) -> None:
-    """What ``correlate`` found over units: r within bases with its interval, permutation p and
-    adjusted p, r of all rows, how often the ranking is right, and the verdict.
+def print_evidence(found: Sequence[Finding], console: Console, *, based: bool = True) -> None:
+    """What ``correlate`` found over units: r within bases with its interval (not ``based``: over
+    units, of which no bases are named), permutation p and adjusted p, r of all rows, how often the
+    ranking is right, and the verdict.
     """
-    rows = [
-        each.names | _evidence(each) | {"why": each.judgement.why, "note": each.evidence.caution}
-        for each in found
-    ]
-    title = "over units: r within bases with its 95% interval; r of all rows with that over bases"
+    r = "r within bases" if based else "r over units"
+    rows = []
+    for each in found:
+        left_out = f"left out: {each.marks.missing}" if each.marks.missing else ""
+        note = "; ".join(filter(None, (each.evidence.caution, left_out)))
+        told = {r if name == "r within bases" else name: of for name, of in _evidence(each).items()}
+        if not based:
+            del told["bases"]
+        rows.append(each.names | told | {"why": each.judgement.why, "note": note})
+    title = f"over units: {r} with its 95% interval; r of all rows with that over clusters"
     print_table(title, rows, console, left={*found[0].names, "verdict", "why", "note"})
 
 

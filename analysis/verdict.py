@@ -23,7 +23,8 @@ SUPPORTS, CONTRADICTS, NEGLIGIBLE, CANNOT_TELL = VERDICTS = (
 ROLE_PRIMARY, ROLE_EXPLORATORY = "primary", "exploratory"
 RULES = f"""\
 All verdicts are about r within bases: does the gap follow the score when an embedding is modified?
-Scores of which less is more biased are turned around, and those of no bias are exploratory.
+In a sweep, scores of which less is more biased are turned around; measures of utility are
+exploratory.
 Where words and test items were resampled, they hold for other words and items too.
 supports:     the 95% interval of r within bases lies above 0, and its adjusted p is below {LEVEL}
 contradicts:  the same with the interval below 0
@@ -138,3 +139,17 @@ def _enough(found: Evidence, family: int, smallest: float) -> str:
     number = ceil(times * found.n_units)
     more = "the seeds" if found.n_bases < found.n_units else "as many"
     return f"|r| = {smallest:g} takes about {number} embeddings, {times:.1f} times {more}"
+
+
+def over_units(text: str) -> str:
+    """The rules, or a reason, where no bases are named: what is r within bases is r over units."""
+    for within, over in (
+        (
+            "within bases: does the gap follow the score when an embedding is modified?",
+            "over units.",
+        ),
+        ("within bases", "over units"),
+        ("(units - bases - 1)", "(units - 2)"),
+    ):
+        text = text.replace(within, over)
+    return text

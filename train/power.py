@@ -137,9 +137,10 @@ def design_of(planner: Planner, study: Correlation, plans: Sequence[Plan], pilot
 
 def primary_slices(study: Correlation, metrics: Sequence[Metric]) -> int:
     """How many primary slices a study has where all its measures are there: those of each query of
-    each metric, or of the queries that it names.
+    each metric, or of the queries that it names; a metric without an unbiased value has none.
     """
-    asked = [(*(query.name for query in each.asked), *each.open, ALL) for each in metrics]
+    biased = [each for each in metrics if each.about.unbiased is not None]
+    asked = [(*(query.name for query in each.asked), *each.open, ALL) for each in biased]
     named = [
         name
         for names in asked

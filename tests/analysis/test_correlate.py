@@ -12,13 +12,16 @@ import pytest
 from scipy import stats
 
 from analysis.columns import numbers
-from analysis.correlate import correlate, correlate_slices, main
+from analysis.correlate import correlate, correlate_slices, main, repeats
 from analysis.findings import CORRELATION_COLUMNS, correlation_table
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.results import Tables, write_tables
+from analysis.units import Rows
 from files import InputError
 from files.tables import read_table
+from tests.analysis.designs import studies
+from tests.analysis.test_specifications import tables_of
 
 # Goldfarb-Tarrant et al. (2021), coreference results of their repository, computed with scipy
 # alone: n, Pearson r and p.
@@ -267,6 +270,79 @@ def test_rows_of_one_embedding_taken_as_units_are_refused_a_verdict() -> None:
     # A few values that happen to be equal are no repetition
     few = pd.DataFrame({"x": rng.normal(size=40), "y": [0.5, 0.5, *rng.normal(size=38)]})
     assert "share" not in correlate(few, x="x", y="y")[0].judgement.why
+
+
+def test_a_results_folder_sliced_by_columns_keeps_its_units_and_bases() -> None:
+    """Rows were taken for units, and each for a base of its own."""
+    joined = join_points(tables_of(studies("normal", 2, 20, 0.4, 1), 0))
+    drawn = list(numbers(joined, "x")[:, None] + np.arange(60) % 7 / 9)
+    joined = joined.assign(x_resampled=pd.Series(drawn))
+    sliced = correlate(joined, x="x", y="y", by=["query", "measure"])
+    every = {
+        (each.names["query"], each.names["measure"]): each
+        for each in correlate_slices(joined)
+        if (each.names["embedding"], each.names["method"]) == ("all", "all")
+    }
+    for each in sliced:
+        same = every[each.names["query"], each.names["measure"]]
+        assert repr(each.evidence) == repr(same.evidence)
+        assert each.evidence.n_bases == 2
+    (other,) = correlate(joined, x="y", y="x", by=[])
+    assert np.isnan(other.evidence.words_error)
+    (named,) = correlate(joined, x="x", y="y", cluster=["point"], base=["embedding"])
+    assert named.evidence.n_units == 40
+
+
+def test_a_results_folder_sliced_by_columns_claims_nothing_where_nothing_is() -> None:
+    of = studies("normal", 2, 20, 0, 40, seed=8)
+    by = ["metric", "query", "measure"]
+    told = [
+        correlate(join_points(tables_of(of, study)), x="x", y="y", by=by)[0] for study in range(40)
+    ]
+    claims = [each for each in told if each.judgement.verdict in ("supports", "contradicts")]
+    assert len(claims) <= 4, "half of them where rows are units"
+
+
+def test_without_bases_nothing_is_said_to_be_within_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    table = pd.DataFrame({"x": x, "y": x + 0.3 * rng.normal(size=40), "of": ["a", "b"] * 20})
+    (found,) = correlate(table, x="x", y="y")
+    assert found.judgement.why.startswith("r over units is above 0")
+    (based,) = correlate(table, x="x", y="y", cluster=["y"], base=["of"])
+    assert based.judgement.why.startswith("r within bases is above 0")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert main([str(tmp_path / "t.csv"), "--x", "x", "--y", "y"]) == 0
+    printed = capsys.readouterr().out
+    assert "r over units" in printed
+    assert "All verdicts are about r over units." in printed
+    assert "base" not in printed
+
+
+@pytest.mark.parametrize("items", [(10, 10), (20, 20), (20, 30), (100, 120)])
+@pytest.mark.parametrize("rows", [12, 40, 150])
+def test_gaps_of_few_items_may_be_equal_by_chance(rows: int, items: tuple[int, int]) -> None:
+    rng = np.random.default_rng(rows)
+    refused = 0
+    for _ in range(200):
+        shares = (rng.binomial(n, p, rows) / n for n, p in zip(items, (0.8, 0.7), strict=True))
+        y = np.subtract(*shares)
+        refused += bool(repeats(Rows.of(rng.normal(size=rows), y, range(rows))))
+    assert refused <= 6, "of 200"
+
+
+@pytest.mark.parametrize("lost", [0, 0.2])
+@pytest.mark.parametrize("times", [2, 3, 4])
+def test_rows_of_one_embedding_are_seen_also_where_some_are_lost(times: int, lost: float) -> None:
+    rng = np.random.default_rng(times)
+    seen = 0
+    for _ in range(200):
+        y = np.repeat(np.round(rng.normal(0, 0.1, 24), 4), times)
+        y = y[rng.random(len(y)) >= lost]
+        seen += bool(repeats(Rows.of(rng.normal(size=len(y)), y, range(len(y)))))
+    assert seen == 200 if lost == 0 else seen > 180
 
 
 def test_units_named_by_several_columns_stay_apart() -> None:

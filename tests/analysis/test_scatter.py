@@ -10,10 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.grid import panel_note
+from analysis.correlate import correlate_slices
+from analysis.grid import panel_note, panel_statistics
+from analysis.joined import join_points
 from analysis.results import Tables, write_tables
 from analysis.scatter import grid_data, main
 from files import InputError
+from tests.analysis.designs import studies
+from tests.analysis.test_specifications import tables_of
 
 Texts = Callable[[Path], list[str]]
 FOREIGN = "Kind,WEAT score,Gap.1[x],Test\n" + "\n".join(
@@ -105,6 +109,30 @@ def test_a_results_folder_by_columns(tables: Tables, tmp_path: Path, texts: Text
     columns = ["--x", "dose", "--y", "y", "--row", "measure", "--colour", "method"]
     assert main([str(tmp_path), *columns, "--out", str(out)]) == 0
     assert "recall" in texts(out)
+
+
+def test_of_a_results_folder_r_is_that_within_bases() -> None:
+    """Rows were taken for embeddings, with Fisher's interval over them."""
+    joined = join_points(tables_of(studies("normal", 2, 20, 0.4, 1), 0))
+    found = {
+        (each.names["measure"], each.names["query"]): each.evidence
+        for each in correlate_slices(joined)
+        if (each.names["embedding"], each.names["method"]) == ("all", "all")
+    }
+    panels = panel_statistics(grid_data(joined, x="x", y="y", row="measure", column="query"))
+    assert len(panels) == 6
+    for panel in panels:
+        behind = found[panel.row, panel.column]
+        assert panel.units == 40
+        assert (panel.r, panel.low, panel.high) == pytest.approx(
+            (behind.within, behind.within_low, behind.within_high)
+        )
+    (pooled,) = panel_statistics(grid_data(joined, x="x", y="y"))
+    assert (pooled.n, pooled.units) == (240, 40)
+    turned = joined.assign(turned=True, dose=joined["x"])
+    for x, sign in (("dose", 1), ("x", -1)):
+        (panel,) = panel_statistics(grid_data(turned, x=x, y="y"))
+        assert panel.r == pytest.approx(sign * pooled.r)
 
 
 def test_missing_cells_are_left_out_and_every_panel_is_drawn(tmp_path: Path, texts: Texts) -> None:

@@ -20,6 +20,7 @@ from analysis.studies.survey import Survey
 from debias.attract_repel import AttractRepel
 from files import InputError
 from intrinsic.metrics.set_distances import RelativeNormDistance
+from intrinsic.metrics.utility import Analogies
 from intrinsic.metrics.weat import Weat
 from tests.points import SUBJECT, TASK, WEAT, plan
 from train.configure import to_planner
@@ -99,6 +100,7 @@ def test_the_primary_slices_are_those_that_the_verdict_counts() -> None:
     weat = Weat(queries=("weat7", "weat8", "from_task"))
     metrics = [weat, RelativeNormDistance(queries=("weat7",))]
     assert primary_slices(Correlation(), metrics) == 4 * 2
+    assert primary_slices(Correlation(), [*metrics, Analogies()]) == 4 * 2
     assert primary_slices(Correlation(queries=("weat7", "all"), primary=("recall",)), metrics) == 4
     assert primary_slices(Correlation(methods=("balance", "all")), [WEAT]) == 3 * 2 * 2
     tables = pilot_tables()
