@@ -143,14 +143,16 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
     generated = np.array([label == "True" for label in labels(joined, "generated")])
     group_by: NDArray[np.str_] = np.array(texts(joined, "group_by"), dtype=str)
     found, every, zeros = [], [], []
-    known: dict[bytes, tuple[Rows, Described]] = {}  # of the only method or query as of all
+    known: dict[bytes, tuple[Described, Coefficients, str]] = {}  # of the only method as of all
     for names, places in _slices(joined):
         rows, same = whole.at(places), places.tobytes()
         if same not in known:
             used = rows.comparable()
-            known[same] = used, described(used, unbiased=float(unbiased[places[0]]))
+            behind = described(used, unbiased=float(unbiased[places[0]]))
+            told = coefficients(used.x, used.y)._replace(n_missing=len(places) - len(used.x))
+            known[same] = behind, _supported(told, behind.evidence), missing(rows, used)
         zeros.append(float(unbiased[places[0]]))
-        used, behind = known[same]
+        behind, told, lost = known[same]
         every.append(behind)
         repeated = len(set(rows.unit.tolist())) < len(places)
         by = "; ".join(filter(None, dict.fromkeys(group_by[places].tolist())))
@@ -159,10 +161,8 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
             bool(turned[places].any()),
             bool(generated[places].any()),
             group_by=by,
-            missing=missing(rows, used),
+            missing=lost,
         )
-        told = coefficients(used.x, used.y)._replace(n_missing=len(places) - len(used.x))
-        told = _supported(told, behind.evidence)
         found.append(Finding(names, told, behind.evidence, marks=marks, shifts=behind.shifts))
     found = _with_p(found, every, _resamples(len(found)))
     present = list(dict.fromkeys(each.names["measure"] for each in found))
