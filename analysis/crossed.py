@@ -197,16 +197,16 @@ def _cosine(u: Floats, v: Floats) -> float:
 
 def _share_interval(of: Crossing, name: str, free: int) -> Estimate:
     """share -+ t s, cut at 0 and 1 (``analysis.within.jackknife_reach``): a share near 0 has no z
-    that would be more even.
+    that would be more even. A share below 0 counts as 0, and its interval is [0, t s].
     """
     every = np.arange(len(of.gap))
-    value = components(of).share(name)
+    value = max(0.0, components(of).share(name))
     left_out = _without_each(lambda kept: components(of.at(kept)).share(name), every)
     reach = jackknife_reach(left_out, free)
     if not isfinite(reach):
-        return Estimate(max(0.0, value))
+        return Estimate(value)
     low, high = np.clip([value - reach, value + reach], 0, 1).tolist()
-    return Estimate(max(0.0, value), low, high)
+    return Estimate(value, low, high)
 
 
 def _r_interval(statistic: Statistic, units: int, free: int) -> Estimate:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.columns import numbers, text_rows, texts
-from analysis.effects.estimate import OUTCOME, SHARED, Effect
+from analysis.effects.estimate import FEWEST_CLUSTERS, OUTCOME, SHARED, Effect
 from analysis.naming import (
     ALL,
     ARM,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 TABLE = "effects.csv"
+SIDES = {"score": "scores", "gap": "gaps"}
 TITLE = "what each modification did: mean over bases, less the unmodified embedding"
 
 
@@ -96,6 +97,26 @@ def _score_titles(table: pd.DataFrame) -> list[str]:
     return [" ".join(each) if several else each[1] for each in names]
 
 
+def alone_told(found: Sequence[Effect]) -> str:
+    """What is to be said of intervals, of those that are shown, that answer for other items alone,
+    or for other trainings alone.
+    """
+    shown = [
+        (SIDES.get(each.names["side"], measure_title(each.names["measure"])), each.answers_for)
+        for each in found
+        if (each.embedding, each.against) == (ALL, ORIGINAL)
+    ]
+    few = f"where there are fewer than {FEWEST_CLUSTERS} independent seeds or corpora"
+    told = []
+    for alone, answer in (
+        ("items", f"other test items (words) alone, not for other trainings, {few}"),
+        ("bases", "other trainings alone, not for other test items (words)"),
+    ):
+        if names := dict.fromkeys(name for name, of in shown if of == alone):
+            told.append(f"intervals of {' and '.join(names)} answer for {answer}")
+    return "; ".join(told)
+
+
 def means_over(found: Sequence[Effect]) -> str:
     """What is to be said where unmodified embeddings differ in more than algorithm and seed."""
     bases = [name for name in dict.fromkeys(each.embedding for each in found) if name != ALL]
@@ -122,8 +143,8 @@ def write_effects(
         if hidden := scores[SCORES_SHOWN:]:
             told = f"not shown, but in {path.name}: {', '.join(hidden)}"
             console.print(told, soft_wrap=True, highlight=False, markup=False)
-        if over := means_over(found):
-            console.print(over, soft_wrap=True, highlight=False, markup=False)
+        for note in filter(None, (alone_told(found), means_over(found))):
+            console.print(note, soft_wrap=True, highlight=False, markup=False)
     with atomic_path(path) as work:
         write_csv(effect_table(found), work)
     return path

@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.alignment import Alignment, alignment_table
 from analysis.columns import numbers, text_rows, texts, values_of
 from analysis.effects.estimate import effects
-from analysis.effects.table import arm_table, means_over
+from analysis.effects.table import alone_told, arm_table, means_over
 from analysis.evidence import Evidence
 from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
 from analysis.look import BLACK, SHAPES, palette_of
@@ -296,7 +296,8 @@ def _effects(tables: Tables, primary: Sequence[str], utility: str) -> dict[str, 
         return {"effects": [], "effects_told": str(refusal)}
     table = arm_table(found, primary)
     rows = _records({str(name): texts(table, str(name)) for name in table})
-    return {"effects": rows, "effects_told": means_over(found)}
+    notes = filter(None, (alone_told(found), means_over(found)))
+    return {"effects": rows, "effects_told": "; ".join(notes)}
 
 
 def _labels(table: pd.DataFrame) -> dict[str, Sequence[Json]]:

@@ -81,6 +81,13 @@ def test_where_nothing_is_planted_nothing_is_found() -> None:
     )
 
 
+def test_an_estimate_below_0_is_no_certainty() -> None:
+    """The interval of no width that both ends cut at 0 would have."""
+    found = [cross(drawn(World(0, 1, 1, bases=8, units=5), seed)).embedding for seed in range(150)]
+    assert sum(each.value == 0 for each in found) > 40
+    assert min(each.high - each.low for each in found) > 0.005
+
+
 def test_components_are_those_of_the_analysis_of_variance() -> None:
     """Mean squares by pandas; that of the rest by least squares on an indicator of each."""
     of = drawn(World(1, 0.7, 0.5), 3)

@@ -261,6 +261,33 @@ def test_embeddings_modified_with_another_seed_are_one_value_of_their_base() -> 
     assert of.change == pytest.approx(0.2)
 
 
+def test_what_an_interval_does_not_answer_for_is_said_below_the_table(tmp_path: Path) -> None:
+    """Of two bases it answers for items alone, of three for trainings; of F1 for these alone."""
+    rng = np.random.default_rng(0)
+    made = Made()
+    for seed in range(3):
+        for arm, gap in ((PLAIN, 0.0), (DOWN, 0.1 * rng.normal())):
+            drawn = gap + 0.01 * rng.normal(size=RESAMPLES)
+            made.add(seed, arm, rng.normal(), gap, resampled=drawn)
+        tables = made.tables()
+        f1 = tables.extrinsic["measure"] == "f1"
+        tables.extrinsic.loc[f1, "value"] = rng.uniform(size=int(f1.sum()))
+        console = Console(file=StringIO(), width=300)
+        write_effects(effects(tables), ("recall",), tmp_path / "effects.csv", console)
+        assert isinstance(console.file, StringIO)
+        last = console.file.getvalue().splitlines()[-1]
+        if seed == 2:
+            assert last == (
+                "intervals of scores and F1 answer for other trainings alone, not for other test"
+                " items (words)"
+            )
+        else:
+            assert last == (
+                "intervals of gaps answer for other test items (words) alone, not for other"
+                " trainings, where there are fewer than 3 independent seeds or corpora"
+            )
+
+
 def test_of_one_embedding_the_interval_answers_for_items() -> None:
     rng = np.random.default_rng(0)
     before, after = rng.normal(size=(2, RESAMPLES)) / 10
@@ -305,7 +332,9 @@ def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> No
     assert heads.split("  ")[0] == "method"
     assert "WEAT 7" in heads
     assert "F1" in heads
-    assert [line.split()[:4] for line in lines] == [["attract_repel", "debias", "1", "3"]]
+    line, note = lines
+    assert line.split()[:4] == ["attract_repel", "debias", "1", "3"]
+    assert note.startswith("intervals of gaps answer for other trainings alone"), "no resamples"
     assert ".100 [-.148,.348]" in lines[0]
     assert "-1.00" in lines[0]
     assert len(read_table(path)) == len(results) == 2 + 4 + 4
