@@ -21,7 +21,6 @@ from analysis.results import write_conclusions
 from analysis.shared_error import SharedError, Side, moved_by_items, moved_by_words, together
 from analysis.show import estimate
 from analysis.specifications import GAP_OF, Block, blocks
-from analysis.units import Resampled, dependent
 from analysis.within import (
     FEWEST_FREE,
     Estimate,
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from analysis.arrays import Floats, Ints
+    from analysis.units import Resampled
     from analysis.within import Residuals
 
 ALIGNED = "from_task"  # the query of words drawn from the task's own training data
@@ -133,7 +133,7 @@ def _of_task(task: str, block: Block, drawn: Drawn) -> Iterator[Alignment]:
         others = [i for i, other in enumerate(block.scores) if i != at and kind(other) == kind(key)]
         known = np.isfinite(block.x[:, [at, *others]]).all(axis=1)
         base = np.unique(block.base[known], return_inverse=True)[1]
-        if dependent(base, block.cluster[known]):
+        if block.dependent(np.flatnonzero(known)):
             continue
         words = [
             Side(block.x[known, i], drawn.score(block.scores[i])[known]) for i in (at, *others)

@@ -106,7 +106,7 @@ def correlate(
     resamples = _resamples(len(set(_rows(table, by))))
     found, behind, refused, parents = [], [], [], []
     for key, places in positions(_rows(table, by)).items():
-        rows = whole.at(places)
+        rows = whole.at(places).by_corpus()
         used = rows.comparable()
         zero = float(zeros[places[0]]) if len(set(zeros[places].tolist())) == 1 else nan
         behind.append(described(used, unbiased=zero))
@@ -145,7 +145,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
     found, every, zeros = [], [], []
     known: dict[bytes, tuple[Described, Coefficients, str]] = {}  # of the only method as of all
     for names, places in _slices(joined):
-        rows, same = whole.at(places), places.tobytes()
+        rows, same = whole.at(places).by_corpus(), places.tobytes()
         if same not in known:
             used = rows.comparable()
             behind = described(used, unbiased=float(unbiased[places[0]]))

@@ -57,7 +57,8 @@ class Evidence(NamedTuple):
       the permutation ``within_p``; ``free``: its degrees of freedom. This is what verdicts are
       about: does the gap follow the score when an embedding is modified? Where no base has two
       units they are freed of the training algorithm, by cluster where one has two units of an
-      algorithm; in a foreign table of nothing. Not where units of one cluster would count as
+      algorithm, and the corpora that algorithms share are the units (``Rows.by_corpus``); in a
+      foreign table of nothing. Not where units of one cluster would count as
       independent. Interval and p have three errors: ``within_error`` of z = atanh(r) over units,
       ``words_error`` and ``items_error`` of r / sqrt(1 - r^2) by the choice of words and of test
       items, which units share; NaN where these were not resampled.

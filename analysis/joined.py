@@ -121,6 +121,8 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
         unit=unit,
         base=base,
         cluster=cluster,
+        corpus=np.array(_keys(joined, "corpus_key", base.tolist()), dtype=str),
+        algorithm=embedding,
         stratum=np.array(texts(joined, "stratum"), dtype=str)
         if "stratum" in joined
         else strata(unit, base, both, embedding),

@@ -15,7 +15,7 @@ from analysis.columns import numbers, positions, text_rows, texts
 from analysis.joined import bias_sign, rows_of
 from analysis.naming import ALL, GAP, SCORE, UNMODIFIED
 from analysis.permutation import LEAST_SHARE, ONE_THREAD, orders
-from analysis.units import agreed, codes, dependent, weights_of
+from analysis.units import agreed, codes, dependent, share_corpora, weights_of
 from analysis.within import (
     FEWEST_FREE,
     NEARLY_1,
@@ -112,9 +112,9 @@ class Curve(NamedTuple):
 class Block(NamedTuple):
     """The scores and gaps of the embeddings of a task: x (units, scores), turned so that more is
     more biased, y (units, gaps), the ``base`` that association is looked for within and the
-    ``cluster`` that is independent of others (units,), the labels of the units, the rows behind
-    them with the ``weight`` of each in its gap, and what is left out for lack of a gap. A score's
-    key is its ``SCORE``, a gap's ``GAP_OF``.
+    ``cluster`` that is independent of others and the ``corpus`` it was trained on (units,), the
+    labels of the units, the rows behind them with the ``weight`` of each in its gap, and what is
+    left out for lack of a gap. A score's key is its ``SCORE``, a gap's ``GAP_OF``.
     """
 
     x: Floats
@@ -123,11 +123,19 @@ class Block(NamedTuple):
     gaps: Sequence[Key]
     base: Ints
     cluster: Ints
+    corpus: Ints
     unit: Sequence[str]
     embedding: Sequence[str]
     method: Sequence[str]
     part: pd.DataFrame
     left_out: str
+
+    def dependent(self, units: Ints) -> bool:
+        """Whether units (their places) of one cluster, or of one corpus, would be taken as
+        independent.
+        """
+        base, corpus = self.base[units], self.corpus[units]
+        return dependent(base, self.cluster[units]) or share_corpora(units, base, corpus)
 
 
 class _Group(NamedTuple):
@@ -187,6 +195,7 @@ def _block(part: pd.DataFrame) -> Block:
     at = first[left]
     named = ("embedding", "method", "cluster", "stratum")
     embedding, method, cluster, stratum = (texts(part.iloc[at], name) for name in named)
+    corpus = rows_of(part.iloc[at]).corpus
     held = [key for key, gone in zip(gaps, lacking, strict=True) if not gone]
     return Block(
         x[left],
@@ -195,6 +204,7 @@ def _block(part: pd.DataFrame) -> Block:
         held,
         codes(np.array(stratum, dtype=str)),
         codes(np.array(cluster, dtype=str)),
+        codes(corpus),
         [names[each] for each in left],
         embedding,
         method,
@@ -254,7 +264,7 @@ def _groups(block: Block) -> Iterator[_Group]:
             sizes = np.bincount(block.base[units])
             if sizes.sum() - (sizes > 0).sum() - 1 < FEWEST_FREE:
                 continue
-            if dependent(block.base[units], block.cluster[units]):
+            if block.dependent(units):
                 continue
             told = units[sizes[block.base[units]] > 1]
             for gap, (classifier, *of_gap) in enumerate(block.gaps):

@@ -49,11 +49,12 @@ class Resampled:
 
 class Rows(NamedTuple):
     """The rows of a slice. Shapes: x, y (n,); labels (n,): the unit, the ``base`` it descends from,
-    the ``cluster`` that is independent of others, the ``stratum`` that association is looked for
-    within, the ``arm`` (method), the ``modification`` (method, words, options, direction and
-    dose), the ``setting`` (classifier and what it learned from), the ``training`` in it that a gap
-    comes of and what was ``asked`` (the score and the gap); ``x_resampled``, ``y_resampled``, the
-    same numbers over words and posts drawn alike for all rows, NaN where not known.
+    the ``cluster`` that is independent of others, the ``corpus`` that the base was trained on and
+    the ``algorithm`` that trained it, the ``stratum`` that association is looked for within, the
+    ``arm`` (method), the ``modification`` (method, words, options, direction and dose), the
+    ``setting`` (classifier and what it learned from), the ``training`` in it that a gap comes of
+    and what was ``asked`` (the score and the gap); ``x_resampled``, ``y_resampled``, the same
+    numbers over words and posts drawn alike for all rows, NaN where not known.
     """
 
     x: Floats
@@ -61,6 +62,8 @@ class Rows(NamedTuple):
     unit: Labels
     base: Labels
     cluster: Labels
+    corpus: Labels
+    algorithm: Labels
     stratum: Labels
     arm: Labels
     modification: Labels
@@ -81,7 +84,7 @@ class Rows(NamedTuple):
         n, none = len(first), np.full(len(first), "")
         stratum, nothing = strata(unit, base, none), Resampled.of(np.zeros((n, 0)))
         return cls(
-            *(first, second, unit, base, base, stratum),
+            *(first, second, unit, base, base, base, none, stratum),
             *(none, none, none, none, none),
             *(nothing, nothing),
         )
@@ -100,11 +103,24 @@ class Rows(NamedTuple):
         means of the same things, see ``agreed``; where no kind was meant for all, units are
         compared with those that have the same.
         """
-        kept, pattern = agreed(codes(self.unit), self.kind, both_finite(self.x, self.y))
-        rows = self
+        rows = self.by_corpus()
+        kept, pattern = agreed(codes(rows.unit), rows.kind, both_finite(rows.x, rows.y))
         if len(set(pattern.tolist())) > 1:
             rows = rows._replace(stratum=np.char.add(rows.stratum, np.char.mod(" %d", pattern)))
         return rows.at(np.flatnonzero(kept))
+
+    def by_corpus(self) -> Rows:
+        """With corpora as units where embeddings of one corpus would be taken as independent
+        (``share_corpora``), within clusters that have several: what chance made of a corpus moves
+        score and gap of all that were trained on it. Its values are means over algorithms.
+        """
+        if not share_corpora(self.unit, self.stratum, self.corpus):
+            return self
+        none = np.full(len(self.unit), "")
+        setting = np.char.add(np.char.add(self.algorithm, " "), self.setting)
+        stratum = strata(self.corpus, self.cluster, none)
+        named = self._replace(unit=self.corpus, base=self.corpus, setting=setting)
+        return named._replace(stratum=stratum)
 
     def at(self, places: Ints) -> Rows:
         """Some of the rows."""
@@ -120,6 +136,15 @@ def strata(unit: Labels, *candidates: Labels) -> Labels:
         if len(units) > len(set(labels.tolist())):
             return labels
     return candidates[-1]
+
+
+def share_corpora(unit: Labels | Ints, stratum: Labels | Ints, corpus: Labels | Ints) -> bool:
+    """Whether units of several corpora are compared with one another, some of which are of one
+    corpus. Shapes: (n,) each.
+    """
+    units = dict(zip(unit.tolist(), corpus.tolist(), strict=True))
+    compared = set(zip(stratum.tolist(), corpus.tolist(), strict=True))
+    return len(set(units.values())) < len(units) and len(compared) > len(set(stratum.tolist()))
 
 
 def dependent(stratum: Ints, cluster: Ints) -> bool:

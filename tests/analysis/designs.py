@@ -450,17 +450,35 @@ def disagreements(
     return sum(bool(disagreement(each)) for each in zip(*found, strict=True)) / count
 
 
+class Chance(NamedTuple):
+    """Standard deviations of what chance does to score and gap: of a corpus, and of a training."""
+
+    corpus: float
+    training: float
+
+
+CHANCES = (Chance(0, 1), Chance(1, 1), Chance(1, 0.3))
+
+
 def generated_worlds(
-    seeds: int, algorithms: int, levels: int, slope: float, count: int, seed: int = 8
+    seeds: int,
+    algorithms: int,
+    levels: int,
+    slope: float,
+    count: int,
+    chance: Chance = CHANCES[0],
+    seed: int = 8,
 ) -> Iterator[Tables]:
     """Sweeps over generated worlds, none of whose embeddings is modified: one a seed, algorithm and
-    planted level. Seed and algorithm move score and gap twice as much as chance does, and the gap
-    follows by ``slope`` what the level moves of the score.
+    planted level. Seed and algorithm move score and gap by a standard deviation of 2, ``chance`` by
+    those of the corpus, which algorithms share, and of the training; the gap follows by ``slope``
+    what the level moves of the score.
     """
     rng = np.random.default_rng(seed)
     names = ["word2vec", "fasttext"][:algorithms]
     for _ in range(count):
         of_seed, of_name = (rng.normal(0, 2, size=(number, 2)) for number in (seeds, algorithms))
+        of_corpus = chance.corpus * rng.normal(size=(seeds, levels, 2))
         points, scores, gaps = [], [], []
         for own, name, level in product(range(seeds), range(algorithms), range(levels)):
             key = f"{own} {names[name]} {level}"
@@ -469,7 +487,8 @@ def generated_worlds(
                 | {"generated": True, "seed": own, "stereotype": level / levels}
                 | {"base_key": key, "vectors_key": key, "corpus_key": f"{own} {level}"}
             )
-            x, y = of_seed[own] + of_name[name] + rng.normal(size=2)
+            x, y = of_seed[own] + of_name[name] + of_corpus[own, level]
+            x, y = np.array([x, y]) + chance.training * rng.normal(size=2)
             moved = 6 * level / levels
             scores.append({"point": key, "metric": "weat", "query": "weat7", "value": x + moved})
             gaps.append(
@@ -480,12 +499,17 @@ def generated_worlds(
 
 
 def of_generated_worlds(
-    seeds: int, algorithms: int, levels: int, slope: float, count: int
+    seeds: int,
+    algorithms: int,
+    levels: int,
+    slope: float,
+    count: int,
+    chance: Chance = CHANCES[0],
 ) -> list[Evidence]:
     """What is found of all embeddings of such sweeps together."""
     return [
         evidence(rows_of(join_points(tables)), resamples=RESAMPLES)
-        for tables in generated_worlds(seeds, algorithms, levels, slope, count)
+        for tables in generated_worlds(seeds, algorithms, levels, slope, count, chance)
     ]
 
 

@@ -6,17 +6,22 @@ from __future__ import annotations
 
 from math import isfinite, isnan, sqrt
 
+import numpy as np
 import pytest
 
+from analysis.correlate import correlate_slices
 from analysis.evidence import evidence, within_interval
 from analysis.grid import panel_statistics
 from analysis.joined import join_points, rows_of
+from analysis.specifications import specification_curves
 from analysis.within import FEWEST_FREE, detectable
 from tests.analysis.designs import (
+    CHANCES,
     FAMILY,
     KINDS,
     ON_ITEMS,
     SIZES,
+    Chance,
     Kind,
     corrections,
     disagreements,
@@ -86,24 +91,55 @@ def test_the_detectable_correlation_is_found_in_four_of_five_studies(
     assert power(bases, units, r, 300, alone=True) == pytest.approx(0.8, abs=0.05 + error(0.8, 300))
 
 
+@pytest.mark.parametrize("chance", CHANCES)
 @pytest.mark.parametrize("algorithms", [1, 2])
-def test_what_seeds_share_is_no_association(algorithms: int) -> None:
+def test_what_seeds_share_is_no_association(algorithms: int, chance: Chance) -> None:
     """Nine planted levels at four seeds: taken as independent, a third or more of such studies has
-    p < .05.
+    p < .05, and up to 18% where the two embeddings of one corpus are.
     """
     count = 150
-    found = of_generated_worlds(4, algorithms, 9, 0, count)
-    assert {each.n_clusters for each in found} == {4}
+    found = of_generated_worlds(4, algorithms, 9, 0, count, chance)
+    assert {(each.n_units, each.n_clusters) for each in found} == {(36, 4)}
     wrong = sum(each.within_p < 0.05 for each in found) / count
     assert wrong <= 0.05 + error(0.05, count)
-    linked = of_generated_worlds(4, algorithms, 9, 1, 20)
+    linked = of_generated_worlds(4, algorithms, 9, 1, 20, chance)
     assert sum(each.within_p < 0.05 and each.within_low > 0 for each in linked) >= 17
 
 
-def test_algorithms_that_share_corpora_are_no_witnesses_of_their_own() -> None:
+def test_embeddings_of_one_corpus_are_one_witness() -> None:
     """Ten seeds of both algorithms, one embedding each: 20 embeddings, 10 witnesses."""
     (tables,) = generated_worlds(10, 2, 1, 0, 1)
     joined = join_points(tables)
+    together = evidence(rows_of(joined))
+    assert (together.n_units, together.n_clusters, together.free) == (10, 10, 8)
+    x, y = (joined.groupby("corpus_key")[side].mean() for side in ("x", "y"))
+    assert together.within == pytest.approx(x.corr(y))
+    drawn = joined.assign(row="", column="", stratum=rows_of(joined).stratum)
+    (panel,) = panel_statistics(drawn)
+    assert (panel.r, panel.low) == pytest.approx((together.within, together.within_low))
+    alone = evidence(rows_of(joined[joined["embedding"] == "word2vec"]))
+    assert (alone.n_units, alone.free) == (10, 8)
+    assert isfinite(alone.within_p)
+
+
+def test_a_corpus_that_lacks_an_algorithm_is_left_out() -> None:
+    (tables,) = generated_worlds(4, 2, 9, 0, 1)
+    points = tables.points.assign(
+        status=np.where(tables.points["point"] == "2 fasttext 3", "failed", "done")
+    )
+    joined = join_points(tables._replace(points=points))
+    (found,) = (
+        each
+        for each in correlate_slices(joined)
+        if each.names["embedding"] == each.names["method"] == "all" != each.names["query"]
+    )
+    assert (found.evidence.n_units, found.marks.missing) == (35, "1 of 36 unmodified")
+
+
+def test_algorithms_of_one_seed_are_no_witnesses_of_their_own() -> None:
+    """Each has a corpus of its own, but they share the seed's world and its posts."""
+    (tables,) = generated_worlds(10, 2, 1, 0, 1)
+    joined = join_points(tables._replace(points=tables.points.drop(columns="corpus_key")))
     together = evidence(rows_of(joined))
     assert (together.n_units, together.n_clusters) == (20, 10)
     assert isnan(together.within)
@@ -112,9 +148,13 @@ def test_algorithms_that_share_corpora_are_no_witnesses_of_their_own() -> None:
     assert isnan(within_interval(rows_of(joined)).value)
     drawn = joined.assign(row="", column="", stratum=rows_of(joined).stratum)
     assert [isnan(panel.r) for panel in panel_statistics(drawn)] == [True], "nor in a figure"
-    alone = evidence(rows_of(joined[joined["embedding"] == "word2vec"]))
-    assert (alone.n_units, alone.free) == (10, 8)
-    assert isfinite(alone.within_p)
+
+
+def test_the_specification_curve_has_each_algorithm_by_itself() -> None:
+    (tables,) = generated_worlds(4, 2, 9, 0, 1)
+    scores = tables.intrinsic.assign(unbiased=0.0)
+    (curve,) = specification_curves(join_points(tables._replace(intrinsic=scores)), resamples=99)
+    assert {each.levels[0] for each in curve.specifications} == {"word2vec", "fasttext"}
 
 
 @pytest.mark.parametrize("clusters", [5, 10])
