@@ -21,6 +21,8 @@ SUPPORTS, CONTRADICTS, NEGLIGIBLE, CANNOT_TELL = VERDICTS = (
     "cannot tell",
 )
 ROLE_PRIMARY, ROLE_EXPLORATORY = "primary", "exploratory"
+OTHERS = """ Beside a verdict stands whether r may be otherwise for
+other bases, of which that takes five clusters, and for other modifications, which takes nine."""
 RULES = f"""\
 All verdicts are about r within bases: does the gap follow the score when an embedding is modified?
 In a sweep, scores of which less is more biased are turned around; measures of utility are
@@ -37,8 +39,7 @@ Primary slices are declared by the experiment before it runs; their p is adjuste
 1979). A slice that is part of a primary one is adjusted over the parts of that one, and never below
 the p of that one; all others over one another. These two are exploratory: what they say is to be
 tried again. Slices with fewer than {FEWEST_FREE} degrees of freedom (units - bases - 1) get no
-verdict and are not counted. Beside a verdict stands whether r may be otherwise for other bases, of
-which that takes five clusters, and for other modifications, which takes nine."""
+verdict and are not counted.{OTHERS}"""
 
 
 class Judgement(NamedTuple):
@@ -150,6 +151,7 @@ def over_units(text: str) -> str:
         ),
         ("within bases", "over units"),
         ("(units - bases - 1)", "(units - 2)"),
+        (OTHERS, ""),
     ):
         text = text.replace(within, over)
     return text

@@ -110,7 +110,7 @@ def test_cannot_tell_says_how_many_would() -> None:
 
 def test_a_verdict_says_what_it_does_not_answer_for() -> None:
     """A foreign table has no resamples, an AUC none of its items, most metrics none of words."""
-    known = SUPPORTED._replace(words_error=0.05, items_error=0.0)
+    known = SUPPORTED._replace(words_error=0.05, items_error=0.0, across_low=0.1, across_high=0.8)
     for found, told in (
         (SUPPORTED, "; for these words and test items alone"),
         (known._replace(items_error=math.nan), "; for these test items alone"),
