@@ -37,11 +37,11 @@ MOST_SIMULATED = 2_000  # embeddings; beyond, z is as good as normal
 AROUND = ((0.7, 0.85, 1.0, 1.2, 1.45), (0.85, 0.92, 1.0, 1.08, 1.18))
 Share = Annotated[float, Gt(0), Lt(1)]
 # What studies look like: scores on a ladder of doses, or normal ones; noise of gaps that is normal,
-# or grows with the score. Intervals and tests are surest of the first.
+# or grows with the score. Of the first most is seen.
 Kind = Literal["ladder", "normal", "growing noise"]
 BESIDE_DOSES = 0.4  # standard deviation of scores about the ladder, whose own is 1
 BEYOND = 5  # orders that may lie beyond what is claimed
-MOST_PERMUTED = 300  # embeddings; beyond, the limit of p is as good
+PERMUTED = 300  # embeddings; beyond, the normal limit of p is as good
 
 
 @choice
@@ -177,7 +177,7 @@ def sees(
         if interval(of, shared=design.shared).low > 0
     ]
     orders = round(BEYOND / level)  # a multiple of 1 / level, so that p can be the level
-    p = permutation_ps(above, orders - 1, MOST_PERMUTED)
+    p = permutation_ps(above, orders - 1, PERMUTED)
     return sum(each <= level + 1e-9 for each in p) / studies
 
 

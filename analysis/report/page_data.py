@@ -270,7 +270,7 @@ def pooled_rows(found: Sequence[Finding]) -> list[dict[str, Json]]:
             parts.setdefault(key, []).append(Part(each.evidence, each.shifts))
     table = correlation_table(wholes.values(), CORRELATION_COLUMNS)
     means = [
-        {name: plain(value) for name, value in pooled(parts[key])._asdict().items()}
+        {name: plain(value) for name, value in pooled(parts.get(key, []))._asdict().items()}
         for key in wholes
     ]
     named = _records(columns(table, ("task",)) | _labels(table) | columns(table, ("n_units",)))

@@ -14,10 +14,13 @@ import pytest
 import scipy
 from rich.console import Console
 
+from analysis.correlate import correlate_slices
 from analysis.effects.__main__ import main
 from analysis.effects.estimate import Effect, effects, mean_change
 from analysis.effects.table import arm_table, effect_table, write_effects
+from analysis.joined import join_points
 from analysis.naming import ARM
+from analysis.report.page_data import page_data
 from analysis.results import Tables, write_tables
 from files import InputError
 from files.tables import read_table
@@ -286,6 +289,11 @@ def test_what_an_interval_does_not_answer_for_is_said_below_the_table(tmp_path: 
                 "intervals of gaps answer for other test items (words) alone, not for other"
                 " trainings, where there are fewer than 3 independent seeds or corpora"
             )
+    joined = join_points(tables)
+    page = page_data(
+        tables, joined, correlate_slices(joined), primary=("recall",), utility="f1", smallest=0.3
+    )
+    assert page["effects_told"] == last, "in the report too"
 
 
 def test_of_one_embedding_the_interval_answers_for_items() -> None:
