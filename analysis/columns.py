@@ -66,10 +66,12 @@ def text_rows(table: pd.DataFrame, columns: Iterable[str]) -> list[tuple[str, ..
 
 def lists(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     """A column of lists of numbers. Shape (rows, longest); NaN where a list is shorter, or missing,
-    and no columns where the table lacks the column.
+    and no columns where the table lacks the column. A list that a CSV file has as text, shortened
+    as it may be, is missing.
     """
     values = values_of(table, column) if column in table else []
-    found = [np.atleast_1d(np.asarray(value, dtype=float)) for value in values]
+    told = ([] if isinstance(value, str) else value for value in values)
+    found = [np.atleast_1d(np.asarray(value, dtype=float)) for value in told]
     whole = np.full((len(table), max(map(len, found), default=0)), np.nan)
     for row, each in zip(whole, found, strict=False):
         row[: len(each)] = each

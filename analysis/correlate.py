@@ -102,7 +102,9 @@ def correlate(
         units, bases = (_joined(_rows(table, columns)) for columns in (cluster, base))
         units = units if cluster else [str(row) for row in range(len(table))]
         whole = Rows.of(numbers(table, x), numbers(table, y), units, bases if base else [])
-    zeros = unbiased_of(table) if ours and x == "x" else np.full(len(table), unbiased)
+    scores = ours and x == "x"
+    zeros = unbiased_of(table) if scores else np.full(len(table), unbiased)
+    turned = bias_sign(table) < 0 if scores else np.zeros(len(table), dtype=bool)
     resamples = _resamples(len(set(_rows(table, by))))
     found, behind, refused, parents = [], [], [], []
     for key, places in positions(_rows(table, by)).items():
@@ -112,7 +114,8 @@ def correlate(
         behind.append(described(used, unbiased=zero))
         told = coefficients(used.x, used.y, names=(x, y))
         told = told._replace(n_missing=len(places) - len(used.x))
-        names, marks = dict(zip(by, key, strict=True)), Marks(missing=missing(rows, used))
+        marks = Marks(turned=bool(turned[places].any()), missing=missing(rows, used))
+        names = dict(zip(by, key, strict=True))
         told = _supported(told, behind[-1].evidence)
         found.append(Finding(names, told, behind[-1].evidence, marks=marks))
         refused.append("" if cluster or ours else repeats(rows))
@@ -245,8 +248,9 @@ def missing(rows: Rows, used: Rows) -> str:
         left = set(zip(used.setting.tolist(), used.asked.tolist(), strict=True))
         words = {kind: " ".join(kind).split() for kind in having}
         shared = set.intersection(*map(set, words.values()))
+        apart = {kind: " ".join(w for w in of if w not in shared) for kind, of in words.items()}
         told += [
-            f"{' '.join(word for word in words[kind] if word not in shared)} everywhere"
+            f"{apart[kind] or 'the rest'} everywhere"
             f" ({without(known.unit[places].tolist())} lack it)"
             for kind, places in having.items()
             if kind not in left

@@ -113,7 +113,8 @@ def print_evidence(found: Sequence[Finding], console: Console, *, based: bool = 
     rows = []
     for each in found:
         left_out = f"left out: {each.marks.missing}" if each.marks.missing else ""
-        note = "; ".join(filter(None, (each.evidence.caution, left_out)))
+        turned = f"score turned around ({TURNED})" if each.marks.turned else ""
+        note = "; ".join(filter(None, (each.evidence.caution, turned, left_out)))
         told = {r if name == "r within bases" else name: of for name, of in _evidence(each).items()}
         if not based:
             del told["bases"]

@@ -15,7 +15,7 @@ from analysis.columns import numbers, positions, text_rows, texts
 from analysis.joined import bias_sign, rows_of
 from analysis.naming import ALL, GAP, SCORE, UNMODIFIED
 from analysis.permutation import LEAST_SHARE, ONE_THREAD, orders
-from analysis.units import agreed, codes, dependent, share_corpora, weights_of
+from analysis.units import MOST_LACKING, agreed, codes, dependent, share_corpora, weights_of
 from analysis.within import (
     FEWEST_FREE,
     NEARLY_1,
@@ -35,7 +35,6 @@ GAP_OF = ("classifier", *GAP)
 CHOICES = ("embedding", "method", "classifier", *SCORE, *GAP)
 RESAMPLES = 1_999
 CELLS = 20_000_000  # specifications times permutations
-MOST_MISSING = 0.2  # of the units: a gap that more of them lack is left out
 BEYOND = 2.0  # |t| that a specification by itself would be called an association at
 Key = tuple[str, ...]
 
@@ -187,7 +186,7 @@ def _block(part: pd.DataFrame) -> Block:
     x, y = bias_sign(part) * numbers(part, "x"), numbers(part, "y")
     scores, x = _means(unit, text_rows(part, SCORE), x, np.isfinite(x).astype(float))
     gaps, y = _means(unit, text_rows(part, GAP_OF), y, numbers(part, "weight"))
-    lacking = np.isnan(y).mean(axis=0) > MOST_MISSING if len(y) else np.zeros(0, dtype=bool)
+    lacking = np.isnan(y).mean(axis=0) > MOST_LACKING if len(y) else np.zeros(0, dtype=bool)
     kept: Truths = np.isnan(y[:, ~lacking]).sum(axis=1) == 0
     said = [f"{lacking.sum()} gaps that many embeddings lack"] if lacking.any() else []
     said += [f"{(~kept).sum()} embeddings that lack a gap"] if not kept.all() else []

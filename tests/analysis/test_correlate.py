@@ -426,6 +426,8 @@ def test_cli_knows_a_joined_table_saved_as_text(
     tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     joined = join_points(tables).assign(generated=False)
+    drawn = list(numbers(joined, "x")[:, None] + np.arange(200) / 7)
+    joined = joined.assign(x_resampled=pd.Series(drawn))  # in the file shortened text
     joined.to_csv(tmp_path / "joined.csv", index=False)
     out = tmp_path / "slices.csv"
     assert main([str(tmp_path / "joined.csv"), "--out", str(out)]) == 0

@@ -222,6 +222,10 @@ def test_crossed_with_labels_what_is_left_is_the_same_for_all() -> None:
         assert row["share_labels"] == pytest.approx(whole["share_labels"], abs=0.02)
     row = crossed(kept(tables, lost))  # never meant to be: that dose of linear counts for all
     assert (row["n_units"], row["n_left_out"]) == (36, 0)
+    row = crossed(
+        kept(tables, named(range(UNITS), "linear 0.5") + named(range(UNITS), "linear 1.0"))
+    )
+    assert (row["n_units"], row["n_left_out"]) == (36, 0)
     every = [f"a3 {c} {d}" for c, d in product(("cnn", "linear"), (0.0, 0.5, 1.0))]
     row = crossed(without(tables, every, "score", "weat8"))
     assert (row["n_units"], row["n_left_out"]) == (35, 1)
