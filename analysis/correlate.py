@@ -101,8 +101,9 @@ def correlate(
     else:
         units, bases = (_joined(_rows(table, columns)) for columns in (cluster, base))
         units = units if cluster else [str(row) for row in range(len(table))]
-        whole = Rows.of(numbers(table, x), numbers(table, y), units, bases if base else [])
-    scores = ours and x == "x"
+        sign = bias_sign(table) if is_joined(table) and x == "x" else 1.0
+        whole = Rows.of(sign * numbers(table, x), numbers(table, y), units, bases if base else [])
+    scores = is_joined(table) and x == "x"
     zeros = unbiased_of(table) if scores else np.full(len(table), unbiased)
     turned = bias_sign(table) < 0 if scores else np.zeros(len(table), dtype=bool)
     resamples = _resamples(len(set(_rows(table, by))))

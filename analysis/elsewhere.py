@@ -23,14 +23,20 @@ class Elsewhere(NamedTuple):
 
 def elsewhere(found: Evidence, bound: float = 0.0) -> Elsewhere:
     """Whether for other bases, or modifications, |r| may be as large as ``bound``; of a bound of 0,
-    whether r may be 0. Units that are a base each have an interval over bases in that over units,
-    and where nothing was modified there is nothing to say of modifications.
+    whether r may be 0. Where units are a base each, of several to a cluster, it is asked of seeds;
+    independent ones have an interval over these in that over units. Where nothing was modified
+    there is nothing to say of modifications.
     """
+    modified = found.n_bases < found.n_units
+    origin = ("base", found.n_bases) if modified else ("seed", found.n_clusters)
     sides = {
-        "base": (found.n_bases, found.across_low, found.across_high),
+        origin[0]: (origin[1], found.across_low, found.across_high),
         "modification": (found.n_arms, found.arms_low, found.arms_high),
     }
-    asked = {"base": found.n_bases < found.n_units, "modification": found.n_arms > 1}
+    asked = {
+        origin[0]: modified or found.n_clusters < found.n_units,
+        "modification": found.n_arms > 0,
+    }
     may, unknown = [], []
     for name, (number, low, high) in sides.items():
         if not isfinite(low):
@@ -46,9 +52,14 @@ def told(of: Elsewhere, bound: float = 0.0) -> list[str]:
     size = f"{bound:g} or more" if bound else "0"
     said = [f"for other {_and(of.may)} it may be {size}"] if of.may else []
     if of.unknown:
-        one = of.unknown in (("1 base",), ("1 modification",))
-        said.append(f"{_and(of.unknown)} {'tells' if one else 'tell'} nothing of others")
+        said.append(f"{of_others(of)} nothing of others")
     return said
+
+
+def of_others(of: Elsewhere, verb: str = "tell", of_one: str = "tells") -> str:
+    """What there are too few of, with a verb of theirs."""
+    one = len(of.unknown) == 1 and of.unknown[0].startswith("1 ")
+    return f"{_and(of.unknown)} {of_one if one else verb}"
 
 
 def _and(names: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from analysis.clusters import Pairs, leave_one_out, moments, rho_and_tau, weighted_moments
 from analysis.distance_correlation import distance_correlation
-from analysis.naming import counted
+from analysis.naming import UNMODIFIED, counted
 from analysis.permutation import Exchange, permutation_ps
 from analysis.reliability import Trainings, ceiling, corrected, reliability, trainings
 from analysis.right_picks import RightPicks
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 FEWEST_UNITS = 3
 FEWEST_CLUSTERS = 5  # below, intervals over clusters are as wide as [-1, 1] or do not hold
-FEWEST_ARMS = 9  # the same of modifications
+FEWEST_ARMS = 9  # the same of modifications, none among them
 RESAMPLES = 9_999
 NO_SHIFTS: Floats = np.zeros(0)
 DEPENDENT = (
@@ -67,7 +67,7 @@ class Evidence(NamedTuple):
     * ``influence_low``, ``influence_high``: least and largest ``within`` without one unit,
       ``influential``: the unit whose loss moves it most.
     * ``arms_low``, ``arms_high``: that for other modifications too (methods, words, directions,
-      doses), from leaving out each of ``n_arms``, from 9 on.
+      doses), from leaving out each of ``n_arms``, and what is not modified, from 9 in all on.
     * ``partial``: the same, freed of each modification too; ``absolute``: the same of |score| and
       |gap| (a gap that opens with bias of either sign); ``distance``: distance correlation in [0,
       1] of the freed values, with its p: dependence of any shape.
@@ -205,17 +205,17 @@ def _sides(rows: Rows) -> tuple[Side, Side]:
     return Side(rows.x, rows.x_resampled.told()), Side(rows.y, rows.y_resampled.told())
 
 
-def within_interval(rows: Rows) -> Estimate:
-    """``within`` with its interval, as ``evidence`` has them."""
+def within_interval(rows: Rows) -> tuple[Estimate, int]:
+    """``within`` with its interval, and of how many units, as ``evidence`` has them."""
     rows = rows.comparable()
     pairs, names = Pairs.of(rows.x, rows.y, rows.unit)
     if len(names) < FEWEST_UNITS or pairs.constant:
-        return Estimate()
+        return Estimate(), len(names)
     units = one_a_unit(rows, pairs.unit)
     if dependent(codes(units.stratum), codes(units.cluster)):
-        return Estimate()
+        return Estimate(), len(names)
     of = residuals(units.x, units.y, codes(units.stratum))
-    return interval(of, shared=_shared(of, units).whole)
+    return interval(of, shared=_shared(of, units).whole), len(names)
 
 
 def _within(found: Evidence, of: Residuals, names: Sequence[str]) -> Evidence:
@@ -250,12 +250,14 @@ def _across(found: Evidence, units: Rows, of: Residuals) -> Evidence:
 
 def _arms(found: Evidence, units: Rows, of: Residuals) -> Evidence:
     """With the interval over modifications."""
-    own = codes(units.modification)[of.told]
-    found = found._replace(n_arms=len({*own.tolist()}))
-    if found.n_arms < FEWEST_ARMS:
+    names = units.modification[of.told]
+    own = codes(names)
+    arms = len({*own.tolist()})
+    found = found._replace(n_arms=len({*names.tolist()} - {UNMODIFIED, ""}))
+    if arms < FEWEST_ARMS:
         return found
     shared = shared_error(of, *_sides(units), own).whole
-    error = z_error(without_groups(of, own), found.n_arms - 2)
+    error = z_error(without_groups(of, own), arms - 2)
     r = z_interval(of.r, error, shared=shared)
     return found._replace(arms_low=r.low, arms_high=r.high)
 

@@ -115,8 +115,7 @@ def panel_statistics(data: pd.DataFrame) -> list[Panel]:
         found = coefficients(x, y)
         units, r = found.n, Estimate(found.pearson, found.pearson_low, found.pearson_high)
         if "unit" in part:
-            units = part.loc[np.isfinite(x) & np.isfinite(y), "unit"].nunique()
-            r = within_interval(rows_of(part))
+            r, units = within_interval(rows_of(part))
         panels.append(Panel(row, column, units, found.n, *r))
     return panels
 

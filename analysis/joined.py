@@ -92,8 +92,9 @@ def origins(points: pd.DataFrame) -> dict[str, list[str]]:
     unit = _keys(points, "vectors_key", texts(points, "point"))
     base = _keys(points, "base_key", unit)
     corpus = _keys(points, "corpus_key", base)
-    several = (each for each in (_worlds(points, corpus), corpus) if len(set(each)) > 1)
-    return {"unit": unit, "base": base, "cluster": next(several, base)}
+    worlds = _worlds(points, corpus)
+    cluster = worlds if worlds != corpus or len(set(corpus)) > 1 else base
+    return {"unit": unit, "base": base, "cluster": cluster}
 
 
 def is_joined(table: pd.DataFrame) -> bool:

@@ -24,6 +24,8 @@ from files import InputError, run_cli
 from files.charts import FORMATS, save_chart
 from files.options import Parser
 
+MIXED = f"r is of scores with their sign changed where {TURNED}"
+
 
 class ScatterArguments(argparse.Namespace):
     """What the command line gives; empty text where nothing."""
@@ -93,14 +95,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         colour=args.colour,
         shape=args.shape,
     )
-    turned = set(texts(data, "turned")) == {"True"}
+    signs = set(texts(data, "turned"))
+    turned = signs == {"True"}
+    notes = [STAMP] if "True" in texts(table, "generated") else []
+    if "True" in signs and not turned:
+        notes.append(MIXED)
     text = ChartText(
         title=args.title or f"{args.y} against {args.x}",
         x=f"{args.x}, {TURNED}" if turned else args.x,
         y=args.y,
         colour=args.colour,
         shape=args.shape,
-        notes=[STAMP] if "True" in texts(table, "generated") else [],
+        notes=notes,
         reverse=turned,
     )
     y = numbers(data, "y")

@@ -186,7 +186,8 @@ def _block(part: pd.DataFrame) -> Block:
     x, y = bias_sign(part) * numbers(part, "x"), numbers(part, "y")
     scores, x = _means(unit, text_rows(part, SCORE), x, np.isfinite(x).astype(float))
     gaps, y = _means(unit, text_rows(part, GAP_OF), y, numbers(part, "weight"))
-    lacking = np.isnan(y).mean(axis=0) > MOST_LACKING if len(y) else np.zeros(0, dtype=bool)
+    some = y[~np.isnan(y).all(axis=1)]  # what failed lacks everything: it says nothing of one gap
+    lacking: Truths = np.isnan(some).sum(axis=0) > MOST_LACKING * len(some)
     kept: Truths = np.isnan(y[:, ~lacking]).sum(axis=1) == 0
     said = [f"{lacking.sum()} gaps that many embeddings lack"] if lacking.any() else []
     said += [f"{(~kept).sum()} embeddings that lack a gap"] if not kept.all() else []

@@ -173,8 +173,9 @@ def agreed(
     planned, has = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
     planned[unit, kind], has[unit[known], kind[known]] = True, True
     planned &= has.any(axis=0)  # what nobody has tells nobody apart
-    kept: Truths = np.logical_and.reduce(planned)
-    if not kept.any():
+    asked = planned[planned.any(axis=1)]  # units meant for none of these say nothing of them
+    kept: Truths = np.logical_and.reduce(asked)
+    if not len(asked) or not kept.any():
         whole: Truths = np.logical_and.reduce(has == planned, axis=1)
         return known & whole[unit], np.unique(planned, axis=0, return_inverse=True)[1][unit]
     while kept.sum() > 1:

@@ -18,8 +18,12 @@ from typing import TypeVar, TypeVarTuple
 from threadpoolctl import threadpool_limits
 
 # Not multiprocessing.Process: an engine's own workers (loky's, ray's) may not start one.
+# It starts with interrupts blocked, and ignores them before it imports anything else.
 SERVE = (
-    f"import sys; sys.path[:] = sys.argv[2:]; from {__name__} import serve; serve(int(sys.argv[1]))"
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN);"
+    " signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT});"
+    f" import sys; sys.path[:] = sys.argv[2:]; from {__name__} import serve;"
+    " serve(int(sys.argv[1]))"
 )
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 LOOK = 0.2  # seconds between two looks whether the child lives
@@ -88,7 +92,11 @@ class Worker:
 def _start() -> tuple[subprocess.Popen[bytes], Connection]:
     pipe, other = multiprocessing.Pipe()
     command = [sys.executable, "-c", SERVE, str(other.fileno()), *sys.path]
-    process = subprocess.Popen(command, pass_fds=[other.fileno()], stdin=subprocess.DEVNULL)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        process = subprocess.Popen(command, pass_fds=[other.fileno()], stdin=subprocess.DEVNULL)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     other.close()  # only the child holds it now, so its death is the end of the pipe
     return process, pipe
 
@@ -121,9 +129,8 @@ def silence_libraries() -> None:
 
 def serve(descriptor: int) -> None:
     """Answer tasks in the child until the parent closes the pipe or dies. Signals from the terminal
-    are the parent's business.
+    are the parent's business: they are ignored here.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.set_inheritable(descriptor, False)
     pipe = Connection(descriptor)
     tasks: Tasks = queue.SimpleQueue()

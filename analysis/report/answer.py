@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from analysis.elsewhere import elsewhere
+from analysis.elsewhere import elsewhere, of_others
 from analysis.naming import counted
 from analysis.report.lacking import verdict_takes
 from analysis.verdict import CANNOT_TELL, CONTRADICTS, NEGLIGIBLE, ROLE_PRIMARY, SUPPORTS
@@ -14,12 +14,13 @@ from analysis.verdict import CANNOT_TELL, CONTRADICTS, NEGLIGIBLE, ROLE_PRIMARY,
 if TYPE_CHECKING:
     from analysis.findings import Finding
 
-ASKED = "the gap follows the score when an embedding is modified"
+ASKED = "the gap follows the score"
+MODIFIED = " when an embedding is modified"
 OF_ALL = {
-    SUPPORTS: f"Yes: {ASKED}, in {{all}}.",
+    SUPPORTS: "Yes: {asked}, in {all}.",
     CONTRADICTS: "The other way round: where the score says less bias the gap is larger, in {all}.",
-    NEGLIGIBLE: f"No: if {ASKED}, it is by less than the study set out to find, in {{all}}.",
-    CANNOT_TELL: f"Undecided: these runs cannot tell whether {ASKED}, in {{none}}.",
+    NEGLIGIBLE: "No: if {asked}, it is by less than the study set out to find, in {all}.",
+    CANNOT_TELL: "Undecided: these runs cannot tell whether {asked}, in {none}.",
 }
 
 
@@ -32,7 +33,9 @@ def answer(found: Iterable[Finding]) -> list[str]:
         return ["Undecided: no slice was primary."]
     verdicts = [each.judgement.verdict for each in slices]
     number = len(slices)
+    modified = any(each.evidence.n_bases < each.evidence.n_units for each in slices)
     every = {
+        "asked": ASKED + MODIFIED * modified,
         "all": f"all {number} primary slices" if number > 1 else "the primary slice",
         "none": f"any of {number} primary slices" if number > 1 else "the primary slice",
     }
@@ -49,7 +52,8 @@ def answer(found: Iterable[Finding]) -> list[str]:
             )
         )
         told = (
-            f"It depends: of {number} primary slices {supports} that {ASKED}, {contradicts} it,"
+            f"It depends: of {number} primary slices {supports} that {every['asked']},"
+            f" {contradicts} it,"
             f" {negligible} it negligible and {cannot_tell}."
         )
     takes = verdict_takes(each.evidence for each in slices)
@@ -78,22 +82,25 @@ def _limits(slices: Iterable[Finding]) -> list[str]:
     ]
     found = [
         f"For other {name} than these it may be 0, in {number} of {len(said)}."
-        for name in ("bases", "modifications")
+        for name in ("bases", "seeds", "modifications")
         if (number := sum(name in each.may for each in said))
     ]
-    unknown = max((each.unknown for each in said), key=lambda names: len(names), default=())
-    if unknown:
-        found.append(f"Of others nothing is known: {' and '.join(unknown)} are too few.")
+    found += [
+        f"Of others nothing is known: {few}."
+        for few in dict.fromkeys(
+            of_others(each, "are too few", "is too few") for each in said if each.unknown
+        )
+    ]
     return found
 
 
 def _behind(slices: Iterable[Finding]) -> str:
     units = max(each.evidence.n_units for each in slices)
     bases = max(each.evidence.n_bases for each in slices)
-    return (
-        f"A slice is a query and a gap, over at most {counted(units, 'embedding')} made from"
-        f" {counted(bases, 'unmodified one')}."
-    )
+    of = f"{counted(units, 'embedding')} made from {counted(bases, 'unmodified one')}"
+    if bases >= units:
+        of = f"{counted(units, 'unmodified embedding')}, or corpora where algorithms share these"
+    return f"A slice is a query and a gap, over at most {of}."
 
 
 def _choice(slices: Iterable[Finding]) -> list[str]:

@@ -28,7 +28,7 @@ from analysis.naming import (
     primary_of,
     row_names,
 )
-from analysis.pooling import Part, pooled
+from analysis.pooling import MetaAnalysis, Part, pooled
 from analysis.show import estimates
 from analysis.specification_curve import specification_table
 from analysis.verdict import RULES, Judgement
@@ -269,10 +269,13 @@ def pooled_rows(found: Sequence[Finding]) -> list[dict[str, Json]]:
         else:
             parts.setdefault(key, []).append(Part(each.evidence, each.shifts))
     table = correlation_table(wholes.values(), CORRELATION_COLUMNS)
-    means = [
-        {name: plain(value) for name, value in pooled(parts.get(key, []))._asdict().items()}
-        for key in wholes
-    ]
+    means = []
+    for key, whole in wholes.items():
+        own = parts.get(key, [])
+        mean = pooled(own)
+        if isfinite(mean.r) and whole.evidence.n_bases == whole.evidence.n_units:
+            mean = MetaAnalysis(len(own), reason="nothing was modified: algorithms share corpora")
+        means.append({name: plain(value) for name, value in mean._asdict().items()})
     named = _records(columns(table, ("task",)) | _labels(table) | columns(table, ("n_units",)))
     return [names | mean for names, mean in zip(named, means, strict=True)]
 

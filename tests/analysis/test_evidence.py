@@ -333,7 +333,8 @@ def test_every_statistic_is_found() -> None:
     bounds: dict[str, float] = found._asdict()
     for name in ("within", "partial", "absolute", "rho", "tau", "accuracy", "corrected", "r"):
         assert bounds[f"{name}_low"] < bounds[f"{name}_high"], name
-    assert within_interval(rows) == (found.within, found.within_low, found.within_high)
+    r, units = within_interval(rows)
+    assert (*r, units) == (found.within, found.within_low, found.within_high, found.n_units)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from analysis.crossed import crossed_table
 from analysis.joined import join_points, rows_of
 from analysis.results import Tables
 from analysis.specifications import specification_curves
+from analysis.units import agreed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -239,6 +240,25 @@ def test_the_specification_curve_keeps_embeddings_of_which_a_point_failed() -> N
     (curve,) = specification_curves(join_points(failed(tables, lost)), resamples=199)
     assert curve.left_out == ""
     assert {each.n_units for each in curve.specifications} == {36}
+
+
+def test_a_third_of_the_points_may_fail_and_there_is_a_curve() -> None:
+    tables = study(classifier=["cnn"])
+    lost = [name for name in texts(tables.points, "point") if name.split()[0][1:] in "234"]
+    left = failed(tables, lost)
+    assert 0.2 < len(lost) / len(tables.points) < 0.5
+    assert len(specification_curves(join_points(left), resamples=19)) == len(
+        specification_curves(join_points(tables), resamples=19)
+    )
+
+
+def test_a_unit_meant_only_for_what_nobody_has_changes_nothing_for_the_others() -> None:
+    unit, kind = np.array([0, 0, 1, 1, 2, 2, 3]), np.array([0, 1, 0, 1, 0, 1, 2])
+    known = np.array([1, 1, 1, 1, 1, 0, 0], dtype=bool)
+    rows, _ = agreed(unit, kind, known)
+    without, _ = agreed(unit[:-1], kind[:-1], known[:-1])
+    assert rows.tolist() == [*without.tolist(), False]
+    assert without.tolist() == [True, False, True, False, True, False]
 
 
 def test_the_specification_curve_takes_doses_of_labels_that_all_have() -> None:

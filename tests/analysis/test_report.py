@@ -286,6 +286,17 @@ def test_the_answer_counts_verdicts_of_primary_slices(findings: list[Finding]) -
     assert answer([found[0]._replace(evidence=doubtful)])[1] == (
         "For other bases than these it may be 0, in 1 of 1."
     )
+    plain = found[0]._replace(evidence=Evidence(20, 20, 4))
+    assert answer([plain]) == [
+        "Yes: the gap follows the score, in the primary slice.",
+        "Of others nothing is known: 4 seeds are too few.",
+        "A slice is a query and a gap, over at most 20 unmodified embeddings, or corpora where"
+        " algorithms share these.",
+    ]
+    once = Evidence(12, 6, 6, n_arms=1, across_low=0.1, across_high=0.5)
+    assert answer([found[0]._replace(evidence=once)])[1] == (
+        "Of others nothing is known: 1 modification is too few."
+    )
 
 
 @pytest.mark.parametrize(

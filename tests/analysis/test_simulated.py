@@ -145,7 +145,7 @@ def test_algorithms_of_one_seed_are_no_witnesses_of_their_own() -> None:
     assert isnan(together.within)
     assert together.caution.endswith("see each training algorithm by itself")
     assert isfinite(together.r_low), "over seeds there is an interval"
-    assert isnan(within_interval(rows_of(joined)).value)
+    assert isnan(within_interval(rows_of(joined))[0].value)
     drawn = joined.assign(row="", column="", stratum=rows_of(joined).stratum)
     assert [isnan(panel.r) for panel in panel_statistics(drawn)] == [True], "nor in a figure"
 

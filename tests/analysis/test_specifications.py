@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from analysis.columns import numbers, texts
-from analysis.correlate import correlate_slices
+from analysis.correlate import correlate, correlate_slices
 from analysis.joined import join_points
 from analysis.results import Tables
 from analysis.specification_curve import level_table, specification_table, write_curves
@@ -137,6 +137,17 @@ def test_a_metric_whose_unbiased_value_is_its_largest_is_turned_around() -> None
     plain, turned = (curve_of(tables_of(of, 0, turned=turned)) for turned in (False, True))
     assert [each.r for each in turned.specifications] == pytest.approx(
         [each.r for each in plain.specifications]
+    )
+
+
+def test_turned_scores_are_so_with_units_named_too() -> None:
+    tables = tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0, turned=True)
+    joined, by = join_points(tables), ["metric", "query", "measure"]
+    named = correlate(joined, x="x", y="y", by=by, cluster=["unit"], base=["base"])
+    plain = correlate(joined, x="x", y="y", by=by)
+    assert named[0].evidence.within > 0.5
+    assert [each.evidence.within for each in named] == pytest.approx(
+        [each.evidence.within for each in plain]
     )
 
 
