@@ -22,7 +22,8 @@ SUPPORTS, CONTRADICTS, NEGLIGIBLE, CANNOT_TELL = VERDICTS = (
 )
 ROLE_PRIMARY, ROLE_EXPLORATORY = "primary", "exploratory"
 OTHERS = """ Beside a verdict stands whether r may be otherwise for
-other bases, of which that takes five clusters, and for other modifications, which takes nine."""
+other bases, of which that takes five clusters, and for other modifications, of which it takes nine
+with what is not modified."""
 RULES = f"""\
 All verdicts are about r within bases: does the gap follow the score when an embedding is modified?
 In a sweep, scores of which less is more biased are turned around; measures of utility are
