@@ -99,7 +99,8 @@ def _behind(slices: Iterable[Finding]) -> str:
     bases = max(each.evidence.n_bases for each in slices)
     of = f"{counted(units, 'embedding')} made from {counted(bases, 'unmodified one')}"
     if bases >= units:
-        of = f"{counted(units, 'unmodified embedding')}, or corpora where algorithms share these"
+        shared = ", or corpora where algorithms share these" if units > 1 else ""
+        of = counted(units, "unmodified embedding") + shared
     return f"A slice is a query and a gap, over at most {of}."
 
 

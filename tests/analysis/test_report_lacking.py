@@ -100,7 +100,7 @@ def test_one_is_not_called_several(findings: list[Finding]) -> None:
     alone = Evidence(1, 1, caution="")
     found = [findings[0]._replace(evidence=alone, judgement=judged(alone, "primary", 1, np.nan))]
     _, behind, *_ = answer(found)
-    assert behind.endswith("over at most 1 embedding made from 1 unmodified one.")
+    assert behind.endswith("over at most 1 unmodified embedding.")
     assert found[0].judgement.why.startswith("1 embedding is too few")
     few = judged(Evidence(5, 1, free=3), "primary", 1, np.nan)
     assert few.why.startswith("5 embeddings of 1 base are too few")
