@@ -8,8 +8,7 @@ python -m analysis.correlate my.csv --x WEAT --y "Performance Gap" --by Metric,E
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import isfinite, nan
 from pathlib import Path
@@ -39,10 +38,10 @@ from analysis.joined import (
     unbiased_of,
 )
 from analysis.judging import judge
+from analysis.missing_rows import missing
 from analysis.naming import (
     ALL,
     KINDS,
-    ORIGINAL,
     POOLED_OVER,
     SLICE_COLUMNS,
     UNMODIFIED,
@@ -50,6 +49,7 @@ from analysis.naming import (
 )
 from analysis.permutation import ONE_THREAD
 from analysis.pooling import Part, disagreement
+from analysis.repeated_rows import repeats
 from analysis.show import print_correlations, print_evidence, print_slices
 from analysis.studies.correlation import Correlation
 from analysis.units import Rows
@@ -63,7 +63,6 @@ if TYPE_CHECKING:
 
     from analysis.arrays import Truths
 
-TIED = 3  # times as many ties as chance makes
 DECLARED = Declared()  # where a study declares nothing else
 
 
@@ -182,81 +181,9 @@ def _with_p(found: Sequence[Finding], every: Sequence[Described], resamples: int
     return [each._replace(evidence=own) for each, own in zip(found, behind, strict=True)]
 
 
-def repeats(rows: Rows) -> str:
-    """Why rows taken as units cannot be independent; empty where nothing speaks against it.
-
-    The rows of one embedding share its gap beside several scores (then more than a fifth of all
-    share their y with another x), or its score beside several gaps (then nearly all share their x).
-    Gaps of few items have ties too, which are left where they may be by chance (``_by_chance``).
-    """
-    known = rows.known()
-    x, y = known.x.tolist(), known.y.tolist()
-    for name, other, side, least in (
-        ("y", "x", list(zip(y, x, strict=True)), 0.2),
-        ("x", "y", list(zip(x, y, strict=True)), 0.8),
-    ):
-        values = Counter(value for value, _ in set(side))
-        times = sum(values[value] > 1 for value, _ in side)
-        if times > least * len(side) and not _by_chance([value for value, _ in set(side)]):
-            return (
-                f"{times} of {len(side)} rows share their {name} with another {other}, as the rows"
-                " of one embedding do; name what is one unit with --cluster (if each row is one, a"
-                " column that numbers them)"
-            )
-    return ""
-
-
-def _by_chance(values: Sequence[float]) -> bool:
-    """Whether values may have their ties by chance, as differences of shares of few items do.
-
-    Not where the times that values occur have a common divisor, as in a table that has every
-    embedding three times; nor where, without the most frequent value, the share with ties is more
-    than three times that of as many values drawn from a grid of their smallest step,
-    1 - (1 - 1 / g)^(n - 1), g = (largest - smallest) / step + 1.
-    """
-    scale = max(map(abs, values)) or 1.0
-    different, times = np.unique(np.round(np.array(values) / scale, 9), return_counts=True)
-    if np.gcd.reduce(times) > 1 or len(different) < 3:
-        return False
-    rest = np.delete(times, times.argmax())
-    tied = float(rest[rest > 1].sum() / rest.sum())
-    grid = float(np.ptp(different) / np.diff(different).min()) + 1
-    return tied <= TIED * (1 - (1 - 1 / grid) ** (int(rest.sum()) - 1))
-
-
 def _resamples(slices: int) -> int:
     """So many that the least p, 1 / (1 + resamples), is far below what the largest family asks."""
     return max(RESAMPLES, 100 * slices - 1)
-
-
-def missing(rows: Rows, used: Rows) -> str:
-    """What of a slice is not used: units, counted by method; and kinds of rows that count for none
-    of them, with the units that lack these: ``1 of 32 balance; cnn everywhere (8 of 32 balance
-    lack it)``.
-    """
-    arms = dict(zip(rows.unit.tolist(), rows.arm.tolist(), strict=True))
-    whole = Counter(arms.values())
-
-    def without(having: Iterable[str]) -> str:
-        lost = Counter(arms[unit] for unit in arms.keys() - set(having))
-        names = {arm: ORIGINAL if arm == UNMODIFIED else arm for arm in whole if lost[arm]}
-        return ", ".join(f"{lost[arm]} of {whole[arm]} {name}" for arm, name in names.items())
-
-    told = [without(used.unit.tolist())]
-    if len(used.unit):
-        known = rows.known()
-        having = positions(zip(known.setting.tolist(), known.asked.tolist(), strict=True))
-        left = set(zip(used.setting.tolist(), used.asked.tolist(), strict=True))
-        words = {kind: " ".join(kind).split() for kind in having}
-        shared = set.intersection(*map(set, words.values()))
-        apart = {kind: " ".join(w for w in of if w not in shared) for kind, of in words.items()}
-        told += [
-            f"{apart[kind] or 'the rest'} everywhere"
-            f" ({without(known.unit[places].tolist())} lack it)"
-            for kind, places in having.items()
-            if kind not in left
-        ]
-    return "; ".join(filter(None, told))
 
 
 def _slices(joined: pd.DataFrame) -> Iterator[tuple[dict[str, str], NDArray[np.intp]]]:

@@ -12,10 +12,11 @@ import pytest
 from scipy import stats
 
 from analysis.columns import numbers
-from analysis.correlate import correlate, correlate_slices, main, repeats
+from analysis.correlate import correlate, correlate_slices, main
 from analysis.findings import CORRELATION_COLUMNS, correlation_table
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
+from analysis.repeated_rows import repeats
 from analysis.results import Tables, write_tables
 from analysis.units import Rows
 from files import InputError
