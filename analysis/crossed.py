@@ -1,14 +1,14 @@
 r"""Bias of the embedding crossed with bias of the labels: how much of a gap's variance is whose.
 
-Within bases b (unmodified embeddings, each with a run seed of its own) embeddings e meet levels l
-of the labels (methods, directions and doses of ``debias.labels``), every one of a base's embeddings
-every level:
+Within parents b (unmodified embeddings, each with a run seed of its own) embeddings e meet levels l
+of the labels (methods, directions and doses of ``debias.labels``), every one of a parent's
+embeddings every level:
 
-    gap_bel = base_b + embedding_be + labels_bl + rest_bel
+    gap_bel = parent_b + embedding_be + labels_bl + rest_bel
 
 The components of variance are those of the analysis of variance (Searle, Casella & McCulloch,
-1992): with E_b embeddings, L levels and the mean squares of embeddings within bases, of levels
-within bases and of what is left,
+1992): with E_b embeddings, L levels and the mean squares of embeddings within parents, of levels
+within parents and of what is left,
 
     rest = MS_rest,   embedding = (MS_embedding - MS_rest) / L,
     labels = (sum_b E_b s_b^2 - B MS_rest) / sum_b E_b,   s_b^2: the variance of b's level means
@@ -16,52 +16,50 @@ within bases and of what is left,
 and a share is a component over the sum of the three. An estimate below 0 counts as 0. The rest is
 what neither explains: their interplay, and noise.
 
-The correlations are partial: of score (``turned`` where less is more biased) and gap, both freed of
-base and level; of the signed label dose (negative: debias) and the gap, both freed of the
-embedding.
+The correlations are r_rm: of score and gap (its mean over levels) within parents; of the signed
+label dose (negative: debias) and the gap within embeddings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import isfinite, nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import scipy
 
-from analysis.arrays import Ints
-from analysis.coefficients import both_finite
 from analysis.columns import numbers, text_rows, texts
+from analysis.correlation import ONE_THREAD, Correlation, Estimate, correlation
+from analysis.findings import EXPLORED
 from analysis.joined import rows_of
-from analysis.naming import DOSE_SIGN, GAP, SCORE, UNMODIFIED
-from analysis.units import agreed, codes, weights_of
-from analysis.within import NO_SPREAD, Estimate, jackknife_reach, z_error, z_interval
+from analysis.naming import CONTROL, DOSE_SIGN, GAP, SCORE
+from analysis.residuals import NO_SPREAD, codes
+from analysis.rows import agreed, both_finite, weights_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.arrays import Floats
-
-Statistic = Callable[[Ints], float]
+    from analysis.arrays import Floats, Ints
 
 SLICE = ("task", *GAP, "label_method", *SCORE)
 
 
 class Crossing(NamedTuple):
-    """The gaps of a slice. Shapes: gap (units, levels), score (units,), base (units,), dose
+    """The gaps of a slice. Shapes: gap (units, levels), score (units,), parent (units,), dose
     (levels,), signed.
     """
 
     gap: Floats
     score: Floats
-    base: Ints
+    parent: Ints
     dose: Floats
 
     def at(self, units: Ints) -> Crossing:
-        """Some of the units, and of these those that share their base with another."""
-        base = self.base[units]
-        kept = units[np.bincount(base, minlength=1)[base] > 1] if len(units) else units
-        return Crossing(self.gap[kept], self.score[kept], self.base[kept], self.dose)
+        """Some of the units, and of these those that share their parent with another."""
+        parent = self.parent[units]
+        kept = units[np.bincount(parent, minlength=1)[parent] > 1] if len(units) else units
+        return Crossing(self.gap[kept], self.score[kept], self.parent[kept], self.dose)
 
 
 class Components(NamedTuple):
@@ -80,32 +78,32 @@ class Components(NamedTuple):
 class Crossed(NamedTuple):
     """What is found of a slice: see ``crossed_table``."""
 
-    n_units: int
-    n_bases: int
+    n: int
+    n_parents: int
     n_levels: int
     n_left_out: int
     embedding: Estimate
     labels: Estimate
     rest: float
-    partial_score: Estimate
-    partial_labels: Estimate
+    score: Correlation
+    dose: Correlation
 
 
+@ONE_THREAD
 def crossed_table(joined: pd.DataFrame) -> pd.DataFrame | None:
     """One row a gap, method on labels and score; None where nothing is crossed: fewer than two
-    levels of labels, or no base with two embeddings.
+    levels of labels, or no parent with two embeddings.
 
     ``joined`` comes from ``analysis.joined.join_points``. Columns: task, measure, subset,
-    privileged, unprivileged, label_method, metric, convention, query, part; ``n_units``,
-    ``n_bases``, ``n_levels``; ``n_left_out``, embeddings without the score, or whose gap is not
-    known at every level; ``share_embedding``, ``share_labels``, each with ``_low`` and ``_high``,
-    and ``share_rest``, in [0, 1]; ``partial_score``, ``partial_labels``, in [-1, 1], each with its
-    interval.
+    privileged, unprivileged, label_method, metric, convention, query, part; ``n`` embeddings,
+    ``n_parents``, ``n_levels``; ``n_left_out``, embeddings without the score, or whose gap is not
+    known at every level; ``share_embedding``, ``share_labels``, each with ``_low`` and ``_high``
+    (95%, leaving out one embedding after the other), and ``share_rest``, in [0, 1]; ``r_score``,
+    ``r_labels``, in [-1, 1], each with its interval.
 
-    A unit is an embedding, its value at a level the mean over classifiers that all have there, of
-    replicates their mean. The intervals (95%) are jackknives that leave out one embedding after the
-    other, of a share, or of the z of r: they answer for the choice of embeddings, and speak of
-    these bases. The level without a method belongs to every method.
+    The value of an embedding at a level is the mean over classifiers that all have there, of
+    replicates their mean. The level without a method belongs to every method. Intervals hold for
+    these words and items.
     """
     import pandas as pd
 
@@ -114,109 +112,82 @@ def crossed_table(joined: pd.DataFrame) -> pd.DataFrame | None:
     for names, crossing, left_out in _crossings(joined):
         gap = names[: -len(SCORE)], crossing.gap.tobytes()
         if gap in of_gap:  # scores that the same embeddings have
-            found = of_gap[gap]._replace(partial_score=score_interval(crossing))
+            found = of_gap[gap]._replace(score=of_score(crossing))
         else:
             found = of_gap[gap] = cross(crossing, left_out)
-        rows.append(dict(zip(SLICE, names, strict=True)) | _told(found))
+        rows.append(dict(zip(SLICE, names, strict=True)) | _row(found))
     return pd.DataFrame(rows) if rows else None
 
 
 def cross(of: Crossing, left_out: int = 0) -> Crossed:
-    """Shares and partial correlations with their intervals."""
-    units = len(of.gap)
-    bases = len(set(of.base.tolist()))
-    free = units - bases - 1
+    """Shares and correlations with their intervals."""
+    models = len(of.gap)
+    parents = len(set(of.parent.tolist()))
     return Crossed(
-        units,
-        bases,
+        models,
+        parents,
         len(of.dose),
         left_out,
-        _share_interval(of, "embedding", free),
-        _share_interval(of, "labels", units - 1),
+        _share_interval(of, "embedding", models - parents - 1),
+        _share_interval(of, "labels", models - 1),
         max(0.0, components(of).share("rest")),
-        score_interval(of),
-        _r_interval(lambda kept: partial_labels(of.at(kept)), units, units - 1),
+        of_score(of),
+        _of_dose(of),
     )
 
 
-def score_interval(of: Crossing) -> Estimate:
-    """``partial_score`` with its interval."""
-    free = len(of.gap) - len(set(of.base.tolist())) - 1
-    return _r_interval(lambda kept: partial_score(of.at(kept)), len(of.gap), free)
+def of_score(of: Crossing) -> Correlation:
+    """r_rm of score and mean gap over levels, within parents."""
+    return correlation(of.score, of.gap.mean(axis=1), of.parent, permutations=EXPLORED)
+
+
+def _of_dose(of: Crossing) -> Correlation:
+    """r_rm of label dose and gap, within embeddings."""
+    models, levels = of.gap.shape
+    dose, model = np.tile(of.dose, models), np.repeat(np.arange(models), levels)
+    return correlation(dose, of.gap.ravel(), model, permutations=EXPLORED)
 
 
 def components(of: Crossing) -> Components:
-    """The components of variance; NaN where no base has two units or there is one level."""
+    """The components of variance; NaN where no parent has two models or there is one level."""
     levels = len(of.dose)
     if len(of.gap) == 0 or levels < 2:
         return Components()
-    size, means = _base_means(of)
+    size, means = _parent_means(of)
     of_unit: Floats = of.gap.mean(axis=1)
-    of_base: Floats = means.mean(axis=1)
-    left = of.gap - of_unit[:, None] - means[of.base] + of_base[of.base, None]
+    of_parent: Floats = means.mean(axis=1)
+    left = of.gap - of_unit[:, None] - means[of.parent] + of_parent[of.parent, None]
     present = size > 0
     free = float(size.sum() - present.sum())
     rest = float((left**2).sum()) / (free * (levels - 1))
-    embedding = levels * float(((of_unit - of_base[of.base]) ** 2).sum()) / free
-    of_level = ((means - of_base[:, None])[present] ** 2).sum(axis=1) / (levels - 1)
+    embedding = levels * float(((of_unit - of_parent[of.parent]) ** 2).sum()) / free
+    of_level = ((means - of_parent[:, None])[present] ** 2).sum(axis=1) / (levels - 1)
     labels = float((size[present] * of_level).sum() - present.sum() * rest) / float(size.sum())
     return Components((embedding - rest) / levels, labels, rest)
 
 
-def partial_score(of: Crossing) -> float:
-    """r of score and gap, freed of base and level; NaN where a side does not vary."""
-    if not len(of.gap):
-        return nan
-    size, means = _base_means(of)
-    total = np.bincount(of.base, weights=of.score)
-    u = of.score - (total / np.maximum(size, 1))[of.base]
-    return _cosine(np.repeat(u[:, None], len(of.dose), axis=1), of.gap - means[of.base])
-
-
-def partial_labels(of: Crossing) -> float:
-    """r of signed label dose and gap, freed of the embedding; NaN where a side does not vary."""
-    if not len(of.gap):
-        return nan
-    u = np.repeat((of.dose - float(of.dose.mean()))[None], len(of.gap), axis=0)
-    return _cosine(u, of.gap - of.gap.mean(axis=1, keepdims=True))
-
-
-def _base_means(of: Crossing) -> tuple[Floats, Floats]:
-    """The number of units and the mean gap by base. Shapes: (bases,), (bases, levels)."""
-    size: Floats = np.bincount(of.base).astype(float)
+def _parent_means(of: Crossing) -> tuple[Floats, Floats]:
+    """The number of units and the mean gap by parent. Shapes: (parents,), (parents, levels)."""
+    size: Floats = np.bincount(of.parent).astype(float)
     sums = np.zeros((len(size), len(of.dose)))
-    np.add.at(sums, of.base, of.gap)
+    np.add.at(sums, of.parent, of.gap)
     means: Floats = sums / np.maximum(size, 1)[:, None]
     return size, means
 
 
-def _cosine(u: Floats, v: Floats) -> float:
-    spread = sqrt(float((u * u).sum()) * float((v * v).sum()))
-    return float((u * v).sum()) / spread if spread > NO_SPREAD else nan
-
-
-def _share_interval(of: Crossing, name: str, free: int) -> Estimate:
-    """share -+ t s, cut at 0 and 1 (``analysis.within.jackknife_reach``): a share near 0 has no z
-    that would be more even. A share below 0 counts as 0, and its interval is [0, t s].
+def _share_interval(of: Crossing, name: str, df: int) -> Estimate:
+    """share -+ t s, s the jackknife standard error over embeddings, cut at 0 and 1. A share below 0
+    counts as 0, and its interval is [0, t s].
     """
-    every = np.arange(len(of.gap))
+    n, every = len(of.gap), np.arange(len(of.gap))
     value = max(0.0, components(of).share(name))
-    left_out = _without_each(lambda kept: components(of.at(kept)).share(name), every)
-    reach = jackknife_reach(left_out, free)
-    if not isfinite(reach):
+    left_out = np.array([components(of.at(np.delete(every, i))).share(name) for i in every])
+    variance = (n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum()) if n else nan
+    if df < 1 or not (isfinite(variance) and variance > NO_SPREAD):
         return Estimate(value)
+    reach = float(scipy.special.stdtrit(df, 0.975)) * sqrt(variance)
     low, high = np.clip([value - reach, value + reach], 0, 1).tolist()
     return Estimate(value, low, high)
-
-
-def _r_interval(statistic: Statistic, units: int, free: int) -> Estimate:
-    every = np.arange(units)
-    return z_interval(statistic(every), z_error(_without_each(statistic, every), free))
-
-
-def _without_each(statistic: Statistic, units: Ints) -> Floats:
-    """A statistic without each unit in turn. Shape (units,)."""
-    return np.array([statistic(np.delete(units, place)) for place in units], dtype=float)
 
 
 def _crossings(joined: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], Crossing, int]]:
@@ -231,9 +202,9 @@ def _crossings(joined: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], Crossing
     place = np.array([dict(zip(kinds, range(len(kinds)), strict=True))[name] for name in names])
     for number, kind in enumerate(kinds):
         for each in dict.fromkeys(method[place == number].tolist()):
-            if each == UNMODIFIED:
+            if each == CONTROL:
                 continue
-            rows = np.flatnonzero((place == number) & np.isin(method, (each, UNMODIFIED)))
+            rows = np.flatnonzero((place == number) & np.isin(method, (each, CONTROL)))
             crossing, left_out = _crossing(joined.iloc[rows], dose[rows])
             if len(crossing.gap):
                 yield (*kind[:5], each, *kind[5:]), crossing, left_out
@@ -245,8 +216,8 @@ def _crossing(rows: pd.DataFrame, dose: Floats) -> tuple[Crossing, int]:
     """
     levels, level = np.unique(dose, return_inverse=True)
     every = rows_of(rows)
-    units, at, unit = np.unique(every.unit, return_index=True, return_inverse=True)
-    base = np.unique(every.base[at], return_inverse=True)[1]
+    units, at, unit = np.unique(every.model, return_index=True, return_inverse=True)
+    parent = np.unique(every.parent[at], return_inverse=True)[1]
     planned = np.zeros((len(units), len(levels)), dtype=bool)
     planned[unit, level] = True
     meant = np.flatnonzero(np.logical_and.reduce(planned, axis=1)[unit])
@@ -259,18 +230,18 @@ def _crossing(rows: pd.DataFrame, dose: Floats) -> tuple[Crossing, int]:
     np.add.at(gap, (unit[kept], level[kept]), weights * every.y[kept])
     x[unit[kept]] = every.x[kept]
     whole = np.flatnonzero(np.isfinite(gap).all(axis=1))
-    found = Crossing(gap, x, base, levels).at(whole)
+    found = Crossing(gap, x, parent, levels).at(whole)
     return (found if len(levels) > 1 else found.at(whole[:0])), len(units) - len(whole)
 
 
-def _told(found: Crossed) -> dict[str, float | int]:
+def _row(found: Crossed) -> dict[str, float | int]:
     estimates = {
         "share_embedding": found.embedding,
         "share_labels": found.labels,
-        "partial_score": found.partial_score,
-        "partial_labels": found.partial_labels,
+        "r_score": found.score.interval,
+        "r_labels": found.dose.interval,
     }
-    told: dict[str, float | int] = dict(zip(Crossed._fields[:4], found[:4], strict=True))
+    row: dict[str, float | int] = dict(zip(Crossed._fields[:4], found[:4], strict=True))
     for name, (value, low, high) in estimates.items():
-        told |= {name: value, f"{name}_low": low, f"{name}_high": high}
-    return told | {"share_rest": found.rest}
+        row |= {name: value, f"{name}_low": low, f"{name}_high": high}
+    return row | {"share_rest": found.rest}

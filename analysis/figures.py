@@ -13,20 +13,19 @@ import pandas as pd
 
 from analysis.columns import labels, texts
 from analysis.grid import ChartText, Panel, panel_statistics, scatter_grid
-from analysis.joined import rows_of
 from analysis.naming import (
+    CONFIRMATORY,
+    CONTROL,
     FAMILY,
     GAP,
     ORIGINAL,
-    PRIMARY,
+    REVERSED,
     SCORE,
-    TURNED,
-    UNMODIFIED,
+    confirmatory_of,
     gap_titles,
     group_pairs,
     label_sentence,
     metric_title,
-    primary_of,
     query_titles,
     taggers,
     told,
@@ -39,11 +38,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 STAMP = (
-    "Generated data: it shows how the metrics behave in a planted world and is no evidence about"
+    "Synthetic data: it shows how the metrics behave in a planted world and is no evidence about"
     " the real one."
 )
 BARS = (
-    "Above each panel: r within bases with its 95% interval. Bars: 95% intervals. Gap above"
+    "Above each panel: r_rm, within parents, with its 95% interval. Bars: 95% intervals. Gap above"
     " 0: worse for the unprivileged group."
 )
 POOLED = (
@@ -62,16 +61,16 @@ def draw_figures(
     joined: pd.DataFrame,
     out: Path,
     *,
-    primary: Sequence[str] = PRIMARY,
+    confirmatory: Sequence[str] = CONFIRMATORY,
     suffixes: Sequence[str] = (".svg", ".png", ".pdf"),
     console: Console | None = None,
 ) -> list[Path]:
     """Draw the three figures of every task, metric and convention into ``out`` in each format, with
     a CSV of its numbers; the paths written.
 
-    * ``figure3``: rows: query; columns: embedding and gap of the ``primary`` measures; with more
-      than six of these, the embedding, then the groups, go to the rows. One panel is one experiment
-      of the paper.
+    * ``figure3``: rows: query; columns: embedding and gap of the ``confirmatory`` measures; with
+      more than six of these, the embedding, then the groups, go to the rows. One panel is one
+      experiment of the paper.
     * ``figure4``: rows: gap; columns: modification method, each with the unmodified embeddings;
       All queries pooled.
     * ``figure5``: one panel per gap with every point of the task; rows by groups where there are
@@ -87,14 +86,13 @@ def draw_figures(
         told_convention=told(joined, "convention"),
         query_title=query_titles(joined),
         gap_title=gap_titles(joined),
-        stratum=rows_of(joined).stratum,
-        method_title=joined["method"].replace(UNMODIFIED, ORIGINAL),
+        method_title=joined["method"].replace(CONTROL, ORIGINAL),
     )
     for _, part in named.groupby(list(FAMILY), sort=False):
         name = [texts(part, each)[0] for each in ("task", "metric", "told_convention")]
         text = _text(part, *name)
         for number, (data, of) in {
-            3: _figure3(part, text, primary),
+            3: _figure3(part, text, confirmatory),
             4: _figure4(part, text),
             5: _figure5(part, text),
         }.items():
@@ -113,11 +111,11 @@ def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartT
     groups = set(group_pairs(part))
     generated = "True" in labels(part, "generated")
     title = metric_title(metric, convention)
-    turned = set(texts(part, "turned")) == {"True"}
-    task = f"{task}, generated data" if generated else task
+    turned = set(texts(part, "reverse_scored")) == {"True"}
+    task = f"{task}, synthetic data" if generated else task
     return ChartText(
         title=f"{task}: {title} and performance gaps",
-        x=f"{title}, {TURNED}" if turned else title,
+        x=f"{title}, {REVERSED}" if turned else title,
         y=f"performance gap ({groups.pop()})" if len(groups) == 1 else "performance gap",
         notes=[
             *([STAMP] if generated else []),
@@ -131,9 +129,9 @@ def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartT
 
 
 def _figure3(
-    part: pd.DataFrame, text: ChartText, primary: Sequence[str]
+    part: pd.DataFrame, text: ChartText, confirmatory: Sequence[str]
 ) -> tuple[pd.DataFrame, ChartText]:
-    part = part[part["measure"].isin(primary_of(texts(part, "measure"), primary))]
+    part = part[part["measure"].isin(confirmatory_of(texts(part, "measure"), confirmatory))]
     query, gap, (measure, groups) = part["query_title"], part["gap_title"], _halves(part)
     of_query = query + ", " + part["embedding"]
     row, column = _narrow(
@@ -147,10 +145,10 @@ def _figure3(
 
 
 def _figure4(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:
-    methods = [m for m in dict.fromkeys(texts(part, "method")) if m != UNMODIFIED] or [UNMODIFIED]
+    methods = [m for m in dict.fromkeys(texts(part, "method")) if m != CONTROL] or [CONTROL]
     pieces = [
-        part[part["method"].isin([method, UNMODIFIED])].assign(
-            column=ORIGINAL if method == UNMODIFIED else method
+        part[part["method"].isin([method, CONTROL])].assign(
+            column=ORIGINAL if method == CONTROL else method
         )
         for method in methods
     ]

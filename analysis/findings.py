@@ -1,71 +1,242 @@
-"""What is found of a slice, and the table of it: the columns are the fields of these."""
+"""What is found of a slice, and the table of it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import isfinite, nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pandas as pd
+import scipy
 
-from analysis.coefficients import Coefficients
-from analysis.evidence import NO_SHIFTS, Evidence
-from analysis.naming import SLICE_COLUMNS
-from analysis.verdict import Judgement
+from analysis.columns import positions
+from analysis.correlation import PERMUTATIONS, Correlation, minimum_detectable
+from analysis.naming import CONTROL, ORIGINAL, SLICE_COLUMNS
+from analysis.observations import observations
+from analysis.reliability import reliability
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats
+    from analysis.observations import Observations
+    from analysis.rows import Rows
 
-
-class Marks(NamedTuple):
-    """What is to be known of a slice of a study.
-
-    * ``repeated``: it holds a unit more than once. A slice pooled over queries repeats every gap
-      once per query, so its pairs are not independent: the columns that count rows overstate the
-      evidence, those that count units do not.
-    * ``turned``: the score's unbiased value is the upper end of its scale, as 1 is of ECT; all
-      statistics are of the score with its sign changed, so that more is more biased.
-    * ``generated``: it holds points made from generated data.
-    * ``group_by``: who said which group a post is about: ``annotation``, or a tagger.
-    * ``missing``: embeddings that lack a score or a gap which the others have, because it is
-      undefined or the point failed, counted by method; and what counts for none because only some
-      have it.
-    * ``reversal``: what is to be said where it pools queries, embeddings or methods that disagree
-      in sign beyond noise.
-    """
-
-    repeated: bool = False
-    turned: bool = False
-    generated: bool = False
-    group_by: str = ""
-    missing: str = ""
-    reversal: str = ""
+MOST = 0.5  # of the models with one gap, of the variance with one model: more is saturation
+EXPLORED = 999  # permutations of a slice that gets no verdict
+FEWEST_CONDITIONS = 10  # for 8 degrees of freedom over conditions
+RESULT_COLUMNS = (
+    *("n", "n_parents", "n_conditions", "n_clusters", "lost"),
+    *("r_rm", "low", "high", "p", "p_holm", "verdict", "scope", "why"),
+    *("r_conditions", "low_conditions", "high_conditions", "p_conditions"),
+    *("r_given_condition", "low_given_condition", "high_given_condition"),
+    *("r_given_utility", "low_given_utility", "high_given_utility"),
+    *("low_clusters", "high_clusters", "mde", "sampling_error"),
+    *("reliability_x", "reliability_y", "pairwise_signed", "pairwise_magnitude"),
+    *("most_influential", "synthetic", "note"),
+)
+CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
 
 
 class Finding(NamedTuple):
-    """A slice, named by the columns sliced by, and everything found of it; ``shifts``: what each
-    resample of words and items does to its r, by which slices are taken together.
+    """A slice, named by the columns sliced by, and what is found of it.
+
+    ``n``: models with a score, a gap and another model of their parent; ``n_parents``,
+    ``n_conditions``: 0 where none are told apart; ``lost``: models without a score or a gap,
+    ``planned``: with these.
+    ``within``: r_rm, for these conditions; of a ``full`` slice (one that may get a verdict) also
+    r over ``conditions`` and given the condition, given the task's utility; ``reliability_x``,
+    ``reliability_y``: shares of the variance within parents that are not noise;
+    ``pairwise_signed``: of two models, how often the one with the larger score has the larger gap,
+    ``pairwise_magnitude``: how often the one with the more biased score has the gap further from 0.
+    ``saturated``, ``refused``: why no verdict can be had. ``tests``: how many confirmatory slices
+    p is adjusted over. ``reverse_scored``: of the score with its sign changed.
     """
 
     names: dict[str, str]
-    statistics: Coefficients
-    evidence: Evidence
-    judgement: Judgement = Judgement()
-    marks: Marks = Marks()
-    shifts: Floats = NO_SHIFTS
+    within: Correlation = Correlation()
+    conditions: Correlation = Correlation()
+    given_condition: Correlation = Correlation()
+    given_utility: Correlation = Correlation()
+    n: int = 0
+    n_parents: int = 0
+    n_conditions: int = 0
+    n_clusters: int = 0
+    lost: int = 0
+    planned: int = 0
+    reliability_x: float = nan
+    reliability_y: float = nan
+    pairwise_signed: float = nan
+    pairwise_magnitude: float = nan
+    influential: str = ""
+    saturated: str = ""
+    refused: str = ""
+    confirmatory: bool = False
+    tests: int = 0
+    p_holm: float = nan
+    verdict: str = ""
+    scope: str = ""
+    why: str = ""
+    synthetic: bool = False
+    reverse_scored: bool = False
+    group_by: str = ""
+    lost_models: str = ""
+    heterogeneity: str = ""
+
+    @property
+    def noise_ceiling(self) -> float:
+        """The largest |r| that noise lets through; NaN where a reliability is not known."""
+        return sqrt(self.reliability_x * self.reliability_y)
+
+    @property
+    def mde(self) -> float:
+        """The |r| that about four of five such studies find, see ``minimum_detectable``."""
+        error = self.within.sampling_at_0.error
+        tests = max(1, self.tests)
+        return minimum_detectable(self.within.df, tests, error if isfinite(error) else 0.0)
+
+    @property
+    def note(self) -> str:
+        """What else is to be known of the slice."""
+        reverse = "reverse-scored: less of the score is more biased" if self.reverse_scored else ""
+        lost = f"lost: {self.lost_models}" if self.lost_models else ""
+        return "; ".join(filter(None, (self.within.reason, lost, self.heterogeneity, reverse)))
 
 
-STATISTICS = (*Coefficients._fields, *Evidence._fields, *Judgement._fields)
-CORRELATION_COLUMNS = (*SLICE_COLUMNS, *STATISTICS, *Marks._fields)
+def measure(
+    rows: Rows,
+    names: dict[str, str],
+    *,
+    full: bool,
+    unbiased: float = 0.0,
+    permutations: int = PERMUTATIONS,
+) -> Finding:
+    """What is found of the rows of a slice, without verdict. ``unbiased``: the score without bias,
+    NaN where there is none: then there is no ``pairwise_magnitude``.
+    """
+    used = rows.comparable()
+    planned, left = set(rows.model.tolist()), set(used.model.tolist())
+    models = observations(used, trained=full)
+    with_parents, of = models.with_parents(), models.independent()
+    within = of.within(permutations if full else EXPLORED)
+    conditions, parents = (
+        set(names.tolist()) - {""} for names in (with_parents.condition, with_parents.parent)
+    )
+    found = Finding(
+        names,
+        within,
+        n=len(with_parents.x),
+        n_parents=len(parents),
+        n_conditions=len(conditions) if len(conditions) > 1 else 0,
+        n_clusters=len(set(with_parents.cluster.tolist()) - {""}),
+        lost=len(planned - left),
+        planned=len(planned),
+        lost_models=lost_models(rows, used),
+    )
+    if within.influential >= 0:
+        without = f"{within.without:.2f}"
+        found = found._replace(influential=f"{of.model[within.influential]} (without: {without})")
+    if not full or not isfinite(within.r):
+        return found
+    found = found._replace(
+        saturated=saturated(with_parents, of),
+        given_utility=of.given_utility(permutations),
+        reliability_x=reliability(of.residuals(), of.x, of.x_resampled, np.zeros(len(of.x))),
+        reliability_y=reliability(of.residuals(), of.y, of.y_resampled, of.noise),
+        pairwise_signed=pairwise(models.x, models.y),
+        pairwise_magnitude=pairwise(np.abs(models.x - unbiased), np.abs(models.y)),
+    )
+    if found.n_conditions < 2:
+        return found
+    return found._replace(
+        conditions=of.over_conditions(permutations)
+        if found.n_conditions >= FEWEST_CONDITIONS
+        else Correlation(),
+        given_condition=of.given_condition(permutations),
+    )
 
 
-def correlation_table(found: Iterable[Finding], columns: Sequence[str]) -> pd.DataFrame:
+def saturated(models: Observations, of: Observations) -> str:
+    """Why a side says too little for a verdict: it is exactly the same in most models, or one model
+    carries most of what it varies by within parents; empty where neither is so. ``of``: the same
+    models as r_rm takes them.
+    """
+    left = of.residuals()
+    for name, raw, side in (("score", models.x, left.u), ("gap", models.y, left.v)):
+        values, counts = np.unique(raw, return_counts=True)
+        most = int(counts.argmax())
+        if counts[most] > MOST * len(raw):
+            same = f"{counts[most]} of {len(raw)} models"
+            return f"the {name} is exactly {values[most]:.3g} in {same}"
+        share = side**2 / float(side @ side)
+        if share.max() > MOST:
+            name_of = of.model[left.kept[int(share.argmax())]]
+            return f"one model ({name_of}) carries {share.max():.0%} of what the {name} varies by"
+    return ""
+
+
+def pairwise(x: Floats, y: Floats) -> float:
+    """Of two models, how often the one with the larger x has the larger y; a tie counts half. In
+    [0, 1]; .5: x is no help; NaN where a value is.
+    """
+    if len(x) < 2 or not (np.isfinite(x).all() and np.isfinite(y).all()):
+        return nan
+    pairs = len(x) * (len(x) - 1) / 2
+    tied = [float((counts * (counts - 1.0) / 2).sum()) for counts in map(_counts, (x, y))]
+    tau = float(scipy.stats.kendalltau(x, y).statistic)  # (right - wrong) / root of the untied
+    if not isfinite(tau):
+        return 0.5
+    return 0.5 + tau * sqrt((pairs - tied[0]) * (pairs - tied[1])) / (2 * pairs)
+
+
+def _counts(values: Floats) -> Floats:
+    return np.unique(values, return_counts=True)[1].astype(float)
+
+
+def lost_models(rows: Rows, used: Rows) -> str:
+    """Which models are lost, by method; and which kinds of rows count for none, with the models
+    that lack them: ``1 of 32 balance; cnn left out (8 of 32 balance lack it)``.
+    """
+    methods = dict(zip(rows.model.tolist(), rows.method.tolist(), strict=True))
+    whole = Counter(methods.values())
+
+    def without(having: Iterable[str]) -> str:
+        lost = Counter(methods[model] for model in methods.keys() - set(having))
+        names = {each: ORIGINAL if each == CONTROL else each for each in whole if lost[each]}
+        return ", ".join(f"{lost[at]} of {whole[at]} {name}" for at, name in names.items())
+
+    said = [without(used.model.tolist())]
+    if len(used.model):
+        known = rows.at(np.flatnonzero(rows.known))
+        having = positions(zip(known.setting.tolist(), known.asked.tolist(), strict=True))
+        left = set(zip(used.setting.tolist(), used.asked.tolist(), strict=True))
+        words = {kind: " ".join(kind).split() for kind in having}
+        shared = set.intersection(*map(set, words.values()))
+        for kind, places in having.items():
+            if kind not in left:
+                name = " ".join(w for w in words[kind] if w not in shared) or "the rest"
+                said.append(f"{name} left out ({without(known.model[places].tolist())} lack it)")
+    return "; ".join(filter(None, said))
+
+
+def correlation_table(
+    found: Iterable[Finding], columns: Sequence[str] = CORRELATION_COLUMNS
+) -> pd.DataFrame:
     """One row per finding, in the columns named."""
-    rows = [
-        each.statistics._asdict()
-        | each.evidence._asdict()
-        | each.judgement._asdict()
-        | each.marks._asdict()
-        | each.names  # last: a column sliced by may have the name of a mark
-        for each in found
-    ]
-    return pd.DataFrame(rows, columns=list(columns))
+    return pd.DataFrame([_row(each) for each in found], columns=list(columns))
+
+
+def _row(of: Finding) -> dict[str, object]:
+    within, over = of.within, of.conditions
+    row: dict[str, object] = {name: getattr(of, name, None) for name in RESULT_COLUMNS}
+    row |= {"r_rm": within.r, "low": within.low, "high": within.high, "p": within.p}
+    row |= {"r_conditions": over.r, "p_conditions": over.p}
+    for name, each in (
+        ("conditions", over),
+        ("given_condition", of.given_condition),
+        ("given_utility", of.given_utility),
+    ):
+        row |= {f"r_{name}": each.r, f"low_{name}": each.low, f"high_{name}": each.high}
+    row |= {"low_clusters": within.low_clusters, "high_clusters": within.high_clusters}
+    row |= {"sampling_error": within.sampling.error, "most_influential": of.influential}
+    return row | of.names  # last: a column sliced by may have the name of a result

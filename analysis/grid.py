@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from analysis.coefficients import coefficients
-from analysis.columns import labels, numbers
-from analysis.evidence import within_interval
+from analysis.columns import labels, numbers, positions
+from analysis.correlation import ONE_THREAD, correlation
+from analysis.findings import EXPLORED
 from analysis.joined import rows_of
 from analysis.look import BLACK, INK, PALETTE, SHAPES, chart, palette_of
 from analysis.naming import counted
+from analysis.observations import observations
+from analysis.rows import both_finite
 from analysis.show import short
-from analysis.within import Estimate
 from files import InputError
 
 if TYPE_CHECKING:
@@ -48,11 +49,11 @@ class ChartText(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """What stands above a panel: n pairs of so many units, r and its 95% interval."""
+    """What stands above a panel: n pairs of so many models, r and its 95% interval."""
 
     row: str
     column: str
-    units: int
+    models: int
     n: int
     r: float
     low: float
@@ -71,8 +72,8 @@ def scatter_grid(
     its 95% interval above.
 
     ``data`` has the columns x, y (floats) and row, column, colour, shape (text; constant where
-    unused), optionally x_low, x_high, y_low, y_high, unit (the embedding behind each pair), stratum
-    (what r is taken within) and cluster (what is independent of others);
+    unused), optionally x_low, x_high, y_low, y_high, model (the embedding behind each pair), parent
+    (what r is taken within) and cluster;
     ``panels`` is ``panel_statistics(data)`` where it is at hand. The colour named ``text.black`` is
     drawn black. ``mark="line"`` joins the mean y at each x and shades from the least to the
     greatest. ``zero`` draws a line at y = 0. Raises ``InputError`` when the palette or the shapes
@@ -100,31 +101,34 @@ def scatter_grid(
     return chart(title, body)
 
 
+@ONE_THREAD
 def panel_statistics(data: pd.DataFrame) -> list[Panel]:
-    """What stands above each panel, one for each row and column that has data.
-
-    r is that over units where ``data`` has a column ``unit`` (``analysis.joined.rows_of`` has the
-    others that count: within what it is taken, and which scores are ``turned``), undefined where
-    units of one ``cluster`` would count as independent; else over all pairs, with Fisher's
-    interval.
+    """What stands above each panel, one for each row and column that has data: r_rm as
+    ``analysis.correlate`` has it where ``data`` has a column ``model`` (``analysis.joined.rows_of``
+    has the others that count), else r over all pairs.
     """
+    whole = rows_of(data) if "model" in data else None
+    sides = numbers(data, "x"), numbers(data, "y")
+    keys = zip(*(labels(data, name, empty="") for name in ("row", "column")), strict=True)
     panels = []
-    for _, part in data.groupby(["row", "column"], sort=False):
-        row, column = (labels(part, name, empty="")[0] for name in ("row", "column"))
-        x, y = numbers(part, "x"), numbers(part, "y")
-        found = coefficients(x, y)
-        units, r = found.n, Estimate(found.pearson, found.pearson_low, found.pearson_high)
-        if "unit" in part:
-            r, units = within_interval(rows_of(part))
-        panels.append(Panel(row, column, units, found.n, *r))
+    for (row, column), places in positions(keys).items():
+        if whole is None:
+            known = both_finite(*(side[places] for side in sides))
+            found = correlation(*(side[places][known] for side in sides), permutations=EXPLORED)
+            panels.append(Panel(row, column, int(known.sum()), int(known.sum()), *found.interval))
+            continue
+        used = whole.at(places).comparable()
+        of = observations(used)
+        found = of.independent().within(EXPLORED)
+        panels.append(Panel(row, column, len(of.x), len(used.x), *found.interval))
     return panels
 
 
-def panel_note(units: int, n: int, r: float, low: float, high: float) -> str:
-    """``n = 26, r = .31 [-.09, .62]``; where pairs repeat units, ``n = 78 (26 units)``; where r is
-    undefined, ``r undefined``.
+def panel_note(models: int, n: int, r: float, low: float, high: float) -> str:
+    """``n = 26, r = .31 [-.09, .62]``; where pairs repeat models, ``n = 78 (26 models)``; where r
+    is undefined, ``r undefined``.
     """
-    count = f"n = {n}" + (f" ({counted(units, 'unit')})" if units < n else "")
+    count = f"n = {n}" + (f" ({counted(models, 'model')})" if models < n else "")
     if not isfinite(r):
         return f"{count}, r undefined"
     bounds = f" [{short(low)}, {short(high)}]" if isfinite(low) else ""

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.columns import labels, lists, numbers, require_columns, text_rows, texts, values_of
-from analysis.naming import ARM, GAP, SCORE, SLICE_COLUMNS, UNMODIFIED
+from analysis.naming import ALL, CONDITION, CONTROL, GAP, SCORE, SLICE_COLUMNS, UTILITY
 from analysis.options import with_varied
 from analysis.results import Tables, read_tables
-from analysis.units import Resampled, Rows, strata
+from analysis.rows import Resampled, Rows
 from files import InputError
 from files.tables import read_table
 
@@ -40,19 +40,18 @@ KEPT_OF_GAPS = (
 )
 
 
-def join_points(tables: Tables) -> pd.DataFrame:
+def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
     """One row per point, intrinsic score and gap.
 
     Columns: every column of ``points``; ``metric``, ``convention``, ``query``, ``part``, ``x`` (the
     score) with its interval ``x_low``, ``x_high``, ``unbiased`` (the score without bias; NaN of a
-    measure of utility), ``p_value``, ``n_found``, ``n_lost`` where recorded; ``turned``, whether
-    the unbiased value is the upper end of the scale, so that less is more biased; ``task``,
+    measure of utility), ``p_value``, ``n_found``, ``n_lost`` where recorded; ``reverse_scored``,
+    whether the unbiased value is the upper end of the scale, so that less is more biased; ``task``,
     ``measure``, ``privileged``, ``unprivileged``, ``y`` (the gap) with its interval ``y_low``,
-    ``y_high``, ``support`` and ``group_by`` where recorded; ``unit``, the embedding, ``base``, the
-    unmodified embedding it descends from, and ``cluster``, what is independent of one another: run
-    seeds where corpora are generated (those of one seed are of one world, and its posts too), else
-    corpora, or bases where all share one of these; ``reason``, which says why ``x`` or ``y`` is
-    NaN, or what its interval lacks. An unmodified embedding has the method ``none``.
+    ``y_high``, ``support`` and ``group_by`` where recorded; ``utility``, how well the task is done
+    (the measure of that name over all items); ``model``, ``parent`` and ``cluster`` (see
+    ``levels``); ``reason``, which says why ``x`` or ``y`` is NaN, or what its interval lacks. A
+    control, an unmodified embedding, has the method ``none``.
 
     Of a failed point ``x`` and ``y`` are NaN, in a row for each score and gap that done points of
     its setting have, so that it is known to lack them. Raises ``InputError`` for a missing column,
@@ -71,15 +70,29 @@ def join_points(tables: Tables) -> pd.DataFrame:
     joined = joined.merge(gaps, on="point")
     reasons = zip(joined.pop("x_reason"), joined.pop("y_reason"), strict=True)
     joined = joined.assign(reason=["; ".join(dict.fromkeys(filter(None, e))) for e in reasons])
+    joined = joined.merge(_utilities(tables.extrinsic, utility), on=["point", "task"], how="left")
     joined = _with_failed(joined, tables.points)
-    return joined.assign(**origins(joined))
+    return joined.assign(**levels(joined))
+
+
+def _utilities(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
+    """How well each point does its task: one row a point and task that has the measure."""
+    whole = (extrinsic["kind"] == "value") & (extrinsic["measure"] == utility)
+    rows = extrinsic[whole & (extrinsic["group"] == ALL)]
+    rows = rows[["point", "task", "value"]].rename(columns={"value": "utility"})
+    return rows.drop_duplicates(["point", "task"])
 
 
 def _with_failed(joined: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     """With rows, all unknown, of the points that failed."""
     failed = points[points["status"] != "done"].drop(columns="task", errors="ignore")
     alike = [name for name in SETTINGS if name in failed]
-    asked = ["task", *SCORE, *GAP, *(name for name in ("unbiased", "turned") if name in joined)]
+    asked = [
+        "task",
+        *SCORE,
+        *GAP,
+        *(name for name in ("unbiased", "reverse_scored") if name in joined),
+    ]
     each = joined[[*alike, *asked]].drop_duplicates()
     lost = failed.merge(each, how="inner" if alike else "cross", on=alike or None)
     if lost.empty:
@@ -88,79 +101,99 @@ def _with_failed(joined: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
 
 
 def origins(points: pd.DataFrame) -> dict[str, list[str]]:
-    """For each row its ``unit``, ``base`` and ``cluster`` (see ``join_points``)."""
-    unit = _keys(points, "vectors_key", texts(points, "point"))
-    base = _keys(points, "base_key", unit)
-    corpus = _keys(points, "corpus_key", base)
-    worlds = _worlds(points, corpus)
-    cluster = worlds if worlds != corpus or len(set(corpus)) > 1 else base
-    return {"unit": unit, "base": base, "cluster": cluster}
+    """For each row its ``model``, an embedding in the store, the ``parent``, the unmodified
+    embedding that it was made from, and the ``cluster`` of that, what is independent of one
+    another: run seeds where corpora are synthetic (those of one seed are of one world, and its
+    posts too), else corpora.
+    """
+    model = _keys(points, "vectors_key", texts(points, "point"))
+    parent = _keys(points, "base_key", model)
+    corpus = _keys(points, "corpus_key", parent)
+    return {"model": model, "parent": parent, "cluster": _worlds(points, corpus)}
+
+
+def levels(points: pd.DataFrame) -> dict[str, list[str]]:
+    """The same, as correlations take them.
+
+    Where nothing was modified, embeddings of one corpus, or of one synthetic world, are no parents
+    of one another: where algorithms share corpora the corpus is the model, and its world the
+    parent; else the parent is algorithm and world, or where each world has one embedding the
+    algorithm.
+    """
+    found = origins(points)
+    model, parent, cluster = found.values()
+    if _several(model, parent):
+        return found
+    corpus, algorithm = _keys(points, "corpus_key", parent), texts(points, "embedding")
+    if 1 < len(set(corpus)) < len(set(model)):
+        model, parent = corpus, cluster if _several(corpus, cluster) else [""] * len(model)
+    else:
+        own = [" ".join(pair) for pair in zip(algorithm, cluster, strict=True)]
+        parent = own if _several(model, own) else algorithm
+        if parent is algorithm and _several(model, cluster) and len(set(cluster)) > 1:
+            model, parent = cluster, [""] * len(model)
+    return {"model": model, "parent": parent, "cluster": parent}
+
+
+def _several(inner: Sequence[str], outer: Sequence[str]) -> bool:
+    """Whether any of the outer level has two of the inner one."""
+    return len(set(zip(inner, outer, strict=True))) > len(set(outer))
 
 
 def is_joined(table: pd.DataFrame) -> bool:
-    """Whether a table has what ``join_points`` makes, so that it tells of units and bases."""
+    """Whether a table has what ``join_points`` makes, so that it names models and parents."""
     return set(JOINED_COLUMNS) <= set(table.columns)
 
 
 def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
-    """The joined table, or two other columns of it, as arrays. ``turned`` scores have their sign
-    changed, so that in all of them more is more biased. A point is its own unit, base and cluster
-    where the table does not tell. Where nothing was modified, association is looked for within each
-    training algorithm and cluster, or within the algorithm where they have one embedding each; a
-    part of a table keeps the ``stratum`` that it had in the whole, where it has such a column.
+    """The joined table, or two other columns of it, as arrays. ``reverse_scored`` scores have their
+    sign changed, so that in all of them more is more biased. A point is its own model, parent and
+    cluster where the table does not say.
     """
-    unit = _labels(joined, "unit", "point")
-    base = _labels(joined, "base", "unit" if "unit" in joined else "point")
-    cluster = _labels(joined, "cluster", "base") if "base" in joined else base
-    embedding = np.array(texts(joined, "embedding"), dtype=str)
-    both = np.array([" ".join(pair) for pair in zip(embedding, cluster, strict=True)], dtype=str)
+    model = _labels(joined, "model", "point")
+    parent = _labels(joined, "parent", "model" if "model" in joined else "point")
     method = np.array(texts(joined, "method"), dtype=str)
-    bias = bias_sign(joined) if x == "x" else np.ones(len(joined))
+    sign = bias_sign(joined) if x == "x" else np.ones(len(joined))
     return Rows(
-        x=bias * numbers(joined, x),
+        x=sign * numbers(joined, x),
         y=numbers(joined, y),
-        unit=unit,
-        base=base,
-        cluster=cluster,
-        corpus=np.array(_keys(joined, "corpus_key", base.tolist()), dtype=str),
-        algorithm=embedding,
-        stratum=np.array(texts(joined, "stratum"), dtype=str)
-        if "stratum" in joined
-        else strata(unit, base, both, embedding),
-        arm=method,
-        modification=np.where(method == UNMODIFIED, UNMODIFIED, _told(joined, ARM)),
-        setting=_told(_with_options(joined), (*SETTINGS, "task_options")),
-        training=_told(joined, DRAWN),
-        asked=_told(joined, (*SCORE, *GAP)),
-        x_resampled=resampled(joined, f"{x}_resampled").times(bias),
+        model=model,
+        parent=parent,
+        cluster=_labels(joined, "cluster", "parent") if "parent" in joined else parent,
+        condition=np.where(method == CONTROL, CONTROL, _texts(joined, CONDITION)),
+        method=method,
+        setting=_texts(_with_options(joined), (*SETTINGS, "task_options")),
+        training=_texts(joined, DRAWN),
+        asked=_texts(joined, (*SCORE, *GAP)),
+        utility=numbers(joined, "utility"),
+        x_resampled=resampled(joined, f"{x}_resampled").times(sign),
         y_resampled=resampled(joined, f"{y}_resampled"),
     )
 
 
 def _with_options(joined: pd.DataFrame) -> pd.DataFrame:
     """With those options of the task alone that differ between the points of a unit."""
-    options = texts(joined, "task_options")
-    units = set(zip(options, texts(joined, "unit"), strict=True))
-    if len(units) > len({unit for _, unit in units}):
-        return with_varied(joined, ("unit", *SETTINGS, *DRAWN))
+    options, models = texts(joined, "task_options"), texts(joined, "model")
+    if _several(options, models):
+        return with_varied(joined, ("model", *SETTINGS, *DRAWN))
     return joined.assign(task_options="")
 
 
-def _told(joined: pd.DataFrame, names: Sequence[str]) -> Labels:
+def _texts(joined: pd.DataFrame, names: Sequence[str]) -> Labels:
     """For each row what is told in some columns."""
     return np.array([" ".join(filter(None, row)) for row in text_rows(joined, names)], dtype=str)
 
 
 def bias_sign(joined: pd.DataFrame) -> Floats:
-    """-1 for rows whose score is lower where there is more bias (``turned``), else 1. Shape
+    """-1 for rows whose score is lower where there is more bias (``reverse_scored``), else 1. Shape
     (rows,).
     """
-    return np.where(np.array(texts(joined, "turned"), dtype=str) == "True", -1.0, 1.0)
+    return np.where(np.array(texts(joined, "reverse_scored"), dtype=str) == "True", -1.0, 1.0)
 
 
 def unbiased_of(joined: pd.DataFrame) -> Floats:
-    """The value without bias of each row's score, turned as ``rows_of`` does: NaN of measures of
-    utility, 0 where the table does not tell. Shape (rows,).
+    """The value without bias of each row's score, its sign changed as ``rows_of`` does: NaN of
+    measures of utility, 0 where the table does not say. Shape (rows,).
     """
     if "unbiased" not in joined:
         return np.zeros(len(joined))
@@ -168,7 +201,8 @@ def unbiased_of(joined: pd.DataFrame) -> Floats:
 
 
 def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
-    return np.array(labels(joined, name if name in joined else otherwise), dtype=str)
+    found = labels(joined, name if name in joined else otherwise, empty="")
+    return np.array(found, dtype=str)
 
 
 def resampled(joined: pd.DataFrame, name: str) -> Resampled:
@@ -190,14 +224,14 @@ def has_gaps(tables: Tables) -> bool:
     return done and len(tables.intrinsic) > 0 and "gap" in texts(tables.extrinsic, "kind")
 
 
-def open_table(path: str | Path) -> pd.DataFrame:
+def open_table(path: str | Path, utility: str = UTILITY) -> pd.DataFrame:
     """The joined tables of a results folder (``join_scores`` where it has no downstream task), or
     the table of any other file.
     """
     if not Path(path).is_dir():
         return read_table(path)
     tables = read_tables(path)
-    return join_points(tables) if len(tables.extrinsic) else join_scores(tables)
+    return join_points(tables, utility) if len(tables.extrinsic) else join_scores(tables)
 
 
 def join_scores(tables: Tables) -> pd.DataFrame:
@@ -210,11 +244,11 @@ def join_scores(tables: Tables) -> pd.DataFrame:
     scores = _scores(tables.intrinsic).rename(columns={"x": "value"})
     joined = _done(tables.points).merge(scores, on="point")
     arm = [name for name in ("method", "direction") if name in joined]
-    arms = joined.loc[joined["method"] != UNMODIFIED, arm].drop_duplicates()
+    arms = joined.loc[joined["method"] != CONTROL, arm].drop_duplicates()
     if arms.empty:
         return joined
-    repeated = joined[joined["method"] == UNMODIFIED].drop(columns=arm).merge(arms, how="cross")
-    return pd.concat([joined[joined["method"] != UNMODIFIED], repeated], ignore_index=True)
+    repeated = joined[joined["method"] == CONTROL].drop(columns=arm).merge(arms, how="cross")
+    return pd.concat([joined[joined["method"] != CONTROL], repeated], ignore_index=True)
 
 
 def _keys(joined: pd.DataFrame, column: str, otherwise: list[str]) -> list[str]:
@@ -251,15 +285,15 @@ def _scores(intrinsic: pd.DataFrame) -> pd.DataFrame:
     scores = intrinsic[kept].rename(columns=names).assign(x_reason=texts(intrinsic, "reason"))
     scores = scores.assign(**{name: texts(intrinsic, name) for name in SCORE})
     _once(scores, ["point", *SCORE], what)
-    return scores.assign(turned=_turned(intrinsic))
+    return scores.assign(reverse_scored=_reverse_scored(intrinsic))
 
 
-def _turned(intrinsic: pd.DataFrame) -> list[bool]:
+def _reverse_scored(intrinsic: pd.DataFrame) -> list[bool]:
     """For each row whether the unbiased value of its metric is the upper end of the scale."""
     names = text_rows(intrinsic, SCALE)
     ends = zip(names, numbers(intrinsic, "unbiased"), numbers(intrinsic, "most"), strict=True)
-    turned = {name for name, unbiased, most in ends if most <= unbiased}
-    return [name in turned for name in names]
+    reverse_scored = {name for name, unbiased, most in ends if most <= unbiased}
+    return [name in reverse_scored for name in names]
 
 
 def _gaps(extrinsic: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "all"
-UNMODIFIED = "none"
+CONTROL = "none"
 ORIGINAL = "unmodified"
 SCORE = ("metric", "convention", "query", "part")
 GROUPS = ("privileged", "unprivileged")
@@ -29,14 +29,14 @@ DETAIL_OF = {
     "privileged": ("measure",),
     "unprivileged": ("measure",),
 }
-ARM = ("method", "wordset", "method_options", "direction", "dose")  # one modification
+CONDITION = ("method", "wordset", "method_options", "direction", "dose")
 DOSE_SIGN = {"debias": -1.0, "overbias": 1.0}
-PRIMARY = ("recall", "precision")
+CONFIRMATORY = ("recall", "precision")
 UTILITY = "f1"
 LEAST_COVERAGE = 0.8  # share of a text's tokens with a vector, below which a classifier sees little
 ANNOTATION = "annotation"
-SMALLEST = 0.3  # smallest correlation of interest, where an experiment declares no other
-TURNED = "less is more biased"  # of scores whose unbiased value is the upper end of their scale
+SESOI = 0.3  # smallest correlation of interest, where an experiment declares no other
+REVERSED = "less is more biased"  # of scores whose unbiased value is the upper end of their scale
 METRIC_TITLES = {"weat": "WEAT effect size (d)"}
 
 
@@ -139,44 +139,32 @@ def measure_title(measure: str) -> str:
     return "F1" if measure == "f1" else measure.replace("_", " ")
 
 
-def primary_of(measures: Iterable[str], primary: Sequence[str]) -> list[str]:
-    """Those of the primary measures that there are, in their order; all measures where there is
-    none of them.
+def confirmatory_of(measures: Iterable[str], confirmatory: Sequence[str]) -> list[str]:
+    """Those of the confirmatory measures that there are, in their order; all measures where there
+    is none of them.
     """
     found = dict.fromkeys(measures)
-    return [name for name in primary if name in found] or list(found)
+    return [name for name in confirmatory if name in found] or list(found)
 
 
 class Declared(NamedTuple):
-    """The primary slices, named before a run: these ``measures``, each query of its own (or those
-    named), all embeddings and methods together where none is named; and the ``smallest``
-    correlation of interest.
+    """The confirmatory slices, named before a run: these ``measures``, each query of its own (or
+    those named), all embeddings and methods together where none is named; and ``sesoi``, the
+    smallest correlation of interest.
     """
 
-    measures: Sequence[str] = PRIMARY
+    measures: Sequence[str] = CONFIRMATORY
     queries: Sequence[str] = ()
     embeddings: Sequence[str] = (ALL,)
     methods: Sequence[str] = (ALL,)
-    smallest: float = SMALLEST
+    sesoi: float = SESOI
 
     def holds(self, names: Mapping[str, str], present: Iterable[str]) -> bool:
-        """Whether a slice is a primary one; ``present`` are the measures that there are."""
+        """Whether a slice is confirmatory; ``present`` are the measures that there are."""
         query = names["query"]
         return (
-            names["measure"] in primary_of(present, self.measures)
+            names["measure"] in confirmatory_of(present, self.measures)
             and names["embedding"] in self.embeddings
             and names["method"] in self.methods
             and (query in self.queries if self.queries else query != ALL)
         )
-
-    def parent_of(self, names: Mapping[str, str], present: Sequence[str]) -> tuple[str, ...] | None:
-        """() for a primary slice; for a part of one, by embedding or method, the values of that
-        one's names; None for others.
-        """
-        if self.holds(names, present):
-            return ()
-        wider = ({"method": ALL}, {"embedding": ALL}, {"embedding": ALL, "method": ALL})
-        for whole in ({**names, **each} for each in wider):
-            if self.holds(whole, present):
-                return tuple(whole.values())
-        return None

@@ -1,4 +1,4 @@
-"""Rows of a foreign table that cannot be units of their own."""
+"""Rows of a foreign table that cannot be models of their own."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analysis.units import Rows
+    from analysis.rows import Rows
 
 TIED = 3  # times as many ties as chance makes
 
 
 def repeats(rows: Rows) -> str:
-    """Why rows taken as units cannot be independent; empty where nothing speaks against it.
+    """Why rows taken as models cannot be independent; empty where nothing speaks against it.
 
     The rows of one embedding share its gap beside several scores (then more than a fifth of all
     share their y with another x), or its score beside several gaps (then nearly all share their x).
     Gaps of few items have ties too, which are left where they may be by chance (``_by_chance``).
     """
-    known = rows.known()
+    known = rows.at(np.flatnonzero(rows.known))
     x, y = known.x.tolist(), known.y.tolist()
     for name, other, side, least in (
         ("y", "x", list(zip(y, x, strict=True)), 0.2),
@@ -33,8 +33,8 @@ def repeats(rows: Rows) -> str:
         if times > least * len(side) and not _by_chance([value for value, _ in set(side)]):
             return (
                 f"{times} of {len(side)} rows share their {name} with another {other}, as the rows"
-                " of one embedding do; name what is one unit with --cluster (if each row is one, a"
-                " column that numbers them)"
+                " of one embedding do; name what is one model with --observation (if each row is"
+                " one, a column that numbers them)"
             )
     return ""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.columns import numbers, text_rows, texts
-from analysis.naming import UNMODIFIED, row_names
+from analysis.naming import CONTROL, row_names
 
 if TYPE_CHECKING:
     from analysis.arrays import Truths
@@ -26,7 +26,7 @@ def saturation(tables: Tables) -> str:
     least, most = numbers(scores, "least"), numbers(scores, "most")
     near = NEAR * (most - least)
     known: Truths = np.isfinite(value) & np.isfinite(unbiased) & np.isfinite(near)
-    known &= np.array([method != UNMODIFIED for method in texts(scores, "method")], dtype=bool)
+    known &= np.array([method != CONTROL for method in texts(scores, "method")], dtype=bool)
     if not known.any():
         return ""
     near = np.where(known, near, np.nan)  # for inf - inf, of scales without ends, warns

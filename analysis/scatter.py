@@ -16,15 +16,15 @@ import pandas as pd
 from analysis.columns import labels, numbers, require_columns, texts
 from analysis.figures import STAMP, draw_figures
 from analysis.grid import INTERVALS, PLACES, ChartText, scatter_grid
-from analysis.joined import is_joined, join_points, open_table, rows_of
-from analysis.naming import TURNED
+from analysis.joined import is_joined, join_points, open_table
+from analysis.naming import REVERSED
 from analysis.results import read_tables
 from analysis.studies.correlation import Correlation
 from files import InputError, run_cli
 from files.charts import FORMATS, save_chart
 from files.options import Parser
 
-MIXED = f"r is of scores with their sign changed where {TURNED}"
+MIXED = f"r is of scores with their sign changed where {REVERSED}"
 
 
 class ScatterArguments(argparse.Namespace):
@@ -53,7 +53,7 @@ def grid_data(
     shape: str = "",
 ) -> pd.DataFrame:
     """The named columns under the names that ``scatter_grid`` draws; those not named are blank. Of
-    a table that comes from ``join_points`` those too that tell of units and bases, so that r is
+    a table that comes from ``join_points`` those too that name models and parents, so that r is
     taken within these. ``InputError`` for an unknown one.
     """
     named = dict(zip(PLACES, (row, column, colour, shape), strict=True))
@@ -66,9 +66,8 @@ def grid_data(
     if not is_joined(table):
         return pd.DataFrame(sides | places)
     of_others = [f"{name}_resampled" for name, of in (("x", x), ("y", y)) if of != name]
-    dropped = [*INTERVALS, *of_others, *([] if x == "x" else ["turned"])]
-    stratum = rows_of(table).stratum
-    return table.drop(columns=dropped, errors="ignore").assign(**sides, **places, stratum=stratum)
+    dropped = [*INTERVALS, *of_others, *([] if x == "x" else ["reverse_scored"])]
+    return table.drop(columns=dropped, errors="ignore").assign(**sides, **places)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -76,8 +75,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(argv, ScatterArguments())
     if Path(args.table).is_dir() and not args.x:
         out = Path(args.out or Path(args.table) / "figures")
-        primary = Correlation.of(Path(args.table)).primary
-        for path in draw_figures(join_points(read_tables(args.table)), out, primary=primary):
+        confirmatory = Correlation.of(Path(args.table)).confirmatory
+        for path in draw_figures(
+            join_points(read_tables(args.table)), out, confirmatory=confirmatory
+        ):
             print(path)
         return 0
     table = open_table(args.table)
@@ -95,14 +96,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         colour=args.colour,
         shape=args.shape,
     )
-    signs = set(texts(data, "turned"))
+    signs = set(texts(data, "reverse_scored"))
     turned = signs == {"True"}
     notes = [STAMP] if "True" in texts(table, "generated") else []
     if "True" in signs and not turned:
         notes.append(MIXED)
     text = ChartText(
         title=args.title or f"{args.y} against {args.x}",
-        x=f"{args.x}, {TURNED}" if turned else args.x,
+        x=f"{args.x}, {REVERSED}" if turned else args.x,
         y=args.y,
         colour=args.colour,
         shape=args.shape,

@@ -22,14 +22,12 @@ from analysis.naming import (
     GAP,
     SCORE,
     SLICE_COLUMNS,
-    TURNED,
-    counted,
     gap_titles,
+    query_titles,
     row_names,
     shown,
     taggers,
 )
-from analysis.verdict import ROLE_PRIMARY
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,16 +36,15 @@ if TYPE_CHECKING:
     from analysis.results import Tables
 
 NOTHING = "-"
-LINES_SHOWN = 24
 SCORES_SHOWN = 4
 CROSSED = {
     "embedding": "share_embedding",
     "labels": "share_labels",
-    "r(score)": "partial_score",
-    "r(labels)": "partial_labels",
+    "r_rm(score)": "r_score",
+    "r_rm(labels)": "r_labels",
 }
-RIGHT_PICK = "right pick answers for these words and test items alone"
-LEFT = {*SLICE_COLUMNS, "direction", "status", "verdict", "why", "note"}
+R_RM = "r_rm, repeated-measures correlation within parents"
+LEFT = {*SLICE_COLUMNS, "direction", "status", "note"}
 
 
 def short(value: float, digits: int = 2) -> str:
@@ -81,97 +78,105 @@ def p_value(p: float) -> str:
 
 
 def print_slices(found: Sequence[Finding], title: str, console: Console) -> None:
-    """The slices of ``correlate``: n, r with its 95% interval, rho and tau, each with its p-value,
-    rows taken as independent.
-    """
-    rows = []
-    for each in found:
-        row = each.statistics
-        missing = f"{row.n_missing} pairs missing" if row.n_missing else ""
-        rows.append(
-            each.names
-            | {
-                "n": str(row.n),
-                "r": estimate(row.pearson, row.pearson_low, row.pearson_high),
-                "p(r)": p_value(row.pearson_p),
-                "rho": short(row.spearman),
-                "p(rho)": p_value(row.spearman_p),
-                "tau": short(row.kendall),
-                "p(tau)": p_value(row.kendall_p),
-                "note": "; ".join(filter(None, (row.reason, missing))),
-            }
-        )
-    print_table(title, rows, console, left={*found[0].names, "note"})
-
-
-def print_evidence(found: Sequence[Finding], console: Console, *, based: bool = True) -> None:
-    """What ``correlate`` found over units: r within bases with its interval (not ``based``: over
-    units, of which no bases are named), permutation p and adjusted p, r of all rows, how often the
-    ranking is right, and the verdict.
-    """
-    r = "r within bases" if based else "r over units"
-    rows = []
-    for each in found:
-        left_out = f"left out: {each.marks.missing}" if each.marks.missing else ""
-        turned = f"score turned around ({TURNED})" if each.marks.turned else ""
-        note = "; ".join(filter(None, (each.evidence.caution, turned, left_out)))
-        told = {r if name == "r within bases" else name: of for name, of in _evidence(each).items()}
-        if not based:
-            del told["bases"]
-        rows.append(each.names | told | {"why": each.judgement.why, "note": note})
-    title = f"over units: {r} with its 95% interval; r of all rows with that over clusters"
-    print_table(title, rows, console, left={*found[0].names, "verdict", "why", "note"})
+    """The slices of ``correlate``, one line each, verdicts below."""
+    names = list(found[0].names)
+    rows = [each.names | _numbers(each) | {"note": each.note} for each in found]
+    print_table(f"{title}: {R_RM}", rows, console, left={*names, "note"})
+    _print_verdicts(found, names, console)
 
 
 def print_correlations(found: Sequence[Finding], console: Console) -> None:
-    """The slices of ``correlate_slices`` over all methods, one table per task, metric and
-    convention, exploratory verdicts in brackets, and why the primary ones have theirs; slices of
-    single methods, and of measures of which none is primary, stay in the file, and where a table
-    would be longer than 24 lines all but the primary ones do.
+    """The confirmatory slices of ``correlate_slices``, one table per task, metric and convention,
+    each with its verdict in a sentence; then the answer, of every gap that was measured.
     """
-    declared = {each.names["measure"] for each in found if each.judgement.role == ROLE_PRIMARY}
-    all_methods = [each for each in found if each.names["method"] == ALL]
-    whole = [each for each in all_methods if each.names["measure"] in declared or not declared]
-    names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
-    columns = shown(names, (*SCORE[2:], *GAP))
-    headings = row_names(names, FAMILY, ", ")
-    left_out = len(all_methods) - len(whole)
+    asked = [each for each in found if each.confirmatory]
+    names = pd.DataFrame([each.names for each in asked], columns=list(SLICE_COLUMNS))
+    headings = row_names(names, FAMILY, ", ") if asked else []
+    several = [name for name in ("embedding", "method") if len(set(names[name])) > 1]
+    columns = [*several, *shown(names, (*SCORE[2:], *GAP))]
     for heading in dict.fromkeys(headings):
-        every = [each for each, of in zip(whole, headings, strict=True) if of == heading]
-        asked = [each for each in every if each.judgement.role == ROLE_PRIMARY]
-        block = asked if asked and len(every) > LINES_SHOWN else every
-        left_out += len(every) - len(block)
-        rows = [
-            {name: each.names[name] for name in ("embedding", *columns)} | _evidence(each)
-            for each in block
-        ]
-        generated = any(each.marks.generated for each in block)
-        title = f"{heading}: all methods, r within bases with its 95% interval"
-        if any(each.marks.turned for each in block):
-            title += f", of the score turned around ({TURNED})"
-        print_table(title + (", generated data" if generated else ""), rows, console)
-        for each, row in zip(block, rows, strict=True):
-            name = " ".join(filter(None, (row[name] for name in ("embedding", *columns))))
-            for note in filter(None, _notes(each)):
-                console.print(f"{name}: {note}", soft_wrap=True, highlight=False, markup=False)
-    console.print(RIGHT_PICK, soft_wrap=True, highlight=False, markup=False)
-    if left_out:
-        told = f"{counted(left_out, 'further slice')}, all exploratory, in correlations.csv"
-        console.print(told, soft_wrap=True, highlight=False, markup=False)
-    for note in taggers(each.marks.group_by for each in whole):
-        console.print(note, soft_wrap=True, highlight=False, markup=False)
-    primary = [each.judgement for each in found if each.judgement.role == ROLE_PRIMARY]
-    for (verdict, why), times in Counter((each.verdict, each.why) for each in primary).items():
-        told = f"{times} of {len(primary)} primary slices, {verdict}: {why}"
-        console.print(told, soft_wrap=True, highlight=False, markup=False)
+        block = [each for each, of in zip(asked, headings, strict=True) if of == heading]
+        rows = [{name: each.names[name] for name in columns} | _numbers(each) for each in block]
+        synthetic = ", synthetic data" if any(each.synthetic for each in block) else ""
+        print_table(f"{heading}: {R_RM}{synthetic}", rows, console)
+        _print_verdicts(block, columns, console)
+    _say(answer_lines(found), console)
+    _say(taggers(each.group_by for each in asked), console)
+
+
+def _numbers(found: Finding) -> dict[str, str]:
+    """What is printed of a slice."""
+    of = found.within
+    counts = (str(each) if each else NOTHING for each in (found.n_parents, found.n_conditions))
+    return {
+        "models / parents / conditions": " / ".join((str(found.n), *counts)),
+        "r_rm [95%]": estimate(*of.interval),
+        "p (Holm)" if found.confirmatory else "p": p_value(
+            found.p_holm if found.confirmatory else of.p
+        ),
+        "given condition": estimate(*found.given_condition.interval),
+        "given utility": estimate(*found.given_utility.interval),
+        "lost": str(found.lost),
+    }
+
+
+def _print_verdicts(found: Sequence[Finding], columns: Sequence[str], console: Console) -> None:
+    """What each confirmatory slice says, once for all that say the same."""
+    said: dict[str, list[str]] = {}
+    for each in found:
+        if each.confirmatory:
+            name = " ".join(filter(None, (each.names[name] for name in columns))) or "all"
+            said.setdefault(each.why, []).append(name)
+    verbs = {True: "are", False: "is"}
+    lines = (f"{', '.join(of)} {verbs[len(of) > 1]} {why}" for why, of in said.items())
+    _say(lines, console)
+
+
+def answer_lines(found: Sequence[Finding]) -> list[str]:
+    """Every gap that was measured, declared or not, with the scores that it rises or falls with, a
+    line each: over all embeddings and methods.
+    """
+    whole = [
+        each
+        for each in found
+        if each.names["embedding"] == each.names["method"] == ALL and each.names["query"] != ALL
+    ]
+    table = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
+    several = len(set(table["metric"])) > 1
+    scores = row_names(table, ("metric", "convention")) if several else [""] * len(whole)
+    titles = zip(gap_titles(table), scores, query_titles(table), strict=True)
+    of_gap: dict[str, list[tuple[str, Finding]]] = {}
+    for (gap, score, query), each in zip(titles, whole, strict=True):
+        of_gap.setdefault(gap, []).append((f"{score} {query}".strip(), each))
+    return [_gap_line(gap, parts) for gap, parts in of_gap.items()]
+
+
+def _gap_line(gap: str, parts: Sequence[tuple[str, Finding]]) -> str:
+    """``recall gap (exploratory): falls with WEAT 6b -.84 [-.89,-.76]``."""
+    ways: dict[str, list[str]] = {}
+    for name, each in parts:
+        of = each.within
+        way = "rises with" if of.low > 0 else "falls with" if of.high < 0 else "no sign with"
+        if not isfinite(of.r):
+            way = "not measured with"
+        ways.setdefault(way, []).append(f"{name} {estimate(*of.interval)}".replace(" -", " -"))
+    asked = dict.fromkeys(each.verdict for _, each in parts if each.confirmatory)
+    role = f"confirmatory: {', '.join(asked)}" if asked else "exploratory"
+    said = "; ".join(f"{way} {', '.join(scores[:SCORES_SHOWN])}" for way, scores in ways.items())
+    hidden = sum(max(0, len(scores) - SCORES_SHOWN) for scores in ways.values())
+    return f"{gap} ({role}): {said}" + (f"; {hidden} more in correlations.csv" if hidden else "")
+
+
+def _say(lines: Iterable[str], console: Console) -> None:
+    for line in lines:
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
 
 
 def print_words(tables: Tables, console: Console) -> None:
     """The words that were drawn from the task's posts, a line a set; where points have others (of
     other posts, or another seed), each list with how many have it.
     """
-    for line in word_lists(tables.words):
-        console.print(line, soft_wrap=True, highlight=False, markup=False)
+    _say(word_lists(tables.words), console)
 
 
 def word_lists(words: pd.DataFrame) -> list[str]:
@@ -196,37 +201,16 @@ def print_crossed(table: pd.DataFrame, console: Console) -> None:
         "labels by": texts(table, "label_method"),
         "gap": gap_titles(table),
         "score": row_names(table, SCORE),
-        "units": texts(table, "n_units"),
+        "models": texts(table, "n"),
     }
     for title, name in CROSSED.items():
         ends = (numbers(table, f"{name}{end}").tolist() for end in ("", "_low", "_high"))
         columns[title] = list(map(estimate, *ends))
     title = (
-        "embedding crossed with labels: shares of the gap's variance within bases; partial r of"
-        " score and of label dose with the gap"
+        "embedding crossed with labels: shares of the gap's variance within parents; r_rm of score"
+        " and of label dose with the gap"
     )
     print_table(title, as_rows(columns), console, left=("labels by", "gap", "score"))
-
-
-def _notes(found: Finding) -> tuple[str, str]:
-    """What is said below a table: parts that disagree, embeddings that are missing."""
-    missing = found.marks.missing
-    return found.marks.reversal, f"left out: {missing}" if missing else ""
-
-
-def _evidence(found: Finding) -> dict[str, str]:
-    behind, judgement = found.evidence, found.judgement
-    return {
-        "n": str(found.statistics.n),
-        "units": str(behind.n_units),
-        "bases": str(behind.n_bases),
-        "r within bases": estimate(behind.within, behind.within_low, behind.within_high),
-        "p": p_value(behind.within_p),
-        "adjusted": p_value(judgement.p_adjusted),
-        "r": estimate(found.statistics.pearson, behind.r_low, behind.r_high),
-        "right pick": estimate(behind.accuracy, behind.accuracy_low, behind.accuracy_high),
-        "verdict": judgement.told,
-    }
 
 
 def as_rows(columns: dict[str, list[str]]) -> list[dict[str, str]]:

@@ -11,15 +11,15 @@ import pandas as pd
 from analysis.columns import is_blank, numbers, texts, values_of
 from analysis.naming import (
     ALL,
-    PRIMARY,
+    CONFIRMATORY,
     SCORE,
     UTILITY,
+    confirmatory_of,
     gap_titles,
     group_pairs,
     label_told,
     measure_title,
     positive_class,
-    primary_of,
     row_names,
     taggers,
 )
@@ -53,20 +53,21 @@ def print_points(
     tables: Tables,
     console: Console,
     *,
-    primary: Sequence[str] = PRIMARY,
+    confirmatory: Sequence[str] = CONFIRMATORY,
     utility: str = UTILITY,
 ) -> None:
-    """One row per done point: its intrinsic scores, its gaps in the ``primary`` measures with their
-    intervals and the items behind them (n, of the group that has fewer), its ``utility`` over all
-    posts, and how often a prediction flips with a word of a challenge set; one table per embedding,
+    """One row per done point: its intrinsic scores, its gaps in the ``confirmatory`` measures with
+    their intervals and the items behind them (n, of the group that has fewer), its ``utility`` over
+    all posts, and how often a prediction flips with a word of a challenge set; one table per
+    embedding,
     where gaps are of three pairs of groups or more, or largest differences and ratios were asked
     for, one of each below it; failed points last.
     """
     points = with_varied(tables.points, (*MADE_FROM, *HEADINGS, *SETTINGS))
     marks: dict[str, str] = {}
     scores, hidden = _scores(tables.intrinsic, marks)
-    apart = _apart(tables.extrinsic, primary, marks)
-    measures = {} if apart else _gaps(tables.extrinsic, primary, marks)
+    apart = _apart(tables.extrinsic, confirmatory, marks)
+    measures = {} if apart else _gaps(tables.extrinsic, confirmatory, marks)
     measures |= _utility(tables.extrinsic, utility)
     flips = _flips(tables.extrinsic)
     spreads = {what: _spreads(tables.extrinsic, kind, marks) for kind, what in SPREADS.items()}
@@ -74,7 +75,7 @@ def print_points(
     settings = [name for name in (*SETTINGS, *OPTIONS) if _varies(points, name)]
     made_from = [name for name in (*MADE_FROM[1:], *settings, "seed") if name in points]
     done = points["status"] == "done"
-    stamp = ", generated data" if "True" in texts(points, "generated") else ""
+    stamp = ", synthetic data" if "True" in texts(points, "generated") else ""
     for _, block in points[done].groupby([*section, "embedding"], sort=False, dropna=False):
         heading = [f"{name} {_cells(block, name)[0]}" for name in section]
         title = ", ".join([*heading, *texts(block[:1], "embedding")])
@@ -136,7 +137,7 @@ def _mark(reason: str, marks: dict[str, str]) -> str:
 
 
 def _apart(
-    extrinsic: pd.DataFrame, primary: Sequence[str], marks: dict[str, str]
+    extrinsic: pd.DataFrame, confirmatory: Sequence[str], marks: dict[str, str]
 ) -> dict[str, dict[str, dict[str, str]]]:
     """The gaps of each pair of groups for a table of its own, where these are three or more: one
     table would be wider than a screen.
@@ -146,18 +147,21 @@ def _apart(
     names = pairs.unique().tolist()
     if len(names) < TABLES_FROM:
         return {}
-    return {f"gaps, {name}": _gaps(rows[pairs == name], primary, marks) for name in names}
+    return {f"gaps, {name}": _gaps(rows[pairs == name], confirmatory, marks) for name in names}
 
 
 def _gaps(
-    extrinsic: pd.DataFrame, primary: Sequence[str], marks: dict[str, str]
+    extrinsic: pd.DataFrame, confirmatory: Sequence[str], marks: dict[str, str]
 ) -> dict[str, dict[str, str]]:
-    """The gaps in the primary measures, by name and point."""
+    """The gaps in the confirmatory measures, by name and point."""
     if "kind" not in extrinsic:
         return {}
     gaps = extrinsic[extrinsic["kind"] == "gap"]
     gaps = gaps.assign(title=gap_titles(gaps))
-    parts = [gaps[gaps["measure"] == each] for each in primary_of(texts(gaps, "measure"), primary)]
+    parts = [
+        gaps[gaps["measure"] == each]
+        for each in confirmatory_of(texts(gaps, "measure"), confirmatory)
+    ]
     if not parts:
         return {}
     rows = pd.concat(parts)

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 WIDTH = 620
 MOST_LEVELS = 40  # drawn below the curve
-TITLE = "r within bases, 95% interval"
+TITLE = "r_rm, 95% interval"
 
 
 def specification_table(curves: Sequence[Curve]) -> pd.DataFrame:
-    """One row a specification: its task, its rank by r, a level of every choice, r with its
+    """One row a specification: its task, its rank by r_rm, a level of every choice, r_rm with its
     interval, and where the curve under no association lies at that rank (95%).
     """
     rows = [
@@ -39,22 +39,17 @@ def specification_table(curves: Sequence[Curve]) -> pd.DataFrame:
 
 
 def level_table(curves: Sequence[Curve]) -> pd.DataFrame:
-    """One row a level of a choice; the first of each task, choice and level ``all``, has the whole
-    curve: its median with its p, and in ``agree``, ``beyond`` what agrees in sign and what lies
-    beyond chance by itself, each with its p.
+    """One row a level of a choice; the first of each task, choice and level ``all``, is the whole
+    curve, with the permutation ``p`` of its median.
     """
-    tests = ("agree", "agree_p", "beyond", "beyond_p")
     rows = []
     for curve in curves:
-        above = sum(each.r > 0 for each in curve.specifications) / len(curve.specifications)
-        whole = Level(
-            ALL, ALL, len(curve.specifications), curve.median, above, float("nan"), curve.median_p
-        )
-        told = {"agree": curve.agree, "agree_p": curve.agree_p}
-        told |= {"beyond": curve.beyond, "beyond_p": curve.beyond_p}
-        rows.append({"task": curve.task, **whole._asdict(), **told, "left_out": curve.left_out})
+        number = len(curve.specifications)
+        above = sum(each.r_rm > 0 for each in curve.specifications) / number
+        whole = Level(ALL, ALL, number, curve.median, above, float("nan"))
+        rows.append({"task": curve.task, **whole._asdict(), "p": curve.p})
         rows += [{"task": curve.task, **each._asdict()} for each in curve.levels]
-    return pd.DataFrame(rows, columns=["task", *Level._fields, *tests, "left_out"])
+    return pd.DataFrame(rows, columns=["task", *Level._fields, "p"])
 
 
 def write_curves(curves: Sequence[Curve], folder: Path, console: Console) -> list[Path]:
@@ -64,7 +59,7 @@ def write_curves(curves: Sequence[Curve], folder: Path, console: Console) -> lis
     if not curves:
         return []
     for curve in curves:
-        console.print(curve.told(), soft_wrap=True, highlight=False, markup=False)
+        console.print(curve.sentence(), soft_wrap=True, highlight=False, markup=False)
     tables = {
         "specifications": specification_table(curves),
         "specification_levels": level_table(curves),
@@ -90,12 +85,12 @@ def curve_chart(curve: Curve) -> Spec:
     rows = [
         {
             "rank": rank,
-            "r": each.r,
+            "r": each.r_rm,
             "low": each.low if isfinite(each.low) else None,
             "high": each.high if isfinite(each.high) else None,
             "null_low": each.null_low,
             "null_high": each.null_high,
-            "sign": "above 0" if each.r > 0 else "below 0",
+            "sign": "above 0" if each.r_rm > 0 else "below 0",
         }
         for rank, each in enumerate(curve.specifications, 1)
     ]
@@ -151,6 +146,5 @@ def _lower(marks: Sequence[Mapping[str, object]]) -> Spec:
 
 
 def _broken(curve: Curve) -> list[str]:
-    """What the curve says, a sentence or half of one a line, and what is left out."""
-    lines = [line for part in curve.told().split("; ") for line in part.split(". ")]
-    return [*lines, *([f"left out: {curve.left_out}"] if curve.left_out else [])]
+    """What the curve says, a sentence a line."""
+    return curve.sentence().split(". ")

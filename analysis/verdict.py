@@ -1,158 +1,144 @@
-"""Words for an association, by rules that stand beside them."""
+"""A word for a confirmatory slice, and the sentence that says for what it holds."""
 
 from __future__ import annotations
 
-from math import ceil, isfinite, nan, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from math import atanh, ceil, floor, inf, isfinite, log10
+from typing import TYPE_CHECKING
 
-from analysis.elsewhere import elsewhere, told
-from analysis.naming import SMALLEST, counted
-from analysis.shared_error import SharedError
-from analysis.within import FEWEST_FREE, detectable, free_needed
+from analysis.correlation import LEVEL, holm
+from analysis.findings import FEWEST_CONDITIONS
+from analysis.naming import SESOI, counted
 
 if TYPE_CHECKING:
-    from analysis.evidence import Evidence
+    from analysis.correlation import Correlation
+    from analysis.findings import Finding
 
-LEVEL = 0.05
-SUPPORTS, CONTRADICTS, NEGLIGIBLE, CANNOT_TELL = VERDICTS = (
-    "supports",
-    "contradicts",
+POSITIVE, NEGATIVE, NEGLIGIBLE, INCONCLUSIVE = VERDICTS = (
+    "positive",
+    "negative",
     "negligible",
-    "cannot tell",
+    "inconclusive",
 )
-ROLE_PRIMARY, ROLE_EXPLORATORY = "primary", "exploratory"
-OTHERS = """ Beside a verdict stands whether r may be otherwise for
-other bases, of which that takes five clusters, and for other modifications, of which it takes nine
-with what is not modified."""
+THESE, OTHERS, MODELS = "these conditions", "other conditions", "other models"
+FEWEST_DF = 8
+MOST_LOST = 0.1
 RULES = f"""\
-All verdicts are about r within bases: does the gap follow the score when an embedding is modified?
-In a sweep, scores of which less is more biased are turned around; measures of utility are
-exploratory.
-Where words and test items were resampled, they hold for other words and items too.
-supports:     the 95% interval of r within bases lies above 0, and its adjusted p is below {LEVEL}
-contradicts:  the same with the interval below 0
-negligible:   neither; and r within bases, corrected for noise, differs from 0 by less than the
-              smallest correlation of interest ({SMALLEST} where no other is declared) by its 90%
-              interval: two one-sided tests at {LEVEL}. At least half of the variance of either side
-              must be no noise of the choice of words and posts.
-cannot tell:  everything else; how many embeddings would tell stands beside it
-Primary slices are declared by the experiment before it runs; their p is adjusted over them (Holm,
-1979). A slice that is part of a primary one is adjusted over the parts of that one, and never below
-the p of that one; all others over one another. These two are exploratory: what they say is to be
-tried again. Slices with fewer than {FEWEST_FREE} degrees of freedom (units - bases - 1) get no
-verdict and are not counted.{OTHERS}"""
+Verdicts are about r_rm, the repeated-measures correlation of score and gap within parents: among
+models made from the same unmodified one, does the gap rise with the score?
+positive:      p below {LEVEL}, r_rm above 0
+negative:      p below {LEVEL}, r_rm below 0
+negligible:    neither, and |r_rm| is below the smallest correlation of interest ({SESOI} where no
+               other is declared), times the noise ceiling where reliabilities are known, by two
+               one-sided tests at {LEVEL} (its 90% interval)
+inconclusive:  everything else: fewer than {FEWEST_DF} degrees of freedom, more than a tenth of the
+               models lost, a score or gap that is the same in most models or varies by one model
+p is adjusted over the confirmatory slices, those declared before the run (Holm, 1979). Other slices
+are exploratory: they carry r, interval and p of their own, and no verdict. A verdict holds for
+these conditions; for other conditions too where the means of {FEWEST_CONDITIONS} conditions or more
+show it (p adjusted likewise)."""
 
 
-class Judgement(NamedTuple):
-    """The verdict on a slice by ``RULES``, and why.
+def judge(found: Sequence[Finding], sesoi: float = SESOI) -> list[Finding]:
+    """The findings, confirmatory ones with their verdict, scope and sentence, by ``RULES``."""
+    asked = [place for place, each in enumerate(found) if each.confirmatory]
+    tested = [place for place in asked if isfinite(found[place].within.p)]
+    adjusted = dict(zip(tested, holm([found[i].within.p for i in tested]), strict=True))
+    over = [place for place in tested if isfinite(found[place].conditions.p)]
+    wider = [max(found[i].within.p, found[i].conditions.p) for i in over]
+    others = dict(zip(over, holm(wider), strict=True))
+    judged = list(found)
+    for place in asked:
+        each = found[place]._replace(
+            tests=len(tested), p_holm=adjusted.get(place, found[place].within.p)
+        )
+        verdict, scope, why = _verdict(each, others.get(place, inf), sesoi)
+        judged[place] = each._replace(verdict=verdict, scope=scope, why=why)
+    return judged
 
-    ``role``: primary or exploratory; ``family``: how many slices are judged together;
-    ``p_adjusted``: over these; ``detectable``: the smallest |r| that such a slice is told from 0
-    by in about 80% of studies.
+
+def _verdict(found: Finding, p_others: float, sesoi: float) -> tuple[str, str, str]:
+    if refusal := _refusal(found):
+        return INCONCLUSIVE, "", f"{INCONCLUSIVE}: {refusal}"
+    within = found.within
+    if found.p_holm < LEVEL:
+        verdict = POSITIVE if within.r > 0 else NEGATIVE
+        scope = _scope(found, p_others < LEVEL and found.conditions.r * within.r > 0)
+        return verdict, scope, "; ".join([_claim(verdict, scope, found), *_provisos(found)])
+    bound = sesoi * (found.noise_ceiling if isfinite(found.noise_ceiling) else 1.0)
+    if _excluded(within, bound):
+        scope = _scope(found, _excluded(found.conditions, bound))
+        below = f"|r_rm| is below {sesoi:g}"
+        below += " with noise allowed for" if isfinite(found.noise_ceiling) else ""
+        said = f"{NEGLIGIBLE} for {_what(scope, found)}: {below}"
+        return NEGLIGIBLE, scope, "; ".join([said, *_sampled(found)])
+    return INCONCLUSIVE, "", f"{INCONCLUSIVE}: such a study finds |r| from about {found.mde:.2f} on"
+
+
+def _refusal(found: Finding) -> str:
+    """Why a slice can have no verdict; empty where it can."""
+    if found.refused or not isfinite(found.within.r):
+        return found.refused or found.within.reason
+    if found.within.df < FEWEST_DF:
+        of = f" of {counted(found.n_parents, 'parent')}" if found.n_parents else ""
+        need = FEWEST_DF + 1 + max(1, found.n_parents)
+        return f"{counted(found.n, 'model')}{of} are too few; a verdict takes {need}"
+    if found.lost > MOST_LOST * found.planned:
+        return f"{found.lost} of {found.planned} models are lost, more than a tenth"
+    return found.saturated
+
+
+def _excluded(of: Correlation, bound: float) -> bool:
+    """Whether two one-sided tests at .05 put |r| below a bound."""
+    return -bound < of.low_90 and of.high_90 < bound
+
+
+def _scope(found: Finding, wider: bool) -> str:
+    if not found.n_conditions:
+        return MODELS
+    return OTHERS if wider else THESE
+
+
+def _what(scope: str, found: Finding) -> str:
+    if scope == MODELS:
+        return "models like these"
+    these = f"these {counted(found.n_conditions, 'condition')}"
+    return f"{these} and others like them" if scope == OTHERS else these
+
+
+def _claim(verdict: str, scope: str, found: Finding) -> str:
+    said = f"{verdict} for {_what(scope, found)}"
+    if scope != THESE:
+        return said
+    r = found.conditions.r if isfinite(found.conditions.r) else found.within.r
+    return f"{said}; whether others would show it takes about {conditions_needed(r)}"
+
+
+def conditions_needed(r: float) -> int:
+    """About how many conditions show r over conditions in four of five studies: tanh(2.8 / sqrt(n -
+    3)) = |r|, to one significant digit, at least 10 and at most 1,000.
     """
-
-    role: str = ROLE_EXPLORATORY
-    family: int = 0
-    p_adjusted: float = nan
-    detectable: float = nan
-    verdict: str = CANNOT_TELL
-    why: str = ""
-
-    @property
-    def told(self) -> str:
-        """The verdict, in brackets where it is exploratory."""
-        return self.verdict if self.role == ROLE_PRIMARY else f"({self.verdict})"
+    if abs(r) < 0.09:
+        return 1_000
+    n = 3 + (2.8 / atanh(min(abs(r), 0.99))) ** 2
+    step = int(10 ** floor(log10(n)))
+    return max(FEWEST_CONDITIONS, int(ceil(n / step) * step))
 
 
-def judged(
-    found: Evidence,
-    role: str,
-    family: int,
-    p_adjusted: float,
-    *,
-    smallest: float = SMALLEST,
-    refused: str = "",
-) -> Judgement:
-    """The judgement of a slice by ``RULES``; ``refused`` says why there can be no verdict."""
-    reach = detectable(found.free, family, shared=found.shared) if may_claim(found) else nan
-    verdict, why = _verdict(found, family, p_adjusted, reach, smallest)
-    if refused:
-        verdict, why = CANNOT_TELL, refused
-    elif may_claim(found):
-        why += for_these(found)
-    return Judgement(role, family, p_adjusted, reach, verdict, why)
+def _provisos(found: Finding) -> list[str]:
+    """What a claim does not hold for."""
+    said = _sampled(found)
+    if found.n_clusters == 1 < found.n_parents:
+        said.append("all parents share one corpus or seed")
+    within, given = found.within, found.given_utility
+    if within.low_clusters <= 0 <= within.high_clusters:
+        said.append("for other corpora or seeds it may be 0")
+    if given.low <= 0 <= given.high:
+        said.append("given the task's utility it may be 0")
+    return said
 
 
-def may_claim(found: Evidence) -> bool:
-    """Whether a slice has enough units for a verdict."""
-    return found.free >= FEWEST_FREE and isfinite(found.within_p)
-
-
-def for_these(found: Evidence) -> str:
-    """What is to be said of a verdict where words, or test items, were not resampled."""
-    alone = SharedError(found.words_error, found.items_error).not_known
-    return f"; for these {alone} alone" if alone else ""
-
-
-def _verdict(
-    found: Evidence, family: int, p: float, reach: float, smallest: float
-) -> tuple[str, str]:
-    if not may_claim(found):
-        bases = f" of {counted(found.n_bases, 'base')}" if found.n_bases < found.n_units else ""
-        are = "is" if found.n_units == 1 else "are"
-        few = f"{counted(found.n_units, 'embedding')}{bases} {are} too few"
-        return CANNOT_TELL, found.caution or f"{few}; {_enough(found, max(1, family), smallest)}"
-    low, high = found.within_low, found.within_high
-    others = told(elsewhere(found))
-    if low > 0 and p < LEVEL:
-        return SUPPORTS, "; ".join([f"r within bases is above 0 (adjusted p {p:.2g})", *others])
-    if high < 0 and p < LEVEL:
-        return CONTRADICTS, "; ".join([f"r within bases is below 0 (adjusted p {p:.2g})", *others])
-    if -smallest < found.corrected_low and found.corrected_high < smallest:
-        others = told(elsewhere(found, smallest), smallest)
-        below = f"|r|, corrected for noise, is below {smallest:g}"
-        return NEGLIGIBLE, "; ".join([below, *_of_sizes(found), *others])
-    if not (isfinite(low) and isfinite(high)):
-        return CANNOT_TELL, "r within bases has no interval"
-    beyond = low > 0 or high < 0
-    said = f"not beyond chance among {family} slices (adjusted p {p:.2g}); " if beyond else ""
-    said += f"such a study finds |r| from {reach:.2f} on; "
-    return CANNOT_TELL, said + _enough(found, family, smallest)
-
-
-def _of_sizes(found: Evidence) -> list[str]:
-    """Whether a gap of either sign goes with bias of either sign, which r does not see."""
-    r, low, high = found.absolute, found.absolute_low, found.absolute_high
-    if not (low > 0 or high < 0):
-        return []
-    return [f"but |score| and |gap| are associated (r {r:.2f} [{low:.2f}, {high:.2f}])"]
-
-
-def _enough(found: Evidence, family: int, smallest: float) -> str:
-    """How many embeddings would tell: of more seeds, so that bases have as many units as now."""
-    if found.free < 1:
-        return "each base needs modified embeddings"
-    needed = free_needed(smallest, family, found.shared)
-    if not isfinite(needed):
-        of_words = found.words_error > found.shared / sqrt(2)  # more of it than the items' part
-        more = "words" if of_words else "test items"
-        return f"|r| = {smallest:g} takes more {more}, however many the embeddings"
-    times = (needed + 1) / (found.free + 1)
-    number = ceil(times * found.n_units)
-    more = "the seeds" if found.n_bases < found.n_units else "as many"
-    return f"|r| = {smallest:g} takes about {number} embeddings, {times:.1f} times {more}"
-
-
-def over_units(text: str) -> str:
-    """The rules, or a reason, where no bases are named: what is r within bases is r over units."""
-    for within, over in (
-        (
-            "within bases: does the gap follow the score when an embedding is modified?",
-            "over units.",
-        ),
-        ("within bases", "over units"),
-        ("(units - bases - 1)", "(units - 2)"),
-        (OTHERS, ""),
-    ):
-        text = text.replace(within, over)
-    return text
+def _sampled(found: Finding) -> list[str]:
+    sampling = found.within.sampling
+    alone = [name for name in ("words", "items") if not isfinite(getattr(sampling, name))]
+    return [f"for these {' and '.join(alone)}"] if alone else []

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from analysis.correlate import correlate
+from analysis.foreign import Levels
 from analysis.results import Tables, write_tables
 from analysis.studies.correlation import Correlation
 from benchmarks.row import Row
@@ -90,24 +91,31 @@ def made_up_tables(
 
 
 def inference() -> Row:
-    """100 slices of 84 rows in 28 units of 4 bases, every column of ``correlate``."""
+    """100 slices of 84 rows in 28 models of 4 parents, every column of ``correlate``."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"x": rng.normal(size=8_400), "y": rng.normal(size=8_400)})
-    unit = np.arange(8_400) % 28
-    table = table.assign(unit=unit, base=unit % 4, slice=np.repeat(np.arange(100), 84))
+    model = np.arange(8_400) % 28
+    table = table.assign(model=model, parent=model % 4, slice=np.repeat(np.arange(100), 84))
     start = time.perf_counter()
-    correlate(table, x="x", y="y", by=["slice"], cluster=["unit"], base=["base"])
-    what = "100 slices of 84 rows, 28 units of 4 bases, 9,999 permutations"
+    correlate(
+        table,
+        x="x",
+        y="y",
+        by=["slice"],
+        levels=Levels(["model"], ["parent"]),
+        confirmatory=["all"],
+    )
+    what = "100 slices of 84 rows, 28 models of 4 parents, 9,999 permutations"
     return Row(what, time.perf_counter() - start, "s", "<= 30")
 
 
 def many_rows() -> Iterator[Row]:
-    """100,000 rows, each a unit: all there is to say of one slice, and the memory it takes."""
+    """100,000 rows, each a model: all there is to say of one slice, and the memory it takes."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"x": rng.normal(size=100_000), "y": rng.normal(size=100_000)})
     start = time.perf_counter()
     correlate(table, x="x", y="y")
-    yield Row("100,000 rows, each a unit", time.perf_counter() - start, "s", "<= 30")
+    yield Row("100,000 rows, each a model", time.perf_counter() - start, "s", "<= 30")
     tracemalloc.start()
     correlate(table, x="x", y="y")
     peak = tracemalloc.get_traced_memory()[1]

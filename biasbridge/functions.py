@@ -207,25 +207,46 @@ def correlate(
     y: str,
     *,
     by: str | Sequence[str] = (),
+    observation: str | Sequence[str] = (),
+    parent: str | Sequence[str] = (),
+    condition: str | Sequence[str] = (),
     cluster: str | Sequence[str] = (),
-    base: str | Sequence[str] = (),
+    utility: str = "",
+    confirmatory: str | Sequence[str] = (),
     unbiased: float = 0.0,
+    sesoi: float = 0.3,
 ) -> pd.DataFrame:
     """How the columns ``x`` (scores) and ``y`` (gaps) go together: one row a slice of ``by``.
 
-    ``cluster``: the columns that name the unit of each row, such as the embedding; without them
-    each row is one. ``base``: those that name what units descend from. ``unbiased``: the value of
-    ``x`` without bias. ``docs/results.md`` has the columns, ``docs/inference.md`` what a verdict
-    answers.
+    ``observation``: the columns that name one model of a parent; without them each row is one.
+    ``parent``: those that name what it was made from; ``condition``: what was done to it;
+    ``cluster``: what lies above parents (corpus, language), whose parents are averaged for each
+    condition; ``utility``: how well the task is done. ``confirmatory``: the slices declared
+    beforehand, by their values of ``by``, or ``"all"``: they get a verdict, for which ``sesoi`` is
+    the smallest correlation of interest. ``unbiased``: the value of ``x`` without bias.
+    ``docs/results.md`` has the columns, ``docs/inference.md`` what a verdict means.
 
-    Raises ``InputError`` for a column that is not there or holds no numbers.
+    Raises ``InputError`` for a column that is not there or holds no numbers, and for levels that do
+    not nest.
     """
     from analysis.correlate import correlate as findings
-    from analysis.findings import STATISTICS, correlation_table
+    from analysis.findings import RESULT_COLUMNS, correlation_table
+    from analysis.foreign import Levels
 
-    by, units = _names(by), {"cluster": _names(cluster), "base": _names(base)}
-    found = findings(_table(table), x=x, y=y, by=by, **units, unbiased=unbiased)
-    return _with_notes(correlation_table(found, [*by, *STATISTICS]), "reason", "caution")
+    by = _names(by)
+    found = findings(
+        _table(table),
+        x=x,
+        y=y,
+        by=by,
+        levels=Levels(
+            _names(observation), _names(parent), _names(condition), _names(cluster), utility
+        ),
+        confirmatory=_names(confirmatory),
+        unbiased=unbiased,
+        sesoi=sesoi,
+    )
+    return _with_notes(correlation_table(found, [*by, *RESULT_COLUMNS]), "note")
 
 
 def debias(

@@ -34,7 +34,7 @@ hydra:
 SEEDS = 3
 # A verdict takes 8 degrees of freedom (docs/inference.md): one base needs more doses than three
 DOSES = {"loaded": (0.02, 0.05, 0.1, 0.2), "trained": (0.05, 0.1, 0.3)}
-PRIMARY = 2  # measures whose gaps are primary slices: see conf/study/correlation.yaml
+CONFIRMATORY = 2  # measures whose gaps are confirmatory slices: see conf/study/correlation.yaml
 MODIFIED: Settings = {"debias": "attract_repel", "debias.direction": "debias", "debias.dose": 0.1}
 BUILT_IN = 3  # queries asked where there are none of one's own: see conf/intrinsic/weat.yaml
 
@@ -98,14 +98,15 @@ def _reach(data: Data, doses: int) -> str:
     """What the grid can find, as a comment; nothing where there is no gap to correlate with."""
     if "posts" not in data.paths:
         return ""
-    from analysis.within import detectable
+    from analysis.correlation import minimum_detectable
 
-    bases = 1 if "vectors" in data.paths else SEEDS
-    units = bases + SEEDS * doses * 2
+    parents = 1 if "vectors" in data.paths else SEEDS
+    models = parents + SEEDS * doses * 2
     own = [query for query in data.queries if {"X", "Y", "A", "B"} <= query.sets.keys()]
     gaps = 1 if data.pair or not data.groups else len(data.groups)
-    least = detectable(units - bases - 1, PRIMARY * gaps * (len(own) or BUILT_IN))
-    made = f"{units} embeddings of {bases} unmodified"
+    tests = CONFIRMATORY * gaps * (len(own) or BUILT_IN)
+    least = minimum_detectable(models - parents - 1, tests)
+    made = f"{models} embeddings of {parents} unmodified"
     return f": {made}, enough to see |r| of about {least:.2f} (docs/inference.md)"
 
 

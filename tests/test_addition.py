@@ -176,9 +176,9 @@ def test_a_toy_subject_probe_task_and_study_run_and_are_reported(tmp_path: Path)
     assert (found["n"] == 10).all()
     assert (found["pearson"] > 0.5).all(), "the tilt drives both"
     assert "10 of 10 points done" in printed
-    primary = found[found["role"] == "primary"]
-    assert primary[["embedding", "query"]].to_numpy().tolist() == [["all", "weat8"]]
-    assert "the primary slice" in (results / "report.html").read_text(encoding="utf-8")
+    confirmatory = found[found["role"] == "confirmatory"]
+    assert confirmatory[["embedding", "query"]].to_numpy().tolist() == [["all", "weat8"]]
+    assert "the confirmatory slice" in (results / "report.html").read_text(encoding="utf-8")
 
     assert not (results / "probes.parquet").exists()
     printed = train(tmp_path, "study=largest", "probe=halves")

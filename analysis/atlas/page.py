@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from analysis.findings import correlation_table
 from analysis.look import CONFIG
-from analysis.naming import SMALLEST
+from analysis.naming import SESOI
 from analysis.show import estimate, p_value, short
-from analysis.verdict import CANNOT_TELL, CONTRADICTS, NEGLIGIBLE, SUPPORTS, VERDICTS
+from analysis.verdict import INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS
 from files.charts import SCHEMA, Spec
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ HEAD = """\
 # Atlas of published point sets
 
 Published tables in which two measures of bias, or one and what it should depend on, were taken on
-several embeddings or language models, read anew by one protocol: r within bases with its 95%
-interval, p adjusted over the slices of a set (Holm), and the verdict that a study of our own would
-get ([inference.md](../inference.md)). r over rows stands beside it with Fisher's interval, rows
-taken as independent.
+several embeddings or language models, read anew by one protocol: r_rm (within parents, where models
+were made from one another) with its 95% interval, p adjusted over the slices of a set (Holm), and
+the verdict that a study of our own would get ([inference.md](../inference.md)). r over rows, as
+published, stands beside it.
 
 ```bash
 python -m analysis.atlas docs/atlas    # writes README.md, atlas.csv and atlas.svg there
@@ -33,7 +34,7 @@ python -m analysis.atlas docs/atlas    # writes README.md, atlas.csv and atlas.s
 
 {answer}
 
-![r within bases of every slice](atlas.svg)
+![r_rm of every slice](atlas.svg)
 
 ## The sets
 
@@ -50,20 +51,20 @@ over (facts typed from a published table, with its source), else a file in the f
   under which licence, what the authors concluded in our words, what else is to be known;
 * `table`, `address`, `sha256`: the file, where to get it, and which bytes are meant;
 * `x`, `y`: columns and what they measure, in which unit; each x is set against each y;
-* `unit`, `base`: the columns that name one embedding or model, and what it was modified from;
+* `observation`, `parent`, `condition`: the columns that name one embedding or model, what it was
+  made from, and what was done to it;
 * `by`, `keep`: the lists of columns to slice by, and the labels of the rows that are used;
 * `corrections`: rows that are wrong, `where` (columns and patterns of their cells), what their
   cells become (`becomes`), and `why`.
 """
-OVERVIEW = ("set", "units, bases", "slices", *VERDICTS, "r within bases", "said")
+OVERVIEW = ("set", "models, parents", "slices", *VERDICTS, "r_rm", "said")
 COLUMNS = (
-    *("slice", "rows", "units, bases", "r over rows, as if independent"),
-    *("r within bases", "adjusted p", "verdict", "why"),
+    *("slice", "rows", "models, parents", "r over rows"),
+    *("r_rm [95%]", "p (Holm)", "verdict"),
 )
 NUMBERS = (
-    *("n", "pearson", "pearson_low", "pearson_high"),
-    *("n_units", "n_bases", "free", "within", "within_low", "within_high", "within_p"),
-    *("family", "p_adjusted", "detectable", "verdict", "why", "caution"),
+    *("n", "n_parents", "n_conditions", "lost", "r_rm", "low", "high", "p", "p_holm"),
+    *("verdict", "scope", "why", "mde"),
 )
 
 
@@ -84,58 +85,56 @@ def answer(readings: Sequence[Reading]) -> str:
     """What all slices together say, in two sentences."""
     read = [each for each in readings if each.read]
     slices = [one for each in read for one in each.slices]
-    counts = Counter(one.finding.judgement.verdict for one in slices)
-    wide = sum(_holds(one, -SMALLEST) and _holds(one, SMALLEST) for one in slices)
-    units = [one.finding.evidence.n_units for one in slices]
+    counts = Counter(one.finding.verdict for one in slices)
+    wide = sum(_holds(one, -SESOI) and _holds(one, SESOI) for one in slices)
+    models = [one.finding.n for one in slices]
     told = ", ".join(f"{counts[name]} {word}" for name, word in _WORDS.items())
     return (
-        f"**Of {len(slices)} slices of {len(read)} sets {told}.** A slice has {min(units)} to"
-        f" {max(units)} embeddings or models; in {wide} the interval of r within bases holds both"
-        f" {short(-SMALLEST, 1)} and {short(SMALLEST, 1)}: such a study tells neither that there is"
-        " an association nor that there is none."
+        f"**Of {len(slices)} slices of {len(read)} sets {told}.** A slice has {min(models)} to"
+        f" {max(models)} embeddings or models; in {wide} the interval of r_rm holds both"
+        f" {short(-SESOI, 1)} and {short(SESOI, 1)}: such a study can say neither that"
+        " there is a relation nor that there is none."
     )
 
 
 _WORDS = {
-    SUPPORTS: "support an association",
-    CONTRADICTS: "contradict it",
-    NEGLIGIBLE: "find it negligible",
-    CANNOT_TELL: "cannot tell",
+    POSITIVE: "are positive",
+    NEGATIVE: "negative",
+    NEGLIGIBLE: "negligible",
+    INCONCLUSIVE: "inconclusive",
 }
 
 
 def table(readings: Iterable[Reading]) -> pd.DataFrame:
-    """One row a slice: its set, x, y and what it is sliced by, and the columns of
+    """One row a slice: its set, x, y and what it is sliced by, rows and r over them, and columns of
     ``correlations.csv``.
     """
     rows = []
     for each in readings:
         for one in each.slices:
-            found = one.finding
-            told = found.statistics._asdict() | found.evidence._asdict()
-            told |= found.judgement._asdict()
             names = {"set": each.name, "x": one.x, "y": one.y, "by": one.by}
-            numbers = {name: told[name] for name in NUMBERS}
-            rows.append(names | numbers | {"pearson_uncorrected": one.published})
+            found = correlation_table([one.finding], NUMBERS).iloc[0].to_dict()
+            of_rows = {"rows": one.rows, "r_rows": one.r_rows, "r_published": one.published}
+            rows.append(names | of_rows | found)
     return pd.DataFrame(rows)
 
 
 def forest(readings: Iterable[Reading]) -> Spec:
-    """Every slice's r within bases with its interval, a panel a set, as a Vega-Lite
+    """Every slice's r_rm with its interval, a panel a set, as a Vega-Lite
     specification.
     """
     rows = [
         {
             "set": each.of.title,
             "slice": _slice_name(each, one),
-            "r": one.finding.evidence.within,
-            "low": _finite(one.finding.evidence.within_low),
-            "high": _finite(one.finding.evidence.within_high),
-            "verdict": one.finding.judgement.verdict,
+            "r": one.finding.within.r,
+            "low": _finite(one.finding.within.low),
+            "high": _finite(one.finding.within.high),
+            "verdict": one.finding.verdict,
         }
         for each in readings
         for one in each.slices
-        if isfinite(one.finding.evidence.within)
+        if isfinite(one.finding.within.r)
     ]
     return {
         "$schema": SCHEMA,
@@ -157,7 +156,7 @@ def forest(readings: Iterable[Reading]) -> Spec:
 
 def _layers() -> list[Spec]:
     """Rules at 0 and at the smallest correlation of interest, then intervals and values."""
-    x = {"type": "quantitative", "title": "r within bases, 95% interval"}
+    x = {"type": "quantitative", "title": "r_rm, 95% interval"}
     scale = {"domain": [-1, 1]}
     y = {"field": "slice", "type": "nominal", "title": None, "sort": None}
     colours = {"domain": list(VERDICTS), "range": ["#0072B2", "#D55E00", "#009E73", "#666666"]}
@@ -167,7 +166,7 @@ def _layers() -> list[Spec]:
             "mark": {"type": "rule", "color": "#888888", "strokeDash": dash},
             "encoding": {"x": {"datum": at, **x, "scale": scale}},
         }
-        for at, dash in ((0, [1, 0]), (-SMALLEST, [2, 3]), (SMALLEST, [2, 3]))
+        for at, dash in ((0, [1, 0]), (-SESOI, [2, 3]), (SESOI, [2, 3]))
     ]
     bars = {
         "mark": {"type": "rule"},
@@ -195,35 +194,34 @@ def _section(each: Reading) -> str:
     ]
     for correction, units in zip(of.corrections, each.corrected, strict=True):
         cells = " and ".join(f"{name} {cell}" for name, cell in correction.becomes.items())
-        lines.append(f"\nCorrected, {units} units: {cells}. {correction.why}")
+        lines.append(f"\nCorrected, {units} models: {cells}. {correction.why}")
     return "\n".join([*lines, "", _table(COLUMNS, [_row(each, one) for one in each.slices]), ""])
 
 
 def _row(each: Reading, one: Slice) -> Sequence[str]:
-    found, behind, told = one.finding.statistics, one.finding.evidence, one.finding.judgement
-    r = estimate(found.pearson, found.pearson_low, found.pearson_high)
+    found = one.finding
+    r = f"{short(one.r_rows)}"
     return (
         _slice_name(each, one),
-        str(found.n),
-        f"{behind.n_units}, {behind.n_bases if each.of.base else 'not modified'}",
+        str(one.rows),
+        f"{found.n}, {found.n_parents if each.of.parent else 'none named'}",
         r + (f"; as published {short(one.published)}" if isfinite(one.published) else ""),
-        estimate(behind.within, behind.within_low, behind.within_high),
-        p_value(told.p_adjusted) if isfinite(told.p_adjusted) else "",
-        told.verdict,
-        told.why,
+        estimate(*found.within.interval),
+        p_value(found.p_holm) if isfinite(found.p_holm) else "",
+        found.why,
     )
 
 
 def _overview(each: Reading) -> Sequence[str]:
-    counts = Counter(one.finding.judgement.verdict for one in each.slices)
-    behind = [one.finding.evidence for one in each.slices]
-    r = [one.within for one in behind if isfinite(one.within)]
-    units = max(one.n_units for one in behind)
-    bases = max(one.n_bases for one in behind) if each.of.base else "not modified"
+    found = [one.finding for one in each.slices]
+    counts = Counter(one.verdict for one in found)
+    r = [one.within.r for one in found if isfinite(one.within.r)]
+    models = max(one.n for one in found)
+    parents = max(one.n_parents for one in found) if each.of.parent else "none named"
     anchor = "".join(c for c in each.of.title.lower().replace(" ", "-") if c.isalnum() or c in "-_")
     return (
         f"[{each.of.title}](#{anchor})",
-        f"{units}, {bases}",
+        f"{models}, {parents}",
         str(len(each.slices)),
         *(str(counts[verdict]) for verdict in VERDICTS),
         f"{short(min(r))} to {short(max(r))}" if r else "",
@@ -251,8 +249,8 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _holds(one: Slice, value: float) -> bool:
     """Whether the interval holds a value; one that is not known holds any."""
-    behind = one.finding.evidence
-    return not (behind.within_low > value or behind.within_high < value)
+    of = one.finding.within
+    return not (of.low > value or of.high < value)
 
 
 def _finite(value: float) -> float | None:

@@ -51,8 +51,9 @@ class PointSet:
 
     ``table``: a file beside the YAML, or else in the folder that ``BIASBRIDGE_DATA`` names; then
     ``address`` says where it was published and ``sha256`` which bytes are meant. ``x`` and ``y``:
-    columns and what they measure, in which unit; each x is set against each y. ``unit``: the
-    columns that name one embedding or model; ``base``: those that name what it was modified from.
+    columns and what they measure, in which unit; each x is set against each y. ``observation``:
+    the columns that name one embedding or model; ``parent``: those that name what it was made from;
+    ``condition``: those that name what was done to it.
     ``by``: the lists of columns to slice by; ``keep``: columns and the labels of the rows used.
     ``claim``: what the authors concluded, in our words.
     """
@@ -63,18 +64,19 @@ class PointSet:
     table: str
     x: dict[str, str]
     y: dict[str, str]
-    unit: tuple[str, ...]
+    observation: tuple[str, ...]
     claim: str
     address: str = ""
     sha256: str = ""
-    base: tuple[str, ...] = ()
+    parent: tuple[str, ...] = ()
+    condition: tuple[str, ...] = ()
     by: tuple[tuple[str, ...], ...] = ((),)
     keep: dict[str, list[str]] = field(default_factory=dict)
     corrections: tuple[Correction, ...] = ()
     note: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("title", "source", "licence", "table", "x", "y", "unit", "claim", "by"):
+        for name in ("title", "source", "licence", "table", "x", "y", "observation", "claim", "by"):
             if not getattr(self, name):
                 raise InputError(f"{name} is empty; say it")
 
@@ -95,7 +97,15 @@ class PointSet:
             )
         table = read_table(path)
         cells = [name for each in self.corrections for name in (*each.where, *each.becomes)]
-        named = (*self.x, *self.y, *self.unit, *self.base, *self.keep, *cells)
+        named = (
+            *self.x,
+            *self.y,
+            *self.observation,
+            *self.parent,
+            *self.condition,
+            *self.keep,
+            *cells,
+        )
         require_columns(table, (*named, *(name for by in self.by for name in by)), str(path))
         kept: Truths = np.ones(len(table), dtype=bool)
         for name, allowed in self.keep.items():
@@ -105,7 +115,7 @@ class PointSet:
         return table[kept].reset_index(drop=True)
 
     def corrected(self, table: pd.DataFrame) -> tuple[pd.DataFrame, list[int]]:
-        """The table with its corrections, and how many units each of these changed. Raises
+        """The table with its corrections, and how many models each of these changed. Raises
         ``InputError`` for a correction that changes nothing.
         """
         mended, changed = table.copy(), []
@@ -117,7 +127,7 @@ class PointSet:
             for name, value in each.becomes.items():
                 other |= np.array(labels(table, name, empty="")) != value
                 mended.loc[rows, name] = value
-            columns = [labels(table[rows & other], name) for name in self.unit]
+            columns = [labels(table[rows & other], name) for name in self.observation]
             changed.append(len(set(zip(*columns, strict=True))))
             if not changed[-1]:
                 raise InputError(f"the correction of {each.where} changes nothing; remove it")

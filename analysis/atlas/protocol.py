@@ -1,5 +1,5 @@
-"""The one protocol: every slice of a point set with r over rows, r within bases, its interval and
-the verdict that a study of our own would get.
+"""The one protocol: every slice of a point set with r over rows, r_rm, its interval and the verdict
+that a study of our own would get.
 """
 
 from __future__ import annotations
@@ -9,9 +9,15 @@ from math import isclose, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from analysis.atlas.point_set import PointSet, read_point_set
+from analysis.columns import labels, numbers
 from analysis.correlate import correlate
-from analysis.judging import judge
+from analysis.foreign import Levels
+from analysis.naming import ALL
+from analysis.rows import both_finite
+from analysis.verdict import judge
 from files import InputError
 
 if TYPE_CHECKING:
@@ -19,24 +25,25 @@ if TYPE_CHECKING:
 
     from analysis.findings import Finding
 
-X, Y = "x", "y"
-
 
 class Slice(NamedTuple):
     """What is found of a slice: ``x``, ``y`` are columns, ``by`` the cells that it is sliced by,
-    ``published``: r over rows without the corrections where they change it, else NaN.
+    ``rows``: how many, ``r_rows``: Pearson's r over all of them, ``published``: that without the
+    corrections where they change it, else NaN.
     """
 
     x: str
     y: str
     by: str
     finding: Finding
+    rows: int = 0
+    r_rows: float = nan
     published: float = nan
 
 
 class Reading(NamedTuple):
     """A point set as it was read: its YAML, its slices (none where the table is not at hand), and
-    how many units each correction changed.
+    how many models each correction changed.
     """
 
     name: str
@@ -61,7 +68,7 @@ def read_atlas(folder: Path) -> list[Reading]:
 
 
 def read_one(path: Path) -> Reading:
-    """A point set and what is found of it; all its slices are one family of primary ones."""
+    """A point set and what is found of it; all its slices are confirmatory."""
     of = read_point_set(path)
     table = of.path(path.parent)
     if table is None:
@@ -78,26 +85,39 @@ def read_one(path: Path) -> Reading:
 
 
 def _slices(of: PointSet, table: pd.DataFrame) -> list[Slice]:
+    levels = Levels(of.observation, of.parent, of.condition)
     return [
-        Slice(x, y, ", ".join(f"{name} {cell}" for name, cell in each.names.items()), each)
+        Slice(x, y, _cells(each), each, *_over_rows(table, x, y, each))
         for by in of.by
         for x in of.x
         for y in of.y
-        for each in correlate(table, x=x, y=y, by=by, cluster=of.unit, base=of.base)
+        for each in correlate(table, x=x, y=y, by=by, levels=levels, confirmatory=[ALL])
     ]
+
+
+def _cells(found: Finding) -> str:
+    return ", ".join(f"{name} {cell}" for name, cell in found.names.items())
+
+
+def _over_rows(table: pd.DataFrame, x: str, y: str, found: Finding) -> tuple[int, float]:
+    """How many rows of a slice have both, and Pearson's r over them."""
+    kept = np.ones(len(table), dtype=bool)
+    for name, cell in found.names.items():
+        kept &= np.array(labels(table, name)) == cell
+    first, second = numbers(table[kept], x), numbers(table[kept], y)
+    known = both_finite(first, second)
+    if known.sum() < 3 or not (np.ptp(first[known]) and np.ptp(second[known])):
+        return int(known.sum()), nan
+    return int(known.sum()), float(np.corrcoef(first[known], second[known])[0, 1])
 
 
 def _judged(slices: Sequence[Slice]) -> list[Slice]:
-    findings = [
-        each.finding._replace(names={X: each.x, Y: each.y, "by": each.by}) for each in slices
-    ]
-    judged = judge(findings, [()] * len(findings))
+    judged = judge([each.finding for each in slices])
     return [each._replace(finding=told) for each, told in zip(slices, judged, strict=True)]
 
 
 def _with_published(corrected: Sequence[Slice], published: Sequence[Slice]) -> Iterator[Slice]:
-    before = {each[:3]: each.finding.statistics.pearson for each in published}
+    before = {each[:3]: each.r_rows for each in published}
     for each in corrected:
         r = before.get(each[:3], nan)
-        same = isclose(r, each.finding.statistics.pearson, abs_tol=1e-12)
-        yield each if same else each._replace(published=r)
+        yield each if isclose(r, each.r_rows, abs_tol=1e-12) else each._replace(published=r)

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not found:
         raise InputError(f"{folder}: nothing was modified, or no unmodified embedding is there")
     console = Console(soft_wrap=True)
-    path = write_effects(found, study.primary, given.out or folder / TABLE, console)
+    path = write_effects(found, study.confirmatory, given.out or folder / TABLE, console)
     console.print(str(path), highlight=False)
     return 0
 

@@ -12,12 +12,12 @@ from analysis.columns import numbers, text_rows, texts
 from analysis.effects.estimate import FEWEST_CLUSTERS, OUTCOME, SHARED, Effect
 from analysis.naming import (
     ALL,
-    ARM,
+    CONDITION,
+    CONTROL,
     ORIGINAL,
-    UNMODIFIED,
+    confirmatory_of,
     gap_titles,
     measure_title,
-    primary_of,
     query_titles,
     row_names,
 )
@@ -30,29 +30,29 @@ if TYPE_CHECKING:
 
 TABLE = "effects.csv"
 SIDES = {"score": "scores", "gap": "gaps"}
-TITLE = "what each modification did: mean over bases, less the unmodified embedding"
+TITLE = "what each condition did: mean over parents, less the unmodified embedding"
 
 
 def effect_table(found: Sequence[Effect]) -> pd.DataFrame:
     """One row an effect."""
     rows = [{**each.names, **each._asdict()} for each in found]
-    return pd.DataFrame(rows, columns=[*SHARED, *OUTCOME, *ARM, *Effect._fields[1:]])
+    return pd.DataFrame(rows, columns=[*SHARED, *OUTCOME, *CONDITION, *Effect._fields[1:]])
 
 
-def arm_table(found: Sequence[Effect], primary: Sequence[str]) -> pd.DataFrame:
-    """One row a modification at its largest dose, all cells text, as a reader is shown it: on how
-    many bases, and how far it moved the gaps in the ``primary`` measures, the utility and the first
-    scores over all embeddings, with 95% intervals. Where posts to learn from were changed too,
-    those are meant that were not.
+def condition_table(found: Sequence[Effect], confirmatory: Sequence[str]) -> pd.DataFrame:
+    """One row a condition at its largest dose, all cells text, as a reader is shown it: on how many
+    parents, and how far it moved the gaps in the ``confirmatory`` measures, the utility and the
+    first scores over all embeddings, with 95% intervals. Where posts to learn from were changed
+    too, those are meant that were not.
     """
     table = effect_table(found)
     if table.empty:
         return table[[]]
     whole = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
-    table = table[whole & table["label_method"].isin(["", UNMODIFIED])]
+    table = table[whole & table["label_method"].isin(["", CONTROL])]
     dose = pd.Series(numbers(table, "dose"), table.index)
-    table = table[dose == dose.groupby([table[name] for name in ARM[:-1]]).transform("max")]
-    table = pd.concat([_titled(table, side, primary) for side in ("score", "gap", "utility")])
+    table = table[dose == dose.groupby([table[name] for name in CONDITION[:-1]]).transform("max")]
+    table = pd.concat([_titled(table, side, confirmatory) for side in ("score", "gap", "utility")])
     digits = [2 if side == "score" else 3 for side in texts(table, "side")]
     parts = (numbers(table, name).tolist() for name in ("change", "low", "high"))
     vary = [name for name in SHARED if len({*texts(table, name)} - {""}) > 1]
@@ -61,14 +61,18 @@ def arm_table(found: Sequence[Effect], primary: Sequence[str]) -> pd.DataFrame:
         of=row_names(table, vary) if vary else "",
     )
     plain = ("method", "direction", "dose")
-    arm = [name for name in ARM if name in plain or len({*texts(table, name)}) > 1]
-    bases = told.groupby(arm, sort=False)["n_bases"].max().astype(str).rename("bases").to_frame()
+    condition = [name for name in CONDITION if name in plain or len({*texts(table, name)}) > 1]
+    parents = told.groupby(condition, sort=False)["n_parents"].max().astype(str)
     of_score = told["side"] == "score"
-    scores = _wide(told[of_score], arm)
-    rest = _wide(told[~of_score], ["of", *arm])
-    wide = (rest.reset_index("of") if len(rest) else scores[[]]).join(bases).join(scores)
+    scores = _wide(told[of_score], condition)
+    rest = _wide(told[~of_score], ["of", *condition])
+    wide = (
+        (rest.reset_index("of") if len(rest) else scores[[]])
+        .join(parents.rename("parents").to_frame())
+        .join(scores)
+    )
     titles = [*rest, *scores]
-    shown = wide.reset_index().reindex(columns=["of", *arm, "bases", *titles])
+    shown = wide.reset_index().reindex(columns=["of", *condition, "parents", *titles])
     shown = shown.drop(columns=[] if any(texts(shown, "of")) else "of")
     return shown.fillna(NOTHING)
 
@@ -79,11 +83,11 @@ def _wide(table: pd.DataFrame, index: Sequence[str]) -> pd.DataFrame:
     return table.pivot_table("cell", index, "title", "first", sort=False).reindex(columns=names)
 
 
-def _titled(table: pd.DataFrame, side: str, primary: Sequence[str]) -> pd.DataFrame:
+def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.DataFrame:
     """The rows about a side, with the ``title`` of their outcome."""
     table = table[table["side"] == side]
     if side == "gap":
-        table = table[table["measure"].isin(primary_of(texts(table, "measure"), primary))]
+        table = table[table["measure"].isin(confirmatory_of(texts(table, "measure"), confirmatory))]
         return table.assign(title=gap_titles(table))
     if side == "utility":
         return table.assign(title=[measure_title(each) for each in texts(table, "measure")])
@@ -97,53 +101,53 @@ def _score_titles(table: pd.DataFrame) -> list[str]:
     return [" ".join(each) if several else each[1] for each in names]
 
 
-def alone_told(found: Sequence[Effect]) -> str:
-    """What is to be said of intervals, of those that are shown, that answer for other items alone,
-    or for other trainings alone.
+def generalises_to(found: Sequence[Effect]) -> str:
+    """What intervals, of those that are shown, do not generalise to: other trainings, or other
+    items.
     """
     shown = [
-        (SIDES.get(each.names["side"], measure_title(each.names["measure"])), each.answers_for)
+        (SIDES.get(each.names["side"], measure_title(each.names["measure"])), each.generalises_to)
         for each in found
         if (each.embedding, each.against) == (ALL, ORIGINAL)
     ]
     few = f"where there are fewer than {FEWEST_CLUSTERS} independent seeds or corpora"
     told = []
     for alone, answer in (
-        ("items", f"other test items (words) alone, not for other trainings, {few}"),
-        ("bases", "other trainings alone, not for other test items (words)"),
+        ("items", f"other items (words), not to other trainings, {few}"),
+        ("parents", "other trainings, not to other items (words)"),
     ):
         if names := dict.fromkeys(name for name, of in shown if of == alone):
-            told.append(f"intervals of {' and '.join(names)} answer for {answer}")
+            told.append(f"intervals of {' and '.join(names)} generalise to {answer}")
     return "; ".join(told)
 
 
 def means_over(found: Sequence[Effect]) -> str:
     """What is to be said where unmodified embeddings differ in more than algorithm and seed."""
-    bases = [name for name in dict.fromkeys(each.embedding for each in found) if name != ALL]
-    if not any(" " in name for name in bases):
+    parents = [name for name in dict.fromkeys(each.embedding for each in found) if name != ALL]
+    if not any(" " in name for name in parents):
         return ""
-    return f"these are means over {'; '.join(bases)}; each by itself in {TABLE}"
+    return f"these are means over {'; '.join(parents)}; each by itself in {TABLE}"
 
 
 def write_effects(
-    found: Sequence[Effect], primary: Sequence[str], path: Path, console: Console
+    found: Sequence[Effect], confirmatory: Sequence[str], path: Path, console: Console
 ) -> Path:
     """Print what the largest doses did, and what of the scores is not shown, and write every
     effect; the path.
     """
-    shown = arm_table(found, primary)
+    shown = condition_table(found, confirmatory)
     names = [str(name) for name in shown]
     rows = [dict(zip(names, row, strict=True)) for row in text_rows(shown, names)]
     generated = any(each.names["generated"] == "True" for each in found)
-    stamp = ", generated data" if generated else ""
+    stamp = ", synthetic data" if generated else ""
     if rows:
-        print_table(TITLE + stamp, rows, console, left=("of", *ARM[:-1]))
+        print_table(TITLE + stamp, rows, console, left=("of", *CONDITION[:-1]))
         table = effect_table(found)
         scores = list(dict.fromkeys(_score_titles(table[table["side"] == "score"])))
         if hidden := scores[SCORES_SHOWN:]:
             told = f"not shown, but in {path.name}: {', '.join(hidden)}"
             console.print(told, soft_wrap=True, highlight=False, markup=False)
-        for note in filter(None, (alone_told(found), means_over(found))):
+        for note in filter(None, (generalises_to(found), means_over(found))):
             console.print(note, soft_wrap=True, highlight=False, markup=False)
     with atomic_path(path) as work:
         write_csv(effect_table(found), work)

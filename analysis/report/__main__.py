@@ -33,15 +33,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     folder: Path = given.results
     figures = (given.out.parent if given.out else folder) / "figures"
-    tables = read_tables(folder)
-    joined = join_points(tables)
-    study = Correlation.of(folder)
+    tables, study = read_tables(folder), Correlation.of(folder)
+    joined = join_points(tables, study.utility)
     found = correlate_slices(joined, study.declared)
-    curves = specification_curves(joined)
+    curves = specification_curves(joined, found)
     aligned = alignments(joined)
     for path in [
         *study.report(folder, tables, joined, found, curves, aligned, given.out),
-        *draw_figures(joined, figures, primary=study.primary, console=Console()),
+        *draw_figures(joined, figures, confirmatory=study.confirmatory, console=Console()),
         *draw_curves(curves, figures),
     ]:
         print(path)

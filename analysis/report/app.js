@@ -1,8 +1,8 @@
 // The page: menus, figures, tables. All data stand in the page; nothing is asked of a network.
 const D = JSON.parse(document.getElementById("data").textContent);
-const ALL = "all", UNMODIFIED = "unmodified";
-const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "convention", "part", "measure", "subset", "privileged", "unprivileged", "status", "error", "verdict", "why", "reversal", "reason", "point", "other words", "groups", "by group"]);
-const LONG = new Set(["why", "reversal", "reason", "error", "by group"]);
+const ALL = "all", ORIGINAL = "unmodified";
+const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "convention", "part", "measure", "subset", "privileged", "unprivileged", "status", "error", "verdict", "why", "scope", "most_influential", "note", "reason", "point", "score", "other words", "groups", "by group"]);
+const LONG = new Set(["verdict", "why", "note", "reason", "error", "by group"]);
 const element = (tag, attributes = {}, ...children) => {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -11,6 +11,7 @@ const element = (tag, attributes = {}, ...children) => {
 };
 const number = (value, digits = 3) => (value === null || value === undefined ? "" : typeof value === "boolean" || Number.isInteger(value) ? String(value) : Math.abs(value) < 0.001 ? value.toExponential(1) : value.toFixed(digits));
 const interval = (low, high) => (low === null || high === null || low === undefined ? "none" : `[${number(low)}, ${number(high)}]`);
+const worded = (name) => name.replaceAll("_", " ").replace("r rm", "r_rm");
 const distinct = (values) => [...new Set(values)];
 const expand = (columns) => {
   const names = Object.keys(columns);
@@ -18,12 +19,14 @@ const expand = (columns) => {
 };
 
 const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-const estimate = (value, low, high) => (value === null || value === undefined ? "" : `${value.toFixed(2)} ${low === null || low === undefined ? "" : `[${low.toFixed(2)},\u00a0${high.toFixed(2)}]`}`);
+// As on the terminal: .31 [-.09,.62].
+const short = (value) => value.toFixed(2).replace(/^-(?=0\.00$)/, "").replace(/^(-?)0\./, "$1.");
+const estimate = (value, low, high) => (value === null || value === undefined ? "" : `${short(value)}${low === null || low === undefined ? "" : `\u00a0[${short(low)},${short(high)}]`}`);
 const rows = expand(D.rows).map((row) => {
   const point = D.points[row.p];
   return {
     ...point, ...row,
-    method_name: point.method === "none" ? UNMODIFIED : point.method,
+    method_name: point.method === "none" ? ORIGINAL : point.method,
     direction: point.direction || "-",
     x_interval: interval(row.x_low, row.x_high), y_interval: interval(row.y_low, row.y_high),
   };
@@ -31,7 +34,7 @@ const rows = expand(D.rows).map((row) => {
 // What was measured at a point, with what the point is.
 const measured = (columns) => expand(columns).map((row) => ({
   ...D.points[row.p], ...row, items: row.support, "by group": row.by_group,
-  method_name: D.points[row.p].method === "none" ? UNMODIFIED : D.points[row.p].method,
+  method_name: D.points[row.p].method === "none" ? ORIGINAL : D.points[row.p].method,
   "value, 95% interval": estimate(row.value, row.low, row.high),
 }));
 const MADE = ["embedding", "method", "direction", "dose", "seed"];
@@ -52,13 +55,13 @@ function table(records, names, caption, { save = "", scroll = false, cards = fal
       return (p < q ? -1 : p > q ? 1 : 0) * (order.up ? 1 : -1);
     });
     body.replaceChildren(...sorted.map((record) => element("tr", {}, ...names.map((name) => {
-      const cell = element("td", { "data-name": name.replaceAll("_", " "), class: (TEXT.has(name) ? "text" : "") + (LONG.has(name) ? " long" : "") }, TEXT.has(name) || typeof record[name] === "string" ? record[name] ?? "" : number(record[name]));
-      if (name === "verdict") cell.classList.add({ supports: "yes", contradicts: "no" }[record[name]] ?? "soft");
+      const cell = element("td", { "data-name": worded(name), class: (TEXT.has(name) ? "text" : "") + (LONG.has(name) ? " long" : "") }, TEXT.has(name) || typeof record[name] === "string" ? record[name] ?? "" : number(record[name]));
+      if (name === "verdict") cell.classList.add({ positive: "yes", negative: "no" }[/^\w*/.exec(record[name])[0]] ?? "soft");
       return cell;
     }))));
   };
   for (const name of names) {
-    const button = element("button", { type: "button" }, name.replaceAll("_", " "));
+    const button = element("button", { type: "button" }, worded(name));
     const heading = element("th", { scope: "col", class: TEXT.has(name) ? "text" : "", "aria-sort": "none" }, button);
     button.addEventListener("click", () => {
       order = { name, up: order.name === name ? !order.up : true };
@@ -88,7 +91,7 @@ for (const [name, all] of rows.length ? menus : []) {
   const found = distinct(rows.map((row) => row[name])).filter((value) => value !== undefined);
   if (!found.length) continue;
   const options = all ? [ALL, ...found] : found;
-  chosen[name] = name === "query" ? found[0] : name === "gap" ? D.primary[0] : options[0];
+  chosen[name] = name === "query" ? found[0] : name === "gap" ? D.confirmatory[0] : options[0];
   const select = element("select", { id: `menu-${name}` }, ...options.map((value) => element("option", { value }, value)));
   select.value = chosen[name];
   document.getElementById("menus").append(element("label", {}, name === "method_name" ? "method" : name, select));
@@ -110,8 +113,7 @@ async function takeApart() { // scores of two metrics share no axis, and gaps of
   const panels = { rows: rows.filter(alike) };
   const whole = D.correlations.filter((row) => alike(row) && row.method === ALL && row.query !== ALL);
   const forest = [...whole.filter((row) => row.embedding !== ALL), ...whole.filter((row) => kinds.forest.length > 1 && row.embedding === ALL)]
-    .map((row) => ({ slice: sliced(row, [...several, "embedding", "query", "gap"]), kind: row.embedding === ALL ? "together" : "slice", ...r(row) }))
-    .concat(pooled.filter(alike).map((row) => ({ ...row, slice: sliced({ ...row, embedding: "random effects" }, [...several, "embedding", "query", "gap"]), kind: "pooled" })))
+    .map((row) => ({ slice: sliced(row, [...several, "embedding", "query", "gap"]), kind: row.embedding === ALL ? "together" : "each embedding", ...r(row) }))
     .filter((row) => row.r !== null);
   for (const [id, data] of Object.entries({ by_query: panels, by_method: panels, by_embedding: panels, forest: { forest } })) {
     apart[id]?.finalize();
@@ -130,32 +132,32 @@ function select(brush) {
 }
 
 const curves = expand(D.curves);
-const verdicts = D.correlations.filter((row) => row.role === "primary");
-const pooled = D.pooled.filter((row) => row.r !== null);
-const kinds = { primary: distinct(verdicts.map((row) => row.verdict)), forest: ["slice", ...(distinct(D.points.map((row) => row.embedding)).length > 1 ? ["together"] : []), ...(pooled.length ? ["pooled"] : [])] };
-const specs = figures(D.look, UNMODIFIED, rows, curves, kinds, D.smallest);
+const verdicts = D.correlations.filter((row) => row.verdict); // exploratory slices have none
+const kinds = { confirmatory: distinct(verdicts.map((row) => row.verdict)), forest: ["each embedding", ...(distinct(D.points.map((row) => row.embedding)).length > 1 ? ["together"] : [])] };
+const specs = figures(D.look, ORIGINAL, rows, curves, kinds, D.sesoi);
 const quiet = { actions: false, logLevel: 1, renderer: rows.length > 3000 ? "canvas" : "svg" };
 async function draw(id, data = {}) {
   const spec = structuredClone(specs[id]);
   if (id in LABELS) data = { [id]: labelled(id, spec, data[id]) };
-  if (data.shown?.[0]?.turned || data.rows?.[0]?.turned) turn(spec);
+  if (data.shown?.[0]?.reverse_scored || data.rows?.[0]?.reverse_scored) reverse(spec);
   for (const layer of [spec, ...(spec.layer ?? [])]) if (layer.data?.name in data) layer.data = { name: layer.data.name, values: data[layer.data.name] };
   return window.vegaEmbed(`#${id}`, spec, quiet);
 }
 
 // The answer first.
-const brief = ["query", "gap", "verdict", "r within bases, 95% interval", "embedding runs", "bases", "p, adjusted", "r of all, 95% interval", "right picks, 95% interval"];
-for (const row of verdicts) Object.assign(row, {
-  "r within bases, 95% interval": estimate(row.within, row.within_low, row.within_high), "embedding runs": row.n_units, bases: row.n_bases,
-  "p, adjusted": row.p_adjusted, "r of all, 95% interval": estimate(row.pearson, row.r_low, row.r_high),
-  "right picks, 95% interval": estimate(row.accuracy, row.accuracy_low, row.accuracy_high),
-});
+const brief = ["score", "gap", "models / parents / conditions", "r_rm [95%]", "p (Holm)", "given condition", "given utility", "lost", "verdict"];
+const confirmatory = verdicts.map((row) => ({
+  ...row, score: row.query, "models / parents / conditions": [row.n, row.n_parents, row.n_conditions || "-"].join(" / "),
+  "r_rm [95%]": estimate(row.r_rm, row.low, row.high), "p (Holm)": row.p_holm,
+  "given condition": estimate(row.r_given_condition, row.low_given_condition, row.high_given_condition),
+  "given utility": estimate(row.r_given_utility, row.low_given_utility, row.high_given_utility), verdict: row.why,
+}));
 const vary = ["task", "metric", "embedding", "method"].filter((name) => distinct(verdicts.map((row) => row[name])).length > 1);
 const sliced = (row, names) => names.map((name) => row[name]).join(", ");
 const titled = (row) => sliced(row, [...vary, "query", "gap"]);
-const r = (row) => ({ r: row.within, low: row.within_low, high: row.within_high, n_units: row.n_units });
+const r = (row) => ({ r: row.r_rm, low: row.low, high: row.high, n: row.n });
 const gaps = measured(D.gaps);
-const titles = [...D.primary, ...distinct(gaps.map((row) => row.gap)).filter((name) => !D.primary.includes(name))];
+const titles = [...D.confirmatory, ...distinct(gaps.map((row) => row.gap)).filter((name) => !D.confirmatory.includes(name))];
 gaps.sort((a, b) => titles.indexOf(a.gap) - titles.indexOf(b.gap));
 
 // Vega cannot draw nothing: a figure without rows goes.
@@ -164,16 +166,11 @@ async function drawn(id, data) {
   else document.getElementById(id).closest("figure").remove();
 }
 if (rows.length) {
-  document.getElementById("verdicts").append(table(verdicts, [...vary, ...brief],
-    "The slices that were declared before the run. r within bases: does the gap follow the score when an embedding is modified; r of all: over all rows; right picks: of two embeddings, how often the one with the less biased score has the smaller gap (0.5: useless), of these words and test items; their intervals take 5 independent corpora (seeds, where corpora are generated)", { cards: true }),
-    ...distinct(verdicts.map((row) => row.why)).filter(Boolean).map((why) => { // told once for all slices that share it
-      const share = verdicts.filter((row) => row.why === why);
-      const who = share.length > 3 ? `${share.length} of ${counted(verdicts.length, "slice")}` : share.map(titled).join("; ");
-      return element("p", { class: "reason" }, `${who}: ${why}`);
-    }));
-  await drawn("primary", { primary: verdicts.map((row) => ({ slice: titled(row), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null) });
+  document.getElementById("verdicts").append(table(confirmatory, [...vary, ...brief],
+    "The confirmatory slices, declared before the run. Given condition: r_rm beyond what a condition does to score and gap; given utility: with the task's own performance partialled out; lost: models without a score or a gap", { cards: true }));
+  await drawn("confirmatory", { confirmatory: verdicts.map((row) => ({ slice: titled(row), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null) });
 } else {
-  const left = gaps.filter((row) => row.value !== null && D.primary.includes(row.gap)).map((row) => ({ ...row, made: ["embedding", "method_name", ...MADE.slice(2)].map((name) => row[name]).filter((value) => value !== "" && value !== null).join(", ") }));
+  const left = gaps.filter((row) => row.value !== null && D.confirmatory.includes(row.gap)).map((row) => ({ ...row, made: ["embedding", "method_name", ...MADE.slice(2)].map((name) => row[name]).filter((value) => value !== "" && value !== null).join(", ") }));
   await drawn("gaps", { gaps: left });
 }
 window.report = { rows, shown, chosen };
@@ -182,9 +179,7 @@ window.reportReady = performance.now();
 
 if (rows.length) {
   await takeApart();
-  if (pooled.length) document.getElementById("pooled").append(table(D.pooled, ["task", "metric", "query", "gap", "m", "r", "low", "high", "tau2", "i2", "q_p", "reason"],
-    "Random effects over m embeddings, from 4 on: mean r with its 95% interval; tau2, the variance of z between embeddings; i2, the share of their differences that is beyond their errors; q_p, the p of none", { cards: true }));
-  document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}).filter((name) => !brief.includes(name) || ["query", "gap", "verdict"].includes(name)), "Correlations of every slice", { save: "correlations.csv", scroll: true }));
+  document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}), "Correlations of every slice; those without a verdict are exploratory", { save: "correlations.csv", scroll: true }));
 }
 document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MADE.slice(1), "groups", "by group", "reason"],
   "The gap of every embedding; items: those behind it, in the group that has fewer", { save: "gaps.csv", scroll: true }));
@@ -192,23 +187,23 @@ const further = measured(D.further);
 if (further.length) document.getElementById("t-further").append(table(further, ["embedding", "measure", "value, 95% interval", "items", ...MADE.slice(1), "groups", "reason"],
   "Measures besides the gaps; items: those behind each, of flips frames", { save: "further.csv", scroll: true }));
 if (D.specifications.length) {
-  const choices = Object.keys(D.specifications[0]).filter((name) => !["task", "rank", "n_units", "r", "low", "high", "null_low", "null_high"].includes(name));
-  const specifications = D.specifications.map((row) => ({ ...row, levels: choices.map((name) => row[name]).filter(Boolean).join(", ") }));
+  const choices = Object.keys(D.specifications[0]).filter((name) => !["task", "rank", "n", "r_rm", "low", "high", "null_low", "null_high"].includes(name));
+  const specifications = D.specifications.map((row) => ({ ...row, r: row.r_rm, levels: choices.map((name) => row[name]).filter(Boolean).join(", ") }));
   document.getElementById("specifications-told").append(...D.specifications_told.map((text) => element("p", {}, text)));
   await draw("specifications", { specifications });
   document.getElementById("t-specifications").append(table(D.specifications, Object.keys(D.specifications[0]), "Specifications", { save: "specifications.csv", scroll: true }));
 }
 if (D.alignments.length) {
   const aligned = D.alignments.map((row) => ({
-    ...row, "other words": row.other === ALL ? "all other queries" : row.other, embeddings: row.n_units, bases: row.n_bases,
-    "r, task's words": row.r_aligned.toFixed(2), "r, other words": row.r_other.toFixed(2), "difference, 95% interval": estimate(row.difference, row.low, row.high),
+    ...row, "other words": row.other === ALL ? "all other queries" : row.other, models: row.n, parents: row.n_parents,
+    "r_rm, task's words": short(row.r_aligned), "r_rm, other words": short(row.r_other), "difference, 95% interval": estimate(row.difference, row.low, row.high),
   }));
   const named = ["task", "metric", "classifier", "gap"].filter((name) => name === "gap" || distinct(aligned.map((row) => row[name])).length > 1);
-  document.getElementById("t-alignment").append(table(aligned, [...named, "other words", "embeddings", "bases", "r, task's words", "r, other words", "difference, 95% interval"],
-    "r within bases of scores that ask about the task's words less r of others, from 8 degrees of freedom on; all other queries: less the mean of their r", { save: "alignment.csv", cards: true }));
+  document.getElementById("t-alignment").append(table(aligned, [...named, "other words", "models", "parents", "r_rm, task's words", "r_rm, other words", "difference, 95% interval"],
+    "r_rm of scores that ask about the task's words less r_rm of others, from 8 degrees of freedom on; all other queries: less the mean of their r_rm", { save: "alignment.csv", cards: true }));
 }
 if (D.effects.length) document.getElementById("t-effects").append(table(D.effects, Object.keys(D.effects[0]),
-  "How far each modification, at its largest dose, moved scores, gaps and the task: mean over bases, less the unmodified embedding that each was made from, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where these are known). Every dose and score is in effects.csv." + (D.effects_told && ` Note: ${D.effects_told}.`), { cards: true }));
+  "How far each condition, at its largest dose, moved scores, gaps and the task: mean over parents, less the unmodified embedding that each was made from, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where these are known). Every dose and score is in effects.csv." + (D.effects_told && ` Note: ${D.effects_told}.`), { cards: true }));
 else document.getElementById("t-effects").append(D.effects_told);
 await drawn("curves", { curves });
 addEventListener("beforeprint", () => { for (const folded of document.querySelectorAll("details")) folded.open = true; });

@@ -16,10 +16,10 @@ from analysis.naming import (
     ANNOTATION,
     GROUPS,
     LEAST_COVERAGE,
+    confirmatory_of,
     gap_titles,
     measure_title,
     positive_class,
-    primary_of,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 OTHER_WAY_ROUND = ("fpr", "fnr")  # rates of errors: more is worse
 
 
-def compared(tables: Tables, primary: Sequence[str]) -> dict[str, str]:
+def compared(tables: Tables, confirmatory: Sequence[str]) -> dict[str, str]:
     """What is compared, by name: who with whom, what a gap says, what label 1 is, how many items
     there are and how many of their tokens have a vector. What the tables do not tell is left out.
     """
@@ -41,7 +41,7 @@ def compared(tables: Tables, primary: Sequence[str]) -> dict[str, str]:
         "a gap": _direction(gaps),
         "label 1": _label(tables.points, gaps),
         "test items": _items(extrinsic),
-        "behind a gap": _support(gaps, primary),
+        "behind a gap": _support(gaps, confirmatory),
         "tokens with a vector": _coverage(extrinsic),
     }
     return {name: told for name, told in facts.items() if told}
@@ -101,10 +101,10 @@ def _items(extrinsic: pd.DataFrame) -> str:
     return whole + ", ".join(f"{name} {each}" for name, each in told.items())
 
 
-def _support(gaps: pd.DataFrame, primary: Sequence[str]) -> str:
-    """The items behind each primary gap, in the group that has fewer."""
+def _support(gaps: pd.DataFrame, confirmatory: Sequence[str]) -> str:
+    """The items behind each confirmatory gap, in the group that has fewer."""
     known = gaps.assign(support=numbers(gaps, "support")).dropna(subset="support")
-    known = known[known["measure"].isin(primary_of(texts(known, "measure"), primary))]
+    known = known[known["measure"].isin(confirmatory_of(texts(known, "measure"), confirmatory))]
     parts = known.assign(title=gap_titles(known)).groupby("title", sort=False)["support"]
     said = [f"{title} {_range(part)}" for title, part in parts]
     return f"items in the group that has fewer: {', '.join(said)}" if said else ""

@@ -13,7 +13,7 @@ const TOLD = {
   gap: "measure", groups: "groups", y: "gap", y_interval: "gap, 95% interval", by_group: "by group", support: "items behind the gap",
 };
 // Colours and shapes of verdicts and estimates; none is that of a method.
-const KINDS = { supports: ["#00603c", "circle"], contradicts: ["#a03000", "triangle-up"], negligible: ["#5a3d99", "square"], "cannot tell": ["#777", "diamond"], slice: ["#777", "circle"], together: ["#222", "diamond"], pooled: ["#222", "square"] };
+const KINDS = { positive: ["#00603c", "circle"], negative: ["#a03000", "triangle-up"], negligible: ["#5a3d99", "square"], inconclusive: ["#777", "diamond"], "each embedding": ["#777", "circle"], together: ["#222", "diamond"] };
 const tooltip = Object.entries(TOLD).map(([field, title]) => ({ field, title, ...(["x", "y"].includes(field) ? { format: ".3f" } : {}) }));
 const quantitative = (field, title, more = {}) => ({ field, type: "quantitative", title, ...more });
 const nominal = (field, title = null, more = {}) => ({ field, type: "nominal", title, ...more });
@@ -28,7 +28,7 @@ const WHOLE = {
   labelExpr: "split(datum.label, '\\n')", labelLimit: 0, labelLineHeight: LINE_HEIGHT,
   labelOffset: { expr: `${-LINE_HEIGHT / 2} * (length(split(datum.label, '\\n')) - 1)` },
 };
-const LABELS = { primary: "slice", forest: "slice", gaps: "made" };
+const LABELS = { confirmatory: "slice", forest: "slice", gaps: "made" };
 // The rows of such a figure with their labels, and its spec with room for the label of most lines.
 function labelled(id, spec, rows) {
   const labels = rows.map((row) => lines(row[LABELS[id]]));
@@ -38,15 +38,18 @@ function labelled(id, spec, rows) {
 }
 const free = { scale: { zero: false, nice: true, padding: 8 }, axis: { tickCount: 5 } }; // points whole within the frame
 // Scores of which less is more biased fall from left to right, so that all figures read alike.
-function turn(of) {
+function reverse(of) {
   if (of.scale?.reverse) return; // several layers share one
   if (of.field === "x" && of.scale) Object.assign(of, { title: `${of.title}, less is more biased`, scale: { ...of.scale, reverse: true } });
-  else for (const part of Object.values(of)) if (part && typeof part === "object") turn(part);
+  else for (const part of Object.values(of)) if (part && typeof part === "object") reverse(part);
 }
-const zeroRule = { mark: { type: "rule", color: "#888", strokeDash: [4, 3] }, encoding: { y: { datum: 0 } } };
+// A line at a value, drawn once: without data of its own once for each row.
+const line = (side, datum, dash = [1, 0]) => ({ data: { values: [{}] }, mark: { type: "rule", color: "#888", strokeDash: dash }, encoding: { [side]: { datum } } });
+const DASHED = [4, 3];
+const zeroRule = line("y", 0, DASHED);
 
 // look: the colours and shapes of the paper's figures; black is kept for unmodified embeddings.
-function figures({ black, methods: colours, shapes }, unmodified, rows, doses, kinds, smallest) {
+function figures({ black, methods: colours, shapes }, unmodified, rows, doses, kinds, sesoi) {
   const values = (table, name) => [...new Set(table.map((row) => row[name]))];
   const facet = (table, name) => nominal(name, null, { sort: values(table, name), header: { labelExpr: "split(datum.label, ', ')" } });
   const methods = values(rows, "method_name"), embeddings = values(rows, "embedding");
@@ -82,21 +85,20 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
     },
   });
   const kind = (look, kinds) => nominal("kind", null, { scale: { domain: kinds, range: kinds.map((name) => KINDS[name][look === "range" ? 0 : 1]) } });
-  // The correlation of every slice with its interval, those of all embeddings, and means over these, below.
+  // r_rm of every slice with its interval; those of all embeddings together stand below.
   const slice = nominal("label", null, { sort: null, axis: WHOLE });
-  const r = quantitative("r", "r within bases", { scale: { domain: [-1.04, 1.04], nice: false }, axis: { values: [-1, -0.5, 0, 0.5, 1] } });
+  const r = quantitative("r", "r_rm", { scale: { domain: [-1.04, 1.04], nice: false }, axis: { values: [-1, -0.5, 0, 0.5, 1] } });
   const numbers = ["r", "low", "high"].map((field) => ({ field, format: ".3f" }));
-  const forest = (name, kinds, at = []) => ({
+  const forest = (name, kinds) => ({
     data: { name }, width: "container", height: { step: 22 },
     layer: [
-      { mark: { type: "rule", color: "#888" }, encoding: { x: { datum: 0 } } },
-      ...at.map((datum) => ({ mark: { type: "rule", color: "#888", strokeDash: [4, 3] }, encoding: { x: { datum } } })),
+      line("x", 0), line("x", -sesoi, DASHED), line("x", sesoi, DASHED),
       { mark: { type: "rule", strokeWidth: 2 }, encoding: { y: slice, x: { ...r, field: "low" }, x2: { field: "high" }, color: kind("range", kinds) } },
       {
         mark: { type: "point", filled: true, size: 70 },
         encoding: {
           y: slice, x: r, color: kind("range", kinds), shape: kind("shapes", kinds),
-          tooltip: [{ field: "slice" }, ...numbers, { field: "n_units", title: "units" }],
+          tooltip: [{ field: "slice" }, ...numbers, { field: "n", title: "models" }],
         },
       },
     ],
@@ -108,23 +110,23 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
     spec: {
       width: 240, height: { step: 18 },
       layer: [
-        { mark: { type: "rule", color: "#888", strokeDash: [4, 3] }, encoding: { x: { datum: 0 } } },
+        line("x", 0, DASHED),
         { mark: { type: "rule", strokeWidth: 2 }, encoding: { y: made, x: quantitative("low", "gap", free), x2: { field: "high" }, color } },
         { mark: { type: "point", filled: true, size: 60 }, encoding: { y: made, x: quantitative("value", "gap", free), color, tooltip: ["made", "groups", "value, 95% interval", "items", "by group"].map((field) => ({ field })) } },
       ],
     },
   };
   // Every specification in order of r, over the band of no association.
-  const rank = quantitative("rank", "specifications in order of r");
+  const rank = quantitative("rank", "specifications in order of r_rm");
   const specifications = {
     data: { name: "specifications" }, facet: { row: { field: "task", type: "nominal", title: null } },
     spec: {
       width: 640, height: 220,
       layer: [
         { mark: { type: "area", color: "#999", opacity: 0.3 }, encoding: { x: rank, y: { ...r, field: "null_low" }, y2: { field: "null_high" } } },
-        { mark: { type: "rule", color: "#888" }, encoding: { y: { datum: 0 } } },
-        { mark: { type: "rule", opacity: 0.3, color: KINDS.slice[0] }, encoding: { x: rank, y: { ...r, field: "low" }, y2: { field: "high" } } },
-        { mark: { type: "point", filled: true, size: 25, opacity: 1, color: KINDS.slice[0] }, encoding: { x: rank, y: r, tooltip: [{ field: "levels" }, ...numbers, { field: "n_units", title: "units" }] } },
+        line("y", 0),
+        { mark: { type: "rule", opacity: 0.3, color: KINDS["each embedding"][0] }, encoding: { x: rank, y: { ...r, field: "low" }, y2: { field: "high" } } },
+        { mark: { type: "point", filled: true, size: 25, opacity: 1, color: KINDS["each embedding"][0] }, encoding: { x: rank, y: r, tooltip: [{ field: "levels" }, ...numbers, { field: "n", title: "models" }] } },
       ],
     },
   };
@@ -141,7 +143,7 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
       ],
     },
   };
-  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "method_name"), by_embedding: panels("gap", "embedding"), primary: forest("primary", kinds.primary, [-smallest, smallest]), forest: forest("forest", kinds.forest), specifications, curves, gaps };
+  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "method_name"), by_embedding: panels("gap", "embedding"), confirmatory: forest("confirmatory", kinds.confirmatory), forest: forest("forest", kinds.forest), specifications, curves, gaps };
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { $schema: "https://vega.github.io/schema/vega-lite/v6.json", config: CONFIG, ...spec }]));
 }
 

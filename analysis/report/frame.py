@@ -1,4 +1,4 @@
-"""What every page has: its head, its style, what it may load, and what it says of generated data
+"""What every page has: its head, its style, what it may load, and what it says of synthetic data
 and of the points behind it.
 """
 
@@ -38,9 +38,9 @@ def filled(name: str, words: Mapping[str, str]) -> str:
     return Template(part(name)).substitute(words)
 
 
-def banner(generated: bool) -> str:
-    """What a page says first of generated data; nothing of others."""
-    return f'<p class="banner" role="note">{html.escape(STAMP)}</p>' if generated else ""
+def banner(synthetic: bool) -> str:
+    """What a page says first of synthetic data; nothing of others."""
+    return f'<p class="banner" role="note">{html.escape(STAMP)}</p>' if synthetic else ""
 
 
 def points_told(points: pd.DataFrame) -> str:

@@ -1,5 +1,5 @@
-"""What could not be had: queries without a score with their missing words, gaps, and embeddings
-that a verdict would take.
+"""What could not be had: queries without a score with their missing words, gaps, and models that a
+verdict would take.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import numpy as np
 
 from analysis.columns import numbers, text_rows, texts
 from analysis.naming import SCORE, counted, gap_titles, row_names
-from analysis.within import FEWEST_FREE
+from analysis.verdict import FEWEST_DF
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.evidence import Evidence
+    from analysis.findings import Finding
 
 NAMED = 6  # words named in one sentence
 
@@ -66,20 +66,18 @@ def gaps_lacking(gaps: pd.DataFrame) -> list[str]:
     ]
 
 
-def verdict_takes(found: Iterable[Evidence]) -> str:
-    """How many embeddings a verdict takes, where there are too few for any; else nothing.
+def verdict_takes(found: Iterable[Finding]) -> str:
+    """How many models a verdict takes, where all slices have too few; else nothing.
 
-    So many that units - strata - 1 is ``FEWEST_FREE``. The strata are the bases, or training
-    algorithms where no base has two units.
+    So many that models - parents - 1 is ``FEWEST_DF``.
     """
-    most = max(found, key=lambda each: (each.free, each.n_units), default=None)
-    if most is None or most.free >= FEWEST_FREE:
+    most = max(found, key=lambda each: (each.within.df, each.n), default=None)
+    if most is None or most.within.df >= FEWEST_DF:
         return ""
-    modified = most.n_bases < most.n_units
-    strata = most.n_units - 1 - most.free if most.free else max(1, most.n_bases * modified)
-    number = strata + 1 + FEWEST_FREE
-    if most.n_units >= number:  # something else stands in the way
+    parents = max(1, most.n_parents)
+    number = parents + 1 + FEWEST_DF
+    if most.n >= number:  # something else stands in the way
         return ""
-    of = f" made from {counted(strata, 'unmodified one')} as now" if modified else ""
-    there = f"there {'is' if most.n_units == 1 else 'are'} {most.n_units}"
-    return f"A verdict takes at least {number} embeddings with a score and a gap{of}; {there}."
+    of = f"{number} models of {counted(parents, 'parent')}"
+    there = {0: "there are none", 1: "there is 1"}.get(most.n, f"there are {most.n}")
+    return f"A verdict takes at least {of}, each with a score and a gap; {there}."

@@ -17,7 +17,7 @@ import vl_convert
 
 from analysis.columns import numbers, texts
 from analysis.made import read_made, spell_made
-from analysis.naming import PRIMARY, SMALLEST, UNMODIFIED, UTILITY, counted, label_sentence
+from analysis.naming import CONFIRMATORY, CONTROL, SESOI, UTILITY, counted, label_sentence
 from analysis.report.answer import answer, no_answer
 from analysis.report.compared import compared, facts_list
 from analysis.report.frame import banner, filled, framed, part, points_told
@@ -41,6 +41,7 @@ POLICY = "script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:"
 MOST_BYTES = 5_000_000
 MOST_ROWS = 50_000
 TOLD_TO_THE_POINTER = ("by_group", "groups", "n_found", "n_lost", "support", "reason")
+EVERY_GAP = "Every gap that was measured, r_rm over all embeddings and methods:"
 LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
 
 
@@ -50,9 +51,9 @@ def build_report(
     joined: pd.DataFrame,
     found: Sequence[Finding],
     *,
-    primary: Sequence[str] = PRIMARY,
+    confirmatory: Sequence[str] = CONFIRMATORY,
     utility: str = UTILITY,
-    smallest: float = SMALLEST,
+    sesoi: float = SESOI,
     curves: Sequence[Curve] = (),
     aligned: Sequence[Alignment] = (),
     out: Path | None = None,
@@ -61,9 +62,9 @@ def build_report(
     the paths.
 
     ``joined`` comes from ``join_points``, ``found`` from ``correlate_slices``; the answer on top
-    is about the primary slices; ``curves`` are its specification curves, ``aligned`` what scores
-    gain that ask about the task's words. What the computing cost is read from the records in the
-    folder. Raises ``InputError`` for a page larger than 5 MB.
+    is about the confirmatory slices and every gap; ``curves`` are its specification curves,
+    ``aligned`` what scores gain that ask about the task's words. What the computing cost is read
+    from the records in the folder. Raises ``InputError`` for a page larger than 5 MB.
     """
     if len(joined) > MOST_ROWS:  # known before they are spelt, which takes a multiple in memory
         raise InputError(
@@ -74,23 +75,23 @@ def build_report(
         tables,
         joined,
         found,
-        primary=primary,
+        confirmatory=confirmatory,
         utility=utility,
-        smallest=smallest,
+        sesoi=sesoi,
         curves=curves,
         aligned=aligned,
     )
     pairs = bool(np.isfinite(numbers(joined, "x") + numbers(joined, "y")).any())
     words = _about(tables, folder) | _answer(found, tables, pairs)
-    label, rules = {"label": _label(tables)}, {"rules": html.escape(RULES)}
+    label = {"label": _label(tables), "sesoi": f"{sesoi:g}", "rules": html.escape(RULES)}
     words |= {
-        "facts": facts_list(compared(tables, primary)),
-        "verdicts": filled("verdicts.html", label | rules) if pairs else "",
+        "facts": facts_list(compared(tables, confirmatory)),
+        "verdicts": filled("verdicts.html", label) if pairs else "",
         "gaps": "" if pairs else filled("gaps.html", label),
         "scored": filled("scored.html", label) if pairs else "",
         "tables": part("tables.html") if pairs else "",
         "further_measures": part("further.html") if has_further(tables) else "",
-        "banner": banner(bool(data["generated"])),
+        "banner": banner(bool(data["synthetic"])),
         "curves": part("specifications.html") if curves else "",
         "aligned": part("alignment.html") if aligned else "",
     }
@@ -108,14 +109,21 @@ def _answer(found: Sequence[Finding], tables: Tables, pairs: bool) -> dict[str, 
     done = tables.points.loc[tables.points["status"] == "done", "point"]
     scores = scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
     of_gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
-    first, *further = answer(found) if pairs else no_answer(scores, gaps_lacking(of_gaps))
-    listed = "".join(f"<li>{html.escape(each)}</li>" for each in scores)
-    lacking = f"<p>Queries without a score:</p><ul>{listed}</ul>" if pairs and scores else ""
+    told = answer(found) if pairs else no_answer(scores, gaps_lacking(of_gaps))
     return {
-        "headline": html.escape(first),
-        "lacking": lacking,
-        "further": html.escape(" ".join(further)),
+        "headline": html.escape(told.headline),
+        "reasons": _listed("", told.verdicts),
+        "every_gap": _listed(EVERY_GAP, told.gaps),
+        "notes": "".join(f"<p>{html.escape(note)}</p>" for note in told.notes),
+        "lacking": _listed("Queries without a score:", scores if pairs else ()),
     }
+
+
+def _listed(heading: str, lines: Sequence[str]) -> str:
+    """The lines as a list under a heading; nothing where there are none."""
+    told = f"<p>{html.escape(heading)}</p>" if heading else ""
+    items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
+    return f"{told}<ul>{items}</ul>" if items else ""
 
 
 def _label(tables: Tables) -> str:
@@ -200,13 +208,13 @@ def _method(tables: Tables, cost: str, made: str) -> str:
     """What was run on what, with which versions, and what it does not say."""
     points = tables.points
     done = points[points["status"] == "done"]
-    runs = set(texts(done, "vectors_key" if "vectors_key" in done else "point"))
+    models = set(texts(done, "vectors_key" if "vectors_key" in done else "point"))
     versions = [f"{name} {metadata.version(name)}" for name in LIBRARIES]
     facts = {
         "points": points_told(points),
-        "embedding runs": counted(len(runs), "different embedding"),
+        "models": counted(len(models), "different embedding"),
         "embeddings": _told(points, "embedding"),
-        "methods": _told(points[points["method"] != UNMODIFIED], "method"),
+        "methods": _told(points[points["method"] != CONTROL], "method"),
         "corpora": _told(points, "corpus"),
         "labelled posts": _told(points, "source"),
         "groups": _told(tables.extrinsic, "group_by"),

@@ -11,27 +11,24 @@ import pandas as pd
 from analysis.alignment import Alignment, alignment_table
 from analysis.columns import numbers, text_rows, texts, values_of
 from analysis.effects.estimate import effects
-from analysis.effects.table import alone_told, arm_table, means_over
-from analysis.evidence import Evidence
-from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
+from analysis.effects.table import condition_table, generalises_to, means_over
+from analysis.findings import RESULT_COLUMNS, Finding, correlation_table
 from analysis.look import BLACK, SHAPES, palette_of
 from analysis.naming import (
     ALL,
+    CONTROL,
     DOSE_SIGN,
     GROUPS,
     SCORE,
-    SLICE_COLUMNS,
-    UNMODIFIED,
+    confirmatory_of,
     gap_titles,
     group_pairs,
     measure_title,
-    primary_of,
+    query_titles,
     row_names,
 )
-from analysis.pooling import MetaAnalysis, Part, pooled
 from analysis.show import estimates
 from analysis.specification_curve import specification_table
-from analysis.verdict import RULES, Judgement
 from files import InputError
 
 if TYPE_CHECKING:
@@ -59,7 +56,7 @@ ROW_COLUMNS = (
     "x",
     "x_low",
     "x_high",
-    "turned",
+    "reverse_scored",
     "y",
     "y_low",
     "y_high",
@@ -69,12 +66,8 @@ ROW_COLUMNS = (
     "reason",
 )
 ALIGNMENT_COLUMNS = (
-    *("classifier", "other", "n_units", "n_bases"),
+    *("classifier", "other", "n", "n_parents", "df"),
     *("r_aligned", "r_other", "difference", "low", "high"),
-)
-CORRELATION_NUMBERS = (
-    *("n", *Evidence._fields, *Judgement._fields),
-    *("pearson", "spearman", "kendall", "turned", "missing", "reversal", "reason"),
 )
 
 
@@ -83,23 +76,22 @@ def page_data(
     joined: pd.DataFrame,
     found: Sequence[Finding],
     *,
-    primary: Sequence[str],
+    confirmatory: Sequence[str],
     utility: str,
-    smallest: float,
+    sesoi: float,
     curves: Sequence[Curve] = (),
     aligned: Sequence[Alignment] = (),
 ) -> dict[str, Json]:
-    """Points, rows, curves, correlations, pooled ones, specifications, alignments and effects; NaN
-    is None.
+    """Points, rows, curves, correlations, specifications, alignments and effects; NaN is None.
     Every value is one of the tables' to the last digit.
     """
     points, joined = tables.points, joined[joined["status"] == "done"]
     main = [
         joined[joined["measure"] == measure]
-        for measure in primary_of(texts(joined, "measure"), primary)
+        for measure in confirmatory_of(texts(joined, "measure"), confirmatory)
     ]
-    correlations = correlation_table(found, CORRELATION_COLUMNS)
-    methods = [name for name in dict.fromkeys(texts(points, "method")) if name != UNMODIFIED]
+    correlations = correlation_table(found)
+    methods = [name for name in dict.fromkeys(texts(points, "method")) if name != CONTROL]
     table = specification_table(curves)
     return {
         "points": _records(columns(points, POINT_COLUMNS)),
@@ -110,17 +102,15 @@ def page_data(
         "correlations": _records(
             columns(correlations, ("task", "embedding"))
             | _labels(correlations)
-            | columns(correlations, ("method", *CORRELATION_NUMBERS))
+            | columns(correlations, ("method", *RESULT_COLUMNS))
         ),
-        "primary": [title for part in main for title in dict.fromkeys(gap_titles(part))],
-        "pooled": pooled_rows(found),
+        "confirmatory": [title for part in main for title in dict.fromkeys(gap_titles(part))],
         "specifications": _records(columns(table, table.columns)),
-        "specifications_told": [curve.told() for curve in curves],
+        "specifications_told": [curve.sentence() for curve in curves],
         "alignments": _alignments(aligned),
-        **_effects(tables, primary, utility),
-        "rules": RULES,
-        "smallest": smallest,
-        "generated": "True" in texts(points, "generated"),
+        **_effects(tables, confirmatory, utility),
+        "sesoi": sesoi,
+        "synthetic": "True" in texts(points, "generated"),
         "look": {
             "black": BLACK,
             "methods": dict(zip(methods, palette_of(methods), strict=True)),
@@ -246,38 +236,11 @@ def dose_curves(tables: Tables, utility: str) -> dict[str, Sequence[Json]]:
     sign = [DOSE_SIGN.get(direction, 0.0) for direction in texts(points, "direction")]
     made = points[["point", "embedding", "method"]].assign(dose=sign * numbers(points, "dose"))
     curves = made.merge(values, on="point").drop(columns="point").dropna(subset="dose")
-    plain_ones = curves["method"] == UNMODIFIED
+    plain_ones = curves["method"] == CONTROL
     methods = dict.fromkeys(texts(curves[~plain_ones], "method"))
     repeated = [curves[plain_ones].assign(method=method) for method in methods]
     whole = pd.concat([curves[~plain_ones], *repeated], ignore_index=True)
     return columns(whole, ("embedding", "method", "dose", "what", "kind", "value"))
-
-
-def pooled_rows(found: Sequence[Finding]) -> list[dict[str, Json]]:
-    """For every metric, query and gap: the random-effects mean of r within bases over the slices of
-    each embedding (training algorithm), and of how many units.
-    """
-    parts: dict[tuple[str, ...], list[Part]] = {}
-    wholes: dict[tuple[str, ...], Finding] = {}
-    for each in found:
-        names = each.names
-        if names["method"] != ALL or names["query"] == ALL:
-            continue
-        key = tuple(names[name] for name in SLICE_COLUMNS if name != "embedding")
-        if names["embedding"] == ALL:
-            wholes[key] = each
-        else:
-            parts.setdefault(key, []).append(Part(each.evidence, each.shifts))
-    table = correlation_table(wholes.values(), CORRELATION_COLUMNS)
-    means = []
-    for key, whole in wholes.items():
-        own = parts.get(key, [])
-        mean = pooled(own)
-        if isfinite(mean.r) and whole.evidence.n_bases == whole.evidence.n_units:
-            mean = MetaAnalysis(len(own), reason="nothing was modified: algorithms share corpora")
-        means.append({name: plain(value) for name, value in mean._asdict().items()})
-    named = _records(columns(table, ("task",)) | _labels(table) | columns(table, ("n_units",)))
-    return [names | mean for names, mean in zip(named, means, strict=True)]
 
 
 def _alignments(aligned: Sequence[Alignment]) -> list[dict[str, Json]]:
@@ -291,15 +254,15 @@ def _alignments(aligned: Sequence[Alignment]) -> list[dict[str, Json]]:
     return _records(named | columns(table, ALIGNMENT_COLUMNS))
 
 
-def _effects(tables: Tables, primary: Sequence[str], utility: str) -> dict[str, Json]:
-    """How far each modification moved scores, gaps and utility; and what is to be said of that."""
+def _effects(tables: Tables, confirmatory: Sequence[str], utility: str) -> dict[str, Json]:
+    """How far each condition moved scores, gaps and utility; and what is to be said of that."""
     try:
         found = effects(tables, utility)
     except InputError as refusal:
         return {"effects": [], "effects_told": str(refusal)}
-    table = arm_table(found, primary)
+    table = condition_table(found, confirmatory)
     rows = _records({str(name): texts(table, str(name)) for name in table})
-    notes = filter(None, (alone_told(found), means_over(found)))
+    notes = filter(None, (generalises_to(found), means_over(found)))
     return {"effects": rows, "effects_told": "; ".join(notes)}
 
 
@@ -307,7 +270,7 @@ def _labels(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
     """What a reader is shown of scores and gaps."""
     return {
         "metric": row_names(table, SCORE[:2], ", "),
-        "query": row_names(table, SCORE[2:], ", "),
+        "query": query_titles(table),
         "gap": gap_titles(table),
     }
 

@@ -36,7 +36,7 @@ def write_study_page(
 
     ``answer``: the sentence on top. ``tables``: each with its heading. ``figures``: the paths of
     what was drawn, of which the page holds the SVG. ``points``: the points of the study; where any
-    is of generated data the page says so. A number is shown to three digits, an undefined one as -.
+    is of synthetic data the page says so. A number is shown to three digits, an undefined one as -.
     """
     drawn = [path for path in figures if path.suffix == ".svg"]
     words = {

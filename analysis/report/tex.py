@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import isfinite
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.naming import ALL, SCORE, SLICE_COLUMNS, TURNED, gap_titles, row_names, taggers
+from analysis.naming import ALL, REVERSED, SCORE, SLICE_COLUMNS, gap_titles, row_names, taggers
+from analysis.show import NOTHING, estimate, p_value
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
@@ -19,30 +19,37 @@ SPECIAL = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
 }
-HEAD = r"""\begin{tabular}{lllrrlrll}
+COLUMNS = (
+    *("Metric", "Embedding", "Query", "Models / parents / conditions"),
+    *(r"$r_\mathrm{rm}$ [95\%]", "$p$ (Holm)", "given condition", "given utility", "Verdict"),
+)
+HEAD = rf"""\begin{{tabular}}{{lllrlrlll}}
 \toprule
-Metric & Embedding & Query & Rows & Units & $r$ [95\%] & $p$ & Right picks [95\%] & Verdict \\
+{" & ".join(COLUMNS)} \\
 \midrule"""
+READ = (
+    "% r_rm: repeated-measures correlation within parents, with its 95% interval; p adjusted over"
+    " the confirmatory slices; no verdict: exploratory."
+)
+SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
 def correlations_tex(found: Iterable[Finding]) -> str:
-    """Slices over all methods as a LaTeX ``tabular`` (needs ``booktabs``): units, r within bases
-    and its interval, adjusted p, right picks, verdict.
+    """Slices over all methods as a LaTeX ``tabular`` (needs ``booktabs``): models, r_rm and its
+    interval, adjusted p, r_rm given the condition and given the task's utility, verdict.
     """
     whole = [each for each in found if each.names["method"] == ALL]
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
     scores = zip(row_names(names, SCORE[:2]), row_names(names, SCORE[2:]), strict=True)
     blocks: dict[str, list[str]] = {}
-    turned = dict.fromkeys(each.names["metric"] for each in whole if each.marks.turned)
     for each, gap, score in zip(whole, gap_titles(names), scores, strict=True):
         blocks.setdefault(gap, []).append(_row(each, *score))
-    generated = any(each.marks.generated for each in whole)
+    reverse_scored = dict.fromkeys(each.names["metric"] for each in whole if each.reverse_scored)
     lines = [
-        "% Generated data: no evidence about the world."
-        if generated
-        else "% r within bases, 95% interval; p adjusted over its family; (exploratory verdicts).",
-        *(f"% {note}" for note in taggers(each.marks.group_by for each in whole)),
-        *(f"% {each}: turned around, as {TURNED}" for each in turned),
+        *([SYNTHETIC] if any(each.synthetic for each in whole) else []),
+        READ,
+        *(f"% {note}" for note in taggers(each.group_by for each in whole)),
+        *(f"% {each}: reverse-scored, {REVERSED}" for each in reverse_scored),
         HEAD,
     ]
     for gap, rows in blocks.items():
@@ -56,21 +63,15 @@ def escape(text: str) -> str:
 
 
 def _row(found: Finding, metric: str, query: str) -> str:
-    behind = found.evidence
     cells = [
         escape(metric),
         escape(found.names["embedding"]),
         escape(query),
-        str(found.statistics.n),
-        str(behind.n_units),
-        _estimate(behind.within, behind.within_low, behind.within_high),
-        _estimate(found.judgement.p_adjusted),
-        _estimate(behind.accuracy, behind.accuracy_low, behind.accuracy_high),
-        found.judgement.told,
+        f"{found.n} / {found.n_parents} / {found.n_conditions or NOTHING}",
+        estimate(*found.within.interval),
+        p_value(found.p_holm).replace("<", "$<$"),
+        estimate(*found.given_condition.interval),
+        estimate(*found.given_utility.interval),
+        found.verdict,
     ]
     return " & ".join(cells) + r" \\"
-
-
-def _estimate(value: float, low: float = float("nan"), high: float = float("nan")) -> str:
-    interval = f" [{low:.2f}, {high:.2f}]" if isfinite(low) and isfinite(high) else ""
-    return (f"{value:.2f}" if isfinite(value) else "--") + interval

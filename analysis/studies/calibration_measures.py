@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
-from analysis.within import Estimate
+from analysis.correlation import Estimate
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats, Truths

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.columns import numbers
+from analysis.correlation import Estimate
 from analysis.studies.calibration_measures import Calibrated, calibrate, mean_interval
-from analysis.within import Estimate
 
 if TYPE_CHECKING:
     from analysis.studies.calibration_readings import Readings

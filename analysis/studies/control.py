@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import Ge
 
-from analysis.verdict import CONTRADICTS, SUPPORTS
+from analysis.verdict import NEGATIVE, POSITIVE
 from files import InputError, choice
 from files.choice import Count, Fileless
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NOTES = (
     "A link is planted where transmission is above 0, for queries of the link; the control queries"
     " have nothing to do with the task.",
-    "r is taken within bases: embeddings of one seed share the world's own leans and the posts.",
+    "r_rm is within parents: embeddings of one seed share the world's own leans and the posts.",
     "apart: how many of the smaller studies share no seed; intervals are Wilson's for so many.",
     "It says what such a study can see in generated data, not that there is a link in the world.",
 )
@@ -34,14 +34,14 @@ class Control(Fileless):
     """The verdicts of studies in which the truth is known, for points of ``source=generated_link``.
 
     Of every transmission, number of posts, and way in which embeddings came to differ (planted
-    stereotypes, or a method), the gaps in the ``primary`` measures against the scores of each
+    stereotypes, or a method), the gaps in the ``confirmatory`` measures against the scores of each
     query: r and verdict of all embeddings together, and of ``draws`` smaller studies, each of some
     seeds drawn from them: how often each verdict is reached. The queries ``controls`` have nothing
     to do with the task. Prints both tables and writes ``control.csv``, ``control_studies.csv``,
     figures of them and ``report.html``.
     """
 
-    primary: tuple[str, ...] = ("precision",)
+    confirmatory: tuple[str, ...] = ("precision",)
     controls: tuple[str, ...] = ()
     draws: Annotated[Count, Ge(20)] = 100
 
@@ -69,7 +69,7 @@ class Control(Fileless):
             console.print(f"no control: the points tell no transmission; {remedy}", highlight=False)
             return []
         rows, drawn = [], []
-        for design in designs(tables, self.primary, self.controls):
+        for design in designs(tables, self.confirmatory, self.controls):
             rows += whole_study(design)
             drawn += smaller_studies(design, self.draws)
         found = {"control": pd.DataFrame(rows), "control_studies": pd.DataFrame(drawn)}
@@ -81,7 +81,7 @@ class Control(Fileless):
             console.print(f"not drawn: {refusal}", highlight=False, markup=False)
         title = "Would a study see a link between score and gap?"
         shown = [
-            ("The whole study: r within bases and verdict", found["control"]),
+            ("The whole study: r_rm and verdict", found["control"]),
             ("Smaller studies drawn from it: how often each verdict is reached", _few(drawn)),
         ]
         page = write_study_page(folder, tables.points, title, answer(rows), shown, written, NOTES)
@@ -93,9 +93,9 @@ def answer(rows: Sequence[Row]) -> str:
     linked = [str(row["verdict"]) for row in rows if row["linked"]]
     none = [str(row["verdict"]) for row in rows if not row["linked"]]
     return (
-        f"Of {len(linked)} slices with a planted link the whole study supports"
-        f" {linked.count(SUPPORTS)} and contradicts {linked.count(CONTRADICTS)}; of {len(none)}"
-        f" without one it claims a link in {none.count(SUPPORTS) + none.count(CONTRADICTS)}."
+        f"Of {len(linked)} slices with a planted link the whole study calls"
+        f" {linked.count(POSITIVE)} positive and {linked.count(NEGATIVE)} negative; of {len(none)}"
+        f" without one it claims a link in {none.count(POSITIVE) + none.count(NEGATIVE)}."
     )
 
 

@@ -23,15 +23,15 @@ Row = Mapping[str, object]
 SHARED = ("varied", "transmission", "posts", "measure", "queries", "seeds", "embeddings")
 LINKED, UNRELATED = "words of the link", "unrelated words"
 VARIED = {"field": "varied", "type": "nominal", "title": None, "sort": None}
-SHARES = ("supports", "contradicts", "negligible", "wrong")
+SHARES = ("positive", "negative", "negligible", "wrong")
 
 
 def print_controls(whole: Sequence[Row], drawn: Sequence[Row], console: Console) -> None:
     """r and verdict of the whole study, then how often smaller ones reach a right or wrong one, on
     average over the queries of the link and over the controls; a block for each design.
     """
-    console.print("Whole study: r within bases [95%], generated data", style="bold")
-    _print(("query", "embeddings", "r", "verdict"), whole, console)
+    console.print("Whole study: r_rm [95%], synthetic data", style="bold")
+    _print(("query", "embeddings", "r_rm", "verdict"), whole, console)
     if drawn:
         title = "Smaller studies drawn from it: share with each verdict, mean over queries"
         console.print(title, style="bold", soft_wrap=True)
@@ -72,7 +72,7 @@ def _print(names: Sequence[str], rows: Sequence[Row], console: Console) -> None:
 
 def _cell(row: Row, name: str) -> str:
     value = row[name]
-    low, high = (row.get(f"{name}_{end}" if name != "r" else end) for end in ("low", "high"))
+    low, high = (row.get(f"{name}_{end}" if name != "r_rm" else end) for end in ("low", "high"))
     if not isinstance(value, float):
         return str(value)
     if not isfinite(value):
@@ -95,7 +95,7 @@ def draw_controls(whole: Sequence[Row], drawn: Sequence[Row], folder: Path) -> l
 
 def r_chart(whole: Sequence[Row]) -> Spec:
     """r and its interval by query, a panel for each way in which embeddings differ."""
-    x: Spec = {"type": "quantitative", "title": "r within bases", "scale": {"domain": [-1, 1]}}
+    x: Spec = {"type": "quantitative", "title": "r_rm", "scale": {"domain": [-1, 1]}}
     query = {"field": "query", "type": "nominal", "title": None, "sort": None}
     shared = {"y": query, "yOffset": _beside(whole), "color": _colour(whole)}
     across = shared | {"x": x | {"field": "low"}, "x2": {"field": "high"}}
@@ -104,11 +104,11 @@ def r_chart(whole: Sequence[Row]) -> Spec:
         {"mark": {"type": "rule", "opacity": 0.6}, "encoding": across},
         {
             "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
-            "encoding": shared | {"x": x | {"field": "r"}},
+            "encoding": shared | {"x": x | {"field": "r_rm"}},
         },
     ]
     return _chart(
-        "Score and gap where a link is planted, and where none is (generated data)",
+        "Score and gap where a link is planted, and where none is (synthetic data)",
         whole,
         {"width": 240, "height": {"step": 9}, "layer": layer},
         {"column": VARIED},
@@ -116,23 +116,23 @@ def r_chart(whole: Sequence[Row]) -> Spec:
 
 
 def power_chart(drawn: Sequence[Row]) -> Spec:
-    """How often studies support a link, by number of embeddings: words of the link above, unrelated
+    """How often studies find a link, by number of embeddings: words of the link above, unrelated
     ones below; a column for each way in which embeddings differ, a line for each query.
     """
     x: Spec = {"field": "embeddings", "type": "ordinal", "title": "embeddings"}
     x |= {"axis": {"labelAngle": 0, "grid": False}}
-    y: Spec = {"type": "quantitative", "title": "supports"}
+    y: Spec = {"type": "quantitative", "title": "positive"}
     y |= {"axis": {"format": "%", "tickCount": 3}, "scale": {"domain": [0, 1]}}
     shared = {"x": x, "xOffset": _beside(drawn), "color": _colour(drawn)}
-    across = shared | {"y": y | {"field": "supports_low"}, "y2": {"field": "supports_high"}}
-    line = shared | {"y": y | {"field": "supports"}, "detail": {"field": "query"}}
+    across = shared | {"y": y | {"field": "positive_low"}, "y2": {"field": "positive_high"}}
+    line = shared | {"y": y | {"field": "positive"}, "detail": {"field": "query"}}
     layer = [
         {"mark": {"type": "rule", "opacity": 0.25}, "encoding": across},
         {"mark": {"type": "line", "point": {"size": 25}, "strokeWidth": 1}, "encoding": line},
     ]
     words = {"field": "words", "type": "nominal", "title": None, "sort": [LINKED, UNRELATED]}
     return _chart(
-        "How often a study says that the gap follows the score (generated data)",
+        "How often a study says that the gap follows the score (synthetic data)",
         drawn,
         {"width": {"step": 34, "for": "position"}, "height": 120, "layer": layer},
         {"row": words, "column": VARIED},

@@ -8,23 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.coefficients import coefficients
 from analysis.columns import numbers, text_rows, texts
-from analysis.evidence import evidence
-from analysis.findings import Finding
-from analysis.joined import join_points, rows_of
-from analysis.judging import judge
-from analysis.naming import UNMODIFIED
+from analysis.findings import Finding, measure
+from analysis.joined import join_points, origins, rows_of
+from analysis.naming import CONTROL
 from analysis.studies.calibration_measures import wilson
-from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS, VERDICTS
+from analysis.verdict import NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS, judge
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.arrays import Floats
+    from analysis.correlation import Estimate
     from analysis.results import Tables
-    from analysis.units import Rows
-    from analysis.within import Estimate
+    from analysis.rows import Rows
 
 PLANTED = "planted stereotype"
 SIZES = (2, 3, 4, 6, 10)  # seeds of a smaller study
@@ -32,8 +29,8 @@ FEWEST_LEFT = 2  # times as many seeds as a smaller study has, for studies to di
 Row = dict[str, object]
 
 RESAMPLES = 1_999  # of the permutation test, in smaller studies
-NO_LINK = (SUPPORTS, CONTRADICTS)  # wrong where nothing is planted
-A_LINK = (CONTRADICTS, NEGLIGIBLE)  # wrong where a link is
+NO_LINK = (POSITIVE, NEGATIVE)  # wrong where nothing is planted
+A_LINK = (NEGATIVE, NEGLIGIBLE)  # wrong where a link is
 
 
 @dataclass(frozen=True)
@@ -69,18 +66,20 @@ class Design:
         return self.transmission > 0 and key[1] not in self.controls
 
 
-def designs(tables: Tables, primary: Sequence[str], controls: Sequence[str]) -> Iterator[Design]:
+def designs(
+    tables: Tables, confirmatory: Sequence[str], controls: Sequence[str]
+) -> Iterator[Design]:
     """Every design of the tables that has two embeddings or more."""
     joined = join_points(tables)
-    joined = joined[joined["measure"].isin(primary)]
+    joined = joined[joined["measure"].isin(confirmatory)]
     for _, part in joined.groupby(["transmission", "posts"], sort=False):
         method = np.array(texts(part, "method"))
-        modified = list(dict.fromkeys(method[method != UNMODIFIED].tolist()))
+        modified = list(dict.fromkeys(method[method != CONTROL].tolist()))
         for varied in (PLANTED, *modified):
-            rows = part[(method == UNMODIFIED) | (method == varied)]
+            rows = part[(method == CONTROL) | (method == varied)]
             if varied != PLANTED:
-                bases = set(rows.loc[rows["method"] == varied, "base"])
-                rows = rows[rows["base"].isin(bases)]
+                parents = set(rows.loc[rows["method"] == varied, "parent"])
+                rows = rows[rows["parent"].isin(parents)]
             kept = dict(list(rows.groupby(["measure", "query"], sort=False)))
             if len(rows) > 1:
                 yield Design(
@@ -99,31 +98,35 @@ def _key(part: pd.DataFrame) -> tuple[str, str]:
 
 def _rows(part: pd.DataFrame, varied: str) -> Rows:
     """The rows of a slice. Embeddings of one seed share the world's own leans and the posts: where
-    stereotypes are planted, they are to one another what embeddings of one base are.
+    stereotypes are planted, they are to one another what embeddings of one parent are.
     """
     rows = rows_of(part)
     if varied != PLANTED:
         return rows
-    seeds = [f"{name} {seed}" for name, seed in text_rows(part, ("embedding", "seed"))]
-    return rows._replace(stratum=np.array(seeds), base=np.array(seeds))
+    parent, cluster = text_rows(part, ("embedding", "seed")), texts(part, "seed")
+    return rows._replace(
+        model=np.array(origins(part)["model"], dtype=str),
+        parent=np.array([" ".join(each) for each in parent], dtype=str),
+        cluster=np.array(cluster, dtype=str),
+        condition=np.array(texts(part, "stereotype"), dtype=str),
+    )
 
 
 def whole_study(design: Design) -> list[Row]:
-    """One row a slice: r within bases, its interval, p and verdict of all embeddings."""
+    """One row a slice: r_rm, its interval, p and verdict of all embeddings."""
     found = _judged(design, list(design.slices.values()))
     return [
         design.names(key)
         | {
             "linked": design.linked(key),
-            "embeddings": each.evidence.n_units,
+            "embeddings": each.n,
             "seeds": len(np.unique(design.seeds[key])),
-            "r": each.evidence.within,
-            "low": each.evidence.within_low,
-            "high": each.evidence.within_high,
-            "corrected": each.evidence.corrected,
-            "ceiling": each.evidence.ceiling,
-            "p_adjusted": each.judgement.p_adjusted,
-            "verdict": each.judgement.verdict,
+            "r_rm": each.within.r,
+            "low": each.within.low,
+            "high": each.within.high,
+            "noise_ceiling": each.noise_ceiling,
+            "p_holm": each.p_holm,
+            "verdict": each.verdict,
         }
         for key, each in zip(design.slices, found, strict=True)
     ]
@@ -152,7 +155,7 @@ def smaller_studies(design: Design, draws: int) -> list[Row]:
             told: Row = design.names(key) | {"linked": design.linked(key), "seeds": size}
             told |= {"embeddings": embeddings, "studies": draws, "apart": apart}
             wrong = A_LINK if design.linked(key) else NO_LINK
-            counted = {verdict.replace(" ", "_"): (verdict,) for verdict in VERDICTS}
+            counted = {verdict: (verdict,) for verdict in VERDICTS}
             for name, verdicts in (counted | {"wrong": wrong}).items():
                 share = float(np.isin(reached[:, place], verdicts).mean())
                 told |= _columns(name, wilson(share, apart))
@@ -167,25 +170,23 @@ def _verdicts(design: Design, seeds: Floats) -> tuple[list[str], int]:
         for key, rows in design.slices.items()
     ]
     found = _judged(design, slices, RESAMPLES)
-    return [each.judgement.verdict for each in found], max(each.evidence.n_units for each in found)
+    return [each.verdict for each in found], max(each.n for each in found)
 
 
-def _judged(design: Design, slices: Sequence[Rows], resamples: int = 9_999) -> list[Finding]:
-    """The verdicts on slices: those of the controls are a family of their own, as they would be in
-    a study that declares them.
+def _judged(design: Design, slices: Sequence[Rows], permutations: int = 9_999) -> list[Finding]:
+    """The verdicts on slices: those of the controls are judged together, as they would be in a
+    study that declares them.
     """
     found = [
-        Finding(
-            {"slice": str(place)}, coefficients(rows.x, rows.y), evidence(rows, resamples=resamples)
-        )
+        measure(rows, {"slice": str(place)}, full=True, permutations=permutations)
         for place, rows in enumerate(slices)
     ]
+    found = [each._replace(confirmatory=True) for each in found]
     control = [key[1] in design.controls for key in design.slices]
     judged: dict[int, Finding] = {}
     for side in (False, True):
         places = [place for place, is_control in enumerate(control) if is_control == side]
-        family = judge([found[place] for place in places], [()] * len(places))
-        judged |= dict(zip(places, family, strict=True))
+        judged |= dict(zip(places, judge([found[place] for place in places]), strict=True))
     return [judged[place] for place in range(len(found))]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from annotated_types import Gt, Lt
 
 from analysis.columns import texts
-from analysis.naming import ALL, PRIMARY, SMALLEST, UTILITY, Declared, primary_of
+from analysis.naming import ALL, CONFIRMATORY, SESOI, UTILITY, Declared, confirmatory_of
 from files import InputError, atomic_path, choice
 from files.choice import Fileless
 from files.nested import read_nested
@@ -40,12 +40,11 @@ class Correlation(Fileless):
     of three points or more, the figures, ``report.html`` and ``correlations.tex``; where there are
     two specifications or more their curve, ``specifications.csv`` and ``specification_levels.csv``;
     where a metric was asked ``from_task`` and otherwise, ``alignment.csv``.
-    The gaps in the ``primary`` measures are printed, drawn in figure 3 and counted in the report's
-    answer (all gaps where there is none of these). The primary slices, over which verdicts are
-    adjusted, are those measures by each query (or the ``queries`` named) over ``embeddings`` and
-    ``methods``; ``smallest`` is the smallest correlation of interest. ``utility`` is the measure
-    over all posts
-    that tells how well the task is done.
+    The gaps in the ``confirmatory`` measures are printed and drawn in figure 3 (all gaps where
+    there is none of these). The confirmatory slices, over which p is adjusted, are those measures
+    by each query (or the ``queries`` named) over ``embeddings`` and ``methods``; ``sesoi`` is the
+    smallest correlation of interest. ``utility`` is the measure over all items that says how well
+    the task is done.
     """
 
     name: ClassVar[str] = "correlation"
@@ -57,16 +56,16 @@ class Correlation(Fileless):
         *("figures", "report.html", "correlations.tex"),
     )
 
-    primary: tuple[str, ...] = PRIMARY
+    confirmatory: tuple[str, ...] = CONFIRMATORY
     queries: tuple[str, ...] = ()
     embeddings: tuple[str, ...] = (ALL,)
     methods: tuple[str, ...] = (ALL,)
-    smallest: Annotated[float, Gt(0), Lt(1)] = SMALLEST
+    sesoi: Annotated[float, Gt(0), Lt(1)] = SESOI
     utility: str = UTILITY
 
     @classmethod
     def of(cls, folder: Path) -> Correlation:
-        """The study as it was declared for a results folder; the default where it is not told.
+        """The study as it was declared for a results folder; the default where there is none.
 
         Raises ``InputError`` where what was kept of it is damaged.
         """
@@ -83,8 +82,8 @@ class Correlation(Fileless):
 
     @property
     def declared(self) -> Declared:
-        """The primary slices."""
-        return Declared(self.primary, self.queries, self.embeddings, self.methods, self.smallest)
+        """The confirmatory slices."""
+        return Declared(self.confirmatory, self.queries, self.embeddings, self.methods, self.sesoi)
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, correlate and draw; the paths written."""
@@ -97,13 +96,13 @@ class Correlation(Fileless):
         from analysis.show import print_correlations, print_words
         from analysis.show_points import print_points
 
-        print_points(tables, console, primary=self.primary, utility=self.utility)
+        print_points(tables, console, confirmatory=self.confirmatory, utility=self.utility)
         print_words(tables, console)
         found: list[Finding] = []
         joined = None
         if has_gaps(tables):
             with _said("not correlated", console):
-                joined = join_points(tables)
+                joined = join_points(tables, self.utility)
                 found = correlate_slices(joined, self.declared)
         with atomic_path(folder / SETTINGS) as path:
             path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
@@ -111,9 +110,9 @@ class Correlation(Fileless):
         written = write_conclusions(folder, {"correlations": table})
         if joined is not None and len(tables.points) >= FEWEST:
             print_correlations(found, console)
-        with _said("what modifications did is not told", console):
+        with _said("what conditions did is not known", console):
             if moved := effects(tables, self.utility):
-                written.append(write_effects(moved, self.primary, folder / TABLE, console))
+                written.append(write_effects(moved, self.confirmatory, folder / TABLE, console))
         if joined is None or len(tables.points) < FEWEST:
             return written
         written += self._cross(joined, folder, console)
@@ -128,7 +127,9 @@ class Correlation(Fileless):
         table = crossed_table(joined)
         if table is None:
             return []
-        shown = table[table["measure"].isin(primary_of(texts(table, "measure"), self.primary))]
+        shown = table[
+            table["measure"].isin(confirmatory_of(texts(table, "measure"), self.confirmatory))
+        ]
         print_crossed(shown, console)
         return write_conclusions(folder, {"crossed": table})
 
@@ -146,13 +147,15 @@ class Correlation(Fileless):
         from analysis.specifications import specification_curves
 
         written: list[Path] = []
-        curves = specification_curves(joined)
+        curves = specification_curves(joined, found)
         written += write_curves(curves, folder, console)
         aligned = alignments(joined)
         written += write_alignment(aligned, folder, console)
         with _said("not drawn", console):
             figures = folder / "figures"
-            written += draw_figures(joined, figures, primary=self.primary, console=console)
+            written += draw_figures(
+                joined, figures, confirmatory=self.confirmatory, console=console
+            )
         with _said("not drawn", console):
             written += self.report(folder, tables, joined, found, curves, aligned)
         return written
@@ -175,9 +178,9 @@ class Correlation(Fileless):
             tables,
             joined,
             found,
-            primary=self.primary,
+            confirmatory=self.confirmatory,
             utility=self.utility,
-            smallest=self.smallest,
+            sesoi=self.sesoi,
             curves=curves,
             aligned=aligned,
             out=out,

@@ -9,12 +9,14 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import ArrayLike
 
 from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
 from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
 from analysis.joined import join_points
 from analysis.results import Tables
+from analysis.rows import Resampled, Rows
 
 Row = dict[str, str | float | bool]
 
@@ -83,6 +85,21 @@ def texts() -> Callable[[Path], list[str]]:
         return ["".join(node.itertext()).replace("\u2212", "-") for node in nodes]
 
     return find
+
+
+def make_rows(x: ArrayLike, y: ArrayLike, **columns: ArrayLike) -> Rows:
+    """Rows that are a model each and, where no ``parent`` or ``cluster`` is given, made from one
+    parent and each a cluster of its parent; other labels are empty, and there are no resamples.
+    """
+    first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    labels = {name: np.asarray(each).astype(str) for name, each in columns.items()}
+    empty = np.full(len(first), "")
+    labels.setdefault("model", np.arange(len(first)).astype(str))
+    labels.setdefault("cluster", labels.get("parent", empty))
+    names = ("model", "parent", "cluster", "condition", "method", "setting", "training", "asked")
+    none = Resampled.of(np.zeros((len(first), 0)))
+    told = (labels.get(name, empty) for name in names)
+    return Rows(first, second, *told, np.full(len(first), np.nan), none, none)
 
 
 def make_tables() -> Tables:

@@ -1,582 +1,366 @@
-"""Made-up studies in the designs that sweeps make, with a known association, and how often the
-inference is right about them.
+"""Simulated studies with a known r_rm, in the designs that sweeps make, and what the inference says
+of each.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from itertools import product
-from math import sqrt
+from math import exp, isfinite, nan, sqrt
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
-from scipy import stats
+import scipy
 
-from analysis.coefficients import Coefficients
-from analysis.evidence import Evidence, described, evidence
-from analysis.findings import Finding
-from analysis.joined import join_points, rows_of
-from analysis.judging import judge
-from analysis.permutation import permutation_p
-from analysis.pooling import Part, disagreement, pooled
-from analysis.results import Tables
-from analysis.units import Resampled, Rows
-from analysis.verdict import CONTRADICTS, NEGLIGIBLE, SUPPORTS
-from analysis.within import (
-    indicators,
-    interval,
-    residuals,
-    unit_error,
-    without_each,
-)
+from analysis.correlation import LEVEL, Correlation, correlation
+from analysis.findings import FEWEST_CONDITIONS, Finding, saturated
+from analysis.observations import Observations
+from analysis.verdict import NEGATIVE, NEGLIGIBLE, OTHERS, POSITIVE, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+    from numpy.typing import ArrayLike
+
+    from analysis.arrays import Floats, Ints
 
 Kind = Literal[
     "normal",
     "ladder of doses",
-    "doses that saturate",
-    "growing noise",
-    "quiet units",
-    "heavy-tailed noise",
-    "heavy tails",
-    "lone outlier",
+    "spread differs by parent",
+    "noise grows with the score",
+    "noise grows faster",
+    "one outlier",
+    "t with 3 df",
+    "5% gross errors",
+    "lognormal",
 ]
+Lost = Literal["large scores", "large gaps", "large score + gap"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-# Bases and the units of each: 8 to 60 units of 1 to 10 bases.
-SIZES = ((1, 8), (2, 4), (2, 9), (4, 5), (6, 4), (10, 3), (5, 12), (2, 30), (10, 6))
-# Bases, units of each, r and how far items shift it
-ON_ITEMS = tuple(product((2, 6, 10), (9, 20), (0.0, 0.5), (0.1, 0.3)))
-QUERIES, MEASURES = 3, 2
-FAMILY = QUERIES * MEASURES
-RESAMPLES = 599
+LOST: tuple[Lost, ...] = get_args(Lost)
+WITHIN, OVER, GIVEN = "within parents", "over conditions", "given the condition"
+AVERAGED, UTILITY = "within clusters, averaged", "given utility"
+IGNORED, PRINTED = "within parents, items ignored", "as printed"
+PERMUTATIONS = 999
+TRUTH = 20_000  # studies that r of a population is computed from
+PARENTS = 2.0  # standard deviation of what parents do to scores and gaps; that of noise is 1
+OWN = 0.4  # standard deviation of scores within a parent and condition; doses reach from -1 to 1
+ITEMS, RESAMPLES = 200, 200
+MEASURED = 0.2  # standard deviation of the error of a utility
 
 
-class Studies(NamedTuple):
-    """Studies of one design: x of every query (studies, queries, units), y of every measure
-    (studies, measures, units), the base of each unit (units,).
+class Study(NamedTuple):
+    """A simulated study; ``true``: r in its population, under each scope that it is asked for;
+    ``planned``: models before any were lost.
     """
 
-    x: Floats
-    y: Floats
-    base: Ints
-
-    def pairs(self, study: int) -> Iterator[tuple[Floats, Floats]]:
-        """The slices of a study, a query and a measure each."""
-        for x in self.x[study]:
-            for y in self.y[study]:
-                yield x, y
+    of: Observations
+    true: Mapping[str, float]
+    planned: int
 
 
-def studies(kind: Kind, bases: int, units: int, r: float, count: int, seed: int = 0) -> Studies:
-    """Studies whose y follows the x of the first query within bases by a correlation of about r
-    (``truth`` has it).
+class Outcome(NamedTuple):
+    """What is found of a study under one scope; NaN where there is no such thing.
 
-    Every base moves x and y of its units by effects of its own, with four times the variance of
-    what modification does. Other queries share two thirds of their variance with the first, and all
-    share the gaps.
+    ``rm_corr``: whether Student's p, that of ``pingouin.rm_corr``, is below .05; ``claims``:
+    whether the verdict is positive or negative, ``coverage``: whether the 95% interval holds r;
+    ``clusters``: whether the delete-one-cluster interval excludes 0. As
+    printed: whether the verdict claims what is not so.
     """
-    rng = np.random.default_rng(seed)
-    n, base = bases * units, np.repeat(np.arange(bases), units)
-    doses = np.linspace(-1, 1, units)
-    if kind == "doses that saturate":
-        doses = np.tanh(4 * doses)
-    moved: Floats = rng.normal(size=(count, 1, n))
-    if kind not in ("normal", "heavy tails"):
-        moved = np.tile(doses / doses.std(), bases) + 0.4 * moved
-    if kind == "heavy tails":
-        moved = rng.standard_t(3, size=moved.shape)
-    moved = moved / moved.std()
-    others: Floats = rng.normal(size=(count, QUERIES - 1, n))
-    x = np.concatenate([moved, sqrt(2 / 3) * moved + sqrt(1 / 3) * others], axis=1)
-    noise: Floats = rng.normal(size=(count, MEASURES, n))
-    if kind in ("heavy-tailed noise", "heavy tails"):
-        noise = rng.standard_t(3, size=noise.shape)
-    elif kind == "growing noise":
-        noise = noise * (0.3 + np.abs(moved) ** 1.5)
-    elif kind == "quiet units":
-        noise = noise * (0.2 + 1 / (0.3 + np.abs(moved)))
-    elif kind == "lone outlier":
-        noise[np.arange(count), :, rng.integers(n, size=count)] += 8
-    y = r * moved + sqrt(1 - r**2) * noise / noise.std()
-    effects: Floats = rng.normal(0, 2, size=(2, count, 1, bases))
-    return Studies(x + effects[0][:, :, base], y + effects[1][:, :, base], base)
+
+    p: float = nan
+    rm_corr: float = nan
+    claims: float = nan
+    negligible: float = nan
+    coverage: float = nan
+    width: float = nan
+    clusters: float = nan
+
+
+SCOPES: dict[str, Callable[[Observations], Correlation]] = {
+    WITHIN: lambda of: of.within(PERMUTATIONS),
+    AVERAGED: lambda of: of.independent().within(PERMUTATIONS),
+    IGNORED: lambda of: correlation(of.x, of.y, of.parent, permutations=PERMUTATIONS),
+    OVER: lambda of: of.over_conditions(PERMUTATIONS),
+    GIVEN: lambda of: of.given_condition(PERMUTATIONS),
+    UTILITY: lambda of: of.given_utility(PERMUTATIONS),
+}
+
+
+def outcomes(study: Study) -> dict[str, Outcome]:
+    """What is found of a study under each of its scopes."""
+    found = {scope: SCOPES[scope](study.of) for scope in study.true if scope in SCOPES}
+    told = {}
+    for scope, each in found.items():
+        verdict = ""
+        if scope in (WITHIN, AVERAGED, IGNORED):
+            verdict = verdict_of(study, {WITHIN: each}, scope == AVERAGED).verdict
+        told[scope] = _outcome(each, study.true[scope], verdict)
+    if PRINTED in study.true:
+        told[PRINTED] = Outcome(claims=overclaims(study, verdict_of(study, found)))
+    return told
+
+
+def _outcome(found: Correlation, true: float, verdict: str) -> Outcome:
+    t = abs(found.r) * sqrt(found.df / max(1e-12, 1 - found.r**2))
+    student = 2 * float(scipy.special.stdtr(found.df, -t))
+    beyond = found.low_clusters > 0 or found.high_clusters < 0
+    return Outcome(
+        p=found.p < LEVEL,
+        rm_corr=student < LEVEL,
+        claims=verdict in (POSITIVE, NEGATIVE) if verdict else nan,
+        negligible=verdict == NEGLIGIBLE if verdict else nan,
+        coverage=found.low <= true <= found.high,
+        width=found.high - found.low,
+        clusters=beyond if isfinite(found.low_clusters) else nan,
+    )
+
+
+def verdict_of(study: Study, found: Mapping[str, Correlation], averaged: bool = False) -> Finding:
+    """The study as a single confirmatory slice, judged by the full rule."""
+    of = study.of.with_parents()
+    conditions = len(set(of.condition.tolist()))
+    one = Finding(
+        {},
+        found[WITHIN],
+        found.get(OVER, Correlation()) if conditions >= FEWEST_CONDITIONS else Correlation(),
+        given_utility=found.get(UTILITY, Correlation()),
+        n=len(of.x),
+        n_parents=len(set(of.parent.tolist())),
+        n_conditions=conditions if conditions > 1 else 0,
+        n_clusters=len(set(of.cluster.tolist())),
+        lost=study.planned - len(study.of.x),
+        planned=study.planned,
+        saturated=saturated(of, study.of.independent() if averaged else study.of),
+        confirmatory=True,
+    )
+    return judge([one])[0]
+
+
+def overclaims(study: Study, found: Finding) -> bool:
+    """Whether a verdict claims a relation where, under the scope it is printed with, r in the
+    population is 0 or of the other sign.
+    """
+    if found.verdict not in (POSITIVE, NEGATIVE):
+        return False
+    claimed = [OVER if found.scope == OTHERS else WITHIN]
+    if UTILITY in study.true and "utility" not in found.why:
+        claimed.append(UTILITY)
+    sign = 1 if found.verdict == POSITIVE else -1
+    return any(sign * study.true[scope] <= 0 for scope in claimed)
+
+
+def study_of(
+    x: Floats,
+    y: Floats,
+    parent: Ints,
+    true: Mapping[str, float],
+    *,
+    cluster: Ints | None = None,
+    condition: Ints | None = None,
+    utility: Floats | None = None,
+    y_resampled: Floats | None = None,
+    planned: int | None = None,
+) -> Study:
+    """A study of models that are named by number; parents are clusters where none is named."""
+    n, none = len(x), np.zeros((len(x), 0))
+
+    def labels(numbers: ArrayLike) -> np.ndarray[tuple[int], np.dtype[np.str_]]:
+        return np.asarray(numbers).astype(str)
+
+    of = Observations(
+        x=x,
+        y=y,
+        model=labels(np.arange(n)),
+        parent=labels(parent),
+        cluster=labels(parent if cluster is None else cluster),
+        condition=labels(np.full(n, "") if condition is None else condition),
+        utility=np.full(n, nan) if utility is None else utility,
+        x_resampled=none,
+        y_resampled=none if y_resampled is None else y_resampled,
+        noise=np.zeros(n),
+    )
+    return Study(of, true, n if planned is None else planned)
+
+
+def parents_of(sizes: tuple[int, ...]) -> Ints:
+    """The parent of each model, for numbers of models by parent. Shape (n,)."""
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def effects(parent: Ints, rng: np.random.Generator) -> Floats:
+    """What parents do to scores and gaps. Shape (2, n)."""
+    found: Floats = rng.normal(0, PARENTS, size=(2, int(parent.max()) + 1))
+    return found[:, parent]
+
+
+def errors(kind: Kind, sizes: tuple[int, ...], r: float, rng: np.random.Generator) -> Study:
+    """Models of parents with so many each; the noise of gaps is of a kind."""
+    parent = parents_of(sizes)
+    x, y = sides(kind, sizes, r, 1, rng)
+    of_x, of_y = effects(parent, rng)
+    return study_of(x[0] + of_x, y[0] + of_y, parent, {WITHIN: truth(kind, sizes, r)})
+
+
+def sides(
+    kind: Kind, sizes: tuple[int, ...], r: float, count: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Scores and gaps of many studies, less what parents do: y = r x + sqrt(1 - r^2) noise. Shapes
+    (studies, n).
+    """
+    parent = parents_of(sizes)
+    n = len(parent)
+    x: Floats = rng.normal(size=(count, n))
+    if kind == "ladder of doses":
+        doses = np.concatenate([np.linspace(-1, 1, size) for size in sizes])
+        x = (doses + OWN * x) / sqrt(float((doses**2).mean()) + OWN**2)
+    noise = _noise(kind, x, rng)
+    if kind == "spread differs by parent":  # from 1/2 to 2, on both sides
+        each = np.tile(np.geomspace(0.5, 2, len(sizes)), (count, 1))
+        spread = rng.permuted(each, axis=1)[:, parent]
+        x, noise = x * spread, noise * spread
+    if kind == "one outlier":
+        noise[np.arange(count), rng.integers(n, size=count)] += 8
+    return x, r * x + sqrt(1 - r * r) * noise
+
+
+def _noise(kind: Kind, x: Floats, rng: np.random.Generator) -> Floats:
+    """Of variance 1. Shape (studies, n)."""
+    if kind == "t with 3 df":
+        return rng.standard_t(3, size=x.shape) / sqrt(3)
+    noise: Floats = rng.normal(size=x.shape)
+    if kind == "5% gross errors":  # five times as large
+        gross = np.where(rng.random(x.shape) < 0.05, 5, 1)
+        return noise * gross / sqrt(0.95 + 0.05 * 25)
+    if kind == "lognormal":
+        return (np.exp(noise) - exp(0.5)) / sqrt((exp(1) - 1) * exp(1))
+    if kind in ("noise grows with the score", "noise grows faster"):
+        power = 1.0 if kind == "noise grows with the score" else 1.5
+        normal = np.linspace(-8, 8, 4_001)
+        density = np.exp(-(normal**2) / 2) / np.exp(-(normal**2) / 2).sum()
+        variance = float(((0.3 + np.abs(normal) ** power) ** 2 * density).sum())
+        return noise * (0.3 + np.abs(x) ** power) / sqrt(variance)
+    return noise
 
 
 @cache
-def truth(kind: Kind, bases: int, units: int, r: float) -> float:
-    """The correlation within bases of the population that ``studies`` draws from."""
-    of = studies(kind, bases, units, r, 20_000, seed=99)
-    x, y = (centred(side[:, 0], of.base) for side in (of.x, of.y))
-    return float((x * y).sum()) / sqrt(float((x * x).sum()) * float((y * y).sum()))
+def truth(kind: Kind, sizes: tuple[int, ...], r: float) -> float:
+    """r_rm of the population: of many studies together, each less the means of its parents."""
+    if r == 0:
+        return 0.0
+    parent = parents_of(sizes)
+    means = (parent[:, None] == np.arange(len(sizes))) / np.array(sizes)
+    share = np.eye(len(parent)) - means[:, parent]
+    u, v = (side @ share for side in sides(kind, sizes, r, TRUTH, np.random.default_rng(99)))
+    return float((u * v).sum() / sqrt(float((u * u).sum()) * float((v * v).sum())))
 
 
-def centred(values: Floats, base: Ints) -> Floats:
-    """Without the means of the bases. Shape (studies, units)."""
-    share = indicators(base)
-    means: Floats = values @ share / share.sum(axis=0)
-    return values - means[:, base]
+class Sweep(NamedTuple):
+    """Every parent in every condition; ``corpora``: how many the parents share, ``effect``:
+    standard deviation of what a condition does to the gaps of all models of a corpus, but not
+    through the score; ``spread``: of the slopes of corpora around ``slope``.
+    """
+
+    parents: int
+    conditions: int
+    corpora: int = 1
+    effect: float = 0.0
+    slope: float = 0.0
+    spread: float = 0.0
+
+    @property
+    def doses(self) -> Floats:
+        """What conditions do to scores. Shape (conditions,)."""
+        return np.linspace(-1, 1, self.conditions)
+
+    def r(self, members: int = 1, own: Floats | None = None) -> float:
+        """r of models, or of means of so many, by condition: among all conditions there might be,
+        or among those with such effects of their ``own``.
+        """
+        dose, error = self.doses, 1 / members
+        x = float(dose.var(ddof=1)) + OWN**2 * error
+        moved, both = self.effect**2, 0.0
+        if own is not None:
+            moved, both = float(own.var(ddof=1)), float(np.cov(dose, own)[0, 1])
+        y = self.slope**2 * x + 2 * self.slope * both + moved + error
+        return (self.slope * x + both) / sqrt(x * y)
+
+    def draw(self, rng: np.random.Generator) -> tuple[Floats, Floats, Ints, Ints, Ints, Floats]:
+        """Scores, gaps, parents, corpora and conditions of the models, and what the conditions of
+        each corpus do to gaps.
+        """
+        parent = np.repeat(np.arange(self.parents), self.conditions)
+        condition = np.tile(np.arange(self.conditions), self.parents)
+        corpus = parent * self.corpora // self.parents
+        own: Floats = self.effect * rng.normal(size=(self.corpora, self.conditions))
+        slopes = self.slope + self.spread * rng.normal(size=self.corpora)
+        x = self.doses[condition] + OWN * rng.normal(size=len(parent))
+        y = slopes[corpus] * x + own[corpus, condition] + rng.normal(size=len(parent))
+        of_x, of_y = effects(parent, rng)
+        return x + of_x, y + of_y, parent, corpus, condition, own
 
 
-def found_within(x: Floats, y: Floats, base: Ints) -> Evidence:
-    """That part of ``evidence`` that decides about signs: r within bases, interval and p."""
-    of = residuals(x, y, base)
-    r = interval(of)
-    bases = int(base.max()) + 1
-    return Evidence(
-        len(x),
-        bases,
-        bases,
-        free=of.free,
-        within=r.value,
-        within_low=r.low,
-        within_high=r.high,
-        within_p=permutation_p(of, base, RESAMPLES),
-        within_error=unit_error(of, without_each(of)).size,
+def conditions(sweep: Sweep, rng: np.random.Generator) -> Study:
+    """Conditions with effects of their own on all models. Within parents r is that among these
+    conditions; given the condition it is that among models of one.
+    """
+    x, y, parent, _, condition, own = sweep.draw(rng)
+    given = sweep.slope * OWN / sqrt(sweep.slope**2 * OWN**2 + 1)
+    true = {WITHIN: sweep.r(own=own[0]), OVER: sweep.r(sweep.parents), GIVEN: given}
+    true[PRINTED] = true[OVER]
+    return study_of(x, y, parent, true, condition=condition)
+
+
+def clusters(sweep: Sweep, rng: np.random.Generator) -> Study:
+    """Parents (seeds) that share corpora, whose conditions have effects of their own."""
+    x, y, parent, corpus, condition, _ = sweep.draw(rng)
+    true = {WITHIN: sweep.r(), AVERAGED: sweep.r(sweep.parents // sweep.corpora)}
+    return study_of(x, y, parent, true, cluster=corpus, condition=condition)
+
+
+def damaged(sizes: tuple[int, ...], strength: float, rng: np.random.Generator) -> Study:
+    """Damage raises score and gap and lowers utility; nothing else relates them."""
+    parent = parents_of(sizes)
+    damage = strength * rng.normal(size=len(parent))
+    x, y = effects(parent, rng) + damage + rng.normal(size=(2, len(parent)))
+    utility = -damage - strength * MEASURED * rng.normal(size=len(parent))
+    true = {WITHIN: strength**2 / (1 + strength**2), UTILITY: 0.0, PRINTED: 0.0}
+    return study_of(x, y, parent, true, utility=utility)
+
+
+def lossy(sizes: tuple[int, ...], lost: Lost, share: float, rng: np.random.Generator) -> Study:
+    """No relation, and a share of the models lost: those with large scores or gaps for their
+    parent.
+    """
+    parent = parents_of(sizes)
+    x, y = rng.normal(size=(2, len(parent)))
+    by = {"large scores": x, "large gaps": y, "large score + gap": x + y}[lost]
+    kept = np.sort(np.argsort(by)[: len(by) - round(share * len(by))])
+    of_x, of_y = effects(parent, rng)
+    x, y = (x + of_x)[kept], (y + of_y)[kept]
+    return study_of(x, y, parent[kept], {WITHIN: 0.0}, planned=len(parent))
+
+
+def on_items(sizes: tuple[int, ...], r: float, spread: float, rng: np.random.Generator) -> Study:
+    """Gaps are means over test items that all models share.
+
+    Each item has a slope of its own on the score, 0 on average, and an error of its own with each
+    model; ``spread``: the standard error of the mean of either over the items, chance over models
+    being 1. r is that over all items there might be, with errors as large as here.
+    """
+    parent = parents_of(sizes)
+    n, slope = len(parent), r / sqrt(1 - r * r)
+    x: Floats = rng.normal(size=n)
+    own = slope * x + rng.normal(size=n)
+    slopes: Floats = rng.normal(size=ITEMS)
+    of_items = spread * sqrt(ITEMS) * (x[:, None] * slopes + rng.normal(size=(n, ITEMS)))
+    weights = rng.multinomial(ITEMS, np.full(ITEMS, 1 / ITEMS), size=RESAMPLES).T / ITEMS
+    of_x, of_y = effects(parent, rng)
+    true = slope / sqrt(slope**2 + 1 + spread**2)
+    return study_of(
+        x + of_x,
+        own + of_items.mean(axis=1) + of_y,
+        parent,
+        {WITHIN: true, IGNORED: true},
+        y_resampled=(own + of_y)[:, None] + of_items @ weights,
     )
-
-
-def verdicts(found: Sequence[Evidence], smallest: float = 0.3) -> list[str]:
-    """The verdicts on primary slices of one family."""
-    slices = [Finding({"slice": str(i)}, Coefficients(3, 0), each) for i, each in enumerate(found)]
-    judged = judge(slices, [()] * len(slices), smallest=smallest)
-    return [each.judgement.verdict for each in judged]
-
-
-class Rates(NamedTuple):
-    """Shares of studies: p below .05 in one slice; that slice ``supported`` or ``contradicted`` on
-    its own; any of a family of six; the interval holding the truth, below it and above it; p below
-    .05 where bases are ignored.
-    """
-
-    p: float
-    supported: float
-    contradicted: float
-    family: float
-    coverage: float
-    below: float
-    above: float
-    ignored: float
-
-
-def rates(kind: Kind, bases: int, units: int, r: float, count: int, seed: int = 1) -> Rates:
-    """What is found in so many studies of a design."""
-    of, true = studies(kind, bases, units, r, count, seed), truth(kind, bases, units, r)
-    told = []
-    for study in range(count):
-        found = [found_within(x, y, of.base) for x, y in of.pairs(study)]
-        first = found[0]
-        alone, family = verdicts(found[:1])[0], verdicts(found)
-        told.append(
-            (
-                first.within_p < 0.05,
-                alone == SUPPORTS,
-                alone == CONTRADICTS,
-                SUPPORTS in family or CONTRADICTS in family,
-                first.within_low <= true <= first.within_high,
-                first.within_high < true,
-                first.within_low > true,
-                stats.pearsonr(of.x[study, 0], of.y[study, 0]).pvalue < 0.05,
-            )
-        )
-    return Rates(*np.mean(told, axis=0).tolist())
-
-
-def power(
-    bases: int,
-    units: int,
-    r: float,
-    count: int,
-    alone: bool,
-    seed: int = 2,
-    kind: Kind = "ladder of doses",
-) -> float:
-    """How often the first slice of a family of six is supported in studies, with doses on a ladder
-    where nothing else is said: where it ``alone`` has an association, or all six have.
-    """
-    of = studies(kind, bases, units, r, count, seed)
-    others = studies(kind, bases, units, 0, count, seed + 1) if alone else of
-    supported = 0
-    for study in range(count):
-        pairs = [next(of.pairs(study)), *list(others.pairs(study))[1:]]
-        supported += verdicts([found_within(x, y, of.base) for x, y in pairs])[0] == SUPPORTS
-    return supported / count
-
-
-def measured(
-    bases: int, units: int, r: float, noise: tuple[float, float], seed: int, resamples: int = 200
-) -> Rows:
-    """One study of true values with correlation r within bases, measured with errors.
-
-    Half of the variance of an error, ``noise`` times that of the true values for x and for y, is
-    shared by all units, for they are measured on the same words and posts. The resamples have
-    errors of the same kind.
-    """
-    rng = np.random.default_rng(seed)
-    base = np.repeat(np.arange(bases), units)
-    n = len(base)
-    true: Floats = rng.multivariate_normal([0, 0], [[1, r], [r, 1]], size=n).T
-    true = true + rng.normal(0, 2, size=(2, bases))[:, base]
-    sides, resampled = [], []
-    for side, share in zip(true, noise, strict=True):
-        own, shared = sqrt(share) * rng.normal(size=(n, 1)), sqrt(share) * rng.normal()
-        value: Floats = side + own[:, 0] + shared
-        again = sqrt(share) * (rng.normal(size=(n, resamples)) + rng.normal(size=resamples))
-        sides.append(value)
-        resampled.append(value[:, None] + again)
-    rows = Rows.of(sides[0], sides[1], np.arange(n), base)
-    return rows._replace(
-        x_resampled=Resampled.of(resampled[0]), y_resampled=Resampled.of(resampled[1])
-    )
-
-
-def on_items(
-    bases: int,
-    units: int,
-    items: int,
-    r: float,
-    spread: float,
-    rng: np.random.Generator,
-    noise: float | None = None,
-) -> tuple[Rows, float]:
-    """One study whose gaps are means over test items that all embeddings share, and its r within
-    bases in the population of embeddings and items.
-
-    Each item has a slope of its own on the score, 0 on average, and an error of its own with every
-    embedding; ``spread``: the standard error of the mean slope, and of the mean error where
-    ``noise`` is not that, those of chance over embeddings being 1.
-    """
-    noise = spread if noise is None else noise
-    base = np.repeat(np.arange(bases), units)
-    doses = np.linspace(-1, 1, units)
-    x: Floats = np.tile(doses / doses.std(), bases) + 0.4 * rng.normal(size=len(base))
-    x = x / sqrt(1.16)
-    slopes: Floats = rng.normal(0, spread * sqrt(items), size=items)
-    errors: Floats = rng.normal(0, noise * sqrt(items), size=(len(base), items))
-    of_items: Floats = x[:, None] * slopes + errors
-    true = r / sqrt(1 - r * r) * x + rng.normal(size=len(base))
-    weights: Floats = rng.poisson(1, size=(items, 200)).astype(float)
-    effects = rng.normal(0, 2, size=(2, bases))[:, base]
-    rows = Rows.of(x + effects[0], true + of_items.mean(axis=1), np.arange(len(base)), base)
-    again = true[:, None] + of_items @ (weights / weights.sum(axis=0))
-    seen = r / sqrt(1 - r * r)
-    whole = seen / sqrt(seen**2 + 1 + noise**2)
-    return rows._replace(y_resampled=Resampled.of(again)), whole
-
-
-Parts = Literal["queries", "algorithms", "alike algorithms"]
-PARTS: tuple[Parts, ...] = get_args(Parts)
-
-
-def parts_on_items(
-    of: Parts, parts: int, bases: int, units: int, r: float, spread: float, rng: np.random.Generator
-) -> list[Rows]:
-    """Parts of one study on the same 200 items, as ``on_items`` has them.
-
-    ``queries``: uncorrelated scores of the same embeddings, whose gaps follow each by the slopes
-    that items have on it (and by r the first alone); ``algorithms``: embeddings of their own, and
-    slopes of items; ``alike``: the same slopes.
-    """
-    base, items = np.repeat(np.arange(bases), units), 200
-    weights: Floats = rng.poisson(1, size=(items, 200)).astype(float)
-    weights = weights / weights.sum(axis=0)
-    x: Floats = rng.normal(size=(parts, len(base)))
-    slopes: Floats = rng.normal(0, spread * sqrt(items), size=(parts, items))
-    if of == "alike algorithms":
-        slopes[:] = slopes[0]
-
-    def gaps(x: Floats, slopes: Floats) -> tuple[Floats, Floats]:
-        true = r / sqrt(1 - r * r) * x[0] + rng.normal(size=len(base))
-        errors: Floats = rng.normal(0, spread * sqrt(items), size=(len(base), items))
-        on_each: Floats = x.T @ slopes + errors
-        return true + on_each.mean(axis=1), true[:, None] + on_each @ weights
-
-    if of == "queries":
-        measured = [gaps(x, slopes)] * parts
-    else:
-        measured = [gaps(x[[place]], slopes[[place]]) for place in range(parts)]
-    return [
-        Rows.of(score, y, np.arange(len(base)), base)._replace(y_resampled=Resampled.of(again))
-        for score, (y, again) in zip(x, measured, strict=True)
-    ]
-
-
-class OfParts(NamedTuple):
-    """Shares of studies: parts said to disagree, and the interval of their random-effects mean
-    holding r, NaN below four parts; how wide that is on average; the shares again where parts are
-    taken as independent.
-    """
-
-    said: float
-    coverage: float
-    width: float
-    independent_said: float
-    independent_coverage: float
-
-
-def of_parts(
-    of: Parts,
-    parts: int,
-    bases: int,
-    units: int,
-    r: float,
-    spread: float,
-    count: int,
-    seed: int = 10,
-) -> OfParts:
-    """What is said of parts of studies on shared items."""
-    rng, seen = np.random.default_rng(seed), r / sqrt(1 - r * r)
-    true = seen / sqrt(seen**2 + 1 + spread**2)
-    told = []
-    for _ in range(count):
-        study = [
-            described(rows) for rows in parts_on_items(of, parts, bases, units, r, spread, rng)
-        ]
-        known = [Part(each.evidence, each.shifts) for each in study]
-        alone = [each.evidence._replace(items_error=np.nan) for each in study]
-        row = []
-        for each in (known, [Part(found, np.zeros(0)) for found in alone]):
-            mean = pooled(each)
-            held = mean.low <= true <= mean.high if mean.m > 3 else np.nan
-            row += [bool(disagreement(each)), held, mean.high - mean.low]
-        told.append(row[:-1])
-    return OfParts(*np.mean(told, axis=0).tolist())
-
-
-class OnItems(NamedTuple):
-    """Shares of studies with p below .05, and with an interval that holds r; the same where items
-    are taken for all that there are.
-    """
-
-    p: float
-    coverage: float
-    fixed_p: float
-    fixed_coverage: float
-
-
-def on_shared_items(
-    bases: int, units: int, items: int, r: float, spread: float, count: int, seed: int = 9
-) -> OnItems:
-    """What is found of studies on shared items."""
-    rng = np.random.default_rng(seed)
-    told = []
-    for _ in range(count):
-        rows, true = on_items(bases, units, items, r, spread, rng)
-        fixed = rows._replace(y_resampled=Resampled.of(np.zeros((len(rows.x), 0))))
-        both = [evidence(each, resamples=RESAMPLES) for each in (rows, fixed)]
-        told.append(
-            [
-                share
-                for e in both
-                for share in (e.within_p < 0.05, e.within_low <= true <= e.within_high)
-            ]
-        )
-    return OnItems(*np.mean(told, axis=0).tolist())
-
-
-def clustered(
-    seeds: int, units: int, within: float, between: float, rng: np.random.Generator
-) -> tuple[Rows, float]:
-    """A study of two bases a seed, which share its corpus, and the correlation over all its rows in
-    the population: effects of seed and base have variance 1 as those of modification have.
-    """
-    base = np.repeat(np.arange(2 * seeds), units)
-
-    def pair(number: int, r: float) -> Floats:
-        drawn: Floats = rng.multivariate_normal([0, 0], [[1, r], [r, 1]], size=number).T
-        return drawn
-
-    of_seed, of_base = pair(seeds, between)[:, base // 2], pair(2 * seeds, between)[:, base]
-    x, y = of_seed + of_base + pair(len(base), within)
-    rows = Rows.of(x, y, np.arange(len(base)), base)
-    return rows._replace(cluster=(base // 2).astype(str)), (2 * between + within) / 3
-
-
-def total_coverage(
-    seeds: int, units: int, within: float, between: float, count: int, seed: int = 3
-) -> float:
-    """How often the interval of r over all rows holds it, over clusters of seeds."""
-    rng = np.random.default_rng(seed)
-    held = 0
-    for _ in range(count):
-        rows, true = clustered(seeds, units, within, between, rng)
-        found = evidence(rows, resamples=9)
-        held += found.r_low <= true <= found.r_high
-    return held / count
-
-
-class Corrections(NamedTuple):
-    """Of studies measured with errors: the mean of r and of r corrected for them; of those with a
-    correction how often its 90% interval holds the truth; how often the verdict is negligible.
-    """
-
-    observed: float
-    corrected: float
-    coverage: float
-    negligible: float
-
-
-def corrections(
-    bases: int, units: int, r: float, noise: tuple[float, float], count: int, seed: int = 4
-) -> Corrections:
-    """What is found where words and posts are a sample."""
-    told = []
-    for study in range(count):
-        found = evidence(measured(bases, units, r, noise, seed * count + study), resamples=199)
-        known = found.corrected == found.corrected
-        held = found.corrected_low <= r <= found.corrected_high if known else np.nan
-        told.append((found.within, found.corrected, held, verdicts([found])[0] == NEGLIGIBLE))
-    return Corrections(*np.nanmean(np.array(told, dtype=float), axis=0).tolist())
-
-
-def disagreements(
-    parts: int, bases: int, units: int, kind: Kind, r: float, count: int, seed: int = 5
-) -> float:
-    """How often parts of one correlation, an embedding each, are said to disagree."""
-    found = [
-        [
-            Part(found_within(of.x[study, 0], of.y[study, 0], of.base), np.zeros(0))
-            for of in [studies(kind, bases, units, r, count, seed + part)]
-            for study in range(count)
-        ]
-        for part in range(parts)
-    ]
-    return sum(bool(disagreement(each)) for each in zip(*found, strict=True)) / count
-
-
-class Chance(NamedTuple):
-    """Standard deviations of what chance does to score and gap: of a corpus, and of a training."""
-
-    corpus: float
-    training: float
-
-
-CHANCES = (Chance(0, 1), Chance(1, 1), Chance(1, 0.3))
-
-
-def generated_worlds(
-    seeds: int,
-    algorithms: int,
-    levels: int,
-    slope: float,
-    count: int,
-    chance: Chance = CHANCES[0],
-    seed: int = 8,
-) -> Iterator[Tables]:
-    """Sweeps over generated worlds, none of whose embeddings is modified: one a seed, algorithm and
-    planted level. Seed and algorithm move score and gap by a standard deviation of 2, ``chance`` by
-    those of the corpus, which algorithms share, and of the training; the gap follows by ``slope``
-    what the level moves of the score.
-    """
-    rng = np.random.default_rng(seed)
-    names = ["word2vec", "fasttext"][:algorithms]
-    for _ in range(count):
-        of_seed, of_name = (rng.normal(0, 2, size=(number, 2)) for number in (seeds, algorithms))
-        of_corpus = chance.corpus * rng.normal(size=(seeds, levels, 2))
-        points, scores, gaps = [], [], []
-        for own, name, level in product(range(seeds), range(algorithms), range(levels)):
-            key = f"{own} {names[name]} {level}"
-            points.append(
-                {"point": key, "embedding": names[name], "method": "none", "status": "done"}
-                | {"generated": True, "seed": own, "stereotype": level / levels}
-                | {"base_key": key, "vectors_key": key, "corpus_key": f"{own} {level}"}
-            )
-            x, y = of_seed[own] + of_name[name] + of_corpus[own, level]
-            x, y = np.array([x, y]) + chance.training * rng.normal(size=2)
-            moved = 6 * level / levels
-            scores.append({"point": key, "metric": "weat", "query": "weat7", "value": x + moved})
-            gaps.append(
-                {"point": key, "task": "t", "kind": "gap", "measure": "recall"}
-                | {"privileged": "male", "unprivileged": "female", "value": y + slope * moved}
-            )
-        yield Tables(*(pd.DataFrame(rows) for rows in (points, scores, gaps)))
-
-
-def of_generated_worlds(
-    seeds: int,
-    algorithms: int,
-    levels: int,
-    slope: float,
-    count: int,
-    chance: Chance = CHANCES[0],
-) -> list[Evidence]:
-    """What is found of all embeddings of such sweeps together."""
-    return [
-        evidence(rows_of(join_points(tables)), resamples=RESAMPLES)
-        for tables in generated_worlds(seeds, algorithms, levels, slope, count, chance)
-    ]
-
-
-class Limits(NamedTuple):
-    """Shares of studies without association in which p is below .05, and in which the intervals of
-    the partial correlation, and of r across bases and across modifications, exclude 0; NaN where
-    there is none.
-    """
-
-    p: float
-    partial: float
-    across: float
-    arms: float
-
-
-def _excludes_0(low: float, high: float) -> float:
-    """NaN where there is no interval."""
-    return float(low > 0 or high < 0) if low == low else np.nan
-
-
-def own_effects(
-    bases: int, spread: float, count: int, saturates: bool = False, seed: int = 6
-) -> Limits:
-    """Two methods move the score by their doses, of either sign, and the gap by effects of their
-    own, the same in all bases, that have nothing to do with the score; ``spread``: of these, noise
-    having 1. Nine modifications; 17, where the score ``saturates``.
-    """
-    rng = np.random.default_rng(seed)
-    doses = (0.05, 0.1, 0.3, 1) if saturates else (0.5, 1)
-    signed = [sign * dose for sign in (-1, 1) for dose in doses]
-    dose = np.array([0, *signed, *signed])
-    if saturates:
-        dose = np.tanh(4 * dose)
-    base = np.repeat(np.arange(bases), len(dose))
-    told = []
-    for _ in range(count):
-        x = np.tile(dose, bases) + 0.3 * rng.normal(size=len(base))
-        y = np.tile(spread * rng.normal(size=len(dose)), bases) + rng.normal(size=len(base))
-        rows = Rows.of(x, y, np.arange(len(base)), base)
-        rows = rows._replace(modification=np.tile(np.arange(len(dose)).astype(str), bases))
-        found = evidence(rows, resamples=RESAMPLES)
-        told.append(
-            (
-                found.within_p < 0.05,
-                _excludes_0(found.partial_low, found.partial_high),
-                _excludes_0(found.across_low, found.across_high),
-                _excludes_0(found.arms_low, found.arms_high),
-            )
-        )
-    return Limits(*np.mean(told, axis=0).tolist())
-
-
-def own_slopes(bases: int, units: int, spread: float, count: int, seed: int = 7) -> Limits:
-    """The gap follows the score in every base by a slope of its own, 0 on average."""
-    rng = np.random.default_rng(seed)
-    base = np.repeat(np.arange(bases), units)
-    told = []
-    for _ in range(count):
-        x = rng.normal(size=len(base))
-        y = (spread * rng.normal(size=bases))[base] * x + rng.normal(size=len(base))
-        found = evidence(Rows.of(x, y, np.arange(len(base)), base), resamples=RESAMPLES)
-        told.append(
-            (
-                found.within_p < 0.05,
-                _excludes_0(found.partial_low, found.partial_high),
-                _excludes_0(found.across_low, found.across_high),
-                _excludes_0(found.arms_low, found.arms_high),
-            )
-        )
-    return Limits(*np.mean(told, axis=0).tolist())

@@ -64,7 +64,7 @@ def test_a_set_is_read_by_the_protocol_of_our_own_studies(folder: Path) -> None:
     y = y - np.repeat([y[:6].mean(), y[6:].mean()], 6)
     assert whole.evidence.within == pytest.approx(stats.pearsonr(x, y).statistic)
     assert (whole.evidence.n_units, whole.evidence.n_bases) == (12, 2)
-    assert whole.judgement.role == "primary"
+    assert whole.judgement.role == "confirmatory"
     assert whole.judgement.verdict == "supports"
 
 

@@ -19,7 +19,7 @@ from analysis.effects.__main__ import main
 from analysis.effects.estimate import Effect, effects, mean_change
 from analysis.effects.table import arm_table, effect_table, write_effects
 from analysis.joined import join_points
-from analysis.naming import ARM
+from analysis.naming import CONDITION
 from analysis.report.page_data import page_data
 from analysis.results import Tables, write_tables
 from files import InputError
@@ -291,7 +291,7 @@ def test_what_an_interval_does_not_answer_for_is_said_below_the_table(tmp_path: 
             )
     joined = join_points(tables)
     page = page_data(
-        tables, joined, correlate_slices(joined), primary=("recall",), utility="f1", smallest=0.3
+        tables, joined, correlate_slices(joined), confirmatory=("recall",), utility="f1", sesoi=0.3
     )
     assert page["effects_told"] == last, "in the report too"
 
@@ -388,7 +388,7 @@ def test_scores_alone_are_told_too(tables: Tables) -> None:
     keyed = tables.points.assign(base_key=base)
     alone = tables._replace(points=keyed, extrinsic=tables.extrinsic.drop(columns="kind"))
     rows = arm_table(effects(alone), ("recall",))
-    assert [name for name in rows if name not in ARM] == ["bases", "WEAT 7", "WEAT 8"]
+    assert [name for name in rows if name not in CONDITION] == ["bases", "WEAT 7", "WEAT 8"]
     whole = arm_table(effects(tables._replace(points=keyed)), ("recall",))
     assert [*whole][-4:] == ["recall gap", "F1", "WEAT 7", "WEAT 8"]
 

@@ -191,14 +191,14 @@ def test_real_data_carry_no_stamp(tables: Tables, tmp_path: Path, texts: Texts) 
 
 def test_figure_3_has_the_primary_measures_or_all(tables: Tables, tmp_path: Path) -> None:
     joined = join_points(tables)
-    for primary, columns in (
+    for confirmatory, columns in (
         (["precision"], {"word2vec, precision gap", "fasttext, precision gap"}),
         (
             ["equal_odds"],
             {f"{e}, {m} gap" for e in ("word2vec", "fasttext") for m in ("recall", "precision")},
         ),
     ):
-        draw_figures(joined, tmp_path, primary=primary, suffixes=[".svg"])
+        draw_figures(joined, tmp_path, confirmatory=confirmatory, suffixes=[".svg"])
         assert set(pd.read_csv(tmp_path / f"{STEMS[0]}.csv")["panel_column"]) == columns
 
 

@@ -151,7 +151,7 @@ def test_more_items_take_fewer_embeddings() -> None:
 
 
 def test_a_smaller_correlation_of_interest_takes_more() -> None:
-    wide, narrow = (needed(Design(9, smallest=r), 0.8, excludes, 400) for r in (0.3, 0.2))
+    wide, narrow = (needed(Design(9, sesoi=r), 0.8, excludes, 400) for r in (0.3, 0.2))
     assert wide
     assert narrow
     assert narrow > 1.8 * wide
@@ -168,12 +168,12 @@ def test_embeddings_that_are_not_modified_are_one_base() -> None:
     assert Design(1).bases(found) == 1
 
 
-def test_a_pilot_is_the_middle_of_the_primary_slices() -> None:
+def test_a_pilot_is_the_middle_of_the_confirmatory_slices() -> None:
     def finding(role: str, x: float, y: float) -> Finding:
         behind = Evidence(30, reliability_x=x, reliability_y=y, training_share=0.1, items_error=0.2)
         return Finding({}, Coefficients(30, 0), behind, Judgement(role))
 
-    found = [finding("primary", 0.8, 0.5), finding("primary", 0.9, float("nan"))]
+    found = [finding("confirmatory", 0.8, 0.5), finding("confirmatory", 0.9, float("nan"))]
     pilot = pilot_of([*found, finding("exploratory", 0.1, 0.1)], [100, 300, float("nan")])
     assert pilot == pytest.approx((0.85, 0.5, 200, 30, 2, 0.1, float("nan"), 0.2), nan_ok=True)
 
@@ -184,12 +184,12 @@ def test_bad_settings_are_refused() -> None:
 
 
 @pytest.mark.parametrize("smallest", [0.3, pytest.param(0.2, marks=stress)])
-def test_negligible_is_rarely_said_of_the_smallest_correlation_of_interest(smallest: float) -> None:
+def test_negligible_is_rarely_said_of_the_smallest_correlation_of_interest(sesoi: float) -> None:
     """In at most 5% of studies whose r is just that, with enough embeddings to say it of r = 0."""
     bases = 25 if smallest < 0.3 else 11
     said = 0
     for study in range(100):
-        found = evidence(measured(bases, 20, smallest, (0.2, 0.2), study), resamples=199)
-        said += verdicts([found], smallest)[0] == NEGLIGIBLE
+        found = evidence(measured(bases, 20, sesoi, (0.2, 0.2), study), resamples=199)
+        said += verdicts([found], sesoi)[0] == NEGLIGIBLE
     assert said / 100 <= 0.05 + error(0.05, 100)
-    assert excludes(Design(20, 1 / 1.2, 1 / 1.2, 1, smallest), bases * 20, 200) > 0.8
+    assert excludes(Design(20, 1 / 1.2, 1 / 1.2, 1, sesoi), bases * 20, 200) > 0.8

@@ -22,9 +22,9 @@ def test_the_answer_is_that_of_its_tables(tmp_path: Path) -> None:
     )
     pd.testing.assert_frame_equal(again[ESTIMATES], recorded[ESTIMATES], rtol=1e-9)
     assert again["verdict"].tolist() == recorded["verdict"].tolist()
-    primary = again[again["role"] == "primary"]
-    assert primary["verdict"].value_counts().to_dict() == {"supports": 1, "cannot tell": 5}
-    assert (primary["within_high"] - primary["within_low"]).max() < 0.5
+    confirmatory = again[again["role"] == "confirmatory"]
+    assert confirmatory["verdict"].value_counts().to_dict() == {"supports": 1, "cannot tell": 5}
+    assert (confirmatory["within_high"] - confirmatory["within_low"]).max() < 0.5
 
 
 def test_its_report_is_made_of_its_tables(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_its_report_is_made_of_its_tables(tmp_path: Path) -> None:
         (tmp_path / path.name).write_bytes(path.read_bytes())
     assert report([str(tmp_path)]) == 0
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "of 6 primary slices 1 supports that" in page
+    assert "of 6 confirmatory slices 1 supports that" in page
     assert "192 different embeddings" in page
 
 

@@ -15,21 +15,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.coefficients import Coefficients
 from analysis.correlate import correlate_slices
-from analysis.evidence import Evidence
-from analysis.findings import Finding, Marks
+from analysis.correlation import Correlation
+from analysis.findings import RESULT_COLUMNS, Finding
 from analysis.joined import join_points
 from analysis.look import PALETTE
 from analysis.naming import SLICE_COLUMNS, Declared
-from analysis.pooling import meta_analysis
 from analysis.report import build_report
 from analysis.report.__main__ import main
 from analysis.report.answer import answer
-from analysis.report.page_data import dose_curves, pooled_rows
+from analysis.report.page_data import dose_curves
 from analysis.report.tex import correlations_tex
 from analysis.results import Tables, write_tables
-from analysis.verdict import Judgement
 from files import InputError
 
 
@@ -64,11 +61,13 @@ def page(
 
 
 def same(ours: list[Any], table: pd.Series) -> bool:
-    theirs = [
-        None if isinstance(value, float) and not math.isfinite(value) else value
-        for value in table.tolist()
-    ]
-    return ours == theirs
+    def known(values: list[Any]) -> list[Any]:
+        return [
+            None if isinstance(value, float) and not math.isfinite(value) else value
+            for value in values
+        ]
+
+    return known(ours) == known(table.tolist())
 
 
 def test_every_number_is_the_tables(
@@ -76,23 +75,17 @@ def test_every_number_is_the_tables(
 ) -> None:
     joined = join_points(module_tables).query("status == 'done'")
     rows = page.data["rows"]
-    for column in ("x", "y", "y_low", "y_high", "metric", "query"):
+    for column in ("x", "y", "y_low", "y_high", "metric", "reverse_scored"):
         assert same(rows[column], joined[column]), column
     named = [page.data["points"][place]["point"] for place in rows["p"]]
     assert named == joined["point"].tolist()
     ours = pd.DataFrame(page.data["correlations"])
     assert len(ours) == len(slices)
-    for column in (
-        *("n", "within", "within_low", "within_high", "within_p", "p_adjusted", "detectable"),
-        *("pearson", "r_low", "r_high", "accuracy", "family"),
-    ):
-        assert pd.to_numeric(ours[column]).to_numpy() == pytest.approx(
-            slices[column].to_numpy(), nan_ok=True
-        ), column
-    for column in ("embedding", "query", "method", "role", "verdict", "why", "missing", "n_units"):
-        assert ours[column].tolist() == slices[column].tolist()
+    for column in ("embedding", "method", *RESULT_COLUMNS):
+        assert same(ours[column].tolist(), slices[column]), column
+    assert ours["query"].tolist() == slices["query"].str.replace("weat", "WEAT ").tolist()
     assert ours["gap"].tolist() == [f"{measure} gap" for measure in slices["measure"]]
-    assert page.data["primary"] == ["recall gap", "precision gap"]
+    assert page.data["confirmatory"] == ["recall gap", "precision gap"]
 
 
 def test_nothing_is_asked_of_a_network(page: Page) -> None:
@@ -103,15 +96,15 @@ def test_nothing_is_asked_of_a_network(page: Page) -> None:
     assert '<link rel="stylesheet"' not in page.text
 
 
-def test_generated_data_are_stamped_and_real_ones_are_not(
+def test_synthetic_data_are_stamped_and_real_ones_are_not(
     page: Page, module_tables: Tables, tmp_path: Path
 ) -> None:
     assert 'class="banner"' in page.text
     points = module_tables.points.assign(generated=False)
     real = build(tmp_path, module_tables._replace(points=points))
     assert 'class="banner"' not in real.text
-    assert "Generated" not in (tmp_path / "correlations.tex").read_text(encoding="utf-8")
-    assert "Generated" in (page.folder / "correlations.tex").read_text(encoding="utf-8")
+    assert "Synthetic" not in (tmp_path / "correlations.tex").read_text(encoding="utf-8")
+    assert "Synthetic" in (page.folder / "correlations.tex").read_text(encoding="utf-8")
 
 
 def test_the_command_makes_page_tables_and_figures(
@@ -196,31 +189,6 @@ def test_methods_without_a_dose_have_no_curves(module_tables: Tables) -> None:
     assert all(not values for values in curves.values())
 
 
-def test_embeddings_are_pooled_from_four_on(findings: list[Finding]) -> None:
-    few = {row["reason"] for row in pooled_rows(findings)}
-    assert few == {"0 slices with an error, fewer than 4"}, "no score varies"
-    known = Evidence(22, free=20, within_error=0.2)
-    r = {"a": 0.1, "b": 0.2, "c": 0.5, "d": 0.6, "all": 0.3}
-    found = [
-        each._replace(
-            names={**each.names, "embedding": name}, evidence=known._replace(within=value)
-        )
-        for each in findings
-        if each.names["embedding"] == "all"
-        for name, value in r.items()
-    ]
-    rows = pooled_rows(found)
-    gaps = ("precision gap", "recall gap")
-    assert sorted((str(row["query"]), str(row["gap"])) for row in rows) == [
-        (query, gap) for query in ("weat7", "weat8") for gap in gaps
-    ]
-    expected = meta_analysis(np.arctanh([0.1, 0.2, 0.5, 0.6]), 0.04 * np.eye(4))
-    for row in rows:
-        assert (row["n_units"], row["metric"]) == (22, "weat")
-        told = {name: row[name] for name in expected._fields}
-        assert told == pytest.approx(expected._asdict())
-
-
 def test_a_gap_tells_the_values_of_its_groups_whatever_they_are_called(
     module_tables: Tables, tmp_path: Path
 ) -> None:
@@ -255,73 +223,110 @@ def test_the_answer_counts_what_was_declared(module_tables: Tables) -> None:
     joined = join_points(module_tables)
     # Two queries, over all embeddings and methods
     for declared, slices in (
-        (Declared(), 4),
-        (Declared(["recall"]), 2),
-        (Declared(["recall", "f1"]), 2),
-        (Declared(["equal_odds"]), 4),
-        (Declared(["recall"], queries=["weat7"], embeddings=["word2vec"]), 1),
+        (Declared(), "any of 4 confirmatory slices"),
+        (Declared(["recall"]), "any of 2 confirmatory slices"),
+        (Declared(["recall", "f1"]), "any of 2 confirmatory slices"),
+        (Declared(["equal_odds"]), "any of 4 confirmatory slices"),
+        (
+            Declared(["recall"], queries=["weat7"], embeddings=["word2vec"]),
+            "the confirmatory slice",
+        ),
     ):
-        told = answer(correlate_slices(joined, declared))[0]
-        assert told.startswith("Undecided: "), "ten points on a line are too few"
-        number = f"any of {slices} primary slices" if slices > 1 else "the primary slice"
-        assert told.endswith(f"in {number}."), declared
+        told = answer(correlate_slices(joined, declared)).headline
+        assert told == (
+            "Undecided: these models cannot say whether the gap rises with the score when an"
+            f" embedding is modified, in {slices}."
+        ), declared
+    assert answer([]).headline == "Undecided: no slice was confirmatory."
 
 
-def test_the_answer_counts_verdicts_of_primary_slices(findings: list[Finding]) -> None:
-    verdicts = [*(["supports"] * 4), *(["contradicts"] * 3), "negligible", "negligible"]
-    found = [
-        findings[0]._replace(evidence=Evidence(12, 3), judgement=Judgement(role, verdict=verdict))
-        for role in ("primary", "exploratory")
-        for verdict in [*verdicts, "cannot tell"]
-    ]
-    assert answer(found) == [
-        "It depends: of 10 primary slices 4 support that the gap follows the score when an"
-        " embedding is modified, 3 contradict it, 2 find it negligible and 1 cannot tell.",
-        "Of others nothing is known: 3 bases are too few.",
-        "A slice is a query and a gap, over at most 12 embeddings made from 3 unmodified ones.",
-    ]
-    doubtful = found[0].evidence._replace(
-        across_low=-0.1, across_high=0.5, n_arms=9, arms_low=0.1, arms_high=0.6
-    )
-    assert answer([found[0]._replace(evidence=doubtful)])[1] == (
-        "For other bases than these it may be 0, in 1 of 1."
-    )
-    plain = found[0]._replace(evidence=Evidence(20, 20, 4))
-    assert answer([plain]) == [
-        "Yes: the gap follows the score, in the primary slice.",
-        "Of others nothing is known: 4 seeds are too few.",
-        "A slice is a query and a gap, over at most 20 unmodified embeddings, or corpora where"
-        " algorithms share these.",
-    ]
-    once = Evidence(12, 6, 6, n_arms=1, across_low=0.1, across_high=0.5)
-    assert answer([found[0]._replace(evidence=once)])[1] == (
-        "Of others nothing is known: 1 modification is too few."
-    )
+def slice_of(query: str, verdict: str, **known: Any) -> Finding:
+    """A slice of WEAT and the recall gap, confirmatory where it has a verdict."""
+    names = dict.fromkeys(SLICE_COLUMNS, "") | {"measure": "recall", "metric": "weat"}
+    names |= {"query": query, "embedding": "all", "method": "all"}
+    within = Correlation(0.5, 0.2, 0.7, 0.001, n=30, df=20)
+    return Finding(
+        names, within, n=30, n_conditions=9, confirmatory=bool(verdict), verdict=verdict
+    )._replace(**known)
+
+
+MODIFIED = "when an embedding is modified, the gap"
 
 
 @pytest.mark.parametrize(
-    ("verdict", "told"),
+    ("verdicts", "told"),
     [
-        ("supports", "Yes: the gap follows the score when an embedding is modified, in all 2"),
-        ("contradicts", "The other way round: where the score says less bias the gap is larger"),
-        ("negligible", "No: if the gap follows the score"),
-        ("cannot tell", "Undecided: these runs cannot tell"),
+        (["positive"] * 3, f"Yes: {MODIFIED} rises with the score, in all 3 confirmatory slices."),
+        (["positive"], f"Yes: {MODIFIED} rises with the score, in the confirmatory slice."),
+        (
+            ["negative"] * 2,
+            f"The other way round: {MODIFIED} falls as the score rises, in all 2 confirmatory"
+            " slices.",
+        ),
+        (
+            ["negligible"] * 2,
+            f"No: {MODIFIED} hardly follows the score, in all 2 confirmatory slices.",
+        ),
+        (
+            ["positive", "positive", "negative", "negligible", "inconclusive"],
+            f"It depends: {MODIFIED} rises with the score in 2, falls as the score rises in 1 and"
+            " hardly follows the score in 1 of 5 confirmatory slices; 1 is inconclusive.",
+        ),
+        (
+            ["negative", "inconclusive", "inconclusive"],
+            f"It depends: {MODIFIED} falls as the score rises in 1 of 3 confirmatory slices; 2 are"
+            " inconclusive.",
+        ),
     ],
 )
-def test_one_answer_of_all_slices(verdict: str, told: str, findings: list[Finding]) -> None:
-    found = [
-        findings[0]._replace(
-            evidence=Evidence(12, 3, accuracy=accuracy),
-            judgement=Judgement("primary", verdict=verdict),
-        )
-        for accuracy in (0.52, 0.61)
+def test_the_headline_is_of_the_confirmatory_slices(verdicts: list[str], told: str) -> None:
+    found = [slice_of(f"q{i}", verdict) for i, verdict in enumerate(verdicts)]
+    assert answer([*found, slice_of("q9", "")]).headline == told
+    plain = [each._replace(n_conditions=0) for each in found]
+    assert answer(plain).headline == told.replace("when an embedding is modified, ", "")
+
+
+def test_a_gap_that_goes_the_other_way_is_never_hidden() -> None:
+    other = slice_of("weat7", "")
+    other = other._replace(
+        names=other.names | {"measure": "precision"}, within=Correlation(-0.8, -0.9, -0.6)
+    )
+    found = answer([slice_of("weat7", "positive", why="positive for these"), other])
+    assert found.headline.startswith("Yes:")
+    assert found.gaps == [
+        "recall gap (confirmatory: positive): rises with WEAT 7 .50 [.20,.70]",
+        "precision gap (exploratory): falls with WEAT 7 -.80 [-.90,-.60]",
     ]
-    first, *_, last = answer(found)
-    assert first.startswith(told)
-    assert "52 to 61% of pairs; a coin has 50%" in last
-    assert last.endswith("answers for these words and test items alone.")
-    assert "61% of pairs" in answer(found[1:])[-1]
-    assert answer([]) == ["Undecided: no slice was primary."]
+
+
+def test_a_sentence_is_told_once_with_its_slices() -> None:
+    found = answer(
+        [
+            slice_of("weat7", "inconclusive", why="inconclusive: few", lost_models="1 of 3 cda"),
+            slice_of("weat8", "positive", why="positive for these", pairwise_signed=0.61),
+            slice_of("x", "inconclusive", why="inconclusive: few", pairwise_signed=0.52),
+            slice_of("y", "", why="", lost_models="9 of 9 cda", pairwise_signed=0.99),
+        ]
+    )
+    assert found.verdicts == [
+        "WEAT 7, recall gap; x, recall gap: inconclusive: few.",
+        "WEAT 8, recall gap: positive for these.",
+    ]
+    assert found.notes == [
+        "Lost, for want of a score or a gap: 1 of 3 cda (WEAT 7, recall gap).",
+        "Pairwise accuracy, of these models and items: of two models, the one with the larger score"
+        " had the larger gap in .52 to .61 of pairs. A coin has .5.",
+    ]
+    both = slice_of("z", "positive", pairwise_signed=0.5, pairwise_magnitude=0.75)
+    assert "further from 0 in .75. A coin" in answer([both]).notes[-1]
+
+
+def test_of_many_sentences_the_first_are_told() -> None:
+    many = [slice_of(f"q{i}", "inconclusive", why=f"such as {i}") for i in range(11)]
+    assert answer(many).verdicts[7:] == [
+        "q7, recall gap: such as 7.",
+        "And 3 more, in the table below.",
+    ]
 
 
 def test_conventions_parts_and_groups_are_told_where_they_vary(
@@ -340,18 +345,13 @@ def test_conventions_parts_and_groups_are_told_where_they_vary(
     data = build(tmp_path, tables).data
     assert set(data["rows"]["metric"]) == {"weat, default", "weat, caliskan", "sembias"}
     assert set(data["rows"]["query"]) == {
-        *("weat7", "weat8"),
-        *(f"{query}, {part}" for query in ("weat7", "weat8") for part in ("a", "b")),
+        *("WEAT 7", "WEAT 8"),
+        *(f"WEAT {query}, {part}" for query in (7, 8) for part in ("a", "b")),
     }
     gaps = {"precision gap", "recall gap, male - female", "recall gap, male - non-binary"}
     assert set(data["rows"]["gap"]) == gaps
     assert {row["gap"] for row in data["correlations"]} == gaps
-    assert set(data["primary"]) == gaps
-    assert {(row["metric"], row["query"]) for row in data["pooled"]} == {
-        (metric, query)
-        for metric, query in zip(data["rows"]["metric"], data["rows"]["query"], strict=True)
-    }
-    assert {row["gap"] for row in data["pooled"]} == gaps
+    assert set(data["confirmatory"]) == gaps
     assert set(data["curves"]["what"]) >= {"weat caliskan weat7", "sembias weat7 a"}
 
 
@@ -368,13 +368,9 @@ def test_latex_reads_no_command_in_a_name(page: Page) -> None:
         "embedding": "e&f",
         "query": "q#$",
     }
-    written = correlations_tex(
-        [Finding(names, Coefficients(3, 0), Evidence(3), marks=Marks(False, False))]
-    )
+    written = correlations_tex([Finding(names, n=3, n_parents=1)])
     assert r"\emph{a\%b gap}" in written
-    assert (
-        r"m\{\textbackslash{}x\} & e\&f & q\#\$ & 3 & 3 & -- & -- & -- & (cannot tell)" in written
-    )
+    assert r"m\{\textbackslash{}x\} & e\&f & q\#\$ & 3 / 1 / - & - & - & - & - & " in written
 
 
 def test_a_name_cannot_end_the_script_or_the_page(module_tables: Tables, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import itertools
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Any
@@ -18,18 +18,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.alignment import alignments
+from analysis.alignment import ALIGNED, alignments
 from analysis.correlate import correlate_slices
+from analysis.correlation import Correlation
 from analysis.joined import join_points
 from analysis.report import build_report
 from analysis.report.study_page import write_study_page
-from tests.analysis.designs import studies
-from tests.analysis.test_alignment import asked_both_ways
-from tests.analysis.test_specifications import tables_of
+from analysis.results import Tables
+from analysis.show import estimate
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
-    from analysis.results import Tables
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -91,23 +90,74 @@ def choose(browser: Any, name: str, value: str) -> None:
     wait(lambda: browser.execute_script("return window.report.scatter !== null"))
 
 
+def tables_of(metrics: Sequence[str] = ("m0",), reverse: bool = False) -> Tables:
+    """A sweep of four parents, two a training algorithm, in nine conditions: three queries, the
+    gaps of two measures that follow the first; ``reverse``: less of a score is more biased.
+    """
+    rng = np.random.default_rng(2)
+    parent, dose = np.divmod(np.arange(36), 9)
+    names = [f"p{i}" for i in range(36)]
+    points = pd.DataFrame(
+        {
+            "point": names,
+            "embedding": np.array(EMBEDDINGS)[parent % 2],
+            "method": "balance",
+            "dose": dose / 8,
+            "status": "done",
+            "generated": False,
+            "vectors_key": names,
+            "base_key": parent.astype(str),
+        }
+    )
+    x = {query: dose / 8 + 0.2 * rng.normal(size=36) for query in ("weat6b", "weat7", "weat8")}
+    sign, ends = (-1, (1.0, 1.0)) if reverse else (1, (0.0, 9.0))
+    scores = [
+        pd.DataFrame({"point": names, "metric": metric, "query": query, "value": sign * each})
+        for i, metric in enumerate(metrics)
+        for query, value in x.items()
+        for each in [value + 0.1 * i * rng.normal(size=36)]
+    ]
+    gaps = [
+        pd.DataFrame({"point": names, "task": "t", "kind": "gap", "measure": measure})
+        .assign(group="", group_by="annotation")
+        .assign(value=0.1 * x["weat6b"] + 0.02 * rng.normal(size=36))
+        for measure in ("precision", "recall")
+    ]
+    intrinsic = pd.concat(scores).assign(unbiased=ends[0], most=ends[1])
+    return Tables(points, intrinsic, pd.concat(gaps))
+
+
 def test_the_answer_stands_first(browser: Any, findings: list[Finding]) -> None:
     cells = "return [...document.querySelectorAll(arguments[0])].map((cell) => cell.textContent)"
     heads = browser.execute_script(cells, "#verdicts thead th")
-    asked = ["verdict", "r within bases, 95% interval", "p, adjusted", "r of all, 95% interval"]
-    assert [name for name in heads if name in asked] == asked
+    assert heads == [
+        *("score", "gap", "models / parents / conditions", "r_rm [95%]", "p (Holm)"),
+        *("given condition", "given utility", "lost", "verdict"),
+    ]
     rows = browser.execute_script(
         "return [...document.querySelectorAll('#verdicts tbody tr')]"
         ".map((row) => [...row.children].map((cell) => cell.textContent))"
     )
-    primary = [each for each in findings if each.judgement.role == "primary"]
-    assert len(rows) == len(primary) == 4
-    for row, each in zip(rows, primary, strict=True):
+    confirmatory = [each for each in findings if each.confirmatory]
+    assert len(rows) == len(confirmatory) == 4
+    for row, each in zip(rows, confirmatory, strict=True):
         told = dict(zip(heads, row, strict=True))
-        assert told["verdict"] == each.judgement.verdict
-        within = (each.evidence.within, each.evidence.within_low, each.evidence.within_high)
-        expected = "" if math.isnan(within[0]) else "{:.2f} [{:.2f},\u00a0{:.2f}]".format(*within)
-        assert told["r within bases, 95% interval"] == expected
+        assert told["verdict"] == each.why
+        assert told["lost"] == str(each.lost)
+        assert told["models / parents / conditions"] == (
+            f"{each.n} / {each.n_parents} / {each.n_conditions}"
+        )
+        known = not math.isnan(each.within.r)
+        expected = estimate(*each.within.interval).replace(" ", "\u00a0") if known else ""
+        assert told["r_rm [95%]"] == expected
+
+
+def test_the_smallest_correlation_of_interest_is_dashed(browser: Any) -> None:
+    dashes = (
+        "return document.querySelectorAll(`#${arguments[0]} line[stroke-dasharray='4,3']`).length"
+    )
+    for figure in ("confirmatory", "forest"):
+        assert browser.execute_script(dashes, figure) == 2
 
 
 def test_a_menu_filters_what_is_shown(browser: Any) -> None:
@@ -128,7 +178,7 @@ def test_a_menu_filters_what_is_shown(browser: Any) -> None:
 def test_a_brush_selects_rows_and_lists_them(browser: Any) -> None:
     from selenium.webdriver.common.action_chains import ActionChains
 
-    choose(browser, "query", "weat7")
+    choose(browser, "query", "WEAT 7")
     figure = browser.find_element("css selector", "#scatter svg, #scatter canvas")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", figure)
     size = figure.size
@@ -152,7 +202,7 @@ def test_a_brush_selects_rows_and_lists_them(browser: Any) -> None:
 def test_a_pointer_over_a_point_is_told_what_it_is(browser: Any) -> None:
     from selenium.webdriver.common.action_chains import ActionChains
 
-    choose(browser, "query", "weat8")
+    choose(browser, "query", "WEAT 8")
     point = wait(
         lambda: browser.find_elements("css selector", "#scatter svg .mark-symbol.role-mark path")
     )[0]
@@ -163,7 +213,7 @@ def test_a_pointer_over_a_point_is_told_what_it_is(browser: Any) -> None:
             "return document.querySelector('#vg-tooltip-element.visible')?.textContent"
         )
     )
-    assert all(word in told for word in ("embedding", "dose", "weat8", "95% interval"))
+    assert all(word in told for word in ("embedding", "dose", "WEAT 8", "95% interval"))
 
 
 def test_a_heading_sorts_and_says_so(browser: Any) -> None:
@@ -208,24 +258,22 @@ def test_it_fits_a_phone(browser: Any) -> None:
     assert wide == []
 
 
+WIDEST = Correlation(-0.88, -0.88, -0.88, 0.888, n=888, df=800)
+
+
 def test_the_answer_needs_no_scrolling(
     browser: Any, tmp_path: Path, module_tables: Tables, findings: list[Finding]
 ) -> None:
-    why = "such a study finds |r| from 0.38 on; |r| = 0.3 takes about 139 embeddings"
     widest = [
         each._replace(
-            statistics=each.statistics._replace(pearson=-0.88),
-            evidence=each.evidence._replace(
-                within=-0.88,
-                within_low=-0.88,
-                within_high=-0.88,
-                r_low=-0.88,
-                r_high=-0.88,
-                accuracy=0.88,
-                accuracy_low=0.88,
-                accuracy_high=0.88,
-            ),
-            judgement=each.judgement._replace(p_adjusted=0.888, why=why),
+            within=WIDEST,
+            given_condition=WIDEST,
+            given_utility=WIDEST,
+            n=888,
+            n_parents=88,
+            n_conditions=88,
+            p_holm=0.888,
+            why="positive for these 88 conditions; whether others would show it takes about 1000",
         )
         for each in findings
     ]
@@ -234,15 +282,13 @@ def test_the_answer_needs_no_scrolling(
     browser.get((tmp_path / "report.html").as_uri())
     wait(lambda: browser.execute_script(DONE))
     table = "document.querySelector('#verdicts .wide')"
-    seen, whole, cell, reasons = browser.execute_script(
+    seen, whole, cell = browser.execute_script(
         f"return [{table}.clientWidth, {table}.scrollWidth,"
-        f" {table}.querySelector('tbody tr').children[3].textContent,"
-        " [...document.querySelectorAll('#verdicts .reason')].map((told) => told.textContent)]"
+        f" {table}.querySelector('tbody tr').children[3].textContent]"
     )
     browser.get(there)
     wait(lambda: browser.execute_script(DONE))
-    assert reasons == [f"4 of 4 slices: {why}"], "what slices share is told once"
-    assert cell == "-0.88 [-0.88,\u00a0-0.88]", "an interval is not broken"
+    assert cell == "-.88\u00a0[-.88,-.88]", "an interval is not broken"
     assert whole <= seen
 
 
@@ -301,7 +347,9 @@ def test_on_paper_a_long_table_covers_nothing(paper: Any, tmp_path: Path) -> Non
 
 
 def test_what_the_tasks_own_words_gain_is_a_table(browser: Any, tmp_path: Path) -> None:
-    tables = asked_both_ways(tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0))
+    tables = tables_of()
+    query = tables.intrinsic["query"].replace("weat6b", ALIGNED)
+    tables = tables._replace(intrinsic=tables.intrinsic.assign(query=query))
     joined = join_points(tables)
     aligned = alignments(joined)
     build_report(tmp_path, tables, joined, correlate_slices(joined), aligned=aligned)
@@ -315,14 +363,14 @@ def test_what_the_tasks_own_words_gain_is_a_table(browser: Any, tmp_path: Path) 
     browser.get(there)
     wait(lambda: browser.execute_script(DONE))
     assert head == [
-        *("gap", "other words", "embeddings", "bases", "r, task's words", "r, other words"),
+        *("gap", "other words", "models", "parents", "r_rm, task's words", "r_rm, other words"),
         "difference, 95% interval",
     ]
     assert len(rows) == len(aligned) == 6
     for row, each in zip(rows, aligned, strict=True):
         other = {"all": "all other queries"}.get(each.other, each.other)
-        told = f"{each.difference:.2f} [{each.low:.2f},\u00a0{each.high:.2f}]"
-        r = f"{each.r_aligned:.2f}", f"{each.r_other:.2f}"
+        told = estimate(each.difference, each.low, each.high).replace(" ", "\u00a0")
+        r = estimate(each.r_aligned), estimate(each.r_other)
         assert row == [f"{each.measure} gap", other, "36", "4", *r, told]
 
 
@@ -358,13 +406,13 @@ def test_without_scores_gaps_are_drawn_and_no_axes_are_empty(
     assert marks == 19, "two gaps of ten embeddings, one of them undefined"
     assert len(rows) == 20
     assert rows.count("") == 1
-    assert "0.02 [-0.01,\u00a00.06]" in rows
+    assert ".02\u00a0[-.01,.06]" in rows
 
 
 def test_two_metrics_share_no_axis_and_no_line(
     browser: Any, tmp_path: Path, other_page: Callable[[Path], None]
 ) -> None:
-    tables = tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0, metrics=2)
+    tables = tables_of(("m0", "m1"))
     joined = join_points(tables)
     build_report(tmp_path, tables, joined, correlate_slices(joined))
     other_page(tmp_path / "report.html")
@@ -382,7 +430,6 @@ def test_two_metrics_share_no_axis_and_no_line(
     assert len(labels) == len(set(labels)) == 3 * 3 * 2, "embeddings and all, queries and gaps"
     assert all(label.startswith("m0, ") for label in labels)
     assert [label.startswith("m0, all, ") for label in labels] == [False] * 12 + [True] * 6
-    assert not browser.execute_script("return document.getElementById('pooled').textContent")
     before = browser.execute_script("return document.querySelector('#by_query').innerHTML")
     choose(browser, "metric", "m1")
     wait(
@@ -394,32 +441,10 @@ def test_two_metrics_share_no_axis_and_no_line(
     )
 
 
-def test_four_embeddings_are_pooled_below_all_of_them(
-    browser: Any, tmp_path: Path, other_page: Callable[[Path], None]
-) -> None:
-    tables = tables_of(studies("normal", 4, 12, 0.5, 1, seed=2), 0)
-    names = np.array(["word2vec", "fasttext", "glove", "lexvec"])
-    of_base = names[tables.points["base_key"].astype(int)]
-    tables = tables._replace(points=tables.points.assign(embedding=of_base))
-    joined = join_points(tables)
-    build_report(tmp_path, tables, joined, correlate_slices(joined))
-    other_page(tmp_path / "report.html")
-    labels, marks, rows = browser.execute_script(
-        "return [[...document.querySelectorAll('#forest .role-axis-label text')]"
-        ".map((label) => label.textContent).filter((label) => label.includes(',')),"
-        " document.querySelectorAll('#forest .mark-symbol.role-mark path').length,"
-        " [...document.querySelectorAll('#pooled tbody tr')].map((row) => row.textContent)]"
-    )
-    slices = 3 * 2  # of queries and gaps
-    assert len(labels) == marks == (4 + 1 + 1) * slices
-    assert all(label.startswith("random effects, ") for label in labels[-slices:])
-    assert len(rows) == slices
-
-
 def test_scores_of_which_less_is_more_biased_fall_from_left_to_right(
     browser: Any, tmp_path: Path, other_page: Callable[[Path], None]
 ) -> None:
-    tables = tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0, turned=True)
+    tables = tables_of(reverse=True)
     joined = join_points(tables)
     build_report(tmp_path, tables, joined, correlate_slices(joined))
     other_page(tmp_path / "report.html")
@@ -479,7 +504,7 @@ def test_on_a_phone_the_answer_is_cards_and_wide_tables_say_so(browser: Any) -> 
     )
     browser.set_window_size(1200, 1000)
     assert right <= 500, "the least width of a window of this browser"
-    assert name == '"query"'
+    assert name == '"score"'
     assert cue
 
 

@@ -110,7 +110,7 @@ def test_the_page_says_it_before_any_number(posts: Tables, tmp_path: Path) -> No
     joined = join_points(posts)
     page, _ = build_report(tmp_path, posts, joined, correlate_slices(joined))
     text = page.read_text(encoding="utf-8")
-    assert text.index('<dl class="facts">') < text.index('id="primary"')
+    assert text.index('<dl class="facts">') < text.index('id="confirmatory"')
     assert facts_list({"a": "<b>"}) == '<dl class="facts"><dt>a</dt><dd>&lt;b&gt;</dd></dl>'
 
 
@@ -129,7 +129,7 @@ def test_differences_ratios_and_flips_are_a_table_of_their_own(
     asked = tables._replace(extrinsic=pd.concat([tables.extrinsic, pd.DataFrame(more)]))
     joined = join_points(asked)
     found = correlate_slices(joined)
-    data = page_data(asked, joined, found, primary=["recall"], utility="f1", smallest=0.3)
+    data = page_data(asked, joined, found, confirmatory=["recall"], utility="f1", sesoi=0.3)
     further = data["further"]
     assert isinstance(further, dict)
     assert further["measure"] == [

@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 
 from analysis.correlate import correlate_slices
-from analysis.evidence import Evidence
+from analysis.correlation import Correlation
+from analysis.findings import Finding
 from analysis.joined import join_points
 from analysis.report import build_report
-from analysis.report.answer import answer
 from analysis.report.lacking import scores_lacking, verdict_takes
-from analysis.verdict import judged
 
 if TYPE_CHECKING:
-    from analysis.findings import Finding
     from analysis.results import Tables
 
 
@@ -46,8 +44,7 @@ def test_a_study_without_scores_says_so_first_and_shows_the_gaps(
         "No score could be had: weat7: 32 of its 32 words have no vector (word0,"
     )
     assert "word5 and 26 more); weat8: 32 of its 32 words" in first
-    assert "over at most 0 embeddings" not in text
-    assert all(f'id="{figure}"' not in text for figure in ("primary", "scatter", "forest"))
+    assert all(f'id="{figure}"' not in text for figure in ("confirmatory", "scatter", "forest"))
     assert text.count('id="gaps"') == text.count('id="t-gaps"') == 1
 
 
@@ -78,29 +75,23 @@ def test_a_study_without_gaps_says_so_first(tables: Tables, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("n", "parents", "df", "told"),
     [
-        # units - strata - 1 must be 8
-        (
-            Evidence(5, 2, free=2),
-            "at least 11 embeddings with a score and a gap made from 2 unmodified",
-        ),
-        (Evidence(2, 1), "made from 1 unmodified one as now; there are 2."),
-        (Evidence(1, 1), "at least 10 embeddings with a score and a gap; there is 1."),
-        (Evidence(30, 6, free=23), ""),
-        (Evidence(30, 30), ""),  # embeddings of one corpus, however many
+        # models - parents - 1 must be 8
+        (5, 2, 2, "at least 11 models of 2 parents, each with a score and a gap; there are 5."),
+        (2, 1, 0, "at least 10 models of 1 parent, each with a score and a gap; there are 2."),
+        (0, 0, 0, "at least 10 models of 1 parent, each with a score and a gap; there are none."),
+        (30, 6, 23, ""),
+        (30, 6, 2, ""),  # of few clusters, however many models
     ],
 )
-def test_how_many_embeddings_a_verdict_takes(found: Evidence, told: str) -> None:
+def test_how_many_models_a_verdict_takes(n: int, parents: int, df: int, told: str) -> None:
+    found = Finding({}, Correlation(n=n, df=df), n=n, n_parents=parents)
     assert told in verdict_takes([found])
     assert bool(verdict_takes([found])) is bool(told)
 
 
-def test_one_is_not_called_several(findings: list[Finding]) -> None:
-    alone = Evidence(1, 1, caution="")
-    found = [findings[0]._replace(evidence=alone, judgement=judged(alone, "primary", 1, np.nan))]
-    _, behind, *_ = answer(found)
-    assert behind.endswith("over at most 1 unmodified embedding.")
-    assert found[0].judgement.why.startswith("1 embedding is too few")
-    few = judged(Evidence(5, 1, free=3), "primary", 1, np.nan)
-    assert few.why.startswith("5 embeddings of 1 base are too few")
+def test_the_answer_says_how_many_models_a_verdict_takes(tables: Tables, tmp_path: Path) -> None:
+    text = text_of(tmp_path, tables)
+    assert "A verdict takes at least 11 models of 2 parents, each with a score" in text
+    assert "10 models of 2 parents are too few" in text

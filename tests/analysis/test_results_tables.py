@@ -353,7 +353,7 @@ def test_correlations_on_the_terminal(findings: list[Finding]) -> None:
     ), "20 rows are 10 embeddings, and all queries together were not declared"
     assert "fasttext weat7 precision: left out: 1 of 2 balance" in lines
     assert not any(line.startswith("balance") for line in lines), "methods stay in the file"
-    assert "2 of 4 primary slices, cannot tell: a side is constant" in lines
+    assert "2 of 4 confirmatory slices, cannot tell: a side is constant" in lines
     assert not any("default" in line or "male" in line for line in lines), "they do not vary"
 
 
@@ -363,7 +363,7 @@ def test_a_slice_on_the_terminal_and_what_is_said_below(findings: list[Finding])
         names=findings[0].names | {"embedding": "word2vec", "query": "weat7", "method": "all"},
         statistics=Coefficients(24, 0, pearson=0.5),
         evidence=within._replace(r_low=0.4, r_high=0.6, accuracy=0.75),
-        judgement=Judgement("primary", 4, 0.0416, verdict="supports", why="r is above 0"),
+        judgement=Judgement("confirmatory", 4, 0.0416, verdict="supports", why="r is above 0"),
         marks=Marks(missing="1 of 4 balance", reversal="by method: parts disagree"),
     )
     quiet = each._replace(
@@ -386,15 +386,15 @@ def test_a_slice_on_the_terminal_and_what_is_said_below(findings: list[Finding])
         f"{name}: by method: parts disagree",
         f"{name}: left out: 1 of 4 balance",
         "right pick answers for these words and test items alone",
-        "1 of 1 primary slices, supports: r is above 0",
+        "1 of 1 confirmatory slices, supports: r is above 0",
     ]
 
 
 def test_the_terminal_leaves_measures_of_which_none_is_primary_to_the_file(
     findings: list[Finding],
 ) -> None:
-    assert {each.judgement.role for each in findings} == {"primary", "exploratory"}
-    declared = {each.names["measure"] for each in findings if each.judgement.role == "primary"}
+    assert {each.judgement.role for each in findings} == {"confirmatory", "exploratory"}
+    declared = {each.names["measure"] for each in findings if each.judgement.role == "confirmatory"}
     others = [
         each._replace(
             names=each.names | {"measure": "auc"},
@@ -409,8 +409,8 @@ def test_the_terminal_leaves_measures_of_which_none_is_primary_to_the_file(
     assert "auc" in "\n".join(shown(print_correlations, others))
 
 
-def test_of_a_long_table_the_terminal_has_the_primary_slices(findings: list[Finding]) -> None:
-    declared = [each for each in findings if each.judgement.role == "primary"]
+def test_of_a_long_table_the_terminal_has_the_confirmatory_slices(findings: list[Finding]) -> None:
+    declared = [each for each in findings if each.judgement.role == "confirmatory"]
     others = [
         each._replace(
             names=declared[0].names | {"embedding": f"vectors {i}"},
@@ -422,7 +422,7 @@ def test_of_a_long_table_the_terminal_has_the_primary_slices(findings: list[Find
     assert sum(line.startswith("all ") and ":" not in line for line in lines) == len(declared)
     assert not any(line.startswith("vectors") for line in lines)
     assert "40 further slices, all exploratory, in correlations.csv" in lines
-    lines = shown(print_correlations, others)  # of which none is primary
+    lines = shown(print_correlations, others)  # of which none is confirmatory
     assert sum(line.startswith("vectors") and ":" not in line for line in lines) == 40
 
 

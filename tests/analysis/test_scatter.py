@@ -92,7 +92,7 @@ def test_a_results_folder_gets_the_papers_figures(
 ) -> None:
     asked = []
 
-    def draw(joined: pd.DataFrame, out: Path, primary: Sequence[str]) -> list[Path]:
+    def draw(joined: pd.DataFrame, out: Path, confirmatory: Sequence[str]) -> list[Path]:
         asked.append((len(joined), out))
         return []
 
@@ -218,7 +218,7 @@ def test_a_results_folder_gets_figures_of_the_measures_it_declared(
 ) -> None:
     """Figure 3 showed recall and precision whatever the study had declared."""
     write_tables(tmp_path, tables)
-    (tmp_path / "correlation.json").write_text('{"primary": ["recall"]}', encoding="utf-8")
+    (tmp_path / "correlation.json").write_text('{"confirmatory": ["recall"]}', encoding="utf-8")
     assert main([str(tmp_path)]) == 0
     drawn = pd.read_csv(tmp_path / "figures" / "figure3_hatespeech_en_weat.csv")
     assert set(drawn["panel_column"]) == {"word2vec, recall gap", "fasttext, recall gap"}

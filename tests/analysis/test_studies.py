@@ -133,13 +133,13 @@ def test_what_cannot_be_drawn_is_said_and_is_no_failure(tables: Tables, tmp_path
 def test_the_primary_measures_and_the_utility_are_chosen(tables: Tables, tmp_path: Path) -> None:
     accuracy = tables.extrinsic["measure"].replace("f1", "accuracy")
     tables = tables._replace(extrinsic=tables.extrinsic.assign(measure=accuracy))
-    study = Correlation(primary=("precision",), utility="accuracy")
+    study = Correlation(confirmatory=("precision",), utility="accuracy")
     _, printed = concluded(study, tmp_path, tables)
     heads = " ".join(printed.splitlines()[1].split())
     assert "precision gap, n accuracy" in heads
     assert "recall" not in heads
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "in any of 2 primary slices." in page
+    assert "in any of 2 confirmatory slices." in page
     assert "accuracy of the task" in page
     columns = pd.read_csv(tmp_path / "figures" / "figure3_hatespeech_en_weat.csv")["panel_column"]
     assert set(columns) == {"word2vec, precision gap", "fasttext, precision gap"}
@@ -150,24 +150,24 @@ def test_what_was_declared_is_kept_for_those_who_come_later(
 ) -> None:
     write_tables(tmp_path, tables)
     study = Correlation(
-        primary=("recall",),
+        confirmatory=("recall",),
         queries=("weat7",),
         embeddings=("word2vec",),
-        smallest=0.5,
+        sesoi=0.5,
         utility="f1",
     )
     concluded(study, tmp_path, tables)
     assert Correlation.of(tmp_path) == study
     before = pd.read_csv(tmp_path / "correlations.csv")
-    names = before.query("role == 'primary'")[["measure", "query", "embedding", "method"]]
+    names = before.query("role == 'confirmatory'")[["measure", "query", "embedding", "method"]]
     assert names.to_numpy().tolist() == [["recall", "weat7", "word2vec", "all"]]
     assert report([str(tmp_path)]) == 0
-    assert "in the primary slice." in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "in the confirmatory slice." in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert correlate([str(tmp_path), "--out", str(tmp_path / "again.csv")]) == 0
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "again.csv"), before)
     assert Correlation.of(tmp_path / "elsewhere") == Correlation()
     (tmp_path / "correlation.json").write_text('{"smallest": 2}')
-    with pytest.raises(InputError, match="smallest=2"):
+    with pytest.raises(InputError, match="sesoi=2"):
         Correlation.of(tmp_path)
 
 
@@ -187,7 +187,7 @@ def test_choosing_a_study_loads_nothing_that_draws_or_computes() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("text", ['{"smallest', "[1]", '{"primary": ["recall"], "least": 1}'])
+@pytest.mark.parametrize("text", ['{"smallest', "[1]", '{"confirmatory": ["recall"], "least": 1}'])
 def test_a_damaged_declaration_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "correlation.json").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"correlation\.json"):

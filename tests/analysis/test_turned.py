@@ -116,7 +116,7 @@ def test_a_measure_of_utility_is_no_primary_slice_and_no_help_in_choosing() -> N
     assert {each.judgement.role for each in of["similarity"]} == {"exploratory"}
     assert all(np.isnan(each.evidence.accuracy) for each in of["similarity"])
     assert all(np.isnan(each.evidence.absolute) for each in of["similarity"])
-    primary = [each for each in of["m0"] if each.judgement.role == "primary"]
-    assert len(primary) == 6
-    assert {each.judgement.family for each in primary} == {6}
-    assert all(np.isfinite(each.evidence.accuracy) for each in primary)
+    confirmatory = [each for each in of["m0"] if each.judgement.role == "confirmatory"]
+    assert len(confirmatory) == 6
+    assert {each.judgement.family for each in confirmatory} == {6}
+    assert all(np.isfinite(each.evidence.accuracy) for each in confirmatory)

@@ -1,200 +1,241 @@
-"""The rules of verdicts: what is declared, adjusted, claimed and refused."""
+"""The rules of verdicts: what is declared, adjusted, claimed and refused, and in what words."""
 
 from __future__ import annotations
 
 import math
+from math import nan
 
 import numpy as np
 import pandas as pd
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from analysis.coefficients import Coefficients
 from analysis.correlate import correlate
-from analysis.evidence import Evidence, evidence
-from analysis.findings import Finding
-from analysis.judging import adjust, judge
+from analysis.correlation import Correlation
+from analysis.findings import Finding, correlation_table
+from analysis.foreign import Levels
 from analysis.naming import SLICE_COLUMNS, Declared
-from analysis.units import Rows
-from analysis.verdict import RULES, judged
-from tests.analysis.designs import studies
+from analysis.sampling import Sampling
+from analysis.verdict import RULES, VERDICTS, conditions_needed, judge
 
-SUPPORTED = Evidence(
-    n_units=30, n_bases=3, free=26, within=0.5, within_low=0.2, within_high=0.7, within_p=0.004
+KNOWN = Sampling(0.05, 0.05)
+WITHIN = Correlation(
+    *(0.5, 0.2, 0.7, 0.004),
+    n=30,
+    df=26,
+    low_90=0.25,
+    high_90=0.65,
+    sampling=KNOWN,
+    low_clusters=0.1,
+    high_clusters=0.8,
 )
-NARROW = SUPPORTED._replace(
-    within=0.1, within_low=0.02, within_high=0.18, corrected_low=0.01, corrected_high=0.25
+FALLS = WITHIN._replace(
+    r=-0.5, low=-0.7, high=-0.2, low_90=-0.65, high_90=-0.25, low_clusters=-0.8, high_clusters=-0.1
 )
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_adjusted_p_values_are_holms(seed: int) -> None:
-    p = np.random.default_rng(seed).uniform(size=9) ** 3
-    assert adjust(p) == pytest.approx(multipletests(p, method="holm")[1])
-    assert adjust([]).tolist() == []
+NARROW = WITHIN._replace(r=0.1, p=0.2, low=-0.1, high=0.3, low_90=-0.05, high_90=0.25)
+WIDE = NARROW._replace(low=-0.3, high=0.5, low_90=-0.2, high_90=0.4)
+SUPPORTED = Finding(
+    *({}, WITHIN),
+    n=30,
+    n_parents=3,
+    n_conditions=5,
+    n_clusters=3,
+    planned=30,
+    confirmatory=True,
+)
+OTHERS = Correlation(r=0.6, p=0.01, low_90=0.3, high_90=0.8)
+THESE = "these 5 conditions"
 
 
 @pytest.mark.parametrize(
-    ("found", "p", "verdict", "why"),
+    ("changed", "verdict", "scope", "why"),
     [
-        (SUPPORTED, 0.01, "supports", "r within bases is above 0 (adjusted p 0.01)"),
+        ({}, "positive", "these conditions", f"positive for {THESE}; whether others would show it"),
+        ({"within": FALLS}, "negative", "these conditions", f"negative for {THESE}; whether oth"),
+        ({"n_conditions": 0}, "positive", "other models", "positive for models like these"),
         (
-            SUPPORTED._replace(within=-0.5, within_low=-0.7, within_high=-0.2),
-            0.01,
-            "contradicts",
-            "r within bases is below 0 (adjusted p 0.01)",
+            {"conditions": OTHERS},
+            "positive",
+            "other conditions",
+            f"positive for {THESE} and others like them",
         ),
         (
-            SUPPORTED._replace(across_low=-0.1, across_high=0.8),
-            0.01,
-            "supports",
-            "(adjusted p 0.01); for other bases it may be 0",
+            {"conditions": OTHERS._replace(p=0.07, r=0.36)},
+            "positive",
+            "these conditions",
+            # 3 + (2.8 / atanh(.36))^2 = 58
+            f"positive for {THESE}; whether others would show it takes about 60",
         ),
+        ({"conditions": OTHERS._replace(r=-0.6)}, "positive", "these conditions", "whether others"),
+        ({"within": NARROW}, "negligible", "these conditions", f"{THESE}: |r_rm| is below 0.3"),
         (
-            SUPPORTED._replace(n_bases=2, n_arms=9, arms_low=-0.1, arms_high=0.8),
-            0.01,
-            "supports",
-            "0.01); for other modifications it may be 0; 2 bases tell nothing of others",
-        ),
-        (
-            NARROW._replace(across_low=0.1, across_high=0.4, absolute=0.5, absolute_low=0.1),
-            0.2,
+            {"within": NARROW, "conditions": NARROW},
             "negligible",
-            "below 0.3; but |score| and |gap| are associated (r 0.50 [0.10, nan]); for other bases"
-            " it may be 0.3 or more",
+            "other conditions",
+            "and others like them: |r_rm| is below 0.3",
         ),
-        # A small r above 0 speaks for, not against, and what is not beyond chance is negligible
-        (NARROW, 0.01, "supports", "r within bases is above 0 (adjusted p 0.01)"),
-        (NARROW, 0.2, "negligible", "|r|, corrected for noise, is below 0.3"),
-        (NARROW._replace(corrected_high=0.31), 0.2, "cannot tell", "not beyond chance among 6"),
-        (NARROW._replace(corrected_low=math.nan), 0.2, "cannot tell", "not beyond chance among 6"),
+        # A ceiling of .8 asks |r_rm| to be below .24
         (
-            SUPPORTED._replace(within_low=-0.1),
-            0.01,
-            "cannot tell",
-            "such a study finds |r| from 0.62 on",
+            {"within": NARROW, "reliability_x": 0.8, "reliability_y": 0.8},
+            *("inconclusive", "", "such a study finds |r| from about"),
         ),
         (
-            SUPPORTED._replace(within_low=-0.1, items_error=0.2, words_error=0.1),
-            0.01,
-            "cannot tell",
-            "on; |r| = 0.3 takes more test items, however many the embeddings",
+            {"within": NARROW, "reliability_x": 0.9, "reliability_y": 0.9},
+            *("negligible", "these conditions", "below 0.3 with noise allowed for"),
         ),
+        # What is beyond chance is not negligible, however small
+        ({"within": NARROW._replace(p=0.01)}, "positive", "these conditions", "positive for"),
+        # tanh((1.96 + .84) sqrt(1 / 25 + .005)) = .53
+        ({"within": WIDE}, "inconclusive", "", "such a study finds |r| from about 0.53 on"),
+        ({"within": WITHIN._replace(df=7)}, "inconclusive", "", "30 models of 3 parents are too"),
+        ({"lost": 4, "planned": 34}, "inconclusive", "", "4 of 34 models are lost, more than a te"),
+        ({"lost": 3, "planned": 33}, "positive", "these conditions", "positive for"),
+        ({"saturated": "the gap is 0"}, "inconclusive", "", "inconclusive: the gap is 0"),
+        ({"refused": "rows repeat"}, "inconclusive", "", "inconclusive: rows repeat"),
         (
-            SUPPORTED._replace(within_low=-0.1, words_error=0.2),
-            0.01,
-            "cannot tell",
-            "on; |r| = 0.3 takes more words, however many the embeddings",
+            {"within": Correlation(reason="the gap does not vary")},
+            *("inconclusive", "", "inconclusive: the gap does not vary"),
         ),
-        (SUPPORTED, 0.2, "cannot tell", "not beyond chance among 6 slices (adjusted p 0.2); such"),
-        (SUPPORTED._replace(free=7), 0.01, "cannot tell", "30 embeddings of 3 bases are too few"),
-        (SUPPORTED._replace(within_low=math.nan), 0.01, "cannot tell", "has no interval"),
-        (Evidence(2, caution="2 units, fewer than 3"), math.nan, "cannot tell", "2 units, fewer"),
-        (Evidence(2, 2), math.nan, "cannot tell", "each base needs modified embeddings"),
     ],
 )
-def test_the_rules_of_the_verdict(found: Evidence, p: float, verdict: str, why: str) -> None:
-    judgement = judged(found, "primary", 6, p)
-    assert judgement.verdict == verdict
-    assert why in judgement.why
-    assert verdict in RULES
+def test_the_rules_of_the_verdict(
+    changed: dict[str, object], verdict: str, scope: str, why: str
+) -> None:
+    (found,) = judge([Finding(**(SUPPORTED._asdict() | changed))])  # type: ignore[arg-type]
+    assert (found.verdict, found.scope) == (verdict, scope)
+    assert why in found.why
+    assert all(each in RULES for each in VERDICTS)
 
 
-def test_cannot_tell_says_how_many_would() -> None:
-    judgement = judged(SUPPORTED._replace(within_low=-0.1), "primary", 6, 0.3, smallest=0.3)
-    # The normal quantile of 1 - .05 / 12 is 2.64, ((2.64 + .84) / atanh(.3))^2 = 127; t asks some
-    # more. There are 27 = 30 - 3 now: 4.9 times as many, and as many embeddings a seed.
-    assert "takes about 147 embeddings, 4.9 times the seeds" in judgement.why
-    assert 0.6 < judgement.detectable < 0.7
+@pytest.mark.parametrize(
+    ("changed", "proviso"),
+    [
+        ({"within": WITHIN._replace(sampling=Sampling())}, "; for these words and items"),
+        ({"within": WITHIN._replace(sampling=Sampling(0.1))}, "; for these items"),
+        ({"within": NARROW._replace(sampling=Sampling(nan, 0.1))}, "; for these words"),
+        ({"n_clusters": 1}, "; all parents share one corpus or seed"),
+        ({"within": WITHIN._replace(low_clusters=-0.1)}, "; for other corpora or seeds it may be"),
+        (
+            {"given_utility": WITHIN._replace(low=-0.1)},
+            "; given the task's utility it may be 0",
+        ),
+        ({"given_utility": WITHIN}, ""),
+    ],
+)
+def test_a_claim_says_what_it_does_not_hold_for(changed: dict[str, object], proviso: str) -> None:
+    (plain,) = judge([SUPPORTED])
+    assert plain.why.count(";") == 1, "nothing is said where nothing is to be said"
+    (found,) = judge([Finding(**(SUPPORTED._asdict() | changed))])  # type: ignore[arg-type]
+    assert proviso in found.why
+    assert found.why.count(";") == (found.verdict == "positive") + bool(proviso)
 
 
-def test_a_verdict_says_what_it_does_not_answer_for() -> None:
-    """A foreign table has no resamples, an AUC none of its items, most metrics none of words."""
-    known = SUPPORTED._replace(words_error=0.05, items_error=0.0, across_low=0.1, across_high=0.8)
-    for found, told in (
-        (SUPPORTED, "; for these words and test items alone"),
-        (known._replace(items_error=math.nan), "; for these test items alone"),
-        (known._replace(words_error=math.nan), "; for these words alone"),
-        (known, "(adjusted p 0.01)"),
-    ):
-        assert judged(found, "primary", 1, 0.01).why.endswith(told)
-    few = SUPPORTED._replace(free=7)
-    assert "alone" not in judged(few, "primary", 1, 0.01).why
-    assert judged(SUPPORTED, "primary", 1, 0.01, refused="no units").why == "no units"
-
-
-def slices(found: dict[str, Evidence]) -> list[Finding]:
-    return [Finding({"slice": name}, Coefficients(3, 0), each) for name, each in found.items()]
-
-
-def test_slices_of_few_units_neither_claim_nor_tax() -> None:
-    few = SUPPORTED._replace(free=7, within_p=1e-9)
-    found = judge(slices({"a": SUPPORTED, **{f"few {i}": few for i in range(50)}}), [()] * 51)
-    assert [each.judgement.verdict for each in found] == ["supports"] + ["cannot tell"] * 50
-    assert (found[0].judgement.family, found[0].judgement.p_adjusted) == (1, 0.004)
-    assert math.isnan(found[1].judgement.p_adjusted)
-
-
-def test_a_part_claims_only_what_its_whole_claims() -> None:
-    strong = SUPPORTED._replace(within_p=0.001)
-    weak = SUPPORTED._replace(within_low=-0.2, within_p=0.2)
-    given = slices(
-        {"yes": strong, "no": weak, "yes, part": strong, "no, part": strong, "x": strong}
-    )
-    found = judge(given, [(), (), ("yes",), ("no",), None])
-    judgements = [each.judgement for each in found]
-    assert [each.role for each in judgements] == ["primary"] * 2 + ["exploratory"] * 3
-    assert [each.p_adjusted for each in judgements] == pytest.approx(
-        [0.002, 0.2, 0.002, 0.2, 0.001]
-    )
-    assert [each.verdict for each in judgements] == [
-        *("supports", "cannot tell", "supports", "cannot tell", "supports")
+def test_the_number_of_conditions_needed_has_one_digit_and_bounds() -> None:
+    assert [conditions_needed(r) for r in (0.36, -0.36, 0.99, 1.0, 0.05, 0.0)] == [
+        *(60, 60, 10, 10, 1000, 1000)
     ]
-    few = slices({"whole": SUPPORTED._replace(free=3), "part": strong})
-    assert judge(few, [(), ("whole",)])[1].judgement.p_adjusted == 1, "its whole claims nothing"
 
 
-def named(**names: str) -> dict[str, str]:
-    whole = dict.fromkeys(SLICE_COLUMNS, "") | {"embedding": "all", "method": "all"}
-    return whole | {"measure": "recall", "query": "weat7"} | names
+def test_p_is_adjusted_over_confirmatory_slices_alone() -> None:
+    p = [0.001, 0.02, 0.03, 0.5]
+    asked = [SUPPORTED._replace(within=WITHIN._replace(p=each)) for each in p]
+    explored = SUPPORTED._replace(confirmatory=False, within=WITHIN._replace(p=1e-9))
+    undefined = SUPPORTED._replace(within=Correlation(reason="too few"))
+    found = judge([explored, *asked, undefined])
+    expected = multipletests(p, method="holm")[1]
+    assert [each.p_holm for each in found[1:5]] == pytest.approx(expected)
+    assert [each.verdict for each in found[1:]] == ["positive", *["inconclusive"] * 4]
+    assert {each.tests for each in found[1:]} == {4}
+    first, *_, last = correlation_table(found, ["p", "p_holm", "verdict", "scope"]).to_numpy()
+    assert first.tolist()[::2] == [1e-9, ""]
+    assert math.isnan(found[0].p_holm)
+    assert math.isnan(last[1])
+    assert (found[0].scope, found[0].why) == ("", "")
 
 
-def test_what_is_declared_is_primary_and_its_parts_know_it() -> None:
+def test_other_conditions_are_adjusted_likewise() -> None:
+    conditions = [OTHERS._replace(p=each) for each in (0.03, 0.04, 0.001)]
+    asked = [SUPPORTED._replace(conditions=each) for each in conditions]
+    strong = [each._replace(within=WITHIN._replace(p=1e-4)) for each in asked]
+    assert [each.scope for each in judge(strong)] == [*["these conditions"] * 2, "other conditions"]
+    # .004 within is the larger of the two, times 3
+    assert [each.scope for each in judge(asked)][2] == "other conditions"
+
+
+def test_what_is_declared_is_confirmatory() -> None:
+    names = dict.fromkeys(SLICE_COLUMNS, "") | {"embedding": "all", "method": "all"}
+    names |= {"measure": "recall", "query": "weat7"}
     measures = ["recall", "precision", "f1"]
     plain = Declared()
-    assert plain.parent_of(named(), measures) == ()
-    assert plain.parent_of(named(measure="f1"), measures) is None
-    assert plain.parent_of(named(query="all"), measures) is None
-    part = named(embedding="word2vec", method="balance")
-    assert plain.parent_of(part, measures) == tuple(named().values())
+    assert plain.holds(names, measures)
+    assert not plain.holds(names | {"measure": "f1"}, measures)
+    assert plain.holds(names | {"measure": "f1"}, ["f1"]), "where there is none of those declared"
+    for other in ({"query": "all"}, {"embedding": "word2vec"}, {"method": "balance"}):
+        assert not plain.holds(names | other, measures)
     declared = Declared(queries=("weat7",), embeddings=("word2vec",))
-    assert declared.parent_of(named(), measures) is None
-    assert declared.parent_of(named(embedding="word2vec"), measures) == ()
-    assert declared.parent_of(part, measures) == tuple(named(embedding="word2vec").values())
-    assert declared.parent_of(named(embedding="word2vec", query="weat8"), measures) is None
+    assert not declared.holds(names, measures)
+    assert declared.holds(names | {"embedding": "word2vec"}, measures)
+    assert not declared.holds(names | {"embedding": "word2vec", "query": "weat8"}, measures)
 
 
-def test_more_data_never_make_a_claim_impossible() -> None:
-    """350 units in each of 144 slices, all with r = .8: what is adjusted over so many cannot be
-    held up by the number of permutations.
-    """
-    of = studies("ladder of doses", 10, 35, 0.8, 24)
-    table = pd.concat(
-        pd.DataFrame({"x": x, "y": y, "base": of.base, "unit": np.arange(350), "slice": name})
-        for study in range(24)
-        for name, (x, y) in zip([f"{study} {i}" for i in range(6)], of.pairs(study), strict=True)
-    )
-    found = correlate(table, x="x", y="y", by=["slice"], cluster=["unit"], base=["base"])
-    assert len(found) == 144
-    assert {each.judgement.verdict for each in found} == {"supports"}
-    assert max(each.judgement.p_adjusted for each in found) == pytest.approx(0.01)
+def study(n: int = 40, seed: int = 0, **columns: object) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    y = x + 0.5 * rng.normal(size=n)
+    table = pd.DataFrame({"x": x, "y": y, "parent": np.arange(n) % 4, "name": np.arange(n)})
+    return table.assign(**columns)
 
 
-def test_one_base_of_few_units_claims_nothing() -> None:
-    x = np.arange(9.0)
-    y = x + 0.01 * np.random.default_rng(0).normal(size=9)
-    found = evidence(Rows.of(x, y, np.arange(9), ["a"] * 9))
-    assert found.within_p < 0.001
-    (judgement,) = judge(slices({"nine units": found}), [()])
-    assert judgement.judgement.verdict == "cannot tell"
-    assert "too few" in judgement.judgement.why
+def verdict_of(table: pd.DataFrame, **levels: list[str]) -> Finding:
+    named = Levels(**({"observation": ["name"], "parent": ["parent"]} | levels))
+    (found,) = correlate(table, x="x", y="y", levels=named, confirmatory=["all"])
+    return found
+
+
+def test_tables_that_can_have_no_verdict_say_why() -> None:
+    whole = study()
+    assert verdict_of(whole).verdict == "positive"
+    exact = study(y=np.where(np.arange(40) < 21, 0.0, whole["y"]))
+    outlier = study(y=whole["y"] + 30 * (np.arange(40) == 5))
+    left = outlier["y"] - outlier.groupby("parent")["y"].transform("mean")
+    share = left[5] ** 2 / (left**2).sum()
+    lost = study(y=whole["y"].where(np.arange(40) > 4))
+    for table, why in (
+        (exact, "inconclusive: the gap is exactly 0 in 21 of 40 models"),
+        (outlier, f"inconclusive: one model (5 of 1) carries {share:.0%} of what the gap"),
+        (lost, "inconclusive: 5 of 40 models are lost, more than a tenth"),
+        (whole[:12], "inconclusive: 12 models of 4 parents are too few; a verdict takes 13"),
+        (whole.assign(y=1.0), "inconclusive: the gap does not vary within parents"),
+        (whole.assign(y=nan), "inconclusive: 0 models that have another of their parent"),
+    ):
+        found = verdict_of(table)
+        assert found.verdict == "inconclusive"
+        assert found.why.startswith(why), found.why
+    assert verdict_of(study(y=whole["y"].where(np.arange(40) > 3))).verdict == "positive"
+
+
+def test_too_few_after_averaging_is_not_told_by_the_number_of_models() -> None:
+    """Eight parents of two corpora in four conditions are eight observations."""
+    table = study(32, corpus=np.arange(32) % 2, parent=np.arange(32) % 8, of=np.arange(32) // 8)
+    found = verdict_of(table, condition=["of"], cluster=["corpus"])
+    assert (found.n, found.within.n, found.within.df) == (32, 8, 5)
+    needed = int(found.why.rsplit(" ", 1)[1])
+    assert needed > int(found.why.split(": ")[1].split(" ")[0]), found.why
+
+
+def test_a_line_is_positive() -> None:
+    found = verdict_of(study(y=study()["x"] * 2 + study()["parent"]))
+    assert found.within.r == pytest.approx(1)
+    assert found.verdict == "positive"
+
+
+def test_more_slices_never_make_a_claim_impossible() -> None:
+    """What is adjusted over so many cannot be held up by the number of permutations."""
+    tables = [study(16, seed, name=np.arange(16), slice=seed) for seed in range(120)]
+    table = pd.concat(tables)
+    table["y"] = table["x"] + 0.01 * table["y"]
+    levels = Levels(["name"], ["parent"])
+    found = correlate(table, x="x", y="y", by=["slice"], levels=levels, confirmatory=["all"])
+    assert len(found) == 120
+    assert {each.verdict for each in found} == {"positive"}
+    assert max(each.p_holm for each in found) == pytest.approx(0.01)

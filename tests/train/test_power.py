@@ -25,7 +25,7 @@ from intrinsic.metrics.weat import Weat
 from tests.points import SUBJECT, TASK, WEAT, plan
 from train.configure import to_planner
 from train.front.settings import Settings
-from train.power import design_of, primary_slices, print_power, read_pilot
+from train.power import design_of, confirmatory_slices, print_power, read_pilot
 from train.store import Store
 
 if TYPE_CHECKING:
@@ -87,36 +87,36 @@ def test_a_pilot_is_read_from_the_results_folder(tmp_path: Path) -> None:
 
 
 def test_the_design_is_that_of_the_plan(plans: list[Plan]) -> None:
-    design = design_of(STATED, Correlation(smallest=0.2), plans, Pilot())
+    design = design_of(STATED, Correlation(sesoi=0.2), plans, Pilot())
     assert design.units == 3, "an unmodified embedding and two doses"
-    assert (design.reliability_x, design.reliability_y, design.smallest) == (0.9, 0.6, 0.2)
-    assert design.family == 3 * 2, "queries and primary measures"
+    assert (design.reliability_x, design.reliability_y, design.sesoi) == (0.9, 0.6, 0.2)
+    assert design.family == 3 * 2, "queries and confirmatory measures"
     at_hand = Pilot(0.7, 0.5, 100, 40, 4)
     assert design_of(Planner(), Correlation(), plans, at_hand)[1:4] == (0.7, 0.5, 4)
 
 
-def test_the_primary_slices_are_those_that_the_verdict_counts() -> None:
+def test_the_confirmatory_slices_are_those_that_the_verdict_counts() -> None:
     """A query of two metrics is two slices; one whose words are drawn in a run is one too."""
     weat = Weat(queries=("weat7", "weat8", "from_task"))
     metrics = [weat, RelativeNormDistance(queries=("weat7",))]
-    assert primary_slices(Correlation(), metrics) == 4 * 2
-    assert primary_slices(Correlation(), [*metrics, Analogies()]) == 4 * 2
-    assert primary_slices(Correlation(queries=("weat7", "all"), primary=("recall",)), metrics) == 4
-    assert primary_slices(Correlation(methods=("balance", "all")), [WEAT]) == 3 * 2 * 2
+    assert confirmatory_slices(Correlation(), metrics) == 4 * 2
+    assert confirmatory_slices(Correlation(), [*metrics, Analogies()]) == 4 * 2
+    assert confirmatory_slices(Correlation(queries=("weat7", "all"), confirmatory=("recall",)), metrics) == 4
+    assert confirmatory_slices(Correlation(methods=("balance", "all")), [WEAT]) == 3 * 2 * 2
     tables = pilot_tables()
     both = [tables.intrinsic, tables.intrinsic.assign(metric="rnd")]
     joined = join_points(tables._replace(intrinsic=pd.concat(both, ignore_index=True)))
-    found = correlate_slices(joined, Correlation(primary=("recall",)).declared)
-    counted = {each.judgement.family for each in found if each.judgement.role == "primary"}
+    found = correlate_slices(joined, Correlation(confirmatory=("recall",)).declared)
+    counted = {each.judgement.family for each in found if each.judgement.role == "confirmatory"}
     asked = [kind(queries=("weat7",)) for kind in (Weat, RelativeNormDistance)]
-    assert counted == {primary_slices(Correlation(primary=("recall",)), asked)}
+    assert counted == {confirmatory_slices(Correlation(confirmatory=("recall",)), asked)}
 
 
 def test_what_is_printed(plans: list[Plan], tmp_path: Path) -> None:
     console = Console(record=True, width=140)
     print_power(STATED, Correlation(), plans, Store(tmp_path / "store"), tmp_path, console)
     text = " ".join(console.export_text().split())
-    assert "|r| = 0.3 in 80% of studies; 6 primary slices, 3 embeddings a base" in text
+    assert "|r| = 0.3 in 80% of studies; 6 confirmatory slices, 3 embeddings a base" in text
     assert "as stated" in text
     assert "x 8" in text
     assert "This plan, 6 embeddings of 2 bases: sees |r| = 0.3 in 0% of studies" in text

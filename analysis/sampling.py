@@ -1,0 +1,76 @@
+"""How far a correlation is off because all models are measured on the same words and items."""
+
+from __future__ import annotations
+
+from math import isfinite, nan, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from analysis.arrays import Floats
+    from analysis.residuals import Residuals
+
+FEWEST_RESAMPLES = 50
+
+
+class Sampling(NamedTuple):
+    """Standard errors of z = atanh(r_rm) from sampling the words behind scores and the items behind
+    gaps (Clark, 1973), beyond what the jackknife shows of them; NaN where not estimated.
+    """
+
+    words: float = nan
+    items: float = nan
+
+    @property
+    def variance(self) -> float:
+        """Of both together, for they are drawn apart; what is not estimated counts as 0."""
+        return sum(each**2 for each in self if isfinite(each))
+
+    @property
+    def error(self) -> float:
+        """Its root; NaN where neither is estimated."""
+        return sqrt(self.variance) if any(map(isfinite, self)) else nan
+
+
+def sampling_error(
+    of: Residuals, x_resampled: Floats | None, y_resampled: Floats | None
+) -> Sampling:
+    r"""The part of the error of z that more models do not take away.
+
+    An item that models get wrong the more, the more biased they are, makes all gaps follow all
+    scores: leaving out models does not show it. With e_ib what resample b of the items, drawn alike
+    for all models, does to the gap of model i,
+
+        items^2 = var_b(sum_i g_i e_ib) - sum_i g_i^2 var_b(e_ib) / (1 - h_i)
+        g_i = dz / dy_i = (u_i / |u| - r v_i / |v|) / (|v| (1 - r^2))
+
+    and likewise for words with x for y. The second term is what a resample does to each model for
+    itself, which the jackknife has already (as Owen, 2007, for crossed data). A difference below 0
+    is not estimated: NaN, as below 50 resamples in which every model has a value, and at |r| = 1.
+    Shapes: (all observations, resamples).
+    """
+    r = of.r
+    if not abs(r) < 1 - 1e-12:
+        return Sampling()
+    sides = ((x_resampled, of.u, of.v), (y_resampled, of.v, of.u))
+    return Sampling(*(_shared(of, drawn, own, other, r) for drawn, own, other in sides))
+
+
+def _shared(of: Residuals, drawn: Floats | None, own: Floats, other: Floats, r: float) -> float:
+    if drawn is None:
+        return nan
+    usable = drawn[:, np.isfinite(drawn[of.kept]).all(axis=0)]
+    if usable.shape[1] < FEWEST_RESAMPLES:
+        return nan
+    moved = of.residual(usable) * slopes(own, other, r)[:, None]
+    whole = float(moved.sum(axis=0).var(ddof=1))
+    shared = whole - float((moved.var(axis=1, ddof=1) / (1 - of.h)).sum())
+    return sqrt(shared) if shared > 0 else nan
+
+
+def slopes(own: Floats, other: Floats, r: float) -> Floats:
+    """dz / d own_i, g of ``sampling_error``. Shape (n,)."""
+    lengths = sqrt(float(own @ own)), sqrt(float(other @ other))
+    found: Floats = (other / lengths[1] - r * own / lengths[0]) / (lengths[0] * (1 - r * r))
+    return found

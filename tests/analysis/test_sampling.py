@@ -1,0 +1,157 @@
+"""What sampling words and items adds to the error of r, and takes from reliability: against literal
+loops with slopes by finite differences.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from analysis.correlation import correlation
+from analysis.reliability import reliability, training_noise
+from analysis.residuals import residuals
+from analysis.rows import Resampled
+from analysis.sampling import sampling_error
+from tests.analysis.conftest import make_rows
+
+Floats = NDArray[np.float64]
+PARENT = np.repeat(np.arange(4), (6, 5, 7, 6))
+N = len(PARENT)
+
+
+def measured(seed: int = 0) -> tuple[Floats, Floats, Floats]:
+    """Scores, gaps, and what 400 resamples do to gaps, by each item as scores are."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=N) + 3.0 * PARENT
+    y = 0.6 * x + rng.normal(size=N) - 2.0 * PARENT
+    moves: Floats = 0.2 * np.outer(x, rng.normal(size=400)) + 0.2 * rng.normal(size=(N, 400))
+    return x, y, moves
+
+
+def demeaned(side: Floats) -> Floats:
+    return side - np.array([side[parent == PARENT].mean(axis=0) for parent in PARENT])
+
+
+def z(x: Floats, y: Floats) -> float:
+    return math.atanh(np.corrcoef(demeaned(x), demeaned(y))[0, 1])
+
+
+def slope_at(x: Floats, y: Floats, i: int) -> float:
+    """dz / dy_i."""
+    step = np.where(np.arange(N) == i, 1e-5, 0)
+    return (z(x, y + step) - z(x, y - step)) / 2e-5
+
+
+def literal(x: Floats, y: Floats, moves: Floats) -> float:
+    """items^2, term by term."""
+    slopes = [slope_at(x, y, i) for i in range(N)]
+    moves = demeaned(moves)
+    together = [sum(slopes[i] * move[i] for i in range(N)) for move in moves.T]
+    each = 0.0
+    for i in range(N):
+        h = 1 / int((PARENT == PARENT[i]).sum())
+        each += slopes[i] ** 2 * float(np.var(moves[i], ddof=1)) / (1 - h)
+    return float(np.var(together, ddof=1)) - each
+
+
+def test_it_is_what_resamples_do_to_all_models_together_less_what_to_each() -> None:
+    x, y, moves = measured()
+    moves[3, 7], moves[5, 9] = np.nan, np.inf
+    known = np.delete(moves, [7, 9], axis=1)
+    again = y[:, None] + moves
+    found = sampling_error(residuals(x, y, PARENT), None, again)
+    assert found.items**2 == pytest.approx(literal(x, y, known), rel=1e-6)
+    assert math.isnan(found.words)
+    assert found.error == found.items
+    swapped = sampling_error(residuals(y, x, PARENT), again, None)
+    assert swapped.words == pytest.approx(found.items)
+    of_words = x[:, None] + 0.2 * np.outer(y, np.random.default_rng(1).normal(size=60))
+    both = sampling_error(residuals(x, y, PARENT), of_words, again)
+    assert both.error == pytest.approx(math.hypot(both.words, found.items))
+
+
+def test_what_moves_no_model_against_another_is_not_estimated() -> None:
+    """A shift of all models of a parent, and moves of each model that cancel in r."""
+    x, y, moves = measured()
+    of, rng = residuals(x, y, PARENT), np.random.default_rng(1)
+    shift: Floats = rng.normal(size=(4, 400))[PARENT]
+    slopes = np.array([slope_at(x, y, i) for i in range(N)])
+    cancel = moves - np.outer(slopes, slopes @ moves) / (slopes @ slopes)
+    for each in (shift, cancel):
+        found = sampling_error(of, x[:, None] + shift, y[:, None] + each)
+        assert np.isnan([*found, found.error]).all(), "and never 0"
+        assert found.variance == 0
+
+
+def test_it_is_not_estimated_from_few_resamples_nor_of_a_line() -> None:
+    x, y, moves = measured()
+    few = y[:, None] + moves[:, :49]
+    of, line = residuals(x, y, PARENT), residuals(x, 2 * x, PARENT)
+    for found in (
+        sampling_error(of, None, None),
+        sampling_error(of, few, few),
+        sampling_error(line, x[:, None] + moves, 2 * x[:, None] + moves),
+    ):
+        assert np.isnan([*found, found.error]).all()
+
+
+def test_it_widens_the_interval_and_p_but_not_the_jackknife() -> None:
+    x, y, moves = measured()
+    fixed = correlation(x, y, PARENT)
+    found = correlation(x, y, PARENT, y_resampled=y[:, None] + moves)
+    error = math.hypot(fixed.s, math.sqrt(literal(x, y, moves)))
+    own = math.atanh(fixed.r)
+    low, high = (own + (math.atanh(end) - own) / fixed.s * error for end in fixed.interval[1:])
+    assert (found.r, found.s) == (fixed.r, fixed.s)
+    assert (found.low, found.high) == pytest.approx((math.tanh(low), math.tanh(high)), rel=1e-6)
+    assert found.p > fixed.p
+
+
+def test_reliability_by_hand() -> None:
+    """Variance 2 of models, resamples that vary by .5, trainings by .25: .75, and .625."""
+    x = np.tile([-2.0, -1, 1, 2], 10) * math.sqrt(0.8)
+    rng = np.random.default_rng(0)
+    own = rng.normal(size=(40, 100))
+    own -= own.mean(axis=0)
+    own /= own.std(axis=1, ddof=1, keepdims=True)
+    own -= own.mean(axis=0)
+    # What all models share, however large, is no noise of a correlation.
+    again: Floats = x[:, None] + math.sqrt(0.5) * own + 9 * rng.normal(size=100)
+    of = residuals(x, rng.normal(size=40), np.zeros(40, dtype=np.intp))
+    noise = np.full(40, 0.25 / (1 - 1 / 40))
+    assert reliability(of, x, again, 0 * noise) == pytest.approx(0.75, abs=0.005)
+    assert reliability(of, x, again, noise) == pytest.approx(0.625, abs=0.005)
+    assert reliability(of, x, x[:, None] + 9 * (again - x[:, None]), noise) == 0
+    assert math.isnan(reliability(of, x, again[:, :49], noise))
+
+
+def test_the_noise_of_trainings_by_hand() -> None:
+    """Two settings; queries repeat a gap; a model without a second training has the mean noise."""
+    rows = make_rows(
+        *(np.arange(9), [1, 1, 3, 5, 6, 2, 4, 7, 7]),
+        model=[*"000001122"],
+        setting=[*"aaabbaaaa"],
+        training=[*"001010100"],
+    )
+    first = (1 / 2) ** 2 * 2 / 2 + (1 / 2) ** 2 * 0.5 / 2
+    assert training_noise(rows) == pytest.approx([first, 1, (first + 1) / 2])
+    once = rows._replace(training=np.full(9, ""))
+    assert training_noise(once).tolist() == [0, 0, 0]
+
+
+def test_noise_of_trainings_is_told_from_that_of_items() -> None:
+    """A training moves a gap by .8 standard deviations, test items all gaps by 2 and those of each
+    training by .6: the variance of a mean of two is .64 / 2, whatever items do.
+    """
+    rng = np.random.default_rng(0)
+    model, found = np.repeat(np.arange(30), 2), []
+    for _ in range(60):
+        y = 0.8 * rng.normal(size=60) + 0.6 * rng.normal(size=60)
+        again = y[:, None] + 0.6 * rng.normal(size=(60, 100)) + 2 * rng.normal(size=100)
+        rows = make_rows(y, y, model=model, training=np.tile([0, 1], 30))
+        rows = rows._replace(y_resampled=Resampled.of(again))
+        found.append(training_noise(rows).mean())
+    assert np.mean(found) == pytest.approx(0.64 / 2, abs=0.04)
