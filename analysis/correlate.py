@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.console import Console
 
-from analysis.columns import labels, positions, require_columns, texts
+from analysis.columns import labels, numbers, positions, require_columns, texts
 from analysis.correlation import ONE_THREAD, PERMUTATIONS
 from analysis.findings import (
     CORRELATION_COLUMNS,
@@ -85,6 +85,8 @@ def correlate(
     scores = ours and x == "x"
     if ours and not levels.named:
         whole = rows_of(table, x, y)
+        if levels.utility:
+            whole = whole._replace(utility=numbers(table, levels.utility))
     else:
         sign: Floats = bias_sign(table) if scores else np.ones(len(table))
         whole = levels.rows(table, x, y)
@@ -112,12 +114,12 @@ def _asked(confirmatory: Sequence[str], keys: dict[tuple[str, ...], None]) -> se
     """The keys of the confirmatory slices. Raises ``InputError`` for one that is not there."""
     if list(confirmatory) == [ALL]:
         return set(keys)
-    named = {" ".join(key): key for key in keys}
+    named = {key: " ".join(key) for key in keys}
     for name in confirmatory:
-        if name not in named:
-            some = ", ".join(map(repr, list(named)[:8]))
+        if name not in named.values():
+            some = ", ".join(map(repr, list(named.values())[:8]))
             raise InputError(f"no slice {name!r}; there are {some}; or give {ALL}")
-    return {named[name] for name in confirmatory}
+    return {key for key, name in named.items() if name in confirmatory}
 
 
 @ONE_THREAD
@@ -226,9 +228,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     table = open_table(args.table, study.utility)
     ours = is_joined(table)
     console = Console()
-    if ours and not (args.x or args.y or args.by):
+    levels = Levels(args.observation, args.parent, args.condition, args.cluster, args.utility)
+    asked = args.x or args.y or args.by or args.confirmatory or levels.named or levels.utility
+    if ours and not asked:
         columns: Sequence[str] = CORRELATION_COLUMNS
-        found = correlate_slices(table, study.declared)
+        declared = study.declared
+        found = correlate_slices(table, declared._replace(sesoi=args.sesoi or declared.sesoi))
         print_correlations(found, console)
     else:
         if not ours and not (args.x and args.y):
@@ -243,12 +248,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             x=x,
             y=y,
             by=args.by,
-            levels=Levels(
-                args.observation, args.parent, args.condition, args.cluster, args.utility
-            ),
+            levels=levels,
             confirmatory=args.confirmatory,
             unbiased=args.unbiased,
-            sesoi=args.sesoi,
+            sesoi=args.sesoi or SESOI,
         )
         print_slices(found, f"{y} against {x}, {len(table)} rows", console)
         if args.confirmatory:
@@ -294,8 +297,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--sesoi",
         type=float,
-        default=SESOI,
-        help=f"smallest correlation of interest: less is negligible (default {SESOI})",
+        default=0.0,
+        help=f"smallest correlation of interest: less is negligible (default {SESOI}, or what the"
+        " results folder declares)",
     )
     parser.add_argument("--out", default="", help="also write one row per slice to this CSV file")
     return parser

@@ -28,7 +28,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from analysis.residuals import NO_SPREAD, codes, residuals, undefined, without
+from analysis.residuals import codes, residuals, undefined, without
 from analysis.sampling import Sampling, sampling_error
 
 if TYPE_CHECKING:
@@ -40,9 +40,11 @@ FEWEST_CLUSTERS = 5  # below, an interval over clusters is as wide as [-1, 1] or
 PERMUTATIONS = 9_999
 MOST_PERMUTED = 500  # observations; beyond, t* is as good as Student's
 CELLS = 100_000  # numbers that permutations are computed on at a time: they stay in the cache
-NEARLY_1 = 1 - 1e-12
-TIE = 1e-9  # closer values of t are equal
+NEARLY_1 = 1 - 1e-9
+TIE = 1e-6  # closer values of t are equal
 TINY = 1e-12
+ROUNDING = 1e-9  # of a sum of squares
+SMALLEST = 1e-6  # an error below is rounding
 # On arrays this small several BLAS threads only wait for one another.
 ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")
 
@@ -102,6 +104,7 @@ def correlation(
     x_resampled: Floats | None = None,
     y_resampled: Floats | None = None,
     permutations: int = PERMUTATIONS,
+    seed: int = 0,
 ) -> Correlation:
     """r_rm of score and gap within parents.
 
@@ -117,18 +120,17 @@ def correlation(
     of = residuals(first, second, strata, given)
     if not of.defined:
         return Correlation(n=len(of.u), df=max(0, of.df), reason=undefined(of))
-    u, v = (side / sqrt(float(side @ side)) for side in (of.u, of.v))
     left_out = without_each(of)
     s = _jackknife(np.arctanh(left_out), of.df)
     sampling = sampling_error(of, x_resampled, y_resampled)
     error = sqrt(s * s + sampling.variance)
-    t = abs(atanh(of.r)) / error if abs(of.r) < NEARLY_1 and error > 0 else inf
-    null = _Null.of(u, v, of, permutations)
+    t = abs(atanh(of.r)) / error if abs(of.r) < NEARLY_1 and error > SMALLEST else inf
+    null = _Null.of(of, permutations, seed)
     moved = np.abs(left_out - of.r)
     found = Correlation(
         of.r,
         p=null.p(t),
-        n=len(u),
+        n=len(of.u),
         df=of.df,
         s=s,
         sampling=sampling,
@@ -137,6 +139,7 @@ def correlation(
     )
     low, high = null.interval(of.r, t, error, LEVEL)
     low_90, high_90 = null.interval(of.r, t, error, 2 * LEVEL)
+    low_90, high_90 = max(low, low_90), min(high, high_90)  # at |r| = 1 it reaches farther
     found = found._replace(low=low, high=high, low_90=low_90, high_90=high_90)
     return _over_clusters(found, of)
 
@@ -146,11 +149,15 @@ def without_each(of: Residuals) -> Floats:
 
     Leaving out i changes sum u v by -u_i v_i / (1 - h_i), and the other sums likewise, exactly.
     """
-    uv, uu, vv = (
-        float(a @ b) - a * b / (1 - of.h) for a, b in ((of.u, of.v), (of.u, of.u), (of.v, of.v))
-    )
-    spread = np.sqrt(np.maximum(uu, NO_SPREAD) * np.maximum(vv, NO_SPREAD))
-    found: Floats = np.clip(uv / spread, -NEARLY_1, NEARLY_1)
+    u, v = of.unit
+    return _cosine(*(float(a @ b) - a * b / (1 - of.h) for a, b in ((u, v), (u, u), (v, v))))
+
+
+def _cosine(uv: Floats, uu: Floats, vv: Floats) -> Floats:
+    """uv / sqrt(uu vv), inside [-1, 1] by a hair; 0 where nothing is left."""
+    flat = (uu < ROUNDING) | (vv < ROUNDING)
+    cosine = np.where(flat, 0, uv) / np.sqrt(np.where(flat, 1, uu * vv))
+    found: Floats = np.clip(cosine, -NEARLY_1, NEARLY_1)
     return found
 
 
@@ -164,12 +171,12 @@ def _over_clusters(found: Correlation, of: Residuals) -> Correlation:
     parents = int(of.stratum.max()) + 1
     if parents < FEWEST_CLUSTERS or abs(found.r) >= NEARLY_1:
         return found
+    u, v = of.unit
     uv, uu, vv = (
-        float(a @ b) - np.bincount(of.stratum, a * b)
-        for a, b in ((of.u, of.v), (of.u, of.u), (of.v, of.v))
+        np.asarray(float(a @ b) - np.bincount(of.stratum, a * b), dtype=np.float64)
+        for a, b in ((u, v), (u, u), (v, v))
     )
-    spread = np.sqrt(np.maximum(uu, NO_SPREAD) * np.maximum(vv, NO_SPREAD))
-    z = np.arctanh(np.clip(uv / spread, -NEARLY_1, NEARLY_1))
+    z = np.arctanh(_cosine(uv, uu, vv))
     s2 = (parents - 1) / parents * float(((z - float(z.mean())) ** 2).sum())
     reach = scipy.special.stdtrit(parents - 1, 1 - LEVEL / 2) * sqrt(s2 + found.sampling.variance)
     low, high = tanh(atanh(found.r) - reach), tanh(atanh(found.r) + reach)
@@ -184,13 +191,14 @@ class _Null(NamedTuple):
     df: int
 
     @classmethod
-    def of(cls, u: Floats, v: Floats, of: Residuals, permutations: int) -> _Null:
+    def of(cls, of: Residuals, permutations: int, seed: int) -> _Null:
+        u, v = of.unit
         if len(u) > MOST_PERMUTED:
             return cls(np.zeros(0), np.zeros(0), of.df)
         order = np.argsort(of.stratum, kind="stable")
         sizes = tuple(np.bincount(of.stratum).tolist())
         inputs = u[order], v[order], of.h[order], of.columns[order]
-        r, t = zip(*permuted(*inputs, of.df, sizes, permutations), strict=True)
+        r, t = zip(*permuted(*inputs, of.df, sizes, permutations, seed), strict=True)
         return cls(np.sort(np.concatenate(t)), np.sort(np.abs(np.concatenate(r))), of.df)
 
     def p(self, t: float) -> float:
@@ -215,7 +223,8 @@ class _Null(NamedTuple):
             beyond = max(t - q, TINY) if excludes else min(t - q, 0.0)
             near, far = tanh(error * beyond), tanh(error * (t + q))
         else:
-            reached = self.quantile(self.r, level) if len(self.r) else abs(r)
+            normal = tanh(float(scipy.special.ndtri(1 - level / 2)) / sqrt(self.df))
+            reached = self.quantile(self.r, level) if len(self.r) else normal
             near, far = (min(reached, abs(r)) if excludes else -1.0), 1.0
         return (near, far) if r >= 0 else (-far, -near)
 
@@ -228,11 +237,15 @@ def permuted(
     df: int,
     sizes: tuple[int, ...],
     permutations: int,
+    seed: int,
 ) -> Iterator[tuple[Floats, Floats]]:
     """r* and t* with v permuted within strata of these ``sizes``, some at a time. u, v, h (n,) and
     columns (n, k) stand stratum by stratum.
     """
-    places, starts = orders(sizes, permutations), np.repeat(np.cumsum((0, *sizes))[:-1], sizes)
+    places, starts = (
+        orders(sizes, permutations, seed),
+        np.repeat(np.cumsum((0, *sizes))[:-1], sizes),
+    )
     step = max(1, CELLS // len(u))
     for start in range(0, permutations, step):
         drawn = v[places[start : start + step] + starts]
@@ -248,21 +261,24 @@ def studentised(u: Floats, v: Floats, h: Floats, df: int) -> tuple[Floats, Float
     kept = 1 - h
     without = 1 - u * u / kept
     product = r[:, None] - v * (u / kept)
-    spread = np.sqrt(np.maximum(without - v * v * (without / kept), NO_SPREAD))
+    other = 1 - v * v / kept
+    flat = (without < ROUNDING) | (other < ROUNDING)  # no r without it: z is 0
+    spread = np.sqrt(np.where(flat, 1, without * other))
+    product[flat] = 0
     np.clip(product, -NEARLY_1 * spread, NEARLY_1 * spread, out=product)
     z = np.log((spread + product) / (spread - product))  # twice z
     s = np.sqrt((df + 1) / len(u) * np.square(z - z.mean(axis=1, keepdims=True)).sum(axis=1)) / 2
-    exact = np.abs(r) >= NEARLY_1
+    exact = (np.abs(r) >= NEARLY_1) | (s < SMALLEST)
     with np.errstate(divide="ignore", invalid="ignore"):
         return r, np.where(exact, inf, np.abs(np.arctanh(np.where(exact, 0, r))) / s)
 
 
 @lru_cache(maxsize=4)
-def orders(sizes: tuple[int, ...], permutations: int) -> NDArray[np.unsignedinteger]:
+def orders(sizes: tuple[int, ...], permutations: int, seed: int) -> NDArray[np.unsignedinteger]:
     """Random orders within strata of these sizes, as places in the stratum. Shape (permutations,
     n): small numbers, for they are many.
     """
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     start = np.cumsum((0, *sizes)).tolist()
     found = np.empty((permutations, start[-1]), dtype=np.min_scalar_type(max(sizes, default=0)))
     for size, at in zip(sizes, start, strict=False):

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from analysis.observations import Observations
     from analysis.rows import Rows
 
-MOST = 0.5  # of the models with one gap, of the variance with one model: more is saturation
+MOST_EQUAL = 0.5  # of the models with the same score, or gap: more is saturation
+MOST_OF_ONE = 2 / 3  # of the variance within parents, with one model
 EXPLORED = 999  # permutations of a slice that gets no verdict
 FEWEST_CONDITIONS = 10  # for 8 degrees of freedom over conditions
 RESULT_COLUMNS = (
@@ -165,11 +166,11 @@ def saturated(models: Observations, of: Observations) -> str:
     for name, raw, side in (("score", models.x, left.u), ("gap", models.y, left.v)):
         values, counts = np.unique(raw, return_counts=True)
         most = int(counts.argmax())
-        if counts[most] > MOST * len(raw):
+        if counts[most] > MOST_EQUAL * len(raw):
             same = f"{counts[most]} of {len(raw)} models"
             return f"the {name} is exactly {values[most]:.3g} in {same}"
         share = side**2 / float(side @ side)
-        if share.max() > MOST:
+        if share.max() > MOST_OF_ONE:
             name_of = of.model[left.kept[int(share.argmax())]]
             return f"one model ({name_of}) carries {share.max():.0%} of what the {name} varies by"
     return ""
@@ -181,6 +182,7 @@ def pairwise(x: Floats, y: Floats) -> float:
     """
     if len(x) < 2 or not (np.isfinite(x).all() and np.isfinite(y).all()):
         return nan
+    x, y = (np.round(side / (float(np.abs(side).max()) or 1.0), 9) for side in (x, y))
     pairs = len(x) * (len(x) - 1) / 2
     tied = [float((counts * (counts - 1.0) / 2).sum()) for counts in map(_counts, (x, y))]
     tau = float(scipy.stats.kendalltau(x, y).statistic)  # (right - wrong) / root of the untied

@@ -55,6 +55,8 @@ class Levels:
         own = _names(table, self.observation) if self.observation else _numbered(table)
         model = np.char.add(np.char.add(own, " of "), parent) if self.parent else own
         condition = self._condition(table, own, model, parent)
+        if self.cluster and not self.parent:
+            raise InputError("clusters lie above parents; name the column of parents with --parent")
         clusters = {name: labels(table, name) for name in self.cluster}
         cluster = widest(clusters, parent.tolist()) if clusters else parent
         if not self.condition and not condition.any() and _shared(parent, cluster):

@@ -78,7 +78,8 @@ def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
 def _utilities(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
     """How well each point does its task: one row a point and task that has the measure."""
     whole = (extrinsic["kind"] == "value") & (extrinsic["measure"] == utility)
-    rows = extrinsic[whole & (extrinsic["group"] == ALL)]
+    every = pd.Series(texts(extrinsic, "group"), extrinsic.index) == ALL
+    rows: pd.DataFrame = extrinsic[whole & every]
     rows = rows[["point", "task", "value"]].rename(columns={"value": "utility"})
     return rows.drop_duplicates(["point", "task"])
 

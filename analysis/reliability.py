@@ -53,7 +53,7 @@ def training_noise(rows: Rows) -> Floats:
         asked = [len({rows.asked[row] for each in times for row in each}) for times in of_setting]
         for times, weight in zip(of_setting, np.array(asked) / sum(asked), strict=True):
             if len(times) > 1:
-                variance = max(0.0, _training_variance(rows, times))
+                variance = _training_variance(rows, times)
                 known = np.nan_to_num(found[place])
                 found[place] = known + weight**2 * variance / len(times)
     if np.isnan(found).all():

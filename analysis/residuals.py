@@ -37,6 +37,11 @@ class Residuals(NamedTuple):
         return self.df > 0 and all(self.varies)
 
     @property
+    def unit(self) -> tuple[Floats, Floats]:
+        """u and v, each of length 1."""
+        return self.u / sqrt(float(self.u @ self.u)), self.v / sqrt(float(self.v @ self.v))
+
+    @property
     def r(self) -> float:
         """r_rm; NaN where undefined."""
         if not self.defined:
@@ -83,7 +88,8 @@ def undefined(of: Residuals) -> str:
     constant = [
         name for name, varies in zip(("score", "gap"), of.varies, strict=True) if not varies
     ]
-    return f"the {' and the '.join(constant)} does not vary within parents"
+    verb = "does" if len(constant) == 1 else "do"
+    return f"the {' and the '.join(constant)} {verb} not vary within parents"
 
 
 def codes(names: ArrayLike) -> Ints:

@@ -44,6 +44,7 @@ CROSSED = {
     "r_rm(labels)": "r_labels",
 }
 R_RM = "r_rm, repeated-measures correlation within parents"
+HOLM = "p (Holm)"
 LEFT = {*SLICE_COLUMNS, "direction", "status", "note"}
 
 
@@ -79,8 +80,10 @@ def p_value(p: float) -> str:
 
 def print_slices(found: Sequence[Finding], title: str, console: Console) -> None:
     """The slices of ``correlate``, one line each, verdicts below."""
-    names = list(found[0].names)
-    rows = [each.names | _numbers(each) | {"note": each.note} for each in found]
+    names, mixed = list(found[0].names), not all(each.confirmatory for each in found)
+    rows = [each.names | _numbers(each, alone=mixed) | {"note": each.note} for each in found]
+    if not any(each.confirmatory for each in found):
+        rows = [{name: cell for name, cell in row.items() if name != HOLM} for row in rows]
     print_table(f"{title}: {R_RM}", rows, console, left={*names, "note"})
     _print_verdicts(found, names, console)
 
@@ -104,16 +107,15 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
     _say(taggers(each.group_by for each in asked), console)
 
 
-def _numbers(found: Finding) -> dict[str, str]:
-    """What is printed of a slice."""
+def _numbers(found: Finding, *, alone: bool = False) -> dict[str, str]:
+    """What is printed of a slice; ``alone``: with its own p."""
     of = found.within
     counts = (str(each) if each else NOTHING for each in (found.n_parents, found.n_conditions))
     return {
         "models / parents / conditions": " / ".join((str(found.n), *counts)),
         "r_rm [95%]": estimate(*of.interval),
-        "p (Holm)" if found.confirmatory else "p": p_value(
-            found.p_holm if found.confirmatory else of.p
-        ),
+        **({"p": p_value(of.p)} if alone else {}),
+        HOLM: p_value(found.p_holm),
         "given condition": estimate(*found.given_condition.interval),
         "given utility": estimate(*found.given_utility.interval),
         "lost": str(found.lost),

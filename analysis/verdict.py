@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import atanh, ceil, floor, inf, isfinite, log10
+from math import atanh, floor, inf, isfinite, log10
 from typing import TYPE_CHECKING
 
 from analysis.correlation import LEVEL, holm
@@ -32,7 +32,8 @@ negligible:    neither, and |r_rm| is below the smallest correlation of interest
                other is declared), times the noise ceiling where reliabilities are known, by two
                one-sided tests at {LEVEL} (its 90% interval)
 inconclusive:  everything else: fewer than {FEWEST_DF} degrees of freedom, more than a tenth of the
-               models lost, a score or gap that is the same in most models or varies by one model
+               models lost, a score or gap that is the same in most models, or of whose variance one
+               model has two thirds
 p is adjusted over the confirmatory slices, those declared before the run (Holm, 1979). Other slices
 are exploratory: they carry r, interval and p of their own, and no verdict. A verdict holds for
 these conditions; for other conditions too where the means of {FEWEST_CONDITIONS} conditions or more
@@ -72,17 +73,24 @@ def _verdict(found: Finding, p_others: float, sesoi: float) -> tuple[str, str, s
         below += " with noise allowed for" if isfinite(found.noise_ceiling) else ""
         said = f"{NEGLIGIBLE} for {_what(scope, found)}: {below}"
         return NEGLIGIBLE, scope, "; ".join([said, *_sampled(found)])
-    return INCONCLUSIVE, "", f"{INCONCLUSIVE}: such a study finds |r| from about {found.mde:.2f} on"
+    found_from = f"such a study finds |r| from about {found.mde:.2f} on"
+    if within.p < LEVEL:
+        alone = f"p is {within.p:.2g} for this slice alone, {found.p_holm:.2g} among {found.tests}"
+        found_from = f"{alone}; {found_from}"
+    return INCONCLUSIVE, "", f"{INCONCLUSIVE}: {found_from}"
 
 
 def _refusal(found: Finding) -> str:
     """Why a slice can have no verdict; empty where it can."""
-    if found.refused or not isfinite(found.within.r):
-        return found.refused or found.within.reason
-    if found.within.df < FEWEST_DF:
+    within = found.within
+    if found.refused or not isfinite(within.r):
+        return found.refused or within.reason
+    if within.df < FEWEST_DF:
         of = f" of {counted(found.n_parents, 'parent')}" if found.n_parents else ""
-        need = FEWEST_DF + 1 + max(1, found.n_parents)
-        return f"{counted(found.n, 'model')}{of} are too few; a verdict takes {need}"
+        return (
+            f"{counted(found.n, 'model')}{of} leave {within.df} degrees of freedom; a"
+            f" verdict takes {FEWEST_DF}"
+        )
     if found.lost > MOST_LOST * found.planned:
         return f"{found.lost} of {found.planned} models are lost, more than a tenth"
     return found.saturated
@@ -122,15 +130,17 @@ def conditions_needed(r: float) -> int:
         return 1_000
     n = 3 + (2.8 / atanh(min(abs(r), 0.99))) ** 2
     step = int(10 ** floor(log10(n)))
-    return max(FEWEST_CONDITIONS, int(ceil(n / step) * step))
+    return max(FEWEST_CONDITIONS, round(n / step) * step)
 
 
 def _provisos(found: Finding) -> list[str]:
     """What a claim does not hold for."""
     said = _sampled(found)
+    within, given = found.within, found.given_utility
     if found.n_clusters == 1 < found.n_parents:
         said.append("all parents share one corpus or seed")
-    within, given = found.within, found.given_utility
+    elif found.n_parents and not isfinite(within.low_clusters):
+        said.append("for these corpora or seeds")
     if within.low_clusters <= 0 <= within.high_clusters:
         said.append("for other corpora or seeds it may be 0")
     if given.low <= 0 <= given.high:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -97,9 +98,50 @@ def make_rows(x: ArrayLike, y: ArrayLike, **columns: ArrayLike) -> Rows:
     labels.setdefault("model", np.arange(len(first)).astype(str))
     labels.setdefault("cluster", labels.get("parent", empty))
     names = ("model", "parent", "cluster", "condition", "method", "setting", "training", "asked")
+    told = {name: labels.get(name, empty) for name in names}
     none = Resampled.of(np.zeros((len(first), 0)))
-    told = (labels.get(name, empty) for name in names)
-    return Rows(first, second, *told, np.full(len(first), np.nan), none, none)
+    return Rows(
+        first,
+        second,
+        **told,
+        utility=np.full(len(first), np.nan),
+        x_resampled=none,
+        y_resampled=none,
+    )
+
+
+def make_sweep(seed: int = 0, slope: float = 0.0, /, **settings: Sequence[object]) -> Tables:
+    """Four parents, a to d, of nine models, the first unmodified, measured in every combination of
+    the ``settings`` (columns of the points): scores rise with the number of the model, gaps follow
+    them by ``slope`` a standard deviation of noise; each value of the first setting has a level of
+    its own.
+    """
+    rng = np.random.default_rng(seed)
+    points: list[dict[str, object]] = []
+    scores: list[dict[str, object]] = []
+    gaps: list[dict[str, object]] = []
+    every = list(product(*settings.values()))
+    first = list(next(iter(settings.values()), ()))
+    levels = [0.6 * first.index(values[0]) if values else 0.0 for values in every]
+    for parent, number in product("abcd", range(9)):
+        x, own = number - 4 + 0.1 * rng.normal(), 0.01 * (rng.normal() + slope * number)
+        for values, level in zip(every, levels, strict=True):
+            key = f"{parent}{number} {' '.join(map(str, values))}"
+            made: dict[str, object] = {
+                "embedding": "word2vec",
+                "method": "balance" if number else "none",
+            }
+            made |= {"dose": number, "status": "done", "generated": False, "seed": 0}
+            keys = {"vectors_key": f"{parent}{number}", "base_key": parent, "corpus_key": "one"}
+            told = dict(zip(settings, values, strict=True))
+            points.append({"point": key} | made | {"replicate": 0} | keys | told)
+            for query, at in (("weat7", 1.5), ("weat8", -1.5)):
+                value: dict[str, object] = {"value": x + at, "unbiased": 0.0}
+                scores.append({"point": key, "metric": "weat", "query": query} | value)
+            y = level + own + 0.002 * rng.normal()
+            gap: dict[str, object] = {"kind": "gap", "measure": "recall", "reason": ""}
+            gaps.append({"point": key, "task": "t", "group": "", "value": y} | gap)
+    return Tables(*(pd.DataFrame(rows) for rows in (points, scores, gaps)))
 
 
 def make_tables() -> Tables:

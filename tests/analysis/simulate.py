@@ -57,6 +57,7 @@ SIZES = (
 )
 LARGE = (5,) * 12
 GREY = "#aaaaaa"
+PALE = ("#a6cbe3", "#f2c3a0")  # of the first two colours
 SHARES = dict(
     zip(
         Outcome._fields,
@@ -189,7 +190,7 @@ def draw(table: pd.DataFrame) -> Spec:
     subtitle = [
         f"{count:,} studies a cell. A dot is a cell: in the upper four panels one of eight sizes,"
         " from 8 models of 2 parents to 60 of 12.",
-        "Dashed: what it should be, .05 or .95.",
+        "Dashed: what p, intervals and negligible should be, .05 or .95; a power of .8.",
     ]
     return {
         "$schema": SCHEMA,
@@ -237,10 +238,13 @@ def power(table: pd.DataFrame) -> Spec:
     size = rows["models"].astype(str) + " in " + rows["parents"].astype(str)
     parts = [
         dots(rows[(rows["r"] - r).abs() < 0.1], size, label, column)
-        for column, what in (("p_below_05", "p < .05"), ("verdict_claims", "verdict"))
-        for r, label in ((0.5, f"r = .5: {what}"), (0.8, f"r = .8: {what}"))
+        for r, name in ((0.5, "r = .5"), (0.8, "r = .8"))
+        for column, label in (
+            ("p_below_05", f"{name}: p < .05"),
+            ("verdict_claims", f"{name}: verdict"),
+        )
     ]
-    colours = ("#a6cbe3", "#f2c3a0", *PALETTE[:2])
+    colours = (PALE[0], PALETTE[0], PALE[1], PALETTE[1])
     title = "Power, normal errors, by models and parents"
     return panel(title, parts, colours, 0.8, domain=(0, 1))
 
@@ -302,7 +306,7 @@ def of_items(table: pd.DataFrame) -> Spec:
         + " models, r = "
         + rows["r"].map(lambda r: "0" if r == 0 else ".5")
     )
-    name = name + ", " + rows["design"].str.extract(r"by ([\d.]+)")[0]
+    name = name + ", slopes " + rows["design"].str.extract(r"by 0(.+)")[0]
     parts = [
         dots(rows[rows["scope"] == IGNORED], name, "items ignored", "coverage"),
         dots(rows[rows["scope"] == WITHIN], name, "items sampled", "coverage"),
@@ -354,27 +358,18 @@ def panel(
     axis: str = "share of studies",
 ) -> Spec:
     """Lines of dots in the order of the table, coloured by label."""
-    labels = [str(part["label"].iloc[0]) for part in parts]
     values = pd.concat(parts)
-    names = list(dict.fromkeys(pd.concat(parts).sort_index()["name"]))
     low, high = domain or (0, 0.1)
     reach = [min(low, float(values["share"].min())), max(high, float(values["share"].max()))]
     scale = {"domain": reach, "zero": False, "padding": 6}
     share = {"title": axis, "axis": {"format": ".0%", "tickCount": 6}, "scale": scale}
-    colour = {"domain": labels, "range": list(colours[: len(labels)])}
-    legend = {"orient": "top", "title": None, "columns": 2}
-    encoding = {
-        "y": {"field": "name", "type": "nominal", "title": None, "sort": names},
-        "x": {"field": "share", "type": "quantitative"} | share,
-        "color": {"field": "label", "type": "nominal", "scale": colour, "legend": legend},
-    }
     rule = {"type": "rule", "color": "#888888", "strokeDash": [4, 3]}
     points = {"type": "point", "filled": True, "size": 36, "opacity": 0.75}
     layers = [
         {
             "data": {"values": part.to_dict("records")},
             "mark": points | {"yOffset": 5 * (place - (len(parts) - 1) / 2)},
-            "encoding": encoding,
+            "encoding": encoding(parts, colours, share),
         }
         for place, part in enumerate(parts)
     ]
@@ -382,7 +377,21 @@ def panel(
         "title": {"text": title, "fontSize": 12, "offset": 6, "frame": "group"},
         "width": 300,
         "height": {"step": 8 + 5 * len(parts)},
+        "data": {"values": [{}]},
         "layer": [{"mark": rule, "encoding": {"x": {"datum": level} | share}}, *layers],
+    }
+
+
+def encoding(parts: list[pd.DataFrame], colours: Sequence[str], share: Spec) -> Spec:
+    """Names on y, in the order of the table, shares on x, labels as colours."""
+    names = list(dict.fromkeys(pd.concat(parts).sort_index()["name"]))
+    labels = [str(part["label"].iloc[0]) for part in parts]
+    colour = {"domain": labels, "range": list(colours[: len(labels)])}
+    legend = {"orient": "top", "title": None, "columns": 2}
+    return {
+        "y": {"field": "name", "type": "nominal", "title": None, "sort": names},
+        "x": {"field": "share", "type": "quantitative"} | share,
+        "color": {"field": "label", "type": "nominal", "scale": colour, "legend": legend},
     }
 
 

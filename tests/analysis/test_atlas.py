@@ -14,6 +14,7 @@ from analysis.atlas.page import answer, page, table
 from analysis.atlas.point_set import PointSet, read_point_set
 from analysis.atlas.protocol import Reading, read_atlas, read_one
 from analysis.columns import numbers, texts
+from analysis.verdict import VERDICTS
 from files import InputError
 from files.tables import read_table
 
@@ -25,8 +26,8 @@ licence: figures typed from the published table
 table: points.csv
 x: {dose: share}
 y: {gap: share}
-unit: [name]
-base: [family]
+observation: [name]
+parent: [family]
 by: [[], [method]]
 claim: "They go together."
 corrections:
@@ -60,25 +61,41 @@ def test_a_set_is_read_by_the_protocol_of_our_own_studies(folder: Path) -> None:
     whole = found.slices[0].finding
     rows = read_table(folder / "points.csv")
     x, y = numbers(rows, "dose"), numbers(rows, "gap")
-    assert whole.statistics.pearson == pytest.approx(stats.pearsonr(x, y).statistic)
+    assert found.slices[0].rows == 12
+    assert found.slices[0].r_rows == pytest.approx(stats.pearsonr(x, y).statistic)
     y = y - np.repeat([y[:6].mean(), y[6:].mean()], 6)
-    assert whole.evidence.within == pytest.approx(stats.pearsonr(x, y).statistic)
-    assert (whole.evidence.n_units, whole.evidence.n_bases) == (12, 2)
-    assert whole.judgement.role == "confirmatory"
-    assert whole.judgement.verdict == "supports"
+    assert whole.within.r == pytest.approx(stats.pearsonr(x, y).statistic)
+    assert (whole.n, whole.n_parents, whole.within.df) == (12, 2, 9)
+    assert (whole.confirmatory, whole.tests, whole.verdict) == (True, 3, "positive")
+    assert whole.p_holm == pytest.approx(3 * whole.within.p), "the least of three"
+
+
+def test_the_overview_counts_each_verdict(folder: Path) -> None:
+    readings = [read_one(folder / "set.yaml")]
+    told = page(readings)
+    heads, _, row, *_ = told[told.index("| set |") :].splitlines()
+    cells = zip(heads.split(" | "), row.split(" | "), strict=True)
+    counts = {head: cell for head, cell in cells if head in VERDICTS}
+    assert counts == {
+        "positive": "1",
+        "negative": "0",
+        "negligible": "0",
+        "inconclusive": "2",  # of seven and of five models
+    }
+    assert "Of 3 slices of 1 sets 1 are positive, 0 negative, 0 negligible, 2 inconclusive." in told
 
 
 def test_rows_are_corrected_and_what_was_published_stands_beside(folder: Path) -> None:
     found = read_one(folder / "set.yaml")
     assert found.corrected == [3]
     post = next(each for each in found.slices if each.by == "method post")
-    assert post.finding.evidence.n_units == 5
+    assert post.finding.n == 5
     rows = read_table(folder / "points.csv")
     first = rows[rows["method"] == "post"]
     r = stats.pearsonr(numbers(first, "dose"), numbers(first, "gap")).statistic
     assert post.published == pytest.approx(r)
     assert np.isnan(found.slices[0].published), "the whole is no other than before"
-    assert "Corrected, 3 units: method pre. only balancing has max" in page([found])
+    assert "Corrected, 3 models: method pre. only balancing has max" in page([found])
 
 
 @pytest.mark.parametrize(
@@ -89,7 +106,7 @@ def test_rows_are_corrected_and_what_was_published_stands_beside(folder: Path) -
         (("{dose: share}", "{doses: share}"), "no column 'doses'; did you mean 'dose'"),
         (("*_max", "*_min"), "changes nothing"),
         (("why: only balancing has max", "why: ''"), "a reason"),
-        (("unit: [name]", "unit: name"), "unit='name'"),
+        (("observation: [name]", "observation: name"), "observation='name'"),
         (("table: points.csv", "table: points.csv\nsha256: abc"), "not the table that was"),
         (("table: points.csv", "table: points.csv\nkeep: {method: [none]}"), "no row that is kept"),
     ],
@@ -154,9 +171,9 @@ def _compare(committed: pd.DataFrame, readings: list[Reading]) -> None:
     assert readings
     ours = table(readings)
     kept = committed[committed["set"].isin(ours["set"])]
-    for name in ("set", "x", "y", "by"):
+    for name in ("set", "x", "y", "by", "verdict"):
         assert texts(kept, name) == texts(ours, name)
-    for name in ("n", "n_units", "n_bases", "pearson", "within", "pearson_uncorrected"):
+    for name in ("rows", "n", "n_parents", "r_rows", "r_rm", "r_published"):
         assert numbers(kept, name) == pytest.approx(numbers(ours, name), abs=1e-9, nan_ok=True)
 
 
@@ -186,8 +203,7 @@ def test_published_correlations_of_five_language_models(
     """Computed by hand from the same table: METHODS of the papers that it was gathered from."""
     monkeypatch.setenv("BIASBRIDGE_DATA", str(realdata))
     found = {
-        (each.x, each.y): each.finding.statistics
-        for each in read_one(ATLAS / "delobelle_2022.yaml").slices
+        (each.x, each.y): each.r_rows for each in read_one(ATLAS / "delobelle_2022.yaml").slices
     }
     bios, type2 = "bios_mean_abs_tpr_gap", "winobias_dacc_test2"
     expected = {
@@ -199,12 +215,10 @@ def test_published_correlations_of_five_language_models(
         ("seat_no_context_cls", type2): -0.783,
     }
     for key, r in expected.items():
-        assert found[key].pearson == pytest.approx(r, abs=5e-4)
-    one = found["seat_cls", bios]
-    assert (one.pearson_low, one.pearson_high) == pytest.approx((-0.98, 0.48), abs=5e-3)
+        assert found[key] == pytest.approx(r, abs=5e-4)
     readings = [read_one(ATLAS / "delobelle_2022_extrinsic.yaml")]
-    assert readings[0].slices[1].finding.statistics.pearson == pytest.approx(-0.913, abs=5e-4)
-    assert "2 cannot tell" in answer(readings)
+    assert readings[0].slices[1].r_rows == pytest.approx(-0.913, abs=5e-4)
+    assert "2 inconclusive" in answer(readings)
 
 
 @pytest.mark.realdata

@@ -21,24 +21,24 @@ LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8)
 def make_tables() -> Tables:
     """At transmission 1 the gap is level + noise, and so is the score of ``weat7``; that of
     ``control`` is noise, as every gap at transmission 0. Gaps and scores of a seed share a large
-    error. An arm ``balance`` of two doses stands beside.
+    error. A method ``balance`` with two doses stands beside.
     """
     rng = np.random.default_rng(0)
     points, intrinsic, extrinsic = [], [], []
     for seed in range(SEEDS):
         own = 5 * rng.normal()
-        arms = [("none", "", 0.0, level) for level in LEVELS]
-        arms += [("balance", "debias", 1.0, 0.1), ("balance", "overbias", 1.0, 0.7)]
-        for method, direction, dose, level in arms:
+        conditions = [("none", "", 0.0, level) for level in LEVELS]
+        conditions += [("balance", "debias", 1.0, 0.1), ("balance", "overbias", 1.0, 0.7)]
+        for method, direction, dose, level in conditions:
             scores = {"weat7": own + level, "control": own + rng.normal()}
             for transmission in (0.0, 1.0):
                 key = f"{seed} {method} {level} {transmission}"
-                base = f"{seed} {level if method == 'none' else 0.4}"
+                parent = f"{seed} {level if method == 'none' else 0.4}"
                 points.append(
                     {"point": key, "status": "done", "generated": True, "embedding": "word2vec"}
                     | {"method": method, "direction": direction, "dose": dose, "seed": seed}
                     | {"transmission": transmission, "posts": 4_000, "task": "t"}
-                    | {"vectors_key": f"{seed} {method} {level}", "base_key": base}
+                    | {"vectors_key": f"{seed} {method} {level}", "base_key": parent}
                 )
                 for query, value in scores.items():
                     intrinsic.append(
@@ -62,12 +62,12 @@ def found() -> pd.DataFrame:
     return pd.DataFrame(rows).set_index(["varied", "transmission", "query"])
 
 
-def test_a_planted_link_is_supported_and_nothing_else() -> None:
+def test_a_planted_link_is_positive_and_nothing_else() -> None:
     table = found()
-    assert table.loc[(PLANTED, 1.0, "weat7"), "verdict"] == "supports"
-    assert float(str(table.loc[(PLANTED, 1.0, "weat7"), "r"])) > 0.9
+    assert table.loc[(PLANTED, 1.0, "weat7"), "verdict"] == "positive"
+    assert float(str(table.loc[(PLANTED, 1.0, "weat7"), "r_rm"])) > 0.9
     others = table.drop(index=[(PLANTED, 1.0, "weat7"), ("balance", 1.0, "weat7")])
-    assert not set(others["verdict"]) & {"supports", "contradicts"}
+    assert not set(others["verdict"]) & {"positive", "negative"}
     assert table.loc[(PLANTED, 0.0, "weat7"), "embeddings"] == SEEDS * len(LEVELS)
 
 
@@ -76,9 +76,9 @@ def test_only_score_and_gap_at_a_transmission_are_linked() -> None:
     assert linked[linked].index.tolist() == [(PLANTED, 1.0, "weat7"), ("balance", 1.0, "weat7")]
 
 
-def test_embeddings_of_a_method_come_with_their_bases_alone() -> None:
+def test_embeddings_of_a_method_come_with_their_parents_alone() -> None:
     table = found()
-    # Two arms a seed and the unmodified embedding at level .4 that both descend from
+    # Two doses a seed and the unmodified embedding at level .4 that both descend from
     assert table.loc[("balance", 1.0, "weat7"), "embeddings"] == SEEDS * 3
 
 
@@ -92,11 +92,11 @@ def test_smaller_studies_count_their_verdicts() -> None:
     assert table["seeds"].unique().tolist() == [2, 3, 4], "at most half of the seeds"
     assert table["embeddings"].unique().tolist() == [10, 15, 20]
     weat = table[(table["query"] == "weat7") & (table["seeds"] == 4)].iloc[0]
-    assert weat["supports"] == 1
+    assert weat["positive"] == 1
     assert weat["wrong"] == 0
     # Two studies of four seeds are all that share none of the eight: Wilson's interval of 2 of 2
-    assert (weat["apart"], weat["supports_low"]) == (2, pytest.approx(0.342, abs=0.001))
-    shares = table[["supports", "contradicts", "negligible", "cannot_tell"]].sum(axis=1)
+    assert (weat["apart"], weat["positive_low"]) == (2, pytest.approx(0.342, abs=0.001))
+    shares = table[["positive", "negative", "negligible", "inconclusive"]].sum(axis=1)
     assert shares.to_numpy() == pytest.approx(1)
 
 

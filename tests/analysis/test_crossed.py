@@ -21,8 +21,8 @@ class World(NamedTuple):
     labels: float
     rest: float
     follows: float = 0.6
-    bases: int = 4
-    units: int = 5
+    parents: int = 4
+    models: int = 5
     levels: int = 3
 
     @property
@@ -33,15 +33,17 @@ class World(NamedTuple):
 
 def drawn(world: World, seed: int) -> Crossing:
     rng = np.random.default_rng(seed)
-    units = world.bases * world.units
-    base = np.repeat(np.arange(world.bases), world.units)
+    models = world.parents * world.models
+    parent = np.repeat(np.arange(world.parents), world.models)
     dose = np.arange(world.levels) / (world.levels - 1)
     by_label = world.labels * (dose - dose.mean()) / dose.std(ddof=1)
-    own = rng.normal(size=units)
-    score = world.follows * own + sqrt(1 - world.follows**2) * rng.normal(size=units)
-    gap = world.embedding * own[:, None] + by_label + rng.normal(size=world.bases)[base][:, None]
+    own = rng.normal(size=models)
+    score = world.follows * own + sqrt(1 - world.follows**2) * rng.normal(size=models)
+    gap = (
+        world.embedding * own[:, None] + by_label + rng.normal(size=world.parents)[parent][:, None]
+    )
     gap += world.rest * rng.normal(size=gap.shape)
-    return Crossing(gap, score + rng.normal(size=world.bases)[base], base, dose)
+    return Crossing(gap, score + rng.normal(size=world.parents)[parent], parent, dose)
 
 
 @pytest.mark.parametrize(
@@ -49,8 +51,8 @@ def drawn(world: World, seed: int) -> Crossing:
     [
         World(1, 1, 1),
         World(0.3, 2, 1),
-        World(1, 0.3, 1, bases=6, units=4, levels=5),
-        World(1, 1, 0.3, bases=2, units=10),
+        World(1, 0.3, 1, parents=6, models=4, levels=5),
+        World(1, 1, 0.3, parents=2, models=10),
     ],
 )
 def test_shares_are_those_of_the_world_and_intervals_hold_them(world: World) -> None:
@@ -58,11 +60,11 @@ def test_shares_are_those_of_the_world_and_intervals_hold_them(world: World) -> 
     told = np.array([(each.embedding.value, each.labels.value, each.rest) for each in found])
     np.testing.assert_allclose(told.sum(axis=1), 1)
     np.testing.assert_allclose(told.mean(axis=0), world.shares, atol=0.05)
-    r = world.follows * world.embedding / sqrt(world.embedding**2 + world.rest**2)
+    r = world.follows * world.embedding / sqrt(world.embedding**2 + world.rest**2 / world.levels)
     for truth, estimates in (
         (world.shares[0], [each.embedding for each in found]),
         (world.shares[1], [each.labels for each in found]),
-        (r, [each.partial_score for each in found]),
+        (r, [each.score.interval for each in found]),
     ):
         held = [low <= truth <= high for _, low, high in estimates]
         assert np.mean(held) >= 0.88
@@ -72,18 +74,15 @@ def test_where_nothing_is_planted_nothing_is_found() -> None:
     found = [cross(drawn(World(0, 0, 1, follows=0), seed)) for seed in range(80)]
     assert np.mean([each.embedding.low > 0 for each in found]) < 0.1
     assert np.mean([each.labels.low > 0 for each in found]) < 0.1
-    assert (
-        np.mean([each.partial_score.low > 0 or each.partial_score.high < 0 for each in found]) < 0.1
-    )
-    assert (
-        np.mean([each.partial_labels.low > 0 or each.partial_labels.high < 0 for each in found])
-        < 0.1
-    )
+    for of in ([each.score for each in found], [each.dose for each in found]):
+        assert np.mean([each.low > 0 or each.high < 0 for each in of]) < 0.1
 
 
 def test_an_estimate_below_0_is_no_certainty() -> None:
     """The interval of no width that both ends cut at 0 would have."""
-    found = [cross(drawn(World(0, 1, 1, bases=8, units=5), seed)).embedding for seed in range(150)]
+    found = [
+        cross(drawn(World(0, 1, 1, parents=8, models=5), seed)).embedding for seed in range(150)
+    ]
     assert sum(each.value == 0 for each in found) > 40
     assert min(each.high - each.low for each in found) > 0.005
 
@@ -91,42 +90,42 @@ def test_an_estimate_below_0_is_no_certainty() -> None:
 def test_components_are_those_of_the_analysis_of_variance() -> None:
     """Mean squares by pandas; that of the rest by least squares on an indicator of each."""
     of = drawn(World(1, 0.7, 0.5), 3)
-    units, levels = of.gap.shape
+    models, levels = of.gap.shape
     table = pd.DataFrame(
         {
             "y": of.gap.ravel(),
-            "base": np.repeat(of.base, levels),
-            "unit": np.repeat(np.arange(units), levels),
-            "level": np.tile(np.arange(levels), units),
+            "parent": np.repeat(of.parent, levels),
+            "model": np.repeat(np.arange(models), levels),
+            "level": np.tile(np.arange(levels), models),
         }
     )
-    cells = (table["unit"], 10 * table["base"] + table["level"])
+    cells = (table["model"], 10 * table["parent"] + table["level"])
     design = np.hstack([pd.get_dummies(each).to_numpy(dtype=float) for each in cells])
     left = of.gap.ravel() - design @ np.linalg.lstsq(design, of.gap.ravel())[0]
     rest = float(left @ left) / (4 * 4 * 2)
-    of_units = table.groupby(["base", "unit"])["y"].mean()
-    between = of_units.groupby("base").var(ddof=1).mean() * 3
-    of_levels = table.groupby(["base", "level"])["y"].mean().groupby("base").var(ddof=1).mean()
+    of_models = table.groupby(["parent", "model"])["y"].mean()
+    between = of_models.groupby("parent").var(ddof=1).mean() * 3
+    of_levels = table.groupby(["parent", "level"])["y"].mean().groupby("parent").var(ddof=1).mean()
     found = components(of)
     assert found.rest == pytest.approx(rest)
     assert found.embedding == pytest.approx((between - rest) / 3)
     assert found.labels == pytest.approx(of_levels - rest / 5)
 
 
-def test_partial_correlations_are_those_of_regression_residuals() -> None:
+def test_correlations_are_those_of_regression_residuals() -> None:
+    """Of score and mean gap, each less its parent; of dose and gap, each less its embedding."""
     of = drawn(World(1, 0.7, 0.5), 4)
-    units, levels = of.gap.shape
-    y, x = of.gap.ravel(), np.repeat(of.score, levels)
-    dose = np.tile(of.dose, units)
-    cell = pd.get_dummies(np.repeat(of.base, levels) * levels + np.tile(np.arange(levels), units))
-    unit = pd.get_dummies(np.repeat(np.arange(units), levels))
+    models, levels = of.gap.shape
+    dose = np.tile(of.dose, models)
     found = cross(of)
-    for value, side, design in (
-        (found.partial_score.value, x, cell.to_numpy(dtype=float)),
-        (found.partial_labels.value, dose, unit.to_numpy(dtype=float)),
+    for each, sides, names, df in (
+        (found.score, (of.score, of.gap.mean(axis=1)), of.parent, 20 - 4 - 1),
+        (found.dose, (dose, of.gap.ravel()), np.repeat(np.arange(models), levels), 60 - 20 - 1),
     ):
-        u, v = (each - design @ np.linalg.lstsq(design, each)[0] for each in (side, y))
-        assert value == pytest.approx(np.corrcoef(u, v)[0, 1])
+        design = pd.get_dummies(names).to_numpy(dtype=float)
+        u, v = (side - design @ np.linalg.lstsq(design, side)[0] for side in sides)
+        assert each.r == pytest.approx(np.corrcoef(u, v)[0, 1])
+        assert each.df == df
 
 
 def joined(of: Crossing, *, method: str = "relabel") -> pd.DataFrame:
@@ -137,16 +136,16 @@ def joined(of: Crossing, *, method: str = "relabel") -> pd.DataFrame:
             "measure": "precision",
             "metric": "weat",
             "query": query,
-            "unit": f"e{unit}",
-            "base": f"b{of.base[unit]}",
+            "model": f"e{model}",
+            "parent": f"b{of.parent[model]}",
             "label_method": method if dose else "none",
             "label_direction": "overbias" if dose else "",
             "label_dose": dose,
-            "x": sign * of.score[unit],
-            "y": of.gap[unit, level],
+            "x": sign * of.score[model],
+            "y": of.gap[model, level],
         }
         for query, sign in (("weat6b", 1), ("weat7", -1))
-        for unit in range(len(of.gap))
+        for model in range(len(of.gap))
         for level, dose in enumerate(of.dose)
     ]
     return pd.DataFrame(rows)
@@ -159,19 +158,22 @@ def test_one_row_a_gap_a_method_and_a_score() -> None:
     found = cross(of)
     assert table["query"].tolist() == ["weat6b", "weat7"]
     assert table["share_labels"].tolist() == pytest.approx([found.labels.value] * 2)
-    r = found.partial_score.value
-    assert table["partial_score"].tolist() == pytest.approx([r, -r])
-    assert table[
-        ["n_units", "n_bases", "n_levels", "n_left_out"]
-    ].drop_duplicates().to_numpy().tolist() == [[20, 4, 3, 0]]
+    r, dose = found.score, found.dose
+    assert table["r_score"].tolist() == pytest.approx([r.r, -r.r])
+    first, mirrored = table[["r_score_low", "r_score_high"]].to_numpy().tolist()
+    assert mirrored == pytest.approx([-first[1], -first[0]])
+    assert first == pytest.approx([r.low, r.high], abs=0.03), "other permutations, in other order"
+    assert table["r_labels"].tolist() == pytest.approx([dose.r] * 2)
+    counts = table[["n", "n_parents", "n_levels", "n_left_out"]].drop_duplicates()
+    assert counts.to_numpy().tolist() == [[20, 4, 3, 0]]
 
 
 def test_an_embedding_without_a_level_is_left_out_and_counted() -> None:
     rows = joined(drawn(World(1, 1, 1), 0))
-    rows.loc[(rows["unit"] == "e3") & (rows["label_dose"] == 1), "y"] = np.nan
+    rows.loc[(rows["model"] == "e3") & (rows["label_dose"] == 1), "y"] = np.nan
     table = crossed_table(rows)
     assert table is not None
-    assert table["n_units"].tolist() == [19, 19]
+    assert table["n"].tolist() == [19, 19]
     assert table["n_left_out"].tolist() == [1, 1]
 
 
@@ -179,4 +181,4 @@ def test_nothing_crossed_is_no_table() -> None:
     rows = joined(drawn(World(1, 1, 1), 0))
     assert crossed_table(rows[rows["label_dose"] == 0]) is None
     assert crossed_table(rows.drop(columns="label_method")) is None
-    assert crossed_table(rows.assign(base=rows["unit"])) is None
+    assert crossed_table(rows.assign(parent=rows["model"])) is None

@@ -17,7 +17,7 @@ from rich.console import Console
 from analysis.correlate import correlate_slices
 from analysis.effects.__main__ import main
 from analysis.effects.estimate import Effect, effects, mean_change
-from analysis.effects.table import arm_table, effect_table, write_effects
+from analysis.effects.table import condition_table, effect_table, write_effects
 from analysis.joined import join_points
 from analysis.naming import CONDITION
 from analysis.report.page_data import page_data
@@ -26,6 +26,7 @@ from files import InputError
 from files.tables import read_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from analysis.arrays import Floats
@@ -43,7 +44,7 @@ class Made:
     def add(
         self,
         seed: int,
-        arm: tuple[str, str, float],
+        condition: tuple[str, str, float],
         score: float,
         gap: float,
         *,
@@ -57,8 +58,8 @@ class Made:
         drawn: int = 0,
         told: bool = True,
     ) -> None:
-        method, direction, dose = arm
-        base = f"{embedding} {seed} {dim}"
+        method, direction, dose = condition
+        parent = f"{embedding} {seed} {dim}"
         options = {
             "base_options": json.dumps({"vectors.dim": dim}),
             "method_options": json.dumps({"modified.epochs": epochs} if dose else {}),
@@ -79,8 +80,8 @@ class Made:
                 "generated": False,
                 "seed": drawn,
                 **(options if told else {}),
-                "vectors_key": f"{base} {arm} {epochs if dose else 5} {drawn if dose else 0}",
-                "base_key": base,
+                "vectors_key": f"{parent} {condition} {epochs if dose else 5} {drawn if dose else 0}",
+                "base_key": parent,
                 "corpus_key": str(seed),
                 "extrinsic_key": str(len(self.rows)),
                 "score": score,
@@ -121,6 +122,13 @@ def found(made: Made) -> dict[tuple[str, str, str, str], Effect]:
     }
 
 
+def t_interval(changes: Sequence[float]) -> tuple[float, float]:
+    """Student's interval of their mean."""
+    n, mean = len(changes), float(np.mean(changes))
+    reach = float(scipy.stats.t.ppf(0.975, n - 1)) * float(np.std(changes, ddof=1)) / sqrt(n)
+    return mean - reach, mean + reach
+
+
 def test_the_mean_change_over_clusters_by_hand() -> None:
     """Two algorithms of one corpus are one cluster."""
     made = Made()
@@ -131,16 +139,13 @@ def test_the_mean_change_over_clusters_by_hand() -> None:
             made.add(seed, DOWN, 0.0, -0.1 + change, embedding=embedding)
     of = found(made)
     whole = of["gap", "debias", "unmodified", "all"]
-    assert (whole.n_embeddings, whole.n_bases, whole.n_clusters) == (6, 6, 3)
+    assert (whole.n, whole.n_parents, whole.n_clusters) == (6, 6, 3)
     assert whole.reference == pytest.approx(-0.1)
     assert whole.change == pytest.approx(0.2)
     assert isnan(whole.low)  # the means of the clusters are all .2: no width is no certainty
     part = of["gap", "debias", "unmodified", "word2vec"]
-    ends = scipy.stats.t.interval(
-        0.95, 2, loc=0.7 / 3, scale=np.std([0.1, 0.2, 0.4], ddof=1) / sqrt(3)
-    )
-    assert (part.low, part.high) == pytest.approx(ends)
-    assert part.answers_for == "bases"
+    assert (part.low, part.high) == pytest.approx(t_interval((0.1, 0.2, 0.4)))
+    assert part.generalises_to == "parents"
     assert of["score", "debias", "unmodified", "all"].change == pytest.approx(-1)
     assert of["utility", "debias", "unmodified", "all"].change == 0
 
@@ -175,18 +180,18 @@ def test_replicates_are_one_value_and_labels_are_kept_apart() -> None:
     for replicate, gap in enumerate((0.1, 0.3)):
         made.add(0, PLAIN, 0, 0, replicate=replicate)
         made.add(0, DOWN, -1, gap, replicate=replicate)
-    for arm in (PLAIN, DOWN):
-        made.add(0, arm, 0, 0.5, label_dose=1)
+    for condition in (PLAIN, DOWN):
+        made.add(0, condition, 0, 0.5, label_dose=1)
     rows = [each for each in effects(made.tables()) if each.names["side"] == "gap"]
     assert {each.names["label_dose"]: each.change for each in rows} == pytest.approx(
         {"0": 0.2, "1": 0.0}
     )
-    assert [each.n_embeddings for each in rows] == [1, 1]
+    assert [each.n for each in rows] == [1, 1]
     scores = [each for each in effects(made.tables()) if each.names["side"] == "score"]
     assert [each.change for each in scores] == [-1]
 
 
-def test_what_the_modifications_of_one_base_differ_in_is_part_of_the_row() -> None:
+def test_what_the_conditions_of_one_parent_differ_in_is_part_of_the_row() -> None:
     made = Made()
     for seed in range(3):
         made.add(seed, PLAIN, 0, 0)
@@ -207,17 +212,17 @@ def test_what_the_modifications_of_one_base_differ_in_is_part_of_the_row() -> No
             ("overbias", "modified.epochs=5", "debias"): 0.6,
         }
     )
-    assert {each.n_embeddings for each in rows} == {3}
-    shown = arm_table(effects(made.tables()), ("recall",))
+    assert {each.n for each in rows} == {3}
+    shown = condition_table(effects(made.tables()), ("recall",))
     assert sorted(shown["method_options"]) == ["modified.epochs=1"] * 2 + ["modified.epochs=5"] * 2
 
 
-def test_bases_and_tasks_that_differ_in_an_option_are_told_apart(tmp_path: Path) -> None:
+def test_parents_and_tasks_that_differ_in_an_option_are_told_apart(tmp_path: Path) -> None:
     made = Made()
     for seed, dim, regularisation in product(range(3), (50, 300), (0.1, 1.0)):
-        for arm, score in ((PLAIN, 0), (DOWN, -dim)):
+        for condition, score in ((PLAIN, 0), (DOWN, -dim)):
             gap = -score * regularisation
-            made.add(seed, arm, score, gap, dim=dim, regularisation=regularisation)
+            made.add(seed, condition, score, gap, dim=dim, regularisation=regularisation)
     results = effects(made.tables())
     changes = {
         (each.names["side"], each.names["task_options"], each.embedding): each.change
@@ -254,24 +259,24 @@ def test_results_that_differ_in_nothing_that_is_told_are_refused() -> None:
         effects(made.tables())
 
 
-def test_embeddings_modified_with_another_seed_are_one_value_of_their_base() -> None:
+def test_embeddings_modified_with_another_seed_are_one_value_of_their_parent() -> None:
     made = Made()
     made.add(0, PLAIN, 0, 0)
     for drawn, gap in enumerate((0.1, 0.3)):
         made.add(0, DOWN, -1, gap, drawn=drawn)
     of = found(made)["gap", "debias", "unmodified", "all"]
-    assert (of.n_embeddings, of.n_bases) == (2, 1)
+    assert (of.n, of.n_parents) == (2, 1)
     assert of.change == pytest.approx(0.2)
 
 
-def test_what_an_interval_does_not_answer_for_is_said_below_the_table(tmp_path: Path) -> None:
-    """Of two bases it answers for items alone, of three for trainings; of F1 for these alone."""
+def test_what_an_interval_does_not_generalise_to_is_said_below_the_table(tmp_path: Path) -> None:
+    """Of two parents it does to items alone, of three to trainings; of F1 to nothing."""
     rng = np.random.default_rng(0)
     made = Made()
     for seed in range(3):
-        for arm, gap in ((PLAIN, 0.0), (DOWN, 0.1 * rng.normal())):
+        for condition, gap in ((PLAIN, 0.0), (DOWN, 0.1 * rng.normal())):
             drawn = gap + 0.01 * rng.normal(size=RESAMPLES)
-            made.add(seed, arm, rng.normal(), gap, resampled=drawn)
+            made.add(seed, condition, rng.normal(), gap, resampled=drawn)
         tables = made.tables()
         f1 = tables.extrinsic["measure"] == "f1"
         tables.extrinsic.loc[f1, "value"] = rng.uniform(size=int(f1.sum()))
@@ -281,13 +286,12 @@ def test_what_an_interval_does_not_answer_for_is_said_below_the_table(tmp_path: 
         last = console.file.getvalue().splitlines()[-1]
         if seed == 2:
             assert last == (
-                "intervals of scores and F1 answer for other trainings alone, not for other test"
-                " items (words)"
+                "intervals of scores and F1 generalise to other trainings, not to other items (words)"
             )
         else:
             assert last == (
-                "intervals of gaps answer for other test items (words) alone, not for other"
-                " trainings, where there are fewer than 3 independent seeds or corpora"
+                "intervals of gaps generalise to other items (words), not to other trainings, where"
+                " there are fewer than 3 independent seeds or corpora"
             )
     joined = join_points(tables)
     page = page_data(
@@ -296,7 +300,7 @@ def test_what_an_interval_does_not_answer_for_is_said_below_the_table(tmp_path: 
     assert page["effects_told"] == last, "in the report too"
 
 
-def test_of_one_embedding_the_interval_answers_for_items() -> None:
+def test_of_one_parent_the_interval_generalises_to_items() -> None:
     rng = np.random.default_rng(0)
     before, after = rng.normal(size=(2, RESAMPLES)) / 10
     made = Made()
@@ -304,9 +308,30 @@ def test_of_one_embedding_the_interval_answers_for_items() -> None:
     made.add(0, DOWN, -1, 0.5, resampled=after)
     of = found(made)["gap", "debias", "unmodified", "all"]
     reach = scipy.stats.t.ppf(0.975, RESAMPLES - 1) * np.std(after - before, ddof=1)
-    assert of.answers_for == "items"
+    assert of.generalises_to == "items"
     assert (of.low, of.high) == pytest.approx((0.5 - reach, 0.5 + reach))
-    assert found(made)["score", "debias", "unmodified", "all"].answers_for == ""
+    assert found(made)["score", "debias", "unmodified", "all"].generalises_to == ""
+
+
+def test_an_interval_ends_where_the_value_would_leave_its_scale() -> None:
+    """WEAT of 1, in [-2, 2], falls by 3 and rises by 1 at most; a gap of .9 rises by .1."""
+    scores, gaps = (-2.9, -0.5, -2.5), (0.05, -0.3, 0.1)
+    made = Made()
+    for seed, (score, gap) in enumerate(zip(scores, gaps, strict=True)):
+        made.add(seed, PLAIN, 1, 0.9)
+        made.add(seed, DOWN, 1 + score, 0.9 + gap)
+    tables = made.tables()
+    scaled = tables._replace(intrinsic=tables.intrinsic.assign(least=-2.0, most=2.0))
+    for of, ends in ((scaled, (-3, 1)), (tables, (-np.inf, np.inf))):
+        found = {each.names["side"]: each for each in effects(of)}
+        low, high = t_interval(scores)
+        assert low < -3
+        assert high > 1
+        cut = (max(low, ends[0]), min(high, ends[1]))
+        assert (found["score"].low, found["score"].high) == pytest.approx(cut)
+        low, high = t_interval(gaps)
+        assert high > 0.1
+        assert (found["gap"].low, found["gap"].high) == pytest.approx((low, 0.1))
 
 
 def test_what_is_not_known_is_left_out() -> None:
@@ -316,11 +341,11 @@ def test_what_is_not_known_is_left_out() -> None:
         if seed < 3:
             made.add(seed, DOWN, -1, 0.1 * seed)
     of = found(made)["gap", "debias", "unmodified", "all"]
-    assert of.n_bases == 2
+    assert of.n_parents == 2
     assert of.change == pytest.approx(0.15)
     assert isnan(of.low)
     table = effect_table(effects(made.tables()))
-    assert list(table["n_bases"]) == [3, 2, 3]
+    assert list(table["n_parents"]) == [3, 2, 3]
     assert effect_table([]).empty
 
 
@@ -342,7 +367,7 @@ def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> No
     assert "F1" in heads
     line, note = lines
     assert line.split()[:4] == ["attract_repel", "debias", "1", "3"]
-    assert note.startswith("intervals of gaps answer for other trainings alone"), "no resamples"
+    assert note.startswith("intervals of gaps generalise to other trainings, not"), "no resamples"
     assert ".100 [-.148,.348]" in lines[0]
     assert "-1.00" in lines[0]
     assert len(read_table(path)) == len(results) == 2 + 4 + 4
@@ -371,11 +396,11 @@ def test_scores_beyond_the_first_are_named(tmp_path: Path) -> None:
 def test_the_command_reads_a_results_folder(
     tmp_path: Path, tables: Tables, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    base = [name.split()[0] for name in tables.points["point"]]
-    write_tables(tmp_path, tables._replace(points=tables.points.assign(base_key=base)))
+    parent = [name.split()[0] for name in tables.points["point"]]
+    write_tables(tmp_path, tables._replace(points=tables.points.assign(base_key=parent)))
     assert main([str(tmp_path), "--out", str(tmp_path / "moved.csv")]) == 0
     printed = capsys.readouterr().out
-    assert "generated data" in printed
+    assert "synthetic data" in printed
     assert "recall gap" in printed
     assert printed.rstrip().endswith("moved.csv")
     write_tables(tmp_path, tables)
@@ -384,17 +409,17 @@ def test_the_command_reads_a_results_folder(
 
 
 def test_scores_alone_are_told_too(tables: Tables) -> None:
-    base = [name.split()[0] for name in tables.points["point"]]
-    keyed = tables.points.assign(base_key=base)
+    parent = [name.split()[0] for name in tables.points["point"]]
+    keyed = tables.points.assign(base_key=parent)
     alone = tables._replace(points=keyed, extrinsic=tables.extrinsic.drop(columns="kind"))
-    rows = arm_table(effects(alone), ("recall",))
-    assert [name for name in rows if name not in CONDITION] == ["bases", "WEAT 7", "WEAT 8"]
-    whole = arm_table(effects(tables._replace(points=keyed)), ("recall",))
+    rows = condition_table(effects(alone), ("recall",))
+    assert [name for name in rows if name not in CONDITION] == ["parents", "WEAT 7", "WEAT 8"]
+    whole = condition_table(effects(tables._replace(points=keyed)), ("recall",))
     assert [*whole][-4:] == ["recall gap", "F1", "WEAT 7", "WEAT 8"]
 
 
 def coverage(
-    clusters: int, bases: int, spread: float, items: float, own: float, times: int
+    clusters: int, parents: int, spread: float, items: float, own: float, times: int
 ) -> float:
     """How often the interval holds the effect 1: ``spread`` between clusters, ``items`` that all
     embeddings share, ``own`` of each with the items; noise of trainings is 1.
@@ -402,24 +427,24 @@ def coverage(
     rng, held = np.random.default_rng(0), 0
     for _ in range(times):
         of_cluster = rng.normal(0, spread, clusters)
-        trained = rng.normal(0, 1, (clusters, bases)).mean(axis=1)
+        trained = rng.normal(0, 1, (clusters, parents)).mean(axis=1)
         # Items as drawn (column 0), and drawn again from these
         shared = rng.normal(0, items, RESAMPLES + 1)
-        each = rng.normal(0, own, (clusters, bases, RESAMPLES + 1)).mean(axis=1)
+        each = rng.normal(0, own, (clusters, parents, RESAMPLES + 1)).mean(axis=1)
         value = 1 + of_cluster + trained + shared[0] + each[:, 0]
         resampled = value[:, None] + shared[1:] + each[:, 1:]
-        change, answers_for = mean_change(
+        change, generalises_to = mean_change(
             value, resampled if items + own else np.zeros((clusters, 0))
         )
-        assert answers_for
+        assert generalises_to
         held += change.low <= 1 <= change.high
     return held / times
 
 
 DESIGNS = [
-    (clusters, bases, *noise)
+    (clusters, parents, *noise)
     for clusters in (3, 4, 8, 20)
-    for bases in (1, 2)
+    for parents in (1, 2)
     for noise in ((0, 0, 0), (2, 0, 0), (1, 1, 0), (1, 1, 2), (0, 3, 1), (3, 1, 1))
 ]
 

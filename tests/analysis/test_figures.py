@@ -52,22 +52,23 @@ def test_figure_3_has_one_panel_per_experiment(drawn: Path, texts: Texts) -> Non
     ):
         assert label in found
     # Word2vec with WEAT 7, fasttext with WEAT 8
-    assert found.count("n = 5, r = 1.00") == 2, "points on a line have no interval"
-    assert found.count("n = 5, r = -1.00") == 2
+    # Of the 120 orders of five doses 2 have |r| of 1 and 8 of .9: one in twenty reaches that
+    assert found.count("n = 5, r = 1.00 [.90, 1.00]") == 2
+    assert found.count("n = 5, r = -1.00 [-1.00, -.90]") == 2
     assert found.count("n = 5, r undefined") == 2
     assert found.count("n = 4, r undefined") == 2
     assert (
-        "hatespeech_en, generated data: WEAT effect size (d) and performance gaps, by query,"
+        "hatespeech_en, synthetic data: WEAT effect size (d) and performance gaps, by query,"
         " embedding and gap" in found
     )
-    assert any(text.startswith("Generated data: ") for text in found)
+    assert any(text.startswith("Synthetic data: ") for text in found)
 
 
 def test_figure_4_pools_the_queries_and_says_so(drawn: Path, texts: Texts) -> None:
     found = texts(drawn / f"{STEMS[1]}.svg")
-    # Every unit has x and -x: its mean does not vary
-    assert found.count("n = 12 (6 units), r undefined") == 3
-    assert found.count("n = 10 (5 units), r undefined") == 1
+    # Every model has x and -x: its mean does not vary
+    assert found.count("n = 12 (6 models), r undefined") == 3
+    assert found.count("n = 10 (5 models), r undefined") == 1
     assert {
         "balance",
         "attract_repel",
@@ -81,8 +82,8 @@ def test_figure_4_pools_the_queries_and_says_so(drawn: Path, texts: Texts) -> No
 
 def test_figure_5_has_one_panel_per_gap(drawn: Path, texts: Texts) -> None:
     found = texts(drawn / f"{STEMS[2]}.svg")
-    assert "n = 20 (10 units), r undefined" in found
-    assert "n = 18 (9 units), r undefined" in found
+    assert "n = 20 (10 models), r undefined" in found
+    assert "n = 18 (9 models), r undefined" in found
 
 
 @pytest.mark.parametrize(
@@ -123,11 +124,11 @@ def test_the_numbers_beside_a_figure_are_the_joined_tables(
     pd.testing.assert_frame_equal(shown, joined)
 
 
-@pytest.mark.parametrize("units", ["of two bases", "that nothing was made from"])
+@pytest.mark.parametrize("models", ["of two parents", "that nothing was made from"])
 def test_a_panel_shows_the_slice_of_the_same_name(
-    units: str, noisy: Tables, tmp_path: Path, texts: Texts
+    models: str, noisy: Tables, tmp_path: Path, texts: Texts
 ) -> None:
-    if units != "of two bases":
+    if models != "of two parents":
         noisy = noisy._replace(points=noisy.points.drop(columns="base_key"))
     joined = join_points(noisy)
     draw_figures(joined, tmp_path, suffixes=[".svg"])
@@ -142,10 +143,11 @@ def test_a_panel_shows_the_slice_of_the_same_name(
         numbers = pd.read_csv(tmp_path / f"{stem}.csv", keep_default_na=False)
         panel = numbers[(numbers["panel_row"] == row) & (numbers["panel_column"] == column)].iloc[0]
         of = slices.iloc[named.index(name)]
-        assert [int(panel["panel_n"]), int(panel["panel_units"])] == [of["n"], of["n_units"]]
+        queries = 2 if name[1] == "all" else 1
+        assert [int(panel["panel_n"]), int(panel["panel_models"])] == [of["n"] * queries, of["n"]]
         shown = [float(panel[f"panel_{each}"]) for each in ("r", "low", "high")]
-        assert shown == pytest.approx([of["within"], of["within_low"], of["within_high"]])
-        note = panel_note(int(of["n_units"]), int(of["n"]), *shown).replace("\u2212", "-")
+        assert shown == pytest.approx([of["r_rm"], of["low"], of["high"]])
+        note = panel_note(int(of["n"]), int(of["n"]) * queries, *shown).replace("\u2212", "-")
         assert note in texts(tmp_path / f"{stem}.svg")
 
 
@@ -185,11 +187,11 @@ def test_real_data_carry_no_stamp(tables: Tables, tmp_path: Path, texts: Texts) 
     drawings = [texts(path) for path in paths if path.suffix == ".svg"]
     assert len(drawings) == 3
     for found in drawings:
-        assert not any("enerated" in text for text in found)
+        assert not any("ynthetic" in text for text in found)
         assert "unmodified" in found
 
 
-def test_figure_3_has_the_primary_measures_or_all(tables: Tables, tmp_path: Path) -> None:
+def test_figure_3_has_the_confirmatory_measures_or_all(tables: Tables, tmp_path: Path) -> None:
     joined = join_points(tables)
     for confirmatory, columns in (
         (["precision"], {"word2vec, precision gap", "fasttext, precision gap"}),

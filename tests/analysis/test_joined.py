@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.joined import join_points, join_scores
+from analysis.correlate import correlate
+from analysis.joined import join_points, join_scores, levels, rows_of
 from analysis.naming import GAP, SCORE, gap_titles
 from analysis.results import Tables
 from files import InputError
@@ -205,31 +207,76 @@ def test_unmodified_embeddings_are_the_dose_0_of_every_arm() -> None:
     ]
 
 
-def test_units_are_embeddings_and_bases_what_they_were_before(tables: Tables) -> None:
+def test_models_are_embeddings_and_parents_what_they_were_before(tables: Tables) -> None:
+    """A key stands for an embedding, whatever else differs between its points."""
     points = tables.points.assign(
         vectors_key=tables.points["embedding"] + tables.points["method"],
         base_key=tables.points["embedding"],
+        corpus_key=np.where(tables.points["embedding"] == "word2vec", "wiki", "news"),
     )
     joined = join_points(tables._replace(points=points))
-    assert joined["unit"].nunique() == 6, (
-        "a key stands for an embedding, whatever else differs between its points"
-    )
-    assert set(joined["base"]) == {"word2vec", "fasttext"}
+    assert joined["model"].nunique() == 6
+    assert set(zip(joined["parent"], joined["cluster"], strict=True)) == {
+        ("word2vec", "wiki"),
+        ("fasttext", "news"),
+    }
     without = join_points(tables)
-    assert without["unit"].tolist() == without["point"].tolist(), (
-        "without keys each point is a unit"
-    )
-    assert without["base"].tolist() == without["unit"].tolist()
+    assert without["model"].tolist() == without["point"].tolist()
+    assert without["parent"].tolist() == without["embedding"].tolist(), "nothing is modified"
 
 
-def test_clusters_are_corpora_or_bases_where_all_share_one(tables: Tables) -> None:
-    points = tables.points.assign(base_key=tables.points["embedding"], corpus_key="one")
-    joined = join_points(tables._replace(points=points))
-    assert joined["cluster"].tolist() == joined["base"].tolist()
-    corpora = np.where(points["dose"] > 0.5, "one", "two")
-    joined = join_points(tables._replace(points=points.assign(corpus_key=corpora)))
-    assert joined["cluster"].tolist() == joined["corpus_key"].tolist()
-    assert set(joined["cluster"]) == {"one", "two"}
+def swept(*rows: tuple[str, int, str], **columns: float) -> dict[str, list[str]]:
+    """The levels of unmodified embeddings, each of an algorithm, a seed and a corpus."""
+    points = pd.DataFrame(rows, columns=["embedding", "seed", "corpus_key"])
+    key = [" ".join(map(str, row)) for row in rows]
+    return levels(points.assign(point=key, vectors_key=key, base_key=key, **columns))
+
+
+def test_where_algorithms_share_corpora_a_corpus_is_the_model() -> None:
+    """And its synthetic world, the run seed, the parent."""
+    rows = list(product(["word2vec", "fasttext"], [0, 1], "uv"))
+    rows = [(name, seed, f"{seed}{level}") for name, seed, level in rows]
+    found = swept(*rows, stereotype=0.5)
+    assert found["model"] == ["0u", "0v", "1u", "1v"] * 2
+    assert found["parent"] == found["cluster"] == [*["seed 0"] * 2, *["seed 1"] * 2] * 2
+    natural = swept(*rows)
+    assert natural["model"] == found["model"]
+    assert natural["parent"] == [""] * 8
+
+
+def test_of_unmodified_embeddings_algorithm_and_world_are_the_parent() -> None:
+    rows = [("word2vec", seed, f"{seed}{level}") for seed in (0, 1) for level in "uv"]
+    found = swept(*rows, stereotype=0.5)
+    assert found["model"] == [" ".join(map(str, row)) for row in rows]
+    assert found["parent"] == [*["word2vec seed 0"] * 2, *["word2vec seed 1"] * 2]
+    one = swept(*((name, 0, "one") for name in ("a", "b", "c")))
+    assert len(set(one["parent"])) == 3, "three algorithms on one corpus are no copies of one"
+
+
+def test_failed_points_are_rows_of_what_they_lack(tables: Tables) -> None:
+    joined = join_points(tables)
+    rows = rows_of(joined)
+    lost = rows.model == "broken"
+    assert lost.sum() == 4
+    assert not rows.known[lost].any()
+    found = correlate(joined.query("query == 'weat7' and measure == 'recall'"), x="x", y="y")
+    assert [(each.n, each.lost, each.planned) for each in found] == [(10, 1, 11)]
+
+
+def test_utility_is_the_measure_of_that_name_over_all_items(tables: Tables) -> None:
+    every = tables.extrinsic["kind"] == "value"
+    values = np.linspace(0.5, 0.9, int(every.sum()))
+    f1 = tables.extrinsic[every].assign(value=values)
+    others = [f1.assign(group="male", value=0.1), f1.assign(measure="auc", value=0.2)]
+    extrinsic = pd.concat([tables.extrinsic[~every], f1, *others])
+    joined = join_points(tables._replace(extrinsic=extrinsic))
+    expected = dict(zip(f1["point"], values, strict=True)) | {"broken": np.nan}
+    known = [expected[point] for point in joined["point"]]
+    assert joined["utility"].tolist() == pytest.approx(known, nan_ok=True)
+    auc = join_points(tables._replace(extrinsic=extrinsic), "auc").query("status == 'done'")
+    assert set(auc["utility"]) == {0.2}
+    absent = join_points(tables._replace(extrinsic=extrinsic), "accuracy")
+    assert absent["utility"].isna().all()
 
 
 def test_resamples_of_words_and_posts_are_kept(tables: Tables) -> None:

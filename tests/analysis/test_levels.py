@@ -5,15 +5,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from analysis.correlate import correlate
-from analysis.findings import Finding
 from analysis.foreign import Levels
 from files import InputError
+
+if TYPE_CHECKING:
+    from analysis.findings import Finding
 
 
 def table(*levels: Sequence[str], seed: int = 0) -> pd.DataFrame:
@@ -25,7 +28,14 @@ def table(*levels: Sequence[str], seed: int = 0) -> pd.DataFrame:
 
 
 def found_in(rows: pd.DataFrame, **levels: Sequence[str]) -> Finding:
-    (found,) = correlate(rows, x="x", y="y", levels=Levels(**levels), confirmatory=["all"])
+    asked = Levels(
+        observation=levels.get("observation", ()),
+        parent=levels.get("parent", ()),
+        condition=levels.get("condition", ()),
+        cluster=levels.get("cluster", ()),
+        utility="".join(levels.get("utility", ())),
+    )
+    (found,) = correlate(rows, x="x", y="y", levels=asked, confirmatory=["all"])
     return found
 
 
@@ -110,7 +120,7 @@ def test_the_order_of_rows_and_the_names_of_levels_do_not_matter() -> None:
         ),
         ({"parent": ["C"]}, "no column 'C'"),
         ({"cluster": ["corpus"], "parent": ["c"]}, "no column 'corpus'"),
-        ({"utility": "f1"}, "no column 'f1'"),
+        ({"utility": ["f1"]}, "no column 'f1'"),
     ],
 )
 def test_levels_that_say_nothing_are_refused(levels: dict[str, list[str]], message: str) -> None:
@@ -135,7 +145,7 @@ def test_names_in_several_columns_stay_apart() -> None:
 
 def test_utility_is_a_column() -> None:
     rows = table(["p", "q"], ARMS).assign(f1=np.random.default_rng(1).normal(size=48))
-    found = found_in(rows, parent=["a"], utility="f1")
+    found = found_in(rows, parent=["a"], utility=["f1"])
     design = np.column_stack([rows["a"] == "p", rows["a"] == "q", rows["f1"]]).astype(float)
     left = [
         side - design @ np.linalg.lstsq(design, side, rcond=None)[0]

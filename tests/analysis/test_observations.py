@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from analysis.findings import pairwise
 from analysis.observations import Observations, observations
 from analysis.rows import Resampled
 from tests.analysis.conftest import make_rows
@@ -106,13 +105,12 @@ def test_seeds_of_a_corpus_taken_as_independent_claim_too_much() -> None:
 @pytest.mark.parametrize("lost", [0, 5])
 def test_over_conditions_is_r_of_the_means_of_each_condition(lost: int) -> None:
     of = study(lost=lost)
-    means = {"x": [], "y": []}
-    for side, values in (("x", of.x), ("y", of.y)):
-        left = residual(values, of.parent)
-        for condition in np.unique(of.condition):
-            means[side].append(left[of.condition == condition].mean())
+    x, y = (
+        np.array([left[of.condition == each].mean() for each in np.unique(of.condition)])
+        for left in (residual(of.x, of.parent), residual(of.y, of.parent))
+    )
     found = of.over_conditions(99)
-    assert found.r == pytest.approx(r_of(np.array(means["x"]), np.array(means["y"])))
+    assert found.r == pytest.approx(r_of(x, y))
     assert (found.n, found.df) == (12, 10)
 
 
@@ -142,34 +140,3 @@ def test_given_utility_is_the_partial_correlation() -> None:
     unknown = nothing.given_utility(99)
     assert math.isnan(unknown.r)
     assert "not known" in unknown.reason
-
-
-def test_damage_that_moves_score_and_gap_is_seen_in_utility() -> None:
-    of = study(1, 8)
-    damage = np.random.default_rng(1).normal(size=len(of.x))
-    hurt = of._replace(x=of.x + 3 * damage, y=of.y + 3 * damage, utility=-damage)
-    assert hurt.within(99).r > 0.7
-    assert abs(hurt.given_utility(99).r) < 0.2
-
-
-@pytest.mark.parametrize("ties", [False, True])
-def test_pairwise_accuracy_is_a_loop_over_pairs(ties: bool) -> None:
-    rng = np.random.default_rng(0)
-    for n in (2, 5, 24):
-        x, y = rng.normal(size=(2, n))
-        if ties:
-            x, y = np.round(x), np.round(y)
-        right = [
-            0.5 + 0.5 * np.sign(x[i] - x[j]) * np.sign(y[i] - y[j])
-            for i in range(n)
-            for j in range(i)
-        ]
-        assert pairwise(x, y) == pytest.approx(np.mean(right))
-        turned, alike = pairwise(-x, y), pairwise(np.abs(x), np.abs(y))
-        assert turned == pytest.approx(1 - np.mean(right))
-        assert 0 <= alike <= 1
-    rounded = np.array([0.1 + 0.2, 0.3, 2])
-    assert pairwise(rounded, np.arange(3.0)) == pytest.approx(2.5 / 3), "rounding makes no order"
-    assert pairwise(np.ones(4), np.arange(4.0)) == 0.5
-    assert math.isnan(pairwise(np.ones(1), np.ones(1)))
-    assert math.isnan(pairwise(np.array([1, np.nan, 3]), np.arange(3.0)))

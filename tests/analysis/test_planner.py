@@ -2,85 +2,143 @@
 
 from __future__ import annotations
 
-from math import sqrt
-from typing import Literal
+from math import isnan, sqrt
+from typing import NamedTuple, get_args
 
 import numpy as np
 import pytest
 
-from analysis.coefficients import Coefficients
-from analysis.evidence import Evidence, evidence
+from analysis.correlation import Correlation, correlation
 from analysis.findings import Finding
-from analysis.planner import Design, Planner, Power, excludes, needed, pilot_of, sees
-from analysis.verdict import NEGLIGIBLE, Judgement
+from analysis.planner import Design, Planner, Scenario, pilot_of, power
+from analysis.reliability import reliability
+from analysis.residuals import residuals
+from analysis.sampling import Sampling
 from files import InputError
-from tests.analysis.designs import FAMILY, corrections, measured, on_items, power, verdicts
+from tests.analysis.designs import on_items
 
 stress = pytest.mark.stress
-WITHIN = 0.05
+SCENARIOS: tuple[Scenario, ...] = get_args(Scenario)
+STUDIES = 300
+PERMUTATIONS = 599
 
 
-def error(share: float, count: int) -> float:
-    """Three standard errors of a share of so many studies."""
-    return 3 * sqrt(share * (1 - share) / count)
+def error(*shares: float, count: int = STUDIES) -> float:
+    """Three standard errors of the difference of shares of so many studies each."""
+    return 3 * sqrt(sum(max(share * (1 - share), 0.02) for share in shares) / count)
 
 
-def compare(bases: int, units: int, r: float, noise: float, count: int) -> None:
-    """Stated power is within 5 points of that of studies whose scores and gaps are measured with
-    errors, half of them shared, and whose reliability is estimated from resamples.
+class Noise(NamedTuple):
+    """Variance of errors of measurement of scores and gaps, that of their true values being 1."""
+
+    x: float = 0.0
+    y: float = 0.0
+
+
+def simulated(
+    parents: int, conditions: int, r: float, scenario: Scenario, noise: Noise, count: int
+) -> list[Correlation]:
+    """r_rm of studies whose true scores and gaps follow one another by r within parents, and are
+    then measured with errors.
     """
-    reliability = 1 / (1 + noise)
-    design = Design(units, reliability, reliability, 1, r)
-    stated = excludes(design, bases * units, 1_000)
-    found = corrections(bases, units, 0, (noise, noise), count).negligible
-    assert stated == pytest.approx(found, abs=WITHIN + error(stated, count))
+    rng = np.random.default_rng(77)
+    parent = np.repeat(np.arange(parents), conditions)
+    found = []
+    for _ in range(count):
+        x = rng.normal(size=len(parent))
+        if scenario != "normal":
+            rungs = np.tile(np.arange(conditions), parents)
+            x = (rungs - rungs.mean()) / rungs.std() / sqrt(1.16) + 0.4 / sqrt(1.16) * x
+        e = rng.normal(size=len(parent))
+        if scenario == "growing noise":
+            e = e * (0.3 + np.abs(x) ** 1.5)
+            e = e / e.std()
+        y = r * x + sqrt(1 - r * r) * e
+        x = x + sqrt(noise.x) * rng.normal(size=len(parent)) + rng.normal(0, 2, parents)[parent]
+        y = y + sqrt(noise.y) * rng.normal(size=len(parent)) + rng.normal(0, 2, parents)[parent]
+        found.append(correlation(x, y, parent, permutations=PERMUTATIONS))
+    return found
 
 
-@pytest.mark.parametrize(("bases", "units", "noise"), [(10, 9, 0.0), (10, 20, 0.5)])
-def test_the_power_to_exclude_is_that_of_simulated_studies(
-    bases: int, units: int, noise: float
-) -> None:
-    compare(bases, units, 0.3, noise, 120)
+def seen(found: list[Correlation], tests: int = 1) -> float:
+    return float(np.mean([each.r > 0 and each.p <= 0.05 / tests for each in found]))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_power_is_that_of_simulated_studies(scenario: Scenario) -> None:
+    design = Design(5, 9, tests=3, sesoi=0.5)
+    stated = power(design, STUDIES, scenario)
+    found = seen(simulated(5, 9, 0.5, scenario, Noise(), STUDIES), tests=3)
+    assert 0.1 < stated.seen < 0.95
+    assert stated.seen == pytest.approx(found, abs=error(stated.seen, found))
 
 
 @stress
-@pytest.mark.parametrize(("bases", "units"), [(4, 20), (10, 9), (10, 20), (20, 15)])
-@pytest.mark.parametrize("noise", [0.0, 0.2, 0.5])
-def test_the_power_to_exclude_is_that_of_simulated_studies_at_full_size(
-    bases: int, units: int, noise: float
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize(("parents", "conditions", "r"), [(2, 11, 0.8), (4, 9, 0.58), (5, 15, 0.5)])
+def test_power_is_that_of_simulated_studies_at_full_size(
+    parents: int, conditions: int, r: float, scenario: Scenario
 ) -> None:
-    compare(bases, units, 0.3, noise, 500)
+    stated = power(Design(parents, conditions, tests=6, sesoi=r), 1_000, scenario).seen
+    found = seen(simulated(parents, conditions, r, scenario, Noise(), 1_000), tests=6)
+    assert stated == pytest.approx(found, abs=error(stated, found, count=1_000))
 
 
-@pytest.mark.parametrize(("bases", "units", "r"), [(2, 11, 0.8), (5, 15, 0.5), (4, 9, 0.5)])
-def test_the_power_to_see_is_that_of_simulated_studies(bases: int, units: int, r: float) -> None:
-    """Doses on a ladder, queries that share gaps, one association among six slices."""
-    stated = sees(Design(units, 1, 1, FAMILY, r), bases * units, 1_000)
-    found = power(bases, units, r, 200, alone=True)
-    assert stated == pytest.approx(found, abs=WITHIN + error(stated, 200))
+def test_noise_of_measurement_is_foreseen() -> None:
+    """Reliabilities of .8 and .7: errors of so much of the true variance that shares are those."""
+    noise = Noise(0.25, 3 / 7)
+    stated = power(Design(6, 12, 1, 0.4, 0.8, 0.7), STUDIES, "normal")
+    found = seen(simulated(6, 12, 0.4, "normal", noise, STUDIES))
+    assert stated.seen == pytest.approx(found, abs=error(stated.seen, found))
+    none = simulated(6, 12, 0.0, "normal", noise, STUDIES)
+    bound = 0.4 * sqrt(0.8 * 0.7)
+    excluded = float(np.mean([-bound < each.low_90 and each.high_90 < bound for each in none]))
+    assert stated.excluded == pytest.approx(excluded, abs=error(stated.excluded, excluded))
 
 
-@pytest.mark.parametrize(("bases", "units", "spread"), [(6, 9, 0.15), (10, 20, 0.15)])
-def test_the_power_to_see_knows_what_embeddings_share(
-    bases: int, units: int, spread: float
-) -> None:
-    """Items that shift r for all embeddings; with four times as many half as far."""
-    r, count = 0.4, 200
-    gaps = 1 / (1 - r * r)
-    reliability = gaps / (gaps + spread**2)
-    shared = spread / sqrt(1 + spread**2)
-    design = Design(units, 1, reliability, 1, r, items_error=shared)
-    stated = sees(design, bases * units, 1_000)
-    rng = np.random.default_rng(0)
-    found = 0
-    for _ in range(count):
-        study = evidence(on_items(bases, units, 200, r, spread, rng)[0], resamples=599)
-        found += study.within_low > 0 and study.within_p < 0.05
-    assert stated == pytest.approx(found / count, abs=WITHIN + error(stated, count))
-    # Four times the items leave of 1 - reliability a quarter, and gaps vary the less
-    whole = reliability + (1 - reliability) / 4
-    assert design.with_items(4).shared == pytest.approx(shared / 2 / sqrt(whole))
-    assert sees(design.with_items(4), bases * units, 300) >= stated
+def test_over_conditions_is_that_of_means_over_parents() -> None:
+    """From ten conditions on; a study must see it within parents too."""
+    stated = power(Design(4, 14, sesoi=0.5), STUDIES, "normal")
+    rng, both = np.random.default_rng(3), []
+    for _ in range(STUDIES):
+        x, e = rng.normal(size=(2, 4, 14))
+        y = 0.5 * x + sqrt(0.75) * e
+        parent = np.repeat(np.arange(4), 14)
+        within = correlation(x.ravel(), y.ravel(), parent, permutations=PERMUTATIONS)
+        over = correlation(x.mean(axis=0), y.mean(axis=0), permutations=PERMUTATIONS)
+        both.append(all(each.p <= 0.05 and each.r > 0 for each in (within, over)))
+    found = float(np.mean(both))
+    assert stated.seen_over_conditions == pytest.approx(
+        found, abs=error(stated.seen_over_conditions, found)
+    )
+    assert stated.seen_over_conditions < stated.seen
+    assert isnan(power(Design(6, 9), 2).seen_over_conditions)
+
+
+def test_what_models_share_is_foreseen() -> None:
+    """Items that shift r for all models; the error of z they make is the standard deviation of
+    their mean slope over that of the gaps.
+    """
+    r, spread, sizes = 0.5, 0.25, (9,) * 6
+    gaps = r * r / (1 - r * r) + 1 + spread**2
+    design = Design(6, 9, 1, r, 1.0, 1 - spread**2 / gaps, items_error=spread / sqrt(gaps))
+    stated, rng = power(design, STUDIES, "normal").seen, np.random.default_rng(0)
+    studies = (on_items(sizes, r, spread, rng) for _ in range(STUDIES))
+    ignored = power(design._replace(items_error=0.0), STUDIES, "normal").seen
+    found = seen([each.of.within(PERMUTATIONS) for each in studies])
+    assert stated == pytest.approx(found, abs=error(stated, found))
+    assert ignored > stated
+
+
+def test_a_fourth_of_the_noise_is_left_on_four_times_the_items() -> None:
+    design = Design(9, 9, 2, reliability_x=0.8, reliability_y=0.4, items_error=0.2)
+    assert design.with_items(1) == pytest.approx(design)
+    assert design.with_items(2).reliability_y == pytest.approx(2 * 0.4 / (1 + 0.4))
+    # .4 true and .6 of items, of which .15 is left: gaps vary by .55 of what they did
+    more = design.with_items(4)
+    assert more.reliability_y == pytest.approx(0.4 / 0.55)
+    assert more.items_error == pytest.approx(0.2 / 2 / sqrt(0.55))
+    assert (more.reliability_x, more.models) == (0.8, 81)
 
 
 def test_more_items_are_foreseen_as_studies_on_more_items_find_them() -> None:
@@ -88,108 +146,56 @@ def test_more_items_are_foreseen_as_studies_on_more_items_find_them() -> None:
     left of the shared slope is more of that.
     """
     rng, found = np.random.default_rng(1), []
-    for times in (1, 4):
-        scale = 1 / sqrt(times)
-        studies = [
-            evidence(
-                on_items(10, 20, 200 * times, 0.4, 0.2 * scale, rng, 1.2 * scale)[0], resamples=9
-            )
-            for _ in range(25)
-        ]
-        found.append(np.mean([(e.reliability_y, e.items_error) for e in studies], axis=0))
-    (reliability, shared), (more, less) = (map(float, each) for each in found)
-    foreseen = Design(20, 1, reliability, items_error=shared).with_items(4)
+    parent = np.repeat(np.arange(10), 20)
+    for items in (200, 800):
+        told = []
+        for _ in range(20):
+            x, own = rng.normal(size=(2, 200))
+            slopes, errors = rng.normal(size=items), rng.normal(size=(200, items))
+            on_each = sqrt(200) * (0.2 * x[:, None] * slopes + 1.2 * errors)
+            draws = rng.multinomial(items, np.full(items, 1 / items), size=200).T / items
+            y, again = own + on_each.mean(axis=1), own[:, None] + on_each @ draws
+            of = correlation(x, y, parent, y_resampled=again, permutations=9)
+            share = reliability(residuals(x, y, parent), y, again, np.zeros(200))
+            told.append((share, of.sampling_at_0.items))
+        found.append(np.nanmean(told, axis=0).tolist())
+    (share, shared), (more, less) = found
+    foreseen = Design(10, 20, reliability_y=share, items_error=shared).with_items(4)
     assert foreseen.reliability_y == pytest.approx(more, abs=0.05)
-    assert foreseen.items_error == pytest.approx(less, rel=0.08)
-    assert less > 1.15 * shared / 2
+    assert foreseen.items_error == pytest.approx(less, rel=0.1)
+    assert less > 1.1 * shared / 2
 
 
-OTHER: list[Literal["normal", "growing noise"]] = ["normal", "growing noise"]
+def test_more_models_and_fewer_tests_see_more() -> None:
+    few, many = (power(Design(parents, 9, 2, 0.4), 100).seen for parents in (3, 12))
+    assert few < many
+    assert power(Design(3, 9, 12, 0.4), 100).seen < few
+    assert power(Design(3, 9, 2, 0.2), 100).seen < few
+    assert power(Design(3, 9, 2, 0.4, reliability_y=0.3), 100).seen < few
+    wide, narrow = (power(Design(8, 12, sesoi=r), 100).excluded for r in (0.4, 0.2))
+    assert narrow < wide
 
 
-@pytest.mark.parametrize("kind", OTHER)
-@pytest.mark.parametrize(("bases", "units", "r"), [(4, 9, 0.58), (5, 15, 0.5)])
-def test_the_power_to_see_is_told_for_other_scores_and_noise(
-    kind: Literal["normal", "growing noise"], bases: int, units: int, r: float
-) -> None:
-    """By the verdict's own p: by the t of r it was 12 points more of 36 with normal scores."""
-    stated = sees(Design(units, 1, 1, FAMILY, r), bases * units, 1_000, kind=kind)
-    found = power(bases, units, r, 200, alone=True, kind=kind)
-    assert stated == pytest.approx(found, abs=WITHIN + error(stated, 200))
-
-
-def test_more_embeddings_do_not_make_up_for_items() -> None:
-    assert needed(Design(9, items_error=0.2), 0.8, sees, 50) is None
-    assert needed(Design(9, words_error=0.2), 0.8, excludes, 50) is None
-    assert needed(Design(9, items_error=0.02), 0.8, sees, 50) is not None
-
-
-@pytest.mark.parametrize("of", [sees, excludes])
-@pytest.mark.parametrize("shared", [0.0, 0.06])
-def test_so_many_embeddings_have_the_power_asked_for(of: Power, shared: float) -> None:
-    design = Design(9, 0.8, 0.7, 2, items_error=shared)
-    found = needed(design, 0.8, of, 200)
-    assert found
-    assert found % 9 == 0
-    assert of(design, found, 800, 5) == pytest.approx(0.8, abs=WITHIN)
-
-
-def test_more_items_take_fewer_embeddings() -> None:
-    design = Design(9, 0.8, 0.4, 2)
-    assert design.with_items(1).reliability_y == pytest.approx(0.4)
-    assert design.with_items(2).reliability_y == pytest.approx(2 * 0.4 / (1 + 0.4))
-    # .4 true, .2 of trainings, .4 of items, of which a quarter is left
-    more = design._replace(training_share=0.2).with_items(4)
-    assert (more.reliability_y, more.training_share) == pytest.approx((0.4 / 0.7, 0.2 / 0.7))
-    few, many = (needed(design.with_items(times), 0.8, sees, 100) for times in (1, 8))
-    assert few
-    assert many
-    assert many < few
-    assert needed(design, 0.8, excludes, 100) is None, "six tenths are noise"
-    assert excludes(design, 900, 100) == 0
-    assert needed(design.with_items(2), 0.8, excludes, 100)
-
-
-def test_a_smaller_correlation_of_interest_takes_more() -> None:
-    wide, narrow = (needed(Design(9, sesoi=r), 0.8, excludes, 400) for r in (0.3, 0.2))
-    assert wide
-    assert narrow
-    assert narrow > 1.8 * wide
-
-
-def test_what_no_number_of_embeddings_sees() -> None:
-    assert needed(Design(9, 0.9, 0.9, 6, 0.01), 0.8, sees, 50) is None
-
-
-def test_embeddings_that_are_not_modified_are_one_base() -> None:
-    found = needed(Design(1), 0.8, sees, 200)
-    assert found
-    assert 75 <= found <= 120, "some 85 by the normal limit of z, more by the interval"
-    assert Design(1).bases(found) == 1
+def test_below_eight_degrees_of_freedom_nothing_is_seen() -> None:
+    nothing = power(Design(2, 5), 5)
+    assert (nothing.seen, nothing.excluded) == (0, 0), "10 models - 2 parents - 1 are 7"
+    assert isnan(nothing.seen_over_conditions)
+    assert power(Design(3, 4, sesoi=0.99), 5).seen == 1
 
 
 def test_a_pilot_is_the_middle_of_the_confirmatory_slices() -> None:
-    def finding(role: str, x: float, y: float) -> Finding:
-        behind = Evidence(30, reliability_x=x, reliability_y=y, training_share=0.1, items_error=0.2)
-        return Finding({}, Coefficients(30, 0), behind, Judgement(role))
+    def finding(confirmatory: bool, x: float, y: float, n: int = 30) -> Finding:
+        within = Correlation(r=0.6, sampling=Sampling(items=0.2))
+        found = Finding({}, within, n=n, reliability_x=x, reliability_y=y)
+        return found._replace(confirmatory=confirmatory)
 
-    found = [finding("confirmatory", 0.8, 0.5), finding("confirmatory", 0.9, float("nan"))]
-    pilot = pilot_of([*found, finding("exploratory", 0.1, 0.1)], [100, 300, float("nan")])
-    assert pilot == pytest.approx((0.85, 0.5, 200, 30, 2, 0.1, float("nan"), 0.2), nan_ok=True)
-
-
-def test_bad_settings_are_refused() -> None:
-    with pytest.raises(InputError, match=r"power=1\.5"):
-        Planner(power=1.5)
+    nan = float("nan")
+    found = [finding(True, 0.8, 0.5), finding(True, 0.9, nan), finding(False, 0.1, 0.1, 99)]
+    pilot = pilot_of(found, [100, 300, nan])
+    assert pilot == pytest.approx((0.85, 0.5, nan, 0.2 * 0.8, 200, 30, 2), nan_ok=True)
 
 
-@pytest.mark.parametrize("smallest", [0.3, pytest.param(0.2, marks=stress)])
-def test_negligible_is_rarely_said_of_the_smallest_correlation_of_interest(sesoi: float) -> None:
-    """In at most 5% of studies whose r is just that, with enough embeddings to say it of r = 0."""
-    bases = 25 if smallest < 0.3 else 11
-    said = 0
-    for study in range(100):
-        found = evidence(measured(bases, 20, sesoi, (0.2, 0.2), study), resamples=199)
-        said += verdicts([found], sesoi)[0] == NEGLIGIBLE
-    assert said / 100 <= 0.05 + error(0.05, 100)
-    assert excludes(Design(20, 1 / 1.2, 1 / 1.2, 1, sesoi), bases * 20, 200) > 0.8
+@pytest.mark.parametrize("setting", ["sesoi", "reliability_x", "reliability_y"])
+def test_bad_settings_are_refused(setting: str) -> None:
+    with pytest.raises(InputError, match=rf"{setting}=1\.5"):
+        Planner(**{setting: 1.5})

@@ -94,4 +94,4 @@ def test_how_many_models_a_verdict_takes(n: int, parents: int, df: int, told: st
 def test_the_answer_says_how_many_models_a_verdict_takes(tables: Tables, tmp_path: Path) -> None:
     text = text_of(tmp_path, tables)
     assert "A verdict takes at least 11 models of 2 parents, each with a score" in text
-    assert "10 models of 2 parents are too few" in text
+    assert "10 models of 2 parents leave" in text

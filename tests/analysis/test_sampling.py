@@ -32,7 +32,8 @@ def measured(seed: int = 0) -> tuple[Floats, Floats, Floats]:
 
 
 def demeaned(side: Floats) -> Floats:
-    return side - np.array([side[parent == PARENT].mean(axis=0) for parent in PARENT])
+    means: Floats = np.array([side[parent == PARENT].mean(axis=0) for parent in PARENT])
+    return side - means
 
 
 def z(x: Floats, y: Floats) -> float:
@@ -52,7 +53,7 @@ def literal(x: Floats, y: Floats, moves: Floats) -> float:
     together = [sum(slopes[i] * move[i] for i in range(N)) for move in moves.T]
     each = 0.0
     for i in range(N):
-        h = 1 / int((PARENT == PARENT[i]).sum())
+        h = 1 / np.bincount(PARENT)[PARENT[i]]
         each += slopes[i] ** 2 * float(np.var(moves[i], ddof=1)) / (1 - h)
     return float(np.var(together, ddof=1)) - each
 

@@ -13,11 +13,11 @@ import pytest
 from analysis.correlate import correlate_slices
 from analysis.grid import panel_note, panel_statistics
 from analysis.joined import join_points
+from analysis.naming import Declared
 from analysis.results import Tables, write_tables
 from analysis.scatter import grid_data, main
 from files import InputError
-from tests.analysis.designs import studies
-from tests.analysis.test_specifications import tables_of
+from tests.analysis.test_specifications import measured, tables_of
 
 Texts = Callable[[Path], list[str]]
 FOREIGN = "Kind,WEAT score,Gap.1[x],Test\n" + "\n".join(
@@ -53,7 +53,8 @@ def test_foreign_table(
     assert capsys.readouterr().out.strip() == str(out)
     found = texts(out)
     assert {"A title", "WEAT score", "Gap.1[x]", "a", "b", "Test", "6", "7", "Kind"} <= set(found)
-    assert found.count("n = 5, r = .80 [-.28, .99]") == 2
+    notes = [text for text in found if re.fullmatch(r"n = 5, r = \.80 \[-?\.\d\d, \.\d\d\]", text)]
+    assert len(notes) == 2
 
 
 def test_line_joins_means(foreign: Path, tmp_path: Path, texts: Texts) -> None:
@@ -111,27 +112,26 @@ def test_a_results_folder_by_columns(tables: Tables, tmp_path: Path, texts: Text
     assert "recall" in texts(out)
 
 
-def test_of_a_results_folder_r_is_that_within_bases() -> None:
+def test_of_a_results_folder_r_is_that_within_parents() -> None:
     """Rows were taken for embeddings, with Fisher's interval over them."""
-    joined = join_points(tables_of(studies("normal", 2, 20, 0.4, 1), 0))
+    joined = join_points(tables_of(measured(2, 20, 0.4)))
+    exploratory = Declared(embeddings=())  # with as many permutations as a panel
     found = {
-        (each.names["measure"], each.names["query"]): each.evidence
-        for each in correlate_slices(joined)
+        (each.names["measure"], each.names["query"]): each.within
+        for each in correlate_slices(joined, exploratory)
         if (each.names["embedding"], each.names["method"]) == ("all", "all")
     }
     panels = panel_statistics(grid_data(joined, x="x", y="y", row="measure", column="query"))
     assert len(panels) == 6
     for panel in panels:
         behind = found[panel.row, panel.column]
-        assert panel.units == 40
-        assert (panel.r, panel.low, panel.high) == pytest.approx(
-            (behind.within, behind.within_low, behind.within_high)
-        )
+        assert panel.models == 40
+        assert (panel.r, panel.low, panel.high) == pytest.approx(behind.interval)
     (pooled,) = panel_statistics(grid_data(joined, x="x", y="y"))
-    assert (pooled.n, pooled.units) == (240, 40)
-    turned = joined.assign(turned=True, dose=joined["x"])
+    assert (pooled.n, pooled.models) == (240, 40)
+    reverse = joined.assign(reverse_scored=True, dose=joined["x"])
     for x, sign in (("dose", 1), ("x", -1)):
-        (panel,) = panel_statistics(grid_data(turned, x=x, y="y"))
+        (panel,) = panel_statistics(grid_data(reverse, x=x, y="y"))
         assert panel.r == pytest.approx(sign * pooled.r)
 
 
@@ -208,7 +208,7 @@ def test_more_values_than_can_be_told_apart_are_refused(
 
 def test_notes() -> None:
     assert panel_note(26, 26, 0.31, -0.09, 0.62) == "n = 26, r = .31 [\u2212.09, .62]"
-    assert panel_note(26, 78, 0.31, -0.09, 0.62) == "n = 78 (26 units), r = .31 [\u2212.09, .62]"
+    assert panel_note(26, 78, 0.31, -0.09, 0.62) == "n = 78 (26 models), r = .31 [\u2212.09, .62]"
     assert panel_note(3, 3, -0.5, np.nan, np.nan) == "n = 3, r = \u2212.50"
     assert panel_note(2, 2, np.nan, np.nan, np.nan) == "n = 2, r undefined"
 

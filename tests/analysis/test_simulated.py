@@ -32,7 +32,7 @@ from tests.analysis.designs import (
 )
 from tests.analysis.simulate import Design, rates
 
-STUDIES = 200
+STUDIES = 150
 SIZES = ((8,) * 3, (3,) * 12)
 
 
@@ -59,13 +59,13 @@ def test_intervals_hold_r(kind: Kind, sizes: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("r", [0, 0.5])
 def test_items_that_all_models_share_widen_the_interval(r: float) -> None:
-    found = shares(partial(on_items, (6,) * 6, r, 0.3), 150)
-    assert found[WITHIN]["coverage"] >= 0.93
-    assert found[IGNORED]["coverage"] < 0.85
+    found = shares(partial(on_items, (5,) * 12, r, 0.3))
+    assert found[WITHIN]["coverage"] >= 0.9, "three standard errors below .95"
+    assert found[IGNORED]["coverage"] < 0.8
 
 
 def test_seeds_of_a_corpus_are_averaged() -> None:
-    found = shares(partial(clusters, Sweep(12, 5, corpora=6, effect=1)))
+    found = shares(partial(clusters, Sweep(12, 5, corpora=2, effect=1)))
     assert found[AVERAGED]["p_below_05"] <= 0.1 < found[WITHIN]["p_below_05"]
     related = shares(partial(clusters, Sweep(12, 5, corpora=6, effect=1, slope=1)))
     assert related[AVERAGED]["p_below_05"] >= 0.8
@@ -86,9 +86,21 @@ def test_lost_models_make_no_claim() -> None:
 
 def rows_of(study: Study) -> Rows:
     of, same = study.of, np.full(len(study.of.x), "")
-    labels = (of.model, of.parent, of.cluster, of.condition, *[same] * 4)
-    resampled = Resampled.of(of.x_resampled), Resampled.of(of.y_resampled)
-    return Rows(of.x, of.y, *labels, np.zeros(len(of.x)), *resampled)
+    return Rows(
+        x=of.x,
+        y=of.y,
+        model=of.model,
+        parent=of.parent,
+        cluster=of.cluster,
+        condition=of.condition,
+        method=same,
+        setting=same,
+        training=same,
+        asked=same,
+        utility=of.utility,
+        x_resampled=Resampled.of(of.x_resampled),
+        y_resampled=Resampled.of(of.y_resampled),
+    )
 
 
 @pytest.mark.parametrize("slope", [0, 0.5, 1])

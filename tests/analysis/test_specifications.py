@@ -1,238 +1,308 @@
-"""The specification curve, and how often its tests are right."""
+"""The specification curve, and how often its p is right."""
 
 from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from math import sqrt
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
+from scipy import stats
 
 from analysis.columns import numbers, texts
 from analysis.correlate import correlate, correlate_slices
+from analysis.foreign import Levels
 from analysis.joined import join_points
+from analysis.naming import SLICE_COLUMNS
 from analysis.results import Tables
 from analysis.specification_curve import level_table, specification_table, write_curves
 from analysis.specifications import CHOICES, Curve, specification_curves
 from analysis.studies.correlation import Correlation
 from files.tables import read_table
-from tests.analysis.designs import Kind, Studies, studies
+
+if TYPE_CHECKING:
+    from analysis.arrays import Floats, Ints
 
 stress = pytest.mark.stress
 QUERIES = ("weat6b", "weat7", "weat8")
 MEASURES = ("precision", "recall")
 
 
-def tables_of(of: Studies, study: int, metrics: int = 1, turned: bool = False) -> Tables:
-    """One study as a sweep's tables: two training algorithms, whose bases are those of the study,
-    queries and gaps, further metrics that are copies of the first with noise of their own.
+class Measured(NamedTuple):
+    """Scores of every query (3, n), gaps of every measure (2, n), the parent of each model (n,)."""
+
+    x: Floats
+    y: Floats
+    parent: Ints
+
+
+def measured(
+    parents: int, models: int, r: float, seed: int = 0, *, growing: bool = False
+) -> Measured:
+    """Models on a ladder of doses; the gaps follow the score of the first query by a correlation of
+    about r within parents, other queries share two thirds of their variance with it. Every parent
+    moves scores and gaps; noise of gaps may be ``growing`` with the score.
     """
-    rng = np.random.default_rng(study)
-    names = [f"p{i}" for i in range(len(of.base))]
+    rng = np.random.default_rng(seed)
+    parent = np.repeat(np.arange(parents), models)
+    doses = np.linspace(-1, 1, models)
+    first = (np.tile(doses / doses.std(), parents) + 0.4 * rng.normal(size=len(parent))) / 1.077
+    others = sqrt(2 / 3) * first + sqrt(1 / 3) * rng.normal(size=(2, len(parent)))
+    noise = rng.normal(size=(2, len(parent)))
+    if growing:
+        noise = noise * (0.3 + np.abs(first) ** 1.5) / 1.4
+    gaps = r * first + sqrt(1 - r * r) * noise
+    of_x, of_y = rng.normal(0, 2, size=(2, parents))[:, parent]
+    return Measured(np.vstack([first, others]) + of_x, gaps + of_y, parent)
+
+
+def tables_of(of: Measured, metrics: int = 1, reverse: bool = False) -> Tables:
+    """A study as a sweep's tables: two training algorithms, whose parents are those of the study,
+    queries and gaps, further metrics that are copies of the first with noise of their own; less is
+    more biased where scores are to ``reverse``.
+    """
+    rng = np.random.default_rng(0)
+    names = [f"p{i}" for i in range(len(of.parent))]
     points = pd.DataFrame(
         {
             "point": names,
-            "embedding": np.where(of.base % 2, "fasttext", "word2vec"),
+            "embedding": np.where(of.parent % 2, "fasttext", "word2vec"),
             "method": "balance",
             "status": "done",
             "generated": False,
             "classifier": "cnn",
             "vectors_key": names,
-            "base_key": of.base.astype(str),
+            "base_key": of.parent.astype(str),
         }
     )
     intrinsic, extrinsic = [], []
-    for query, x in zip(QUERIES, of.x[study], strict=True):
+    for query, x in zip(QUERIES, of.x, strict=True):
         for metric in range(metrics):
             value = x if not metric else x + rng.normal(size=len(x))
             row = {"point": names, "metric": f"m{metric}", "query": query, "value": value}
             ends = {"unbiased": 0.0, "most": 9.0}
-            if turned:
+            if reverse:
                 row["value"], ends = -value, {"unbiased": 1.0, "most": 1.0}
             intrinsic.append(pd.DataFrame(row | ends))
-    for measure, y in zip(MEASURES, of.y[study], strict=True):
+    for measure, y in zip(MEASURES, of.y, strict=True):
         row = {"point": names, "task": "t", "kind": "gap", "measure": measure, "value": y}
         row |= {"group": "", "group_by": "annotation"}
         extrinsic.append(pd.DataFrame(row))
     return Tables(points, pd.concat(intrinsic), pd.concat(extrinsic))
 
 
-def curve_of(tables: Tables, resamples: int = 199) -> Curve:
-    (curve,) = specification_curves(join_points(tables), resamples=resamples)
+def curve_of(tables: Tables, permutations: int = 199) -> Curve:
+    (curve,) = specification_curves(join_points(tables), permutations=permutations)
     return curve
 
 
-def shares(kind: Kind, bases: int, units: int, r: float, count: int) -> tuple[float, ...]:
-    """How often each of the three tests of the curve, and that of a choice, is below .05."""
-    of = studies(kind, bases, units, r, count, seed=11)
-    told = []
-    for study in range(count):
-        curve = curve_of(tables_of(of, study))
-        decides = [each.p for each in curve.levels if each.choice == "query"]
-        told.append((curve.median_p, curve.agree_p, curve.beyond_p, decides[0]))
-    return tuple(np.mean(np.array(told) < 0.05, axis=0).tolist())
+@cache
+def p_under_null(parents: int, models: int, count: int, growing: bool) -> Floats:
+    """p of the curve in so many studies in which no gap follows any score."""
+    studies = (measured(parents, models, 0, seed, growing=growing) for seed in range(count))
+    return np.array([curve_of(tables_of(each)).p for each in studies])
 
 
 def test_r_of_a_specification_is_that_of_its_slice() -> None:
-    tables = tables_of(studies("normal", 4, 9, 0.5, 1), 0, metrics=2)
-    curve = curve_of(tables)
+    joined = join_points(tables_of(measured(4, 9, 0.5), metrics=2))
+    slices = correlate_slices(joined)
+    (curve,) = specification_curves(joined, slices)
+    (alone,) = specification_curves(joined)
     assert len(curve.specifications) == 2 * 3 * 2 * 3, "metrics, queries, gaps, embeddings"
-    found = {
-        tuple(each.names[name] for name in CHOICES if name != "classifier"): each.evidence
-        for each in correlate_slices(join_points(tables))
-    }
-    for each in curve.specifications:
-        levels = dict(zip(CHOICES, each.levels, strict=True))
-        assert levels.pop("classifier") == "cnn"
-        slice_ = found[tuple(levels.values())]
-        assert each.n_units == slice_.n_units
-        assert (each.r, each.low, each.high) == pytest.approx(
-            (slice_.within, slice_.within_low, slice_.within_high)
-        )
-    r = [each.r for each in curve.specifications]
+    found = {tuple(each.names[name] for name in SLICE_COLUMNS): each.within for each in slices}
+    r = []
+    for one, other in zip(curve.specifications, alone.specifications, strict=True):
+        names = dict(zip(CHOICES, one.levels, strict=True)) | {"task": "t"}
+        assert names.pop("classifier") == "cnn"
+        of = found[tuple(names[name] for name in SLICE_COLUMNS)]
+        assert (one.n, one.r_rm, one.low, one.high) == (of.n, of.r, of.low, of.high)
+        assert (other.levels, other.n) == (one.levels, of.n)
+        assert other.r_rm == pytest.approx(of.r)
+        r.append(of.r)
     assert r == sorted(r)
-    assert curve.median == pytest.approx(np.median(r))
+    assert curve.median == alone.median == pytest.approx(np.median(r))
 
 
-def test_permutations_by_hand() -> None:
-    """One specification more than a literal loop over permutations of whole embeddings."""
-    of = studies("growing noise", 2, 9, 0.4, 1, seed=3)
-    curve = curve_of(tables_of(of, 0), resamples=400)
-    rng = np.random.default_rng(5)
+def test_the_curve_and_its_null_by_a_literal_loop() -> None:
+    """All gaps of a model change places together within parents; p is of the median of z / s, s by
+    leaving out each model.
+    """
+    of = measured(2, 9, 0.4, seed=3, growing=True)
+    curve = curve_of(tables_of(of), permutations=1_999)
 
-    def whole(y: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
-        found = []
-        for chosen in (of.base >= 0, of.base == 0, of.base == 1):
-            for x in of.x[0]:
-                for gap in y:
-                    u, v = (freed(side[chosen], of.base[chosen]) for side in (x, gap))
-                    if chosen.sum() > 9:  # of one base of nine only seven degrees are free
-                        found.append(float(u @ v / sqrt(float((u @ u) * (v @ v)))))
-        return float(np.median(found))
+    def r_of(x: Floats, y: Floats, parent: Ints) -> float:
+        n = np.bincount(parent)
+        u, v = (side - (np.bincount(parent, side) / n)[parent] for side in (x, y))
+        return float(u @ v / sqrt(float((u @ u) * (v @ v))))
 
-    def freed(
-        side: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
-        base: np.ndarray[tuple[int, ...], np.dtype[np.intp]],
-    ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-        means = np.array([float(side[base == own].mean()) for own in base])
-        left: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = side - means
-        return left
+    def medians(y: Floats) -> tuple[float, float]:
+        r, t = [], []
+        for x in of.x:
+            for gap in y:
+                kept = (np.delete(np.arange(18), out) for out in range(18))
+                without = [np.arctanh(r_of(x[k], gap[k], of.parent[k])) for k in kept]
+                s = sqrt((18 - 2) / 18 * float(((without - np.mean(without)) ** 2).sum()))
+                r.append(r_of(x, gap, of.parent))
+                t.append(float(np.arctanh(r[-1])) / s)
+        return float(np.median(r)), float(np.median(t))
 
-    assert curve.median == pytest.approx(whole(of.y[0]))
-    permuted = []
-    for _ in range(400):
+    assert len(curve.specifications) == 6, "of one parent of nine only seven degrees are left"
+    r, t = medians(of.y)
+    assert curve.median == pytest.approx(r)
+    rng, count, beyond, middles = np.random.default_rng(5), 200, 0, []
+    for _ in range(count):
         order = np.concatenate([rng.permutation(9), 9 + rng.permutation(9)])
-        permuted.append(whole(of.y[0][:, order]))
-    low = [each.null_low for each in curve.specifications]
-    high = [each.null_high for each in curve.specifications]
-    assert np.mean(low) < np.quantile(permuted, 0.3) < np.quantile(permuted, 0.7) < np.mean(high)
+        moved = medians(of.y[:, order])
+        beyond += abs(moved[1]) >= abs(t)
+        middles.append(moved[0])
+    p = (1 + beyond) / (1 + count)
+    assert curve.p == pytest.approx(p, abs=3 * sqrt(p * (1 - p) / count))
+    ends = np.mean([(each.null_low, each.null_high) for each in curve.specifications[2:4]], axis=0)
+    assert ends == pytest.approx(np.quantile(middles, [0.025, 0.975]), abs=0.1)
 
 
-def test_a_metric_whose_unbiased_value_is_its_largest_is_turned_around() -> None:
-    of = studies("normal", 2, 12, 0.6, 1)
-    plain, turned = (curve_of(tables_of(of, 0, turned=turned)) for turned in (False, True))
-    assert [each.r for each in turned.specifications] == pytest.approx(
-        [each.r for each in plain.specifications]
+def test_specifications_share_each_permutation() -> None:
+    """Of a gap and its opposite the median r is 0 in every permutation, and of copies the curve is
+    flat; were each permuted by itself neither would be so.
+    """
+    of = measured(4, 9, 0.5)
+    copies = of._replace(x=of.x[[0, 0, 0]], y=np.stack([of.y[0], -of.y[0]]))
+    curve = curve_of(tables_of(copies))
+    assert (curve.median, curve.p) == (pytest.approx(0, abs=1e-12), 1.0)
+    alike = of._replace(x=of.x[[0, 0, 0]], y=of.y[[0, 0]])
+    joined = join_points(tables_of(alike)).query("embedding == 'word2vec'")
+    (curve,) = specification_curves(joined, permutations=199)
+    assert len(curve.specifications) == 6
+    for name in ("r_rm", "null_low", "null_high"):
+        values = [getattr(each, name) for each in curve.specifications]
+        assert values == pytest.approx([values[0]] * 6), name
+    assert curve.specifications[0].null_low < 0 < curve.specifications[0].null_high
+
+
+def test_parents_of_one_corpus_are_permuted_alike() -> None:
+    """Two algorithms on two corpora that have the same scores and gaps condition by condition."""
+    of = measured(2, 9, 0.5)
+    twice = Measured(np.tile(of.x, 2), np.tile(of.y, 2), np.repeat([0, 2, 1, 3], 9))
+    tables = tables_of(twice)
+    condition = [f"list {i % 9}" for i in range(36)]
+    corpus = np.tile(np.repeat(["a", "b"], 9), 2)
+    points = tables.points.assign(wordset=condition, corpus_key=corpus)
+    joined = join_points(tables._replace(points=points))
+    joined = joined[(joined["query"] == "weat7") & (joined["measure"] == "recall")]
+    (curve,) = specification_curves(joined, permutations=199)
+    levels = {each.levels[0] for each in curve.specifications}
+    assert levels == {"word2vec", "fasttext", "all"}
+    for name in ("r_rm", "null_low", "null_high"):
+        values = [getattr(each, name) for each in curve.specifications]
+        assert values == pytest.approx([values[0]] * 3), name
+
+
+def test_a_metric_whose_unbiased_value_is_its_largest_is_reverse_scored() -> None:
+    of = measured(2, 12, 0.6)
+    plain, reverse = (curve_of(tables_of(of, reverse=reverse)) for reverse in (False, True))
+    assert [each.r_rm for each in reverse.specifications] == pytest.approx(
+        [each.r_rm for each in plain.specifications]
     )
+    assert reverse.p == plain.p
 
 
-def test_turned_scores_are_so_with_units_named_too() -> None:
-    tables = tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0, turned=True)
-    joined, by = join_points(tables), ["metric", "query", "measure"]
-    named = correlate(joined, x="x", y="y", by=by, cluster=["unit"], base=["base"])
+def test_scores_are_reverse_scored_with_levels_named_too() -> None:
+    joined = join_points(tables_of(measured(4, 9, 0.8, seed=2), reverse=True))
+    by = ["metric", "query", "measure"]
+    named = correlate(
+        joined, x="x", y="y", by=by, levels=Levels(observation=["model"], parent=["parent"])
+    )
     plain = correlate(joined, x="x", y="y", by=by)
-    assert named[0].evidence.within > 0.5
-    assert [each.evidence.within for each in named] == pytest.approx(
-        [each.evidence.within for each in plain]
-    )
+    assert named[0].within.r > 0.5
+    assert [each.within.r for each in named] == pytest.approx([each.within.r for each in plain])
 
 
-def test_the_choice_that_decides_the_sign_is_named() -> None:
+def test_the_choice_that_the_sign_depends_on_is_named() -> None:
     """Of two gaps one follows the score and the other runs against it."""
-    of = studies("ladder of doses", 4, 9, 0.9, 1)
-    y = of.y.copy()
-    y[:, 1] = -y[:, 0]
-    curve = curve_of(tables_of(of._replace(y=y), 0))
-    assert curve.decisive is not None
-    assert curve.decisive.choice == "measure"
-    assert curve.decisive.decides == pytest.approx(1)
-    assert curve.agree == pytest.approx(0.5)
-    assert "measure decides the sign most: 100%" in curve.told()
-    assert "all for these words and test items. " in curve.told()
+    of = measured(4, 9, 0.9)
+    curve = curve_of(tables_of(of._replace(y=np.stack([of.y[0], -of.y[0]]))))
+    decides = {each.choice: each.decides for each in curve.levels}
+    assert decides["measure"] == pytest.approx(1)
+    assert max(decides["query"], decides["embedding"]) <= 0
+    assert curve.sentence() == (
+        f"t: 18 ways to analyse it, median r_rm {curve.median:.2f} (p 1), 9 above 0. The sign"
+        " depends mostly on the measure: positive for precision, not for recall."
+    )
+    same = curve_of(tables_of(of)).sentence()
+    assert "18 above 0." in same
+    assert "depends" not in same
 
 
-def test_embeddings_without_a_gap_are_left_out_and_said() -> None:
-    tables = tables_of(studies("normal", 2, 12, 0, 1), 0)
+def test_a_model_without_a_gap_is_in_no_specification_of_that_gap() -> None:
+    tables = tables_of(measured(2, 12, 0))
     value = tables.extrinsic["value"].to_numpy(copy=True)
-    value[3] = np.nan  # of the first gap
+    value[3] = np.nan  # of precision
     curve = curve_of(tables._replace(extrinsic=tables.extrinsic.assign(value=value)))
-    assert curve.left_out == "1 embeddings that lack a gap"
-    assert max(each.n_units for each in curve.specifications) == 23
-    value[24:40] = np.nan  # of the second gap
-    curve = curve_of(tables._replace(extrinsic=tables.extrinsic.assign(value=value)))
-    assert curve.left_out.startswith("1 gaps that many embeddings lack")
+    whole = [each for each in curve.specifications if each.levels[0] == "all"]
+    n = {(each.levels[CHOICES.index("measure")], each.n) for each in whole}
+    assert n == {("precision", 23), ("recall", 24)}
 
 
 def test_utility_and_small_studies_make_no_curve() -> None:
-    tables = tables_of(studies("normal", 2, 12, 0, 1), 0)
+    tables = tables_of(measured(2, 12, 0))
     blank = tables.intrinsic.assign(unbiased=np.nan)
     assert specification_curves(join_points(tables._replace(intrinsic=blank))) == []
-    small = tables_of(studies("normal", 2, 4, 0, 1), 0)
-    assert specification_curves(join_points(small)) == []
+    assert specification_curves(join_points(tables_of(measured(2, 4, 0)))) == []
 
 
 def test_tables_and_figure(tmp_path: Path) -> None:
-    tables = tables_of(studies("normal", 4, 9, 0.5, 1), 0)
-    curve = curve_of(tables)
+    curve = curve_of(tables_of(measured(4, 9, 0.5)))
     console = Console(record=True, width=400)
     written = {path.name for path in write_curves([curve], tmp_path, console)}
     assert {"specifications.csv", "specification_levels.csv"} <= written
     assert {f"specifications_t.{each}" for each in ("svg", "png", "pdf")} <= written
-    assert curve.told() in console.export_text()
+    assert curve.sentence() in console.export_text()
     table = specification_table([curve])
     assert numbers(table, "rank").tolist() == list(range(1, len(table) + 1))
+    assert numbers(table, "r_rm").tolist() == [each.r_rm for each in curve.specifications]
     levels = level_table([curve])
     assert texts(levels, "choice")[0] == "all"
     assert numbers(levels, "specifications")[0] == len(table)
+    assert numbers(levels, "p")[0] == curve.p
     assert set(texts(levels, "choice")) == {"all", "embedding", "query", "measure"}
     assert write_curves([], tmp_path, console) == []
 
 
 def test_the_study_writes_the_curve_and_the_report_shows_it(tmp_path: Path) -> None:
-    tables = tables_of(studies("normal", 4, 9, 0.5, 1), 0)
-    written = Correlation().conclude(tables, tmp_path, Console(quiet=True))
+    written = Correlation().conclude(tables_of(measured(4, 9, 0.5)), tmp_path, Console(quiet=True))
     assert {"specifications.csv", "specification_levels.csv"} <= {path.name for path in written}
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "Every defensible choice" in page
     found = re.search('<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found
-    data = json.loads(found[1])
-    (told,) = data["specifications_told"]
-    assert told.startswith(f"t: {len(data['specifications'])} specifications")
-    r = numbers(read_table(tmp_path / "specifications.csv"), "r")
-    assert [row["r"] for row in data["specifications"]] == pytest.approx(r.tolist())
+    r = numbers(read_table(tmp_path / "specifications.csv"), "r_rm")
+    shown = json.loads(found[1])["specifications"]
+    assert [row["r_rm"] for row in shown] == pytest.approx(r.tolist())
 
 
-def test_no_curve_is_claimed_where_nothing_is() -> None:
-    """Units of clusters that move both sides, queries that share gaps, noise that grows with x."""
-    for kind in ("ladder of doses", "growing noise"):
-        found = shares(kind, 2, 9, 0, 80)
-        assert max(found[:3]) <= 0.06 + 3 * sqrt(0.06 * 0.94 / 80), (kind, found)
+@pytest.mark.parametrize("growing", [False, True])
+def test_p_is_uniform_where_no_gap_follows_a_score(growing: bool) -> None:
+    """Parents that move both sides, queries that share gaps, noise that grows with the score."""
+    p = p_under_null(2, 9, 60, growing)
+    assert stats.kstest(p, "uniform").pvalue > 0.01
+    assert (p < 0.05).mean() <= 0.05 + 3 * sqrt(0.05 * 0.95 / 60)
 
 
-def test_a_link_is_seen() -> None:
-    assert shares("ladder of doses", 4, 9, 0.5, 20)[0] >= 0.8
+def test_a_relation_is_seen() -> None:
+    p = [curve_of(tables_of(measured(4, 9, 0.5, seed))).p for seed in range(20)]
+    assert np.mean(np.array(p) < 0.05) >= 0.8
 
 
 @stress
-@pytest.mark.parametrize("kind", ["normal", "ladder of doses", "growing noise", "heavy tails"])
-@pytest.mark.parametrize(("bases", "units"), [(2, 9), (4, 9), (10, 6)])
-def test_no_curve_is_claimed_where_nothing_is_at_full_size(
-    kind: Kind, bases: int, units: int
+@pytest.mark.parametrize("growing", [False, True])
+@pytest.mark.parametrize(("parents", "models"), [(2, 9), (4, 9), (10, 6)])
+def test_p_is_uniform_where_no_gap_follows_a_score_at_full_size(
+    parents: int, models: int, growing: bool
 ) -> None:
-    found = shares(kind, bases, units, 0, 1_000)
-    assert max(found) <= 0.07 + 3 * sqrt(0.07 * 0.93 / 1_000), found
+    p = p_under_null(parents, models, 1_000, growing)
+    assert (p < 0.05).mean() <= 0.06 + 3 * sqrt(0.06 * 0.94 / 1_000)

@@ -40,7 +40,8 @@ def test_points_and_correlations_are_printed_and_everything_is_written(
 ) -> None:
     written, printed = concluded(Correlation(), tmp_path, tables)
     assert "10 of 11 points done" in printed
-    assert "hatespeech_en, weat: all methods" in printed
+    assert "hatespeech_en, weat: r_rm" in printed
+    assert "recall gap (confirmatory: inconclusive): no sign with WEAT 7 .00" in printed
     names = [path.name for path in written if path.parent == tmp_path]
     assert names == ["correlations.csv", "report.html", "correlations.tex"]
     assert all(path.is_file() for path in written)
@@ -68,7 +69,7 @@ def test_without_gaps_the_correlations_have_columns_and_no_rows(
     assert written == [tmp_path / "correlations.csv"]
     assert pd.read_csv(written[0]).columns.tolist() == list(CORRELATION_COLUMNS)
     assert "of 11 points done" in printed
-    assert "all methods" not in printed
+    assert "r_rm" not in printed
 
 
 def test_two_points_are_tabled_and_not_drawn(tables: Tables, tmp_path: Path) -> None:
@@ -76,7 +77,7 @@ def test_two_points_are_tabled_and_not_drawn(tables: Tables, tmp_path: Path) -> 
     written, printed = concluded(Correlation(), tmp_path, few)
     assert written == [tmp_path / "correlations.csv"]
     assert len(pd.read_csv(written[0]))
-    assert "all methods" not in printed
+    assert "r_rm" not in printed
 
 
 def test_what_cannot_be_correlated_is_said_and_is_no_failure(
@@ -105,7 +106,7 @@ def test_an_option_that_varies_is_shown_and_one_that_is_not_told_is_said(
     twice = tables._replace(points=points, intrinsic=scores, extrinsic=gaps)
     written, printed = concluded(Correlation(), tmp_path, twice)
     told = "2 results of one unmodified embedding are balance debias 1"
-    assert f"what modifications did is not told: {told}" in printed
+    assert f"what conditions did is not known: {told}" in printed
     assert tmp_path / "effects.csv" not in written
     assert told in (tmp_path / "report.html").read_text(encoding="utf-8")
     caps = [
@@ -130,7 +131,9 @@ def test_what_cannot_be_drawn_is_said_and_is_no_failure(tables: Tables, tmp_path
     assert not list(tmp_path.glob("figures/*"))
 
 
-def test_the_primary_measures_and_the_utility_are_chosen(tables: Tables, tmp_path: Path) -> None:
+def test_the_confirmatory_measures_and_the_utility_are_chosen(
+    tables: Tables, tmp_path: Path
+) -> None:
     accuracy = tables.extrinsic["measure"].replace("f1", "accuracy")
     tables = tables._replace(extrinsic=tables.extrinsic.assign(measure=accuracy))
     study = Correlation(confirmatory=("precision",), utility="accuracy")
@@ -159,14 +162,14 @@ def test_what_was_declared_is_kept_for_those_who_come_later(
     concluded(study, tmp_path, tables)
     assert Correlation.of(tmp_path) == study
     before = pd.read_csv(tmp_path / "correlations.csv")
-    names = before.query("role == 'confirmatory'")[["measure", "query", "embedding", "method"]]
+    names = before[before["verdict"].notna()][["measure", "query", "embedding", "method"]]
     assert names.to_numpy().tolist() == [["recall", "weat7", "word2vec", "all"]]
     assert report([str(tmp_path)]) == 0
     assert "in the confirmatory slice." in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert correlate([str(tmp_path), "--out", str(tmp_path / "again.csv")]) == 0
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "again.csv"), before)
     assert Correlation.of(tmp_path / "elsewhere") == Correlation()
-    (tmp_path / "correlation.json").write_text('{"smallest": 2}')
+    (tmp_path / "correlation.json").write_text('{"sesoi": 2}')
     with pytest.raises(InputError, match="sesoi=2"):
         Correlation.of(tmp_path)
 
@@ -187,7 +190,7 @@ def test_choosing_a_study_loads_nothing_that_draws_or_computes() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("text", ['{"smallest', "[1]", '{"confirmatory": ["recall"], "least": 1}'])
+@pytest.mark.parametrize("text", ['{"sesoi', "[1]", '{"confirmatory": ["recall"], "least": 1}'])
 def test_a_damaged_declaration_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "correlation.json").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"correlation\.json"):
