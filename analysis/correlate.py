@@ -103,6 +103,9 @@ def correlate(
         names = dict(zip(by, key, strict=True))
         each = measure(rows, names, full=True, unbiased=zero, permutations=many)
         refused = "" if levels.observation or (ours and not levels.named) else repeats(rows)
+        if refused:  # r can be had, but not how sure it is
+            within = type(each.within)(each.within.r)
+            each = Finding(names, within, n=each.n, n_parents=each.n_parents)
         reverse = scores and bool((bias_sign(table)[places] < 0).any())
         found.append(
             each._replace(confirmatory=key in asked, refused=refused, reverse_scored=reverse)

@@ -101,7 +101,9 @@ class Finding(NamedTuple):
         """What else is to be known of the slice."""
         reverse = "reverse-scored: less of the score is more biased" if self.reverse_scored else ""
         lost = f"lost: {self.lost_models}" if self.lost_models else ""
-        return "; ".join(filter(None, (self.within.reason, lost, self.heterogeneity, reverse)))
+        refused = "" if self.confirmatory else self.refused
+        notes = (self.within.reason, refused, lost, self.heterogeneity, reverse)
+        return "; ".join(filter(None, notes))
 
 
 def measure(

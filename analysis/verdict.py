@@ -137,6 +137,8 @@ def _provisos(found: Finding) -> list[str]:
     """What a claim does not hold for."""
     said = _sampled(found)
     within, given = found.within, found.given_utility
+    if found.lost:
+        said.append(f"{found.lost} of {found.planned} models are lost")
     if found.n_clusters == 1 < found.n_parents:
         said.append("all parents share one corpus or seed")
     elif found.n_parents and not isfinite(within.low_clusters):

@@ -124,8 +124,26 @@ def test_a_correlation_is_that_of_numpy() -> None:
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"score": rng.normal(size=20), "gap": rng.normal(size=20)})
     [row] = correlate(table, "score", "gap").to_dict("records")
-    assert row["pearson"] == pytest.approx(np.corrcoef(table["score"], table["gap"])[0, 1])
-    assert row["n"] == 20
+    assert row["r_rm"] == pytest.approx(np.corrcoef(table["score"], table["gap"])[0, 1])
+    assert (row["n"], row["verdict"]) == (20, "")
+
+
+def test_levels_are_those_of_the_command() -> None:
+    """Two parents in twelve conditions: r within parents and over conditions, and a verdict."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"parent": np.repeat(["a", "b"], 12), "list": [*range(12)] * 2})
+    table["score"] = rng.normal(size=24) + 9 * (table["parent"] == "b")
+    table["gap"] = table["score"] + 0.5 * rng.normal(size=24)
+    table["gap"] -= 30 * (table["parent"] == "b")
+    levels = {"observation": "list", "parent": "parent", "condition": "list"}
+    [row] = correlate(table, "score", "gap", **levels, confirmatory="all").to_dict("records")
+    own = table.groupby("parent")[["score", "gap"]].transform("mean")
+    left = table[["score", "gap"]] - own
+    assert row["r_rm"] == pytest.approx(left.corr().iloc[0, 1])
+    means = left.groupby(table["list"]).mean()
+    assert row["r_conditions"] == pytest.approx(means.corr().iloc[0, 1])
+    assert (row["n"], row["n_parents"], row["n_conditions"]) == (24, 2, 12)
+    assert (row["verdict"], row["scope"]) == ("positive", "other conditions")
 
 
 BAD_VECTORS: list[tuple[Vectors, str]] = [
@@ -240,11 +258,11 @@ def test_several_vectors_come_in_a_list_by_the_name_of_their_file(tmp_path: Path
 
 
 def test_a_text_is_one_name() -> None:
-    table = pd.DataFrame({"x": range(8), "y": range(8), "base": list("aabbccdd")})
-    one = correlate(table, x="x", y="y", by="base", cluster="base", base="base")
-    pd.testing.assert_frame_equal(
-        one, correlate(table, x="x", y="y", by=["base"], cluster=["base"], base=["base"])
-    )
+    table = pd.DataFrame({"x": range(8), "y": range(8), "origin": list("aabbccdd")})
+    table["made"] = range(8)
+    one = correlate(table, x="x", y="y", by="origin", observation="made", parent="origin")
+    two = correlate(table, x="x", y="y", by=["origin"], observation=["made"], parent=["origin"])
+    pd.testing.assert_frame_equal(one, two)
     scores = audit(BY_WORD, ROLES, metrics="weat", queries="mine")
     assert scores["metric"].tolist() == ["weat"]
     said = pd.DataFrame({"label": [0, 1] * 4, "prediction": [0, 1] * 4, "group": list("aabbccdd")})

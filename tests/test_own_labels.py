@@ -7,12 +7,14 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable
+from math import sqrt, tanh
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy.stats import norm
 
 from biasbridge.__main__ import main as biasbridge
 from biasbridge.labels import guess_pair, guess_positive
@@ -152,7 +154,10 @@ def test_init_writes_labels_that_yaml_reads_as_text(
     written = Path("experiment/mine.yaml").read_text(encoding="utf-8")
     assert yaml.safe_load(written)["source"]["positive"] == ["yes"]
     assert yaml.safe_load(written)["task"]["name"] == "posts"
-    assert "25 embeddings of 1 unmodified, enough to see |r| of about 0.65" in written
+    # 23 degrees of freedom, two measures by three queries
+    reach = (norm.ppf(1 - 0.05 / 2 / 6) + norm.ppf(0.8)) / sqrt(23 - 1)
+    told = f"25 embeddings of 1 unmodified, enough to see |r| of about {tanh(reach):.2f}"
+    assert told in written
     status, out = train(*printed.split()[2:], "plan=true")
     assert status == 0, out
 

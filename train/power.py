@@ -9,10 +9,9 @@ from math import isfinite, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from rich.table import Table
-
 from analysis.naming import ALL
 from analysis.planner import Design, Pilot, Planner, Power, Scenario, pilot_of, power
+from analysis.show import print_table
 from analysis.studies.correlation import Correlation
 from files import InputError
 from train.estimate import cost_of, duration
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from train.store import Store
 
 LEAST = 0.01  # reliability: that of points that show noise alone is estimated as 0
-COLUMNS = ("study", "models", "ladder", "normal", "growing noise", "others", "exclude", "cost")
+COLUMNS = ("study", "models", "ladder", "normal", "growing", "others", "exclude", "cost")
 
 
 def print_power(
@@ -49,22 +48,21 @@ def print_power(
     seconds, unknown = cost_of(plans, store)
     each = seconds / design.models
     source = f"{pilot.models} models at hand" if pilot.models else "as stated"
-    table = Table(
-        title=f"Shares of studies that see |r| = {design.sesoi:g} ({design.tests} confirmatory"
-        f" slices; reliability of scores {design.reliability_x:.2f}, of gaps"
-        f" {design.reliability_y:.2f}, {source})",
-        title_justify="left",
-    )
-    for column in COLUMNS:
-        table.add_column(column, justify="left" if column == "study" else "right")
+    rows = []
     for name, at in _sizes(design).items():
         found = [power(at, planner.studies, scenario) for scenario in get_args(Scenario)]
         cost = f"{duration(each * at.models)}{' + ?' if unknown else ''}" if each else "?"
-        table.add_row(name, str(at.models), *_shares(found), "?" if "items" in name else cost)
-    console.print(table)
+        cells = name, str(at.models), *_shares(found), "?" if "items" in name else cost
+        rows.append(dict(zip(COLUMNS, cells, strict=True)))
+    title = (
+        f"Shares of studies of {design.parents} parents x {design.conditions} conditions that see"
+        f" |r| = {design.sesoi:g} ({design.tests} confirmatory slices; reliability of scores"
+        f" {design.reliability_x:.2f}, of gaps {design.reliability_y:.2f}, {source})"
+    )
+    print_table(title, rows, console, left=COLUMNS[:1])
     console.print(
-        "ladder, normal, growing noise: scores on a ladder of doses, normal scores, noise that"
-        " grows with the score. others: seen for other conditions too (ladder), from ten"
+        "ladder, normal, growing: scores on a ladder of doses, normal scores, noise that grows"
+        " with the score. others: seen for other conditions too (ladder), from ten"
         " conditions on. exclude: r = 0 is called negligible (ladder). Costs are of this plan's"
         f" stages one after another. {planner.studies} simulated studies each.",
         soft_wrap=True,
@@ -74,12 +72,11 @@ def print_power(
 
 def _sizes(design: Design) -> dict[str, Design]:
     """The planned study and larger ones."""
-    found = {f"{design.parents} parents x {design.conditions} conditions": design}
+    found = {"as planned": design}
     for times in (2, 4):
-        found[f"{times} x the parents"] = design._replace(parents=times * design.parents)
-        more = times * design.conditions
-        found[f"{times} x the conditions"] = design._replace(conditions=more)
-    return found | {"4 x the test items": design.with_items(4)}
+        found[f"parents x {times}"] = design._replace(parents=times * design.parents)
+        found[f"conditions x {times}"] = design._replace(conditions=times * design.conditions)
+    return found | {"test items x 4": design.with_items(4)}
 
 
 def _shares(found: Sequence[Power]) -> list[str]:

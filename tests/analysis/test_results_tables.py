@@ -20,10 +20,8 @@ import pytest
 from rich.console import Console
 
 from analysis import results
-from analysis.coefficients import Coefficients
 from analysis.correlate import correlate, correlate_slices
-from analysis.evidence import Evidence
-from analysis.findings import Marks
+from analysis.correlation import Correlation
 from analysis.joined import join_points
 from analysis.results import FILES, Tables, read_tables, shareable, write_tables
 from analysis.show import (
@@ -34,7 +32,6 @@ from analysis.show import (
     short,
 )
 from analysis.show_points import print_points
-from analysis.verdict import Judgement
 from files import InputError
 from tests.events import count
 
@@ -211,7 +208,7 @@ def test_estimates_carry_their_interval() -> None:
 
 def test_points_on_the_terminal(tables: Tables) -> None:
     lines = shown(print_points, tables)
-    assert "word2vec: 5 points, generated data" in lines
+    assert "word2vec: 5 points, synthetic data" in lines
     assert max(map(len, lines)) <= 100
     (row,) = [line.split() for line in lines if line.startswith("balance") and "overbias" in line][
         :1
@@ -249,7 +246,7 @@ def test_points_on_the_terminal(tables: Tables) -> None:
     ]
     undefined = next(
         line.split()
-        for line in lines[lines.index("fasttext: 5 points, generated data") :]
+        for line in lines[lines.index("fasttext: 5 points, synthetic data") :]
         if line.startswith("balance")
     )
     assert undefined[6:10] == [".10", "[.07,.14]", "40", "-"]
@@ -304,11 +301,11 @@ def test_gaps_of_three_pairs_of_groups_have_a_table_each(tables: Tables) -> None
     heads = {
         line.split(": ")[1]: lines[i + 1].split() for i, line in enumerate(lines) if ": " in line
     }
-    whole, *pairs = [told for told in heads if told.endswith("generated data")][:4]
-    assert whole.endswith("points, generated data")
+    whole, *pairs = [told for told in heads if told.endswith("synthetic data")][:4]
+    assert whole.endswith("points, synthetic data")
     assert "F1" in heads[whole]
     assert "gap" not in heads[whole]
-    assert pairs == [f"gaps, rest - {group}, generated data" for group in ("men", "women", "other")]
+    assert pairs == [f"gaps, rest - {group}, synthetic data" for group in ("men", "women", "other")]
     for pair in pairs:
         assert " ".join(heads[pair]).endswith("seed recall gap, n precision gap, n")
 
@@ -318,7 +315,7 @@ def test_groups_that_nobody_annotated_are_told_beside_their_numbers(tables: Tabl
     tagged = tables._replace(extrinsic=tables.extrinsic.assign(group_by="tagger: by words"))
     assert "groups by tagger: by words" in shown(print_points, tagged)
     found = correlate_slices(join_points(tagged))
-    assert {each.marks.group_by for each in found} == {"tagger: by words"}
+    assert {each.group_by for each in found} == {"tagger: by words"}
     assert shown(print_correlations, found).count("groups by tagger: by words") == 1
     annotated = tables._replace(extrinsic=tables.extrinsic.assign(group_by="annotation"))
     assert not any("groups by" in line for line in shown(print_points, annotated))
@@ -341,89 +338,89 @@ def test_points_of_no_task(tables: Tables) -> None:
 
 
 def test_correlations_on_the_terminal(findings: list[Finding]) -> None:
-    lines = shown(print_correlations, findings)
-    assert (
-        "hatespeech_en, weat: all methods, r within bases with its 95% interval, generated data"
-        in " ".join(lines[:2])
+    """Ten embeddings of two algorithms in five conditions; one point failed, one gap is unknown."""
+    title, heads, *lines = shown(print_correlations, findings)
+    assert title.startswith("hatespeech_en, weat: r_rm, repeated-measures correlation")
+    assert title.endswith("within parents, synthetic data")
+    cells = {tuple(row[:2]): row[2:] for row in (re.split(r"\s{2,}", line) for line in lines)}
+    assert heads.split()[:2] == ["query", "measure"]
+    assert cells["weat7", "recall"][:3] == ["10 / 2 / 5", ".00 [-.88,.88]", "1.0000"]
+    assert cells["weat7", "precision"][:2] == ["9 / 2 / 5", "-"]
+    assert (cells["weat7", "recall"][-1], cells["weat7", "precision"][-1]) == ("1", "2")
+    said = [line for line in lines if "inconclusive:" in line and "gap (" not in line]
+    assert said == [
+        "weat7 precision, weat8 precision are inconclusive: the gap does not vary within parents",
+        "weat7 recall, weat8 recall are inconclusive: 10 models of 2 parents leave 7 degrees of"
+        " freedom; a verdict takes 8",
+    ]
+    assert lines[-1] == (
+        "recall gap (confirmatory: inconclusive): no sign with WEAT 7 .00 [-.88,.88], WEAT 8 .00"
+        " [-.88,.88]"
     )
-    rows = [line.split() for line in lines]
-    assert any(row[:7] == ["word2vec", "weat7", "recall", "5", "5", "5", "1.00"] for row in rows)
-    assert any(
-        row[:6] == ["all", "all", "recall", "20", "10", "10"] and "(cannot" in row for row in rows
-    ), "20 rows are 10 embeddings, and all queries together were not declared"
-    assert "fasttext weat7 precision: left out: 1 of 2 balance" in lines
-    assert not any(line.startswith("balance") for line in lines), "methods stay in the file"
-    assert "2 of 4 confirmatory slices, cannot tell: a side is constant" in lines
+    assert not any(line.startswith(("word2vec", "balance")) for line in lines), "in the file"
     assert not any("default" in line or "male" in line for line in lines), "they do not vary"
 
 
+def made(findings: list[Finding], of: Correlation, **changes: object) -> Finding:
+    """The first finding over all embeddings and methods with r of its own."""
+    whole = next(
+        each
+        for each in findings
+        if (each.names["embedding"], each.names["method"], each.names["query"])
+        == ("all", "all", "weat7")
+    )
+    return whole._replace(within=of, **changes)  # type: ignore[arg-type]
+
+
 def test_a_slice_on_the_terminal_and_what_is_said_below(findings: list[Finding]) -> None:
-    within = Evidence(12, 3, within=0.31, within_low=-0.09, within_high=0.62, within_p=0.0104)
-    each = findings[0]._replace(
-        names=findings[0].names | {"embedding": "word2vec", "query": "weat7", "method": "all"},
-        statistics=Coefficients(24, 0, pearson=0.5),
-        evidence=within._replace(r_low=0.4, r_high=0.6, accuracy=0.75),
-        judgement=Judgement("confirmatory", 4, 0.0416, verdict="supports", why="r is above 0"),
-        marks=Marks(missing="1 of 4 balance", reversal="by method: parts disagree"),
+    """The confirmatory one with its verdict; of the other, falling, r alone, beside its gap."""
+    first = made(
+        findings,
+        Correlation(0.31, 0.09, 0.62, p=0.0104),
+        given_condition=Correlation(0.1, -0.2, 0.4),
+        given_utility=Correlation(0.25, 0.01, 0.5),
+        confirmatory=True,
+        p_holm=0.0416,
+        verdict="positive",
+        why="positive for these 5 conditions",
+        lost=1,
     )
-    quiet = each._replace(
-        names=each.names | {"query": "weat8"},
-        judgement=each.judgement._replace(role="exploratory", verdict="contradicts", why="below 0"),
-        marks=Marks(),
-    )
-    _, heads, told, unsure, *notes = shown(print_correlations, [each, quiet])
+    falls = made(findings, Correlation(-0.84, -0.89, -0.76, p=0.001), confirmatory=False)
+    falls = falls._replace(names=falls.names | {"measure": "auc"}, verdict="", why="")
+    title, heads, told, *said = shown(print_correlations, [first, falls])
+    assert title.startswith("hatespeech_en, weat: r_rm")
+    measure = first.names["measure"]
     assert re.split(r"\s{2,}", heads) == [
-        *("embedding", "query", "measure", "n", "units", "bases", "r within bases", "p"),
-        *("adjusted", "r", "right pick", "verdict"),
+        *("query", "measure", "models / parents / conditions", "r_rm [95%]", "p (Holm)"),
+        *("given condition", "given utility", "lost"),
     ]
     assert re.split(r"\s{2,}", told) == [
-        *("word2vec", "weat7", each.names["measure"], "24", "12", "3", ".31 [-.09,.62]", ".0104"),
-        *(".0416", ".50 [.40,.60]", ".75", "supports"),
+        *("weat7", measure, f"{first.n} / 2 / 5", ".31 [.09,.62]", ".0416"),
+        *(".10 [-.20,.40]", ".25 [.01,.50]", "1"),
     ]
-    assert unsure.endswith("(contradicts)")
-    name = f"word2vec weat7 {each.names['measure']}"
-    assert notes == [
-        f"{name}: by method: parts disagree",
-        f"{name}: left out: 1 of 4 balance",
-        "right pick answers for these words and test items alone",
-        "1 of 1 confirmatory slices, supports: r is above 0",
+    assert said == [
+        f"weat7 {measure} is positive for these 5 conditions",
+        f"{measure} gap (confirmatory: positive): rises with WEAT 7 .31 [.09,.62]",
+        "auc gap (exploratory): falls with WEAT 7 -.84 [-.89,-.76]",
     ]
 
 
-def test_the_terminal_leaves_measures_of_which_none_is_primary_to_the_file(
+def test_without_a_confirmatory_slice_every_gap_is_told_all_the_same(
     findings: list[Finding],
 ) -> None:
-    assert {each.judgement.role for each in findings} == {"confirmatory", "exploratory"}
-    declared = {each.names["measure"] for each in findings if each.judgement.role == "confirmatory"}
-    others = [
-        each._replace(
-            names=each.names | {"measure": "auc"},
-            judgement=each.judgement._replace(role="exploratory"),
-        )
-        for each in findings
-        if each.names["measure"] in declared
+    quiet = [each._replace(confirmatory=False, verdict="", why="") for each in findings]
+    assert shown(print_correlations, quiet) == [
+        "precision gap (exploratory): not measured with WEAT 7 -, WEAT 8 -",
+        "recall gap (exploratory): no sign with WEAT 7 .00 [-.88,.88], WEAT 8 .00 [-.88,.88]",
     ]
-    text = "\n".join(shown(print_correlations, [*findings, *others]))
-    assert "auc" not in text
-    assert "further slices, all exploratory, in correlations.csv" in text
-    assert "auc" in "\n".join(shown(print_correlations, others))
 
 
-def test_of_a_long_table_the_terminal_has_the_confirmatory_slices(findings: list[Finding]) -> None:
-    declared = [each for each in findings if each.judgement.role == "confirmatory"]
-    others = [
-        each._replace(
-            names=declared[0].names | {"embedding": f"vectors {i}"},
-            judgement=each.judgement._replace(role="exploratory"),
-        )
-        for i, each in enumerate([declared[0]] * 40)
-    ]
-    lines = shown(print_correlations, [*declared, *others])
-    assert sum(line.startswith("all ") and ":" not in line for line in lines) == len(declared)
-    assert not any(line.startswith("vectors") for line in lines)
-    assert "40 further slices, all exploratory, in correlations.csv" in lines
-    lines = shown(print_correlations, others)  # of which none is confirmatory
-    assert sum(line.startswith("vectors") and ":" not in line for line in lines) == 40
+def test_of_many_scores_the_first_are_told_with_a_gap(findings: list[Finding]) -> None:
+    rises = made(findings, Correlation(0.5, 0.3, 0.7), confirmatory=False)
+    many = [rises._replace(names=rises.names | {"query": f"weat{i}"}) for i in range(1, 7)]
+    (line,) = shown(print_correlations, many)
+    assert line.endswith("WEAT 4 .50 [.30,.70]; 2 more in correlations.csv")
+    assert line.count("[.30,.70]") == 4
 
 
 def test_the_terminal_tells_details_where_they_vary(findings: list[Finding]) -> None:
@@ -437,12 +434,13 @@ def test_the_terminal_tells_details_where_they_vary(findings: list[Finding]) -> 
     assert not any("privileged" in line.split() for line in lines)
 
 
-def test_missing_pairs_are_told() -> None:
+def test_lost_pairs_are_told() -> None:
     table = pd.DataFrame({"x": [1.0, 2, 3, 5, np.nan], "y": [1.0, 2, 4, 3, 1]})
-    assert any(
-        "1 pairs missing" in line
-        for line in shown(print_slices, correlate(table, x="x", y="y"), "title")
-    )
+    title, heads, told = shown(print_slices, correlate(table, x="x", y="y"), "title")
+    assert title.startswith("title: r_rm")
+    assert re.split(r"\s{2,}", heads)[-2:] == ["lost", "note"]
+    assert told.strip().startswith("4 / - / -"), "neither parents nor conditions were named"
+    assert told.endswith("1  lost: 1 of 5")
 
 
 def test_a_gap_that_cannot_be_had_says_why(tables: Tables) -> None:
@@ -464,8 +462,8 @@ def test_largest_differences_and_ratios_stand_in_tables_of_their_own(tables: Tab
     ]
     lines = shown(print_points, tables._replace(extrinsic=pd.concat([tables.extrinsic, *more])))
     for title, value in (
-        ("word2vec: largest difference between groups, generated data", ".20"),
-        ("word2vec: ratio of the smallest value of a group to the largest, generated data", ".25"),
+        ("word2vec: largest difference between groups, synthetic data", ".20"),
+        ("word2vec: ratio of the smallest value of a group to the largest, synthetic data", ".25"),
     ):
         start = lines.index(title)
         assert lines[start + 1].split()[4:] == ["recall", "equalised", "odds"]

@@ -27,9 +27,8 @@ from tests.analysis import test_control as control
 from tests.analysis import test_score_properties_study as score_properties
 from tests.analysis import test_silhouettes_scores as silhouettes
 from tests.analysis import test_survey as survey
-from tests.analysis.designs import studies
 from tests.analysis.test_alignment import asked_both_ways
-from tests.analysis.test_specifications import tables_of
+from tests.analysis.test_specifications import measured, tables_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +44,7 @@ def tables_of_probes() -> Tables:
 @pytest.mark.parametrize(
     ("study", "tables"),
     [
-        (Correlation(), asked_both_ways(tables_of(studies("normal", 4, 9, 0.8, 1, seed=2), 0))),
+        (Correlation(), asked_both_ways(tables_of(measured(4, 9, 0.8, seed=2)))),
         (Survey(), survey.tables()),
         (Calibration(resamples=20), calibration.make_tables()),
         (Control(controls=("control",), draws=20), control.make_tables()),

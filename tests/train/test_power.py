@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from rich.console import Console
 
 from analysis.correlate import correlate_slices
 from analysis.joined import join_points
-from analysis.planner import Pilot, Planner
+from analysis.planner import Design, Pilot, Planner
 from analysis.results import Tables, write_tables
 from analysis.studies.correlation import Correlation
 from analysis.studies.survey import Survey
@@ -25,7 +26,7 @@ from intrinsic.metrics.weat import Weat
 from tests.points import SUBJECT, TASK, WEAT, plan
 from train.configure import to_planner
 from train.front.settings import Settings
-from train.power import design_of, confirmatory_slices, print_power, read_pilot
+from train.power import confirmatory_slices, design_of, print_power, read_pilot
 from train.store import Store
 
 if TYPE_CHECKING:
@@ -45,10 +46,10 @@ def plans(tmp_path: Path) -> list[Plan]:
     ]
 
 
-def pilot_tables(units: int = 9, noise: float = 0.5) -> Tables:
-    """Two bases of embeddings whose gaps are measured with noise of half the true variance."""
+def pilot_tables(models: int = 9, noise: float = 0.5) -> Tables:
+    """Two parents of embeddings whose gaps are measured with noise of half the true variance."""
     rng = np.random.default_rng(0)
-    names = [f"p{i}" for i in range(2 * units)]
+    names = [f"p{i}" for i in range(2 * models)]
     points = pd.DataFrame(
         {
             "point": names,
@@ -57,7 +58,7 @@ def pilot_tables(units: int = 9, noise: float = 0.5) -> Tables:
             "status": "done",
             "generated": False,
             "vectors_key": names,
-            "base_key": np.repeat(["a", "b"], units),
+            "base_key": np.repeat(["a", "b"], models),
         }
     )
     true = rng.normal(size=len(names))
@@ -80,19 +81,21 @@ def test_a_pilot_is_read_from_the_results_folder(tmp_path: Path) -> None:
     assert read_pilot(tmp_path, Correlation()) == pytest.approx(Pilot(), nan_ok=True)
     write_tables(tmp_path, pilot_tables())
     pilot = read_pilot(tmp_path, Correlation())
-    assert pilot.embeddings == 18
-    assert (pilot.items, pilot.family) == (120, 1)
+    assert (pilot.models, pilot.items, pilot.tests) == (18, 120, 1)
     assert pilot.reliability_x > 0.97
     assert pilot.reliability_y == pytest.approx(0.66, abs=0.2)
 
 
 def test_the_design_is_that_of_the_plan(plans: list[Plan]) -> None:
     design = design_of(STATED, Correlation(sesoi=0.2), plans, Pilot())
-    assert design.units == 3, "an unmodified embedding and two doses"
+    assert (design.parents, design.conditions) == (2, 3), "the control and two doses"
     assert (design.reliability_x, design.reliability_y, design.sesoi) == (0.9, 0.6, 0.2)
-    assert design.family == 3 * 2, "queries and confirmatory measures"
-    at_hand = Pilot(0.7, 0.5, 100, 40, 4)
-    assert design_of(Planner(), Correlation(), plans, at_hand)[1:4] == (0.7, 0.5, 4)
+    assert design.tests == 3 * 2, "queries and confirmatory measures"
+    assert (design.words_error, design.items_error) == (0, 0)
+    at_hand = Pilot(0.7, 0.5, 0.1, 0.2, items=100, models=40, tests=4)
+    seen = design_of(Planner(sesoi=0.4), Correlation(), plans, at_hand)
+    assert seen == Design(2, 3, 4, 0.4, 0.7, 0.5, 0.1, 0.2)
+    assert design_of(Planner(tests=9), Correlation(), plans, at_hand).tests == 9
 
 
 def test_the_confirmatory_slices_are_those_that_the_verdict_counts() -> None:
@@ -101,13 +104,14 @@ def test_the_confirmatory_slices_are_those_that_the_verdict_counts() -> None:
     metrics = [weat, RelativeNormDistance(queries=("weat7",))]
     assert confirmatory_slices(Correlation(), metrics) == 4 * 2
     assert confirmatory_slices(Correlation(), [*metrics, Analogies()]) == 4 * 2
-    assert confirmatory_slices(Correlation(queries=("weat7", "all"), confirmatory=("recall",)), metrics) == 4
+    named = Correlation(queries=("weat7", "all"), confirmatory=("recall",))
+    assert confirmatory_slices(named, metrics) == 4
     assert confirmatory_slices(Correlation(methods=("balance", "all")), [WEAT]) == 3 * 2 * 2
     tables = pilot_tables()
     both = [tables.intrinsic, tables.intrinsic.assign(metric="rnd")]
     joined = join_points(tables._replace(intrinsic=pd.concat(both, ignore_index=True)))
     found = correlate_slices(joined, Correlation(confirmatory=("recall",)).declared)
-    counted = {each.judgement.family for each in found if each.judgement.role == "confirmatory"}
+    counted = {each.tests for each in found if each.confirmatory}
     asked = [kind(queries=("weat7",)) for kind in (Weat, RelativeNormDistance)]
     assert counted == {confirmatory_slices(Correlation(confirmatory=("recall",)), asked)}
 
@@ -115,11 +119,24 @@ def test_the_confirmatory_slices_are_those_that_the_verdict_counts() -> None:
 def test_what_is_printed(plans: list[Plan], tmp_path: Path) -> None:
     console = Console(record=True, width=140)
     print_power(STATED, Correlation(), plans, Store(tmp_path / "store"), tmp_path, console)
-    text = " ".join(console.export_text().split())
-    assert "|r| = 0.3 in 80% of studies; 6 confirmatory slices, 3 embeddings a base" in text
+    lines = console.export_text().splitlines()
+    text = " ".join(" ".join(lines).split())
+    assert "see |r| = 0.3 (6 confirmatory slices; reliability of scores 0.90, of gaps 0.60" in text
     assert "as stated" in text
-    assert "x 8" in text
-    assert "This plan, 6 embeddings of 2 bases: sees |r| = 0.3 in 0% of studies" in text
+    rows = [re.split(r"[ │]{2,}", line.strip("│ ")) for line in lines if " x " in line]
+    sizes = {row[0]: row[1] for row in rows}
+    assert sizes == {
+        "2 parents x 3 conditions": "6",
+        "2 x the parents": "12",
+        "2 x the conditions": "12",
+        "4 x the parents": "24",
+        "4 x the conditions": "24",
+        "4 x the test items": "6",
+    }
+    planned = next(row for row in rows if row[0].startswith("2 parents x"))
+    assert planned[2:7] == ["0%", "0%", "0%", "-", "0%"], "3 degrees of freedom"
+    of_others = {row[0]: row[5] for row in rows if row[5] != "-"}
+    assert list(of_others) == ["4 x the conditions"], "twelve, and ten it takes"
 
 
 def test_what_is_refused(plans: list[Plan], tmp_path: Path) -> None:
@@ -136,7 +153,7 @@ def test_power_is_part_of_a_plan() -> None:
 
 
 def test_the_node_planner_is_read() -> None:
-    node = {"_target_": "analysis.planner.Planner", "power": 0.9, "reliability_y": 0.5}
-    assert to_planner(node) == Planner(power=0.9, reliability_y=0.5)
-    with pytest.raises(InputError, match=r"planner\.powr.*did you mean 'power'"):
-        to_planner(node | {"powr": 0.8})
+    node = {"_target_": "analysis.planner.Planner", "sesoi": 0.2, "reliability_y": 0.5}
+    assert to_planner(node) == Planner(sesoi=0.2, reliability_y=0.5)
+    with pytest.raises(InputError, match=r"planner\.sesi.*did you mean 'sesoi'"):
+        to_planner(node | {"sesi": 0.2})
