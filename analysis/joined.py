@@ -151,7 +151,7 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
     sign changed, so that in all of them more is more biased. A point is its own model, parent and
     cluster where the table does not say.
     """
-    model = _labels(joined, "model", "point")
+    model = _model_names(joined, _labels(joined, "model", "point"))
     parent = _labels(joined, "parent", "model" if "model" in joined else "point")
     method = np.array(texts(joined, "method"), dtype=str)
     sign = bias_sign(joined) if x == "x" else np.ones(len(joined))
@@ -170,6 +170,19 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
         x_resampled=resampled(joined, f"{x}_resampled").times(sign),
         y_resampled=resampled(joined, f"{y}_resampled"),
     )
+
+
+def _model_names(joined: pd.DataFrame, keys: Labels) -> Labels:
+    """``word2vec balance debias 1 seed 0`` for each key, where that names every model and no two
+    alike.
+    """
+    unmodified = np.array(texts(joined, "method"), dtype=str) == CONTROL
+    done = np.where(unmodified, "unmodified", _texts(joined, CONDITION))
+    parts = zip(texts(joined, "embedding"), done.tolist(), texts(joined, "seed"), strict=True)
+    names = [f"{embedding} {condition} seed {seed}" for embedding, condition, seed in parts]
+    pairs = set(zip(names, keys.tolist(), strict=True))
+    same = len(pairs) == len(set(names)) == len(set(keys.tolist()))
+    return np.array(names, dtype=str) if same and "vectors_key" in joined else keys
 
 
 def _with_options(joined: pd.DataFrame) -> pd.DataFrame:
