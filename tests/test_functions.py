@@ -135,8 +135,16 @@ def test_levels_are_those_of_the_command() -> None:
     table["score"] = rng.normal(size=24) + 9 * (table["parent"] == "b")
     table["gap"] = table["score"] + 0.5 * rng.normal(size=24)
     table["gap"] -= 30 * (table["parent"] == "b")
-    levels = {"observation": "list", "parent": "parent", "condition": "list"}
-    [row] = correlate(table, "score", "gap", **levels, confirmatory="all").to_dict("records")
+    found = correlate(
+        table,
+        "score",
+        "gap",
+        observation="list",
+        parent="parent",
+        condition="list",
+        confirmatory="all",
+    )
+    [row] = found.to_dict("records")
     own = table.groupby("parent")[["score", "gap"]].transform("mean")
     left = table[["score", "gap"]] - own
     assert row["r_rm"] == pytest.approx(left.corr().iloc[0, 1])

@@ -60,6 +60,7 @@ class Made:
     ) -> None:
         method, direction, dose = condition
         parent = f"{embedding} {seed} {dim}"
+        own = f"{epochs} {drawn}" if dose else ""
         options = {
             "base_options": json.dumps({"vectors.dim": dim}),
             "method_options": json.dumps({"modified.epochs": epochs} if dose else {}),
@@ -80,7 +81,7 @@ class Made:
                 "generated": False,
                 "seed": drawn,
                 **(options if told else {}),
-                "vectors_key": f"{parent} {condition} {epochs if dose else 5} {drawn if dose else 0}",
+                "vectors_key": f"{parent} {condition} {own}",
                 "base_key": parent,
                 "corpus_key": str(seed),
                 "extrinsic_key": str(len(self.rows)),
@@ -286,7 +287,8 @@ def test_what_an_interval_does_not_generalise_to_is_said_below_the_table(tmp_pat
         last = console.file.getvalue().splitlines()[-1]
         if seed == 2:
             assert last == (
-                "intervals of scores and F1 generalise to other trainings, not to other items (words)"
+                "intervals of scores and F1 generalise to other trainings, not to other items"
+                " (words)"
             )
         else:
             assert last == (

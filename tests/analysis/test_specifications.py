@@ -133,7 +133,7 @@ def test_the_curve_and_its_null_by_a_literal_loop() -> None:
     """All gaps of a model change places together within parents; p is of the median of z / s, s by
     leaving out each model.
     """
-    of = measured(2, 9, 0.4, seed=3, growing=True)
+    of = measured(2, 9, 0.4, seed=16, growing=True)
     curve = curve_of(tables_of(of), permutations=1_999)
 
     def r_of(x: Floats, y: Floats, parent: Ints) -> float:
@@ -174,7 +174,8 @@ def test_specifications_share_each_permutation() -> None:
     of = measured(4, 9, 0.5)
     copies = of._replace(x=of.x[[0, 0, 0]], y=np.stack([of.y[0], -of.y[0]]))
     curve = curve_of(tables_of(copies))
-    assert (curve.median, curve.p) == (pytest.approx(0, abs=1e-12), 1.0)
+    assert curve.median == pytest.approx(0, abs=1e-12)
+    assert curve.p == 1
     alike = of._replace(x=of.x[[0, 0, 0]], y=of.y[[0, 0]])
     joined = join_points(tables_of(alike)).query("embedding == 'word2vec'")
     (curve,) = specification_curves(joined, permutations=199)
