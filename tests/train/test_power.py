@@ -123,20 +123,19 @@ def test_what_is_printed(plans: list[Plan], tmp_path: Path) -> None:
     text = " ".join(" ".join(lines).split())
     assert "see |r| = 0.3 (6 confirmatory slices; reliability of scores 0.90, of gaps 0.60" in text
     assert "as stated" in text
-    rows = [re.split(r"[ │]{2,}", line.strip("│ ")) for line in lines if " x " in line]
-    sizes = {row[0]: row[1] for row in rows}
-    assert sizes == {
-        "2 parents x 3 conditions": "6",
-        "2 x the parents": "12",
-        "2 x the conditions": "12",
-        "4 x the parents": "24",
-        "4 x the conditions": "24",
-        "4 x the test items": "6",
+    head = next(i for i, line in enumerate(lines) if line.startswith("study"))
+    rows = [re.split(r" {2,}", line.strip()) for line in lines[head + 1 : head + 7]]
+    assert {row[0]: row[1] for row in rows} == {
+        "as planned": "6",
+        "parents x 2": "12",
+        "conditions x 2": "12",
+        "parents x 4": "24",
+        "conditions x 4": "24",
+        "test items x 4": "6",
     }
-    planned = next(row for row in rows if row[0].startswith("2 parents x"))
-    assert planned[2:7] == ["0%", "0%", "0%", "-", "0%"], "3 degrees of freedom"
+    assert rows[0][2:7] == ["0%", "0%", "0%", "-", "0%"], "3 degrees of freedom"
     of_others = {row[0]: row[5] for row in rows if row[5] != "-"}
-    assert list(of_others) == ["4 x the conditions"], "twelve, and ten it takes"
+    assert list(of_others) == ["conditions x 4"], "twelve, and ten it takes"
 
 
 def test_what_is_refused(plans: list[Plan], tmp_path: Path) -> None:
