@@ -85,11 +85,6 @@ class Correlation(NamedTuple):
     reason: str = ""
 
     @property
-    def sampling_at_0(self) -> Sampling:
-        """About what ``sampling`` would be if r were 0: times sqrt(1 - r^2)."""
-        return Sampling(*(each * sqrt(1 - self.r**2) for each in self.sampling))
-
-    @property
     def interval(self) -> Estimate:
         """r with its interval."""
         return Estimate(self.r, self.low, self.high)

@@ -92,7 +92,7 @@ class Finding(NamedTuple):
     @property
     def mde(self) -> float:
         """The |r| that about four of five such studies find, see ``minimum_detectable``."""
-        error = self.within.sampling_at_0.error
+        error = self.within.sampling.error
         tests = max(1, self.tests)
         return minimum_detectable(self.within.df, tests, error if isfinite(error) else 0.0)
 

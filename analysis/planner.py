@@ -120,8 +120,8 @@ def pilot_of(found: Sequence[Finding], items: Sequence[float] = ()) -> Pilot:
     return Pilot(
         middle([each.reliability_x for each in asked]),
         middle([each.reliability_y for each in asked]),
-        middle([each.within.sampling_at_0.words for each in asked]),
-        middle([each.within.sampling_at_0.items for each in asked]),
+        middle([each.within.sampling.words for each in asked]),
+        middle([each.within.sampling.items for each in asked]),
         middle(items),
         max((each.n for each in asked), default=0),
         len(asked),

@@ -79,7 +79,7 @@ class Curve(NamedTuple):
         above = sum(each.r_rm > 0 for each in self.specifications)
         text = (
             f"{self.task}: {len(self.specifications)} ways to analyse it, median r_rm"
-            f" {self.median:.2f} (p {self.p:.2g}), {above} above 0."
+            f" {round(self.median, 2) + 0.0:.2f} (p {self.p:.2g}), {above} above 0."
         )
         known = [each for each in self.levels if each.decides > 0]
         if not known:

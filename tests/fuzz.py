@@ -44,8 +44,8 @@ TOKENS = [
 LONGEST = 100_000
 MIB = 1 << 20
 MEMORY = 500 * MIB
-SECONDS = 1.0  # of computing
-HANGS = 30.0  # seconds on the clock
+SECONDS = 30.0  # of computing: a guard against hanging on any machine, not a measure
+HANGS = 120.0  # seconds on the clock
 
 
 def mutations(seeds: Sequence[Files], count: int, seed: int) -> Iterator[Files]:
