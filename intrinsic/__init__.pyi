@@ -5,7 +5,7 @@ from .lookup import find as find
 from .metric import About as About
 from .metric import Convention as Convention
 from .metric import Metric as Metric
-from .metrics import METRICS as METRICS
+from .metrics.every import METRICS as METRICS
 from .metrics.association import generalised_weat as generalised_weat
 from .metrics.association import standardised_associations as standardised_associations
 from .metrics.direct import direct_bias as direct_bias

@@ -13,7 +13,7 @@ import pandas as pd
 from files import InputError, nearest
 from files.language import UNDETERMINED, guess_language
 from intrinsic.frequent_words import forget
-from intrinsic.metrics import METRICS
+from intrinsic.metrics.every import METRICS
 from intrinsic.metrics.utility import SemanticQuality
 from intrinsic.wordsets import load_queries, read_wordsets
 

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from files import run_cli
 from intrinsic.metric_yaml import metric_yaml, option_facts, spell_value
-from intrinsic.metrics import METRICS
+from intrinsic.metrics.every import METRICS
 from intrinsic.wordsets import load_queries, query_names
 
 if TYPE_CHECKING:
