@@ -169,14 +169,15 @@ class Metric:
         """As ``by``, from the flat keys of a configuration: null leaves the convention's value.
 
         ``usual``: the built-in queries asked where neither ``queries`` nor ``words`` are given, in
-        ``language`` where that is told (``und``: it is not).
+        ``language`` where that is known; without it those of an audit.
         """
         given = {name: value for name, value in values.items() if value is not None}
         if given.get("language") == UNKNOWN:
             del given["language"]
-        if usual and not given.get("queries") and not given.get("words"):
+        if not given.get("queries") and not given.get("words"):
             language = given.get("language")
-            given["queries"] = in_language(usual, language) if language else usual
+            usual = usual or queries_with(cls.about.asks, "en")
+            given["queries"] = in_language(usual, language) if usual and language else usual
         return cls.by(convention or "default", **given)
 
     @classmethod
