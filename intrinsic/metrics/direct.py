@@ -88,7 +88,7 @@ def same_score(w: ArrayLike, attributes: Sequence[ArrayLike]) -> Floats:
     return np.asarray(np.linalg.norm(unit_rows(w) @ basis.T, axis=1))
 
 
-ROLES = {"words": "words", "pairs": "base pairs"}
+ROLES = {"words": "words", "pairs": "pairs"}
 
 
 @choice
@@ -175,7 +175,7 @@ class Projection(Metric):
         sign="larger: words have more of the direction; no sign",
         range=(0, 1),
         source="Yang & Feng (2020)",
-        roles={"pairs": "base pairs", "excluded?": "words left out"},
+        roles={"pairs": "pairs", "excluded?": "excluded"},
         asks=("professions_she_he",),
     )
     version: ClassVar[int] = 4
@@ -251,7 +251,7 @@ class IndirectBias(Metric):
         sign="the share of the likeness that is due to the direction; < 0: it hides likeness",
         range=(-math.inf, math.inf),
         source="Bolukbasi et al. (2016)",
-        roles={"partners": "pairs of words", "pairs": "base pairs"},
+        roles={"partners": "pairs of words", "pairs": "pairs"},
         asks=("softball", "football"),
     )
 
@@ -315,7 +315,7 @@ class SemBias(Metric):
         ),
         range=(0, 1),
         source="Zhao et al. (2018)",
-        roles={"rows": "definition, other, other, stereotype", "pairs": "base pairs"},
+        roles={"rows": "definition, other, other, stereotype", "pairs": "pairs"},
         asks=("sembias",),
     )
 

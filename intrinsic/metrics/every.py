@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from intrinsic.metrics import (
@@ -19,34 +20,46 @@ from intrinsic.metrics import (
 if TYPE_CHECKING:
     from intrinsic.metric import Metric
 
-KINDS: tuple[type[Metric], ...] = (
-    weat.Weat,
-    association.Association,
-    association.FactualAssociation,
-    association.GeneralisedWeat,
-    set_distances.RelativeNormDistance,
-    sentiment.NegativeSentiment,
-    set_distances.MeanAverageCosine,
-    set_distances.EmbeddingCoherence,
-    set_distances.BiasedAnalogies,
-    direct.DirectBias,
-    direct.PairBias,
-    direct.Projection,
-    direct.Ripa,
-    direct.Same,
-    direct.IndirectBias,
-    direct.SemBias,
-    neighbours.NeighbourhoodBias,
-    neighbours.MaleNeighbours,
-    neighbours.ProfessionCorrelation,
-    neighbours.ProximityBias,
-    neighbours.IllicitProximity,
-    separability.Clustering,
-    separability.Classification,
-    separability.ImplicitBias,
-    utility.SemanticQuality,
-    utility.Analogies,
-    unrelated.UnrelatedAnalogies,
-    utility.GeneratedAnalogies,
-)
-METRICS = {kind.about.name: kind for kind in KINDS}
+FAMILIES: Mapping[str, tuple[type[Metric], ...]] = {
+    "Associations": (
+        weat.Weat,
+        association.Association,
+        association.FactualAssociation,
+        association.GeneralisedWeat,
+    ),
+    "Two groups held against attributes": (
+        set_distances.RelativeNormDistance,
+        sentiment.NegativeSentiment,
+        set_distances.MeanAverageCosine,
+        set_distances.EmbeddingCoherence,
+        set_distances.BiasedAnalogies,
+    ),
+    "Words along a direction": (
+        direct.DirectBias,
+        direct.PairBias,
+        direct.Projection,
+        direct.Ripa,
+        direct.Same,
+        direct.IndirectBias,
+        direct.SemBias,
+    ),
+    "Nearest neighbours": (
+        neighbours.NeighbourhoodBias,
+        neighbours.MaleNeighbours,
+        neighbours.ProfessionCorrelation,
+        neighbours.ProximityBias,
+        neighbours.IllicitProximity,
+    ),
+    "Clusters and classifiers": (
+        separability.Clustering,
+        separability.Classification,
+        separability.ImplicitBias,
+    ),
+    "Utility and analogies": (
+        utility.SemanticQuality,
+        utility.Analogies,
+        unrelated.UnrelatedAnalogies,
+        utility.GeneratedAnalogies,
+    ),
+}
+METRICS = {kind.about.name: kind for kinds in FAMILIES.values() for kind in kinds}

@@ -19,7 +19,7 @@ from intrinsic.score import Measured, by_name, mean_score
 
 Floats = NDArray[np.float64]
 
-ROLES = {"words": "words", "pairs": "base pairs", "excluded?": "words left out of the neighbours"}
+ROLES = {"words": "words", "pairs": "pairs", "excluded?": "excluded"}
 
 
 def neighbourhood_bias(signs: ArrayLike, neighbours: ArrayLike) -> Floats:

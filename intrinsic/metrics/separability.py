@@ -17,7 +17,7 @@ from intrinsic.score import Measured
 
 Most = Annotated[Count, doc("number of most biased words of each side")]
 
-ROLES = {"pairs": "base pairs", "excluded?": "words left out of the vocabulary"}
+ROLES = {"pairs": "pairs", "excluded?": "excluded"}
 
 
 def clustering(

@@ -128,7 +128,7 @@ class Analogies(Metric):
         range=(0, 1),
         unbiased=None,
         source="Mikolov et al. (2013); caution: Zhang, Sneyd & Stevenson (2020)",
-        roles={"pairs": "base pairs"},
+        roles={"pairs": "pairs"},
         fewest={"pairs": 2},
         asks=("base_pairs",),
     )
@@ -175,7 +175,7 @@ class GeneratedAnalogies(Metric):
         range=(-1, 1),
         unbiased=None,
         source="Bolukbasi et al. (2016)",
-        roles={"pairs": "base pairs", "excluded?": "words left out"},
+        roles={"pairs": "pairs", "excluded?": "excluded"},
         asks=("professions_she_he",),
     )
     version: ClassVar[int] = 4
