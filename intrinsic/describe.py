@@ -93,7 +93,8 @@ def format_conventions(kinds: Iterable[type[Metric]]) -> Iterator[str]:
 def format_options(kinds: Iterable[type[Metric]]) -> Iterator[str]:
     """One line for each option, with its default in each metric; first those of every metric."""
     found: dict[str, dict[str, list[str]]] = {}
-    for kind in (Metric, *kinds):
+    every: list[type[Metric]] = [Metric, *kinds]
+    for kind in every:
         defaults = {each.name: each.default for each in dataclasses.fields(kind)}
         for option, hint in hints_of(kind).items():
             (note,) = [each for each in get_args(hint) if isinstance(each, DocInfo)]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from files import InputError, choice
 from files.choice import NotNegative
 from intrinsic.directions import Along, direction, pair_differences
-from intrinsic.frequent_words import Searched, Singles, frequent
+from intrinsic.frequent_words import Searched, Singles, find_frequent
 from intrinsic.lookup import Floats, UnitLength, unit_means, unit_rows
 from intrinsic.metric import SNEYD, WEFE, About, Convention, FoundQuery, Metric
 from intrinsic.score import Measured, by_name, mean_score
@@ -186,7 +186,7 @@ class Projection(Metric):
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over the vocabulary less the words of the pairs and those excluded."""
         axis = direction(words["pairs"].matrix, self.along)
-        searched = frequent(words.vectors, self.vocabulary, words.left_out)
+        searched = find_frequent(words.vectors, self.vocabulary, words.left_out)
         cosines: Singles = searched.matrix @ axis.astype(np.float32)
         return Measured(float(np.abs(cosines).mean(dtype=np.float64)))
 

@@ -389,7 +389,7 @@ def test_like_words_solve_unrelated_analogies_with_and_without_a_base_pair(tmp_p
 
 
 @pytest.mark.parametrize("name", ["svm", "ibt"])
-def test_groups_that_lie_apart_are_told_apart(name: str, tmp_path: Path) -> None:
+def test_groups_that_lie_apart_are_separated(name: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rows = make_vectors().vectors.astype(np.float64)
     words = [*words_of(ROLES), *VOCABULARY]
@@ -414,7 +414,7 @@ def test_groups_that_lie_apart_are_told_apart(name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("sizes", "copies"), [((8, 8), 1), ((5, 9), 1), ((8, 8), 2)])
-def test_groups_without_a_difference_are_told_apart_as_by_chance(
+def test_groups_without_a_difference_are_separated_as_by_chance(
     sizes: tuple[int, int], copies: int
 ) -> None:
     """Also of unequal sizes, and in resamples, which hold words several times."""

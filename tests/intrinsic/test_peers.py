@@ -17,7 +17,7 @@ from intrinsic import METRICS, exact_p, find, negative_sentiment
 
 QUERIES = 50
 SOLVERS: tuple[Literal["lbfgs", "liblinear"], ...] = ("lbfgs", "liblinear")
-# WEFE leaves liblinear's tolerance at 1e-4, which moves RNSB by up to 1e-3; told to go on, it comes
+# WEFE leaves liblinear's tolerance at 1e-4, which moves RNSB by up to 1e-3; made to go on, it comes
 # to our value.
 EXACT = {"solver": "liblinear", "max_iter": 100_000, "tol": 1e-10}
 

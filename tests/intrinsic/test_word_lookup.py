@@ -7,7 +7,7 @@ import pytest
 from gensim.models import KeyedVectors
 
 from files import InputError
-from intrinsic.lookup import Found, find, shortage, unit_rows
+from intrinsic.lookup import Found, describe_shortage, find, unit_rows
 from intrinsic.wordsets import WordSet
 
 WORDS = ["Bill", "bill", "he", "she", "NASA", "zero", "nan", "inf"]
@@ -100,13 +100,13 @@ def found(n: int, of: int) -> Found:
     ],
 )
 def test_enough_words(n: int, share: float, enough: bool) -> None:
-    assert (shortage(EIGHT, found(n, 8), share) == "") is enough
+    assert (describe_shortage(EIGHT, found(n, 8), share) == "") is enough
 
 
 def test_a_shortage_is_explained() -> None:
     expected = "word set 'female' has 2 of 8 words (needs at least 4): missing c, d, e, f, g, ..."
-    assert shortage(EIGHT, found(2, 8), 0.5) == expected
-    assert shortage(EIGHT, found(1, 3), 0.5).endswith(
+    assert describe_shortage(EIGHT, found(2, 8), 0.5) == expected
+    assert describe_shortage(EIGHT, found(1, 3), 0.5).endswith(
         "has 1 of 3 words (needs at least 2): missing b, c"
     )
 
@@ -115,7 +115,7 @@ def test_a_share_that_rounds_up_is_not_taken_literally() -> None:
     # In floating point 0.55 * 100 is a little over 55; 55 of 100 words are enough all the same.
     words = tuple(str(i) for i in range(100))
     assert (
-        shortage(
+        describe_shortage(
             EIGHT, Found([(word,) for word in words[:55]], words[55:], np.zeros((55, 2))), 0.55
         )
         == ""
