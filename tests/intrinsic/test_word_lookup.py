@@ -33,10 +33,6 @@ def account(found: Found) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return found.words, found.lost
 
 
-def test_exact_case_keeps_forms_apart(vectors: KeyedVectors) -> None:
-    assert account(find(vectors, ["He", "BILL", "Bill"])) == (("Bill",), ("He", "BILL"))
-
-
 def test_lower_case_tries_the_exact_form_first(vectors: KeyedVectors) -> None:
     found = find(vectors, ["NASA", "Bill", "HE", "Nasa"], case="lower")
     assert found.words == ("NASA", "Bill", "he")
@@ -49,22 +45,6 @@ def test_duplicates_count_once(vectors: KeyedVectors) -> None:
         ("he",),
         ("Xx",),
     )
-
-
-def test_nothing_found(vectors: KeyedVectors) -> None:
-    found = find(vectors, ["nobody"])
-    assert found.words == ()
-    assert found.matrix.shape == (0, 2)
-
-
-@pytest.mark.parametrize(
-    ("word", "what"), [("zero", "zero"), ("nan", "not finite"), ("inf", "not finite")]
-)
-def test_a_vector_without_direction_is_refused_by_name(
-    vectors: KeyedVectors, word: str, what: str
-) -> None:
-    with pytest.raises(InputError, match=f"the vector of '{word}' is {what}"):
-        _ = find(vectors, ["he", word]).matrix
 
 
 def test_an_unknown_case_is_refused(vectors: KeyedVectors) -> None:
