@@ -49,7 +49,7 @@ class Goal(NamedTuple):
 
         Raises ``InputError`` for an unknown metric or query, and where it cannot be asked.
         """
-        from intrinsic.metrics import METRICS
+        from intrinsic.metrics.every import METRICS
 
         if metric not in METRICS:
             known = f"{nearest(metric, METRICS)}; there are {', '.join(METRICS)}"

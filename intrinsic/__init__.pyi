@@ -5,13 +5,13 @@ from .lookup import find as find
 from .metric import About as About
 from .metric import Convention as Convention
 from .metric import Metric as Metric
-from .metrics import METRICS as METRICS
 from .metrics.association import generalised_weat as generalised_weat
 from .metrics.association import standardised_associations as standardised_associations
 from .metrics.direct import direct_bias as direct_bias
 from .metrics.direct import indirect_bias as indirect_bias
 from .metrics.direct import ripa as ripa
 from .metrics.direct import same_score as same_score
+from .metrics.every import METRICS as METRICS
 from .metrics.neighbours import illicit_proximity as illicit_proximity
 from .metrics.neighbours import neighbourhood_bias as neighbourhood_bias
 from .metrics.neighbours import proximity_bias as proximity_bias

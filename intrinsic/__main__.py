@@ -168,7 +168,7 @@ def audit_files(given: Arguments, asked: str) -> tuple[list[Audited], list[str]]
 
 def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) -> None:
     """What each metric means, a line for each query and file, and, if asked, each single score."""
-    from intrinsic.metrics import METRICS
+    from intrinsic.metrics.every import METRICS
 
     several = len({one.vectors for one in audited}) > 1
     bounds = any(math.isfinite(one.score.low) for one in audited)

@@ -12,8 +12,8 @@ import pandas as pd
 
 from files import InputError, nearest
 from files.language import UNDETERMINED, guess_language
-from intrinsic.frequent_words import forget
-from intrinsic.metrics import METRICS
+from intrinsic.frequent_words import forget_frequent
+from intrinsic.metrics.every import METRICS
 from intrinsic.metrics.utility import SemanticQuality
 from intrinsic.wordsets import load_queries, read_wordsets
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
 LANGUAGES = ("de", "en", "es", "hr", "it", "ru", "tr")
-FREQUENT = 200  # words, by which a language is told
+FREQUENT = 200  # words from which a language is guessed
 NAMED = re.compile(r"(?:^|[._-])(" + "|".join(LANGUAGES) + r")(?=[._-]|$)")
 
 
@@ -38,7 +38,7 @@ class Audited(NamedTuple):
 
 
 class Language(NamedTuple):
-    """The language that vectors are taken to be in, and what is to be said of it."""
+    """The language that vectors are taken to be in, and a remark on how it is known."""
 
     code: str
     remark: str = ""
@@ -55,8 +55,8 @@ def language_of(
     seen = guess_language(word.lower() for word in frequent[:FREQUENT])
     if seen == UNDETERMINED:
         return Language("en" if asked == UNDETERMINED else asked)
-    told = f"{Path(name).name} is taken to be in {seen!r}, by its frequent words"
-    return Language(seen, "" if seen == "en" else f"{told}; give the language if it is another")
+    guess = f"{Path(name).name} is taken to be in {seen!r}, by its frequent words"
+    return Language(seen, "" if seen == "en" else f"{guess}; give the language if it is another")
 
 
 def language_asked(queries: Sequence[str], words: str | None) -> str:
@@ -130,7 +130,7 @@ def audit(
     vectors: KeyedVectors, metrics: Sequence[Metric], *, seed: int = 0
 ) -> list[tuple[Score, Mapping[str, float]]]:
     """The scores of every metric, each with the single ones that its value summarises."""
-    forget(vectors)
+    forget_frequent(vectors)
     return [row for metric in metrics for row in metric.detailed(vectors, seed=seed)]
 
 
@@ -172,8 +172,8 @@ def _asked(queries: Sequence[str], words: str | None, language: str) -> dict[str
     for query in asked.values():
         if query.language not in (language, "und"):
             taken = f"is in {query.language!r} and the vectors are taken to be in {language!r}"
-            told = f"--language {query.language} (language={query.language!r} in Python)"
-            remedy = f"give {told} if they are"
+            option = f"--language {query.language} (language={query.language!r} in Python)"
+            remedy = f"give {option} if they are"
             raise InputError(f"query {query.name!r} {taken}; {remedy}")
     return asked
 

@@ -1,36 +1,39 @@
-"""What metrics, options, conventions and queries there are: for a terminal, and written from the
-root of the repository by ``python -m intrinsic.describe`` into docs/metrics.md and conf/intrinsic.
+"""What metrics, options, conventions and queries there are: for a terminal, and as the tables of
+docs/metrics.md, which ``python -m intrinsic.describe`` writes from the root of the repository.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from annotated_types import DocInfo
 from rich import box
 from rich.table import Table
 
 from files import run_cli
-from intrinsic.metric_yaml import metric_yaml, option_facts, spell_value
-from intrinsic.metrics import METRICS
+from files.choice import hints_of, spell
+from intrinsic.metric import Metric
+from intrinsic.metrics.every import FAMILIES, METRICS
 from intrinsic.wordsets import load_queries, query_names
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from intrinsic.metric import Metric
+    from intrinsic.wordsets import Query
 
 PAGE = Path("docs", "metrics.md")
-CONF = Path("conf", "intrinsic")
 MARK = "<!-- From here on written by python -m intrinsic.describe -->\n"
 
 
 def print_metrics(console: Console) -> None:
     """Metrics, with what they ask about and their conventions; then the queries."""
     metrics = (
-        (name, kind.about.title, spell_roles(kind), ", ".join(kind.conventions()))
+        (name, kind.about.title, format_roles(kind), ", ".join(kind.conventions()))
         for name, kind in METRICS.items()
     )
     queries = (
@@ -47,113 +50,114 @@ def print_metrics(console: Console) -> None:
         console.print(shown)
 
 
-def written(root: Path) -> Iterator[tuple[Path, str]]:
-    """Every file that is made of the metrics, and its text; of the page all but its beginning."""
+def write_page(root: Path) -> str:
+    """The text of the page: its beginning as it is, then a table for each family of metrics, their
+    options and conventions, and the built-in queries.
+    """
     head, mark, _ = (root / PAGE).read_text(encoding="utf-8").partition(MARK)
-    yield root / PAGE, head + mark + markdown()
-    for name, kind in METRICS.items():
-        yield root / CONF / f"{name}.yaml", metric_yaml(kind)
+    lines = [head + mark]
+    for family, kinds in FAMILIES.items():
+        lines += [f"## {family}", "", *format_metrics(kinds), "", *format_conventions(kinds), ""]
+    lines += ["## Options", "", *format_options(METRICS.values()), ""]
+    return "\n".join([*lines, "## Queries", "", *format_queries(load_queries(query_names())), ""])
 
 
-def markdown() -> str:
-    """The tables of metrics, options, conventions and queries of the page."""
-    tables = (metric_table(), option_table(), convention_table(), query_table())
-    return "\n".join(["", *("\n".join(table) + "\n" for table in tables)])
-
-
-def metric_table() -> list[str]:
+def format_metrics(kinds: Iterable[type[Metric]]) -> Iterator[str]:
     """One row for each metric."""
-    header = "metric | what | formula | meaning | range | unbiased | asks about | source"
     rows = [
         (
-            f"`{name}`",
-            kind.about.title,
+            f"`{kind.about.name}`: {kind.about.title}",
             f"`{kind.about.formula}`",
             kind.about.sign,
-            spell_range(*kind.about.range),
-            "(utility)" if kind.about.unbiased is None else f"{kind.about.unbiased:g}",
-            spell_roles(kind),
+            format_range(kind),
+            format_roles(kind),
             kind.about.source,
         )
-        for name, kind in METRICS.items()
+        for kind in kinds
     ]
-    return _table("Metrics", header, rows)
+    return _format_table("metric | formula | meaning | range; unbiased | asks about | source", rows)
 
 
-def option_table() -> list[str]:
-    """One row for each option, with its default in the metrics that have it."""
-    defaults: dict[tuple[str, str, str], dict[str, list[str]]] = {}
-    for name, kind in METRICS.items():
-        for option in option_facts(kind):
-            of_option = defaults.setdefault((option.name, option.allowed, option.meaning), {})
-            of_option.setdefault(spell_value(option.default), []).append(f"`{name}`")
-    rows = [
-        (f"`{name}`", allowed, meaning, "; ".join(map(_spell_default, of.items())))
-        for (name, allowed, meaning), of in defaults.items()
-    ]
-    return _table("Options", "option | allowed | what it is | default", rows)
+def format_conventions(kinds: Iterable[type[Metric]]) -> Iterator[str]:
+    """One line a convention of each metric; none for a default of which its source says all."""
+    for kind in kinds:
+        for convention in kind.conventions().values():
+            if convention.source != kind.about.source:
+                options = ", ".join(
+                    f"{key}={_spell(value)}" for key, value in convention.options.items()
+                )
+                changed = f" ({options})" if options else ""
+                yield f"- `{kind.about.name}`, `{convention.name}`{changed}: {convention.source}"
 
 
-def _spell_default(default: tuple[str, list[str]]) -> str:
-    value, names = default
-    of_most = len(names) > len(METRICS) / 2
-    return value if of_most else f"{value} ({', '.join(names)})"
+def format_options(kinds: Iterable[type[Metric]]) -> Iterator[str]:
+    """One line for each option, with its default in each metric; first those of every metric."""
+    found: dict[str, dict[str, list[str]]] = {}
+    every: list[type[Metric]] = [Metric, *kinds]
+    for kind in every:
+        defaults = {each.name: each.default for each in dataclasses.fields(kind)}
+        for option, hint in hints_of(kind).items():
+            (note,) = [each for each in get_args(hint) if isinstance(each, DocInfo)]
+            allowed = spell(hint)
+            values = f" ({allowed})" if allowed.startswith("one of") else ""
+            default = f"`{option}={_spell(defaults[option])}`"
+            metrics = found.setdefault(f"{note.documentation}{values}", {})
+            if not metrics.keys() & {default} or metrics[default]:
+                names = metrics.setdefault(default, [])
+                names += [] if kind is Metric else [kind.about.name]
+    for meaning, metrics in found.items():
+        given = (f"{one} ({', '.join(names)})" if names else one for one, names in metrics.items())
+        yield f"- {', '.join(given)}: {meaning}"
 
 
-def convention_table() -> list[str]:
-    """One row a convention of each metric; none for a default of which its source says all."""
-    rows = [
-        (
-            f"`{name}`",
-            f"`{convention.name}`",
-            ", ".join(f"{key}={spell_value(value)}" for key, value in convention.options.items()),
-            convention.source,
-        )
-        for name, kind in METRICS.items()
-        for convention in kind.conventions().values()
-        if convention.source != kind.about.source
-    ]
-    return _table("Conventions", "metric | convention | changed options | what it is", rows)
+def format_queries(queries: Iterable[Query]) -> Iterator[str]:
+    """One row for each query; the languages that it is translated to stand beside its name."""
+    by_name = {query.name: query for query in queries}
+    translated: dict[str, list[str]] = {}
+    for name, query in by_name.items():
+        original = name.removesuffix(f"_{query.language}")
+        translated.setdefault(original if original in by_name else name, []).append(query.language)
+    rows = []
+    for name, codes in translated.items():
+        roles = by_name[name].sets
+        groups = "".join(role for role in roles if len(role) == 1)
+        named = f"`{name}`" if codes == ["en"] else f"`{name}` ({', '.join(codes)})"
+        others = [role for role in roles if len(role) > 1]
+        rows.append((named, by_name[name].title, " ".join(filter(None, [groups, *others]))))
+    return _format_table("query | what | word sets", rows)
 
 
-def query_table() -> list[str]:
-    """One row for each built-in query."""
-    rows = [
-        (
-            f"`{query.name}`",
-            query.language,
-            query.title,
-            ", ".join(f"{role}: {of.name} ({len(of.items)})" for role, of in query.sets.items()),
-        )
-        for query in load_queries(query_names())
-    ]
-    return _table("Queries", "query | language | title | word sets", rows)
-
-
-def spell_roles(kind: type[Metric]) -> str:
+def format_roles(kind: type[Metric]) -> str:
     """The word sets that a metric asks about, with what they stand for."""
-    return ", ".join(
-        role if role == what else f"{role.rstrip('?')} ({what})"
-        for role, what in kind.about.roles.items()
-        if not role.endswith("3?")
-    )
+    found: dict[str, list[str]] = {}
+    for role, what in kind.about.roles.items():
+        if not role.endswith("3?"):
+            found.setdefault(what, []).append(role.rstrip("?"))
+    named = ((" ".join(roles), what) for what, roles in found.items())
+    return ", ".join(roles if roles == what else f"{roles}: {what}" for roles, what in named)
 
 
-def spell_range(low: float, high: float) -> str:
-    """``[-1, 1]``, or with an open end where there is none."""
-    return f"{'(' if math.isinf(low) else '['}{low:g}, {high:g}{')' if math.isinf(high) else ']'}"
+def format_range(kind: type[Metric]) -> str:
+    """``[-1, 1]; 0``, with an open end where there is no bound, then the unbiased value."""
+    low, high = kind.about.range
+    ends = f"{'(' if math.isinf(low) else '['}{low:g}, {high:g}{')' if math.isinf(high) else ']'}"
+    return ends if kind.about.unbiased is None else f"{ends}; {kind.about.unbiased:g}"
 
 
-def _table(title: str, header: str, rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows]
-    rule = "---|" * (header.count("|") + 1)
-    return [f"## {title}", "", f"| {header} |", f"|{rule}", *(f"| {line} |" for line in lines)]
+def _spell(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _format_table(header: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {header} |"
+    yield "|" + "---|" * (header.count("|") + 1)
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
 
 
 def main() -> None:
-    """Write every file anew."""
-    for path, text in list(written(Path())):
-        path.write_text(text, encoding="utf-8")
+    """Write the page."""
+    PAGE.write_text(write_page(Path()), encoding="utf-8")
 
 
 if __name__ == "__main__":

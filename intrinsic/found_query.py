@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intrinsic.directions import pair_differences
-from intrinsic.lookup import Found, find_set, shortage
+from intrinsic.lookup import Found, describe_shortage, find_set
 from intrinsic.resampling import RESAMPLES, draw_items
 
 if TYPE_CHECKING:
@@ -95,9 +95,9 @@ class FoundQuery:
         return dataclasses.replace(self, sets={**self.sets, **sets}, drawn=True)
 
     def shortages(self, min_found: float, fewest: Mapping[str, int]) -> list[str]:
-        """Why sets have too few items (``lookup.shortage``); ``fewest``: one unless named."""
+        """Why sets have too few items; ``fewest`` a set needs: one where it is not named."""
         every = [
-            shortage(self.query[role], found, min_found, fewest.get(role, 1))
+            describe_shortage(self.query[role], found, min_found, fewest.get(role, 1))
             for role, found in self.measured.items()
         ]
         return [reason for reason in every if reason]

@@ -57,7 +57,7 @@ class FrequentWords:
         return found
 
 
-def frequent(
+def find_frequent(
     vectors: KeyedVectors, size: int, left_out: frozenset[str] = frozenset()
 ) -> FrequentWords:
     """The neutral of the ``size`` most frequent words: lower-case letters, under 20 characters.
@@ -71,7 +71,7 @@ def frequent(
     return made[size, left_out]
 
 
-def forget(vectors: KeyedVectors) -> None:
+def forget_frequent(vectors: KeyedVectors) -> None:
     """Drop what was made of vectors, which may have changed since: whoever scores them begins so,
     and what is made then serves all metrics that are asked together.
     """

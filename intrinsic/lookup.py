@@ -138,7 +138,7 @@ def unit_means(sets: Iterable[ArrayLike]) -> Floats:
     return means(map(unit_rows, sets))
 
 
-def shortage(wordset: WordSet, found: Found, min_found: float, fewest: int = 1) -> str:
+def describe_shortage(wordset: WordSet, found: Found, min_found: float, fewest: int = 1) -> str:
     """Why too few items of a set were found; empty when there are enough.
 
     Enough is at least the share ``min_found`` of its different items, and at least ``fewest``.

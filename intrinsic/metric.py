@@ -19,9 +19,10 @@ from files.choice import FieldError, Share, Whole
 from files.digest import digest_of
 from intrinsic.found_query import FoundQuery as FoundQuery
 from intrinsic.found_query import find_query
-from intrinsic.frequent_words import forget
+from intrinsic.frequent_words import forget_frequent
 from intrinsic.lookup import Case
-from intrinsic.score import Measured, Score, percentiles
+from intrinsic.score import About as About
+from intrinsic.score import Measured, Score, make_row, percentiles
 from intrinsic.wordsets import Query, in_language, load_queries, queries_with, read_wordsets
 from intrinsic.wordsets.wordset import MORE_GROUPS
 
@@ -33,41 +34,6 @@ OPEN = "from_"  # begins the names of queries whose words come with a run
 
 Option = bool | int | float | str
 MinFound = Annotated[Share, doc("share of each word set that must be found")]
-
-
-@dataclass(frozen=True)
-class About:
-    """What a score means, as data.
-
-    roles: what each word set stands for; a role that ends in ``?`` may be absent. range: the least
-    and the greatest value, infinite where there is no bound, NaN where it is not known. unbiased:
-    the value of an embedding without the bias; None where the score measures something else.
-    fewest: items a role needs, one where it is not named. asks: the built-in queries of an audit in
-    English; elsewhere those of the same name in that language. default: what the default convention
-    is, where ``source`` does not say all.
-    """
-
-    name: str
-    title: str
-    formula: str
-    sign: str
-    range: tuple[float, float]
-    source: str
-    roles: Mapping[str, str]
-    unbiased: float | None = 0
-    fewest: Mapping[str, int] = field(default_factory=dict)
-    asks: tuple[str, ...] = ()
-    default: str = ""
-
-    @property
-    def required(self) -> list[str]:
-        """The roles that a query must have."""
-        return [role for role in self.roles if not role.endswith("?")]
-
-    def takes(self, role: str) -> bool:
-        """Whether a word set in this role is used."""
-        more = f"{role[0]}3?" if MORE_GROUPS.fullmatch(role) else role
-        return not self.roles.keys().isdisjoint((role, f"{role}?", more))
 
 
 @dataclass(frozen=True)
@@ -95,7 +61,7 @@ class Metric:
     default convention; ``by`` makes one by another convention.
 
     A new metric gives ``about`` and ``measure``; its further fields are options of its own, each
-    annotated with ``doc``, and ``others`` lists its conventions besides the default. The options in
+    annotated with ``doc``, and ``others`` lists its conventions but for the default. The options in
     which it departs from its convention are in the row's ``convention``, for example
     ``wefe,case=lower``; ``unlabelled`` names the fields that are not options in this sense.
     """
@@ -169,14 +135,15 @@ class Metric:
         """As ``by``, from the flat keys of a configuration: null leaves the convention's value.
 
         ``usual``: the built-in queries asked where neither ``queries`` nor ``words`` are given, in
-        ``language`` where that is told (``und``: it is not).
+        ``language`` where that is known; without it those of an audit.
         """
         given = {name: value for name, value in values.items() if value is not None}
         if given.get("language") == UNKNOWN:
             del given["language"]
-        if usual and not given.get("queries") and not given.get("words"):
+        if not given.get("queries") and not given.get("words"):
             language = given.get("language")
-            given["queries"] = in_language(usual, language) if language else usual
+            usual = usual or queries_with(cls.about.asks, "en")
+            given["queries"] = in_language(usual, language) if usual and language else usual
         return cls.by(convention or "default", **given)
 
     @classmethod
@@ -209,7 +176,7 @@ class Metric:
         """The queries. ``InputError`` for one unknown, without a role, or in another language."""
         named = [name for name in self.queries if name not in self.open]
         names = named if self.queries else self.usual(self.words, self.language or "en")
-        return self._checked(load_queries(names, self.words))
+        return self._check(load_queries(names, self.words))
 
     @cached_property
     def open(self) -> tuple[str, ...]:
@@ -223,7 +190,7 @@ class Metric:
         if lacking := [name for name in self.open if name not in words]:
             raise self._without_words(lacking[0])
         asked = {query.name: query for query in self.asked}
-        asked |= {query.name: query for query in self._checked(map(words.__getitem__, self.open))}
+        asked |= {query.name: query for query in self._check(map(words.__getitem__, self.open))}
         filled = copy(self)
         # Both are computed once and then kept, so that to fill them is to write what is kept
         vars(filled).update(open=(), asked=[asked[name] for name in self.queries])
@@ -232,7 +199,7 @@ class Metric:
     def _without_words(self, name: str) -> InputError:
         return InputError(f"query {name!r} has words only in a run that draws them; name another")
 
-    def _checked(self, queries: Iterable[Query]) -> list[Query]:
+    def _check(self, queries: Iterable[Query]) -> list[Query]:
         found = list(queries)
         for query in found:
             if missing := self.lacking(query):
@@ -266,7 +233,7 @@ class Metric:
         return [role for role in cls.about.required if role not in query.sets]
 
     def remarks(self) -> list[str]:
-        """What is said of the queries asked: further groups that the metric does not compare."""
+        """Remarks on the queries asked: further groups that the metric does not compare."""
         found = []
         for query in self.asked:
             more = [role for role in query.sets if MORE_GROUPS.fullmatch(role)]
@@ -285,7 +252,7 @@ class Metric:
 
     def score(self, vectors: KeyedVectors, *, seed: int) -> list[Score]:
         """One row a score: of each query, or of each of its parts."""
-        forget(vectors)
+        forget_frequent(vectors)
         return [row for row, _ in self.detailed(vectors, seed=seed)]
 
     def detailed(
@@ -301,7 +268,10 @@ class Metric:
             lacking = found.shortages(self.min_found, self.about.fewest)
             reason = "; ".join([*lacking, *used.overlaps()])
             parts = {"": Measured(math.nan, reason=reason)} if reason else self._parts(used, seed)
-            rows += [(self._row(used, part, one), one.each) for part, one in parts.items()]
+            rows += [
+                (make_row(self.about, self.label, used, part, one), one.each)
+                for part, one in parts.items()
+            ]
         return rows
 
     def measure(self, words: FoundQuery, seed: int) -> Measured | Mapping[str, Measured]:
@@ -359,39 +329,6 @@ class Metric:
             )
             for part, one in parts.items()
         }
-
-    def _row(self, words: FoundQuery, part: str, one: Measured) -> Score:
-        unbiased = self.about.unbiased if one.unbiased is None else one.unbiased
-        finite = math.isfinite(one.value)
-        found = words.measured.values()
-        lost = [word for each in found for word in each.lost]
-        return Score(
-            metric=self.name,
-            convention=self.label,
-            query=words.query.name,
-            part=part,
-            value=one.value if finite else math.nan,
-            low=one.interval[0],
-            high=one.interval[1],
-            unbiased=math.nan if unbiased is None else unbiased,
-            least=self.about.range[0],
-            most=self.about.range[1],
-            statistic=one.statistic,
-            p_value=one.test.p,
-            p_low=one.test.low,
-            p_high=one.test.high,
-            p_method=one.test.method,
-            tail=one.test.tail,
-            strict=one.test.strict,
-            n_found=sum(len(each.words) for each in found) + len(words.cut),
-            n_lost=len(lost),
-            lost=",".join(lost),
-            cut=",".join(words.cut),
-            language=words.query.language,
-            dim=words.vectors.vector_size,
-            reason=one.reason or ("" if finite else "the score is 0 / 0 on these vectors"),
-            resampled=one.resampled,
-        )
 
 
 def _by_part(measured: Measured | Mapping[str, Measured]) -> Mapping[str, Measured]:

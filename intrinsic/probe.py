@@ -1,4 +1,4 @@
-"""What is asked of a subject besides its scores: how a metric behaves on it, for example."""
+"""What is asked of a subject apart from its scores: how a metric behaves on it, for example."""
 
 from __future__ import annotations
 

@@ -1,17 +1,56 @@
-"""What a metric finds on one query, and the row of the table of scores that is made of it."""
+"""What a score means, what a metric finds on one query, and the row of the table made of both."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from intrinsic.permutation import Floats, PValue
+from intrinsic.wordsets.wordset import MORE_GROUPS
+
+if TYPE_CHECKING:
+    from intrinsic.found_query import FoundQuery
 
 UNTESTED = PValue(math.nan, "none", 0, 0, "", False, math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class About:
+    """What a score means, as data.
+
+    roles: what each word set stands for; a role that ends in ``?`` may be absent. range: the least
+    and the greatest value, infinite where there is no bound, NaN where it is not known. unbiased:
+    the value of an embedding without the bias; None where the score measures something else.
+    fewest: items a role needs, one where it is not named. asks: the built-in queries of an audit in
+    English; elsewhere those of the same name in that language. default: what the default convention
+    is, where ``source`` does not say all.
+    """
+
+    name: str
+    title: str
+    formula: str
+    sign: str
+    range: tuple[float, float]
+    source: str
+    roles: Mapping[str, str]
+    unbiased: float | None = 0
+    fewest: Mapping[str, int] = field(default_factory=dict)
+    asks: tuple[str, ...] = ()
+    default: str = ""
+
+    @property
+    def required(self) -> list[str]:
+        """The roles that a query must have."""
+        return [role for role in self.roles if not role.endswith("?")]
+
+    def takes(self, role: str) -> bool:
+        """Whether a word set in this role is used."""
+        more = f"{role[0]}3?" if MORE_GROUPS.fullmatch(role) else role
+        return not self.roles.keys().isdisjoint((role, f"{role}?", more))
 
 
 @dataclass(frozen=True)
@@ -65,6 +104,41 @@ class Score(NamedTuple):
     dim: int
     reason: str
     resampled: tuple[float, ...]
+
+
+def make_row(about: About, convention: str, words: FoundQuery, part: str, one: Measured) -> Score:
+    """The row of one score, or of one of its parts."""
+    unbiased = about.unbiased if one.unbiased is None else one.unbiased
+    finite = math.isfinite(one.value)
+    found = words.measured.values()
+    lost = [word for each in found for word in each.lost]
+    return Score(
+        metric=about.name,
+        convention=convention,
+        query=words.query.name,
+        part=part,
+        value=one.value if finite else math.nan,
+        low=one.interval[0],
+        high=one.interval[1],
+        unbiased=math.nan if unbiased is None else unbiased,
+        least=about.range[0],
+        most=about.range[1],
+        statistic=one.statistic,
+        p_value=one.test.p,
+        p_low=one.test.low,
+        p_high=one.test.high,
+        p_method=one.test.method,
+        tail=one.test.tail,
+        strict=one.test.strict,
+        n_found=sum(len(each.words) for each in found) + len(words.cut),
+        n_lost=len(lost),
+        lost=",".join(lost),
+        cut=",".join(words.cut),
+        language=words.query.language,
+        dim=words.vectors.vector_size,
+        reason=one.reason or ("" if finite else "the score is 0 / 0 on these vectors"),
+        resampled=one.resampled,
+    )
 
 
 def mean_score(names: Sequence[str], scores: Floats) -> Measured:

@@ -31,7 +31,7 @@ HEAVY = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch
 LIGHT = {
     "files": {"gensim", "numpy"},
     "intrinsic.wordsets": {"gensim", "numpy", "scipy", "torch"},
-    "intrinsic.metrics": {"gensim", "scipy.special", "scipy.stats", "sklearn", "torch"},
+    "intrinsic.metrics.every": {"gensim", "scipy.special", "scipy.stats", "sklearn", "torch"},
     "intrinsic.describe": {"gensim", "pandas", "scipy.stats", "sklearn", "torch"},
     "debias.balance": HEAVY | {"pandas"},
     "debias.attract_repel": HEAVY | {"pandas"},

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from files import InputError, choice
 from files.choice import NotNegative
 from intrinsic.directions import Along, direction, pair_differences
-from intrinsic.frequent_words import Searched, Singles, frequent
+from intrinsic.frequent_words import Searched, Singles, find_frequent
 from intrinsic.lookup import Floats, UnitLength, unit_means, unit_rows
 from intrinsic.metric import SNEYD, WEFE, About, Convention, FoundQuery, Metric
 from intrinsic.score import Measured, by_name, mean_score
@@ -88,7 +88,7 @@ def same_score(w: ArrayLike, attributes: Sequence[ArrayLike]) -> Floats:
     return np.asarray(np.linalg.norm(unit_rows(w) @ basis.T, axis=1))
 
 
-ROLES = {"words": "words", "pairs": "base pairs"}
+ROLES = {"words": "words", "pairs": "pairs"}
 
 
 @choice
@@ -175,7 +175,7 @@ class Projection(Metric):
         sign="larger: words have more of the direction; no sign",
         range=(0, 1),
         source="Yang & Feng (2020)",
-        roles={"pairs": "base pairs", "excluded?": "words left out"},
+        roles={"pairs": "pairs", "excluded?": "excluded"},
         asks=("professions_she_he",),
     )
     version: ClassVar[int] = 4
@@ -186,7 +186,7 @@ class Projection(Metric):
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean over the vocabulary less the words of the pairs and those excluded."""
         axis = direction(words["pairs"].matrix, self.along)
-        searched = frequent(words.vectors, self.vocabulary, words.left_out)
+        searched = find_frequent(words.vectors, self.vocabulary, words.left_out)
         cosines: Singles = searched.matrix @ axis.astype(np.float32)
         return Measured(float(np.abs(cosines).mean(dtype=np.float64)))
 
@@ -251,7 +251,7 @@ class IndirectBias(Metric):
         sign="the share of the likeness that is due to the direction; < 0: it hides likeness",
         range=(-math.inf, math.inf),
         source="Bolukbasi et al. (2016)",
-        roles={"partners": "pairs of words", "pairs": "base pairs"},
+        roles={"partners": "pairs of words", "pairs": "pairs"},
         asks=("softball", "football"),
     )
 
@@ -315,7 +315,7 @@ class SemBias(Metric):
         ),
         range=(0, 1),
         source="Zhao et al. (2018)",
-        roles={"rows": "definition, other, other, stereotype", "pairs": "base pairs"},
+        roles={"rows": "definition, other, other, stereotype", "pairs": "pairs"},
         asks=("sembias",),
     )
 

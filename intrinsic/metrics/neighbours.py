@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from files import choice
 from files.choice import Count
 from intrinsic.directions import Along, direction
-from intrinsic.frequent_words import FrequentWords, Searched, Singles, frequent
+from intrinsic.frequent_words import FrequentWords, Searched, Singles, find_frequent
 from intrinsic.metric import SNEYD, About, Convention, FoundQuery, Metric
 from intrinsic.metrics.association import correlation
 from intrinsic.metrics.direct import indirect_bias
@@ -19,7 +19,7 @@ from intrinsic.score import Measured, by_name, mean_score
 
 Floats = NDArray[np.float64]
 
-ROLES = {"words": "words", "pairs": "base pairs", "excluded?": "words left out of the neighbours"}
+ROLES = {"words": "words", "pairs": "pairs", "excluded?": "excluded"}
 
 
 def neighbourhood_bias(signs: ArrayLike, neighbours: ArrayLike) -> Floats:
@@ -79,7 +79,7 @@ class _Neighbours(Metric):
     vocabulary: Searched = 50_000
 
     def _search(self, words: FoundQuery) -> tuple[FrequentWords, NDArray[np.intp]]:
-        searched = frequent(words.vectors, self.vocabulary, words.left_out)
+        searched = find_frequent(words.vectors, self.vocabulary, words.left_out)
         found = words["words"]
         return searched, searched.neighbours(found.matrix, self.neighbours, names=found.words)
 

@@ -1,4 +1,4 @@
-"""Whether biased words can be told apart by clustering or by a classifier."""
+"""Whether clustering or a classifier separates biased words."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from files import InputError, choice
 from files.choice import Count, FieldError
 from intrinsic.directions import Along, direction
-from intrinsic.frequent_words import Searched, frequent
+from intrinsic.frequent_words import Searched, find_frequent
 from intrinsic.metric import About, FoundQuery, Metric
 from intrinsic.score import Measured
 
 Most = Annotated[Count, doc("number of most biased words of each side")]
 
-ROLES = {"pairs": "base pairs", "excluded?": "words left out of the vocabulary"}
+ROLES = {"pairs": "pairs", "excluded?": "excluded"}
 
 
-def clustering(
+def score_clusters(
     rows: ArrayLike, labels: ArrayLike, *, restarts: int = 10, seed: int
 ) -> tuple[float, float]:
     """The accuracy and the V-measure of 2-means against two classes.
@@ -42,13 +42,13 @@ def clustering(
 
 
 def held_out_accuracy(first: ArrayLike, second: ArrayLike) -> float:
-    """How well an RBF SVM tells two groups apart: the mean over them of the share of rows told
+    """How well an RBF SVM separates two groups: the mean over them of the share of rows classified
     right, each held out of the training together with a row of the other group.
 
     0.5: as by chance; 1: always. A row held out alone leaves the other group the larger one, which
-    then gets its vote: of 8 + 8 random rows 7% are told right. Rows that are the same, as in a
-    resample, are held out together. Shapes: (n, dim), (m, dim). Raises ``InputError`` for a group
-    with fewer than two different rows.
+    then gets its vote: of 8 + 8 random rows 7% are right. Equal rows, as in a resample, are held
+    out together. Shapes: (n, dim), (m, dim). Raises ``InputError`` for a group with fewer than two
+    different rows.
     """
     from sklearn.svm import SVC
 
@@ -68,7 +68,7 @@ def held_out_accuracy(first: ArrayLike, second: ArrayLike) -> float:
     return float(np.mean([right[sides == side].mean() for side in (0, 1)]))
 
 
-def most_biased(
+def find_most_biased(
     words: FoundQuery, axis: ArrayLike, *, most: int, vocabulary: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """The vectors of the most biased neutral words of both sides, most biased first in turns, and
@@ -76,7 +76,7 @@ def most_biased(
 
     Raises ``InputError`` where there are not so many.
     """
-    searched = frequent(words.vectors, vocabulary, words.left_out)
+    searched = find_frequent(words.vectors, vocabulary, words.left_out)
     if 2 * most > len(searched.words):
         half = f"more than half of the {len(searched.words)} neutral words"
         raise InputError(f"most={most} words of each side are {half}; ask for fewer")
@@ -112,8 +112,8 @@ class Clustering(Metric):
     def measure(self, words: FoundQuery, seed: int) -> dict[str, Measured]:
         """Both measures of the same clustering."""
         axis = direction(words["pairs"].matrix, self.along)
-        rows, sides = most_biased(words, axis, most=self.most, vocabulary=self.vocabulary)
-        accuracy, v_measure = clustering(rows, sides, seed=seed)
+        rows, sides = find_most_biased(words, axis, most=self.most, vocabulary=self.vocabulary)
+        accuracy, v_measure = score_clusters(rows, sides, seed=seed)
         return {"accuracy": Measured(accuracy), "v_measure": Measured(v_measure, unbiased=0.0)}
 
 
@@ -128,7 +128,7 @@ class Classification(Metric):
             "accuracy of an RBF SVM, trained on 1,000 of the 2,500 + 2,500 neutral words with the"
             " largest |cos(w, g)|, on the rest"
         ),
-        sign="> 0.5: the sides can be told apart",
+        sign="> 0.5: the sides can be separated",
         range=(0, 1),
         unbiased=0.5,
         source="Gonen & Goldberg (2019)",
@@ -153,7 +153,7 @@ class Classification(Metric):
         from sklearn.svm import SVC
 
         axis = direction(words["pairs"].matrix, self.along)
-        rows, sides = most_biased(words, axis, most=self.most, vocabulary=self.vocabulary)
+        rows, sides = find_most_biased(words, axis, most=self.most, vocabulary=self.vocabulary)
         half = self.train // 2
         rng = np.random.default_rng(seed)
         of_sides = (np.flatnonzero(sides == side) for side in (0, 1))
@@ -165,7 +165,7 @@ class Classification(Metric):
 
 @choice
 class ImplicitBias(Metric):
-    """IBT: whether the two target sets can be told apart by clustering, and by a classifier."""
+    """IBT: whether clustering, and a classifier, separate the two target sets."""
 
     about: ClassVar[About] = About(
         name="ibt",
@@ -174,7 +174,7 @@ class ImplicitBias(Metric):
             "2-means on X u Y: mean accuracy over 50 starts; an RBF SVM on X and Y: mean accuracy"
             " of both, each word held out with one of the other group"
         ),
-        sign="> 0.5: the groups can be told apart",
+        sign="> 0.5: the groups can be separated",
         range=(0, 1),
         unbiased=0.5,
         source="Lauscher et al. (2020)",
@@ -193,7 +193,7 @@ class ImplicitBias(Metric):
         sides = np.repeat([0, 1], [len(x), len(y)])
         seeds = range(seed, seed + self.starts)
         rows = np.concatenate([x, y])
-        runs = [clustering(rows, sides, restarts=1, seed=each)[0] for each in seeds]
+        runs = [score_clusters(rows, sides, restarts=1, seed=each)[0] for each in seeds]
         return {
             "kmeans": Measured(float(np.mean(runs))),
             "svm": Measured(held_out_accuracy(x, y)),

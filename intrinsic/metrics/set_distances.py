@@ -209,7 +209,7 @@ class MeanAverageCosine(Metric):
         name="mac",
         title="Mean Average Cosine distance",
         formula="mean_{t in X u Y} mean_{A_j} mean_{a in A_j} (1 - cos(t, a))",
-        sign="< 1: targets lie near attributes on average; it tells no group from another",
+        sign="< 1: targets lie near attributes on average; it does not distinguish groups",
         range=(0, 2),
         unbiased=1,
         source="Manzini et al. (2019)",

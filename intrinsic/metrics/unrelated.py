@@ -38,7 +38,7 @@ class UnrelatedAnalogies(Metric):
         range=(0, 1),
         unbiased=None,
         source="Zhang, Sneyd & Stevenson (2020)",
-        roles={"pairs": "base pairs", "partners": "pairs of words unrelated to them"},
+        roles={"pairs": "pairs", "partners": "pairs of words unrelated to them"},
         asks=("unrelated_plurals",),
     )
     items: ClassVar[str] = "partners"

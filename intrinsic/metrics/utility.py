@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from files import InputError, choice, read_lines
 from files.choice import Count, Positive
-from intrinsic.frequent_words import Searched, Singles, frequent
+from intrinsic.frequent_words import Searched, Singles, find_frequent
 from intrinsic.lookup import Floats, unit_rows
 from intrinsic.metric import About, FoundQuery, Metric, MinFound
 from intrinsic.permutation import PValue
@@ -128,7 +128,7 @@ class Analogies(Metric):
         range=(0, 1),
         unbiased=None,
         source="Mikolov et al. (2013); caution: Zhang, Sneyd & Stevenson (2020)",
-        roles={"pairs": "base pairs"},
+        roles={"pairs": "pairs"},
         fewest={"pairs": 2},
         asks=("base_pairs",),
     )
@@ -142,7 +142,7 @@ class Analogies(Metric):
             raise InputError("an analogy needs two different base pairs")
         named = [word for item in pairs.items for word in item]
         rows = dict(zip(named, [*pairs.matrix.reshape(len(named), -1)], strict=True))
-        pool = frequent(words.vectors, self.vocabulary, words.left_out).matrix
+        pool = find_frequent(words.vectors, self.vocabulary, words.left_out).matrix
         place = {word: len(pool) + i for i, word in enumerate(rows)}
         pool = np.concatenate([pool, np.array([*rows.values()], dtype=np.float32)])
 
@@ -175,7 +175,7 @@ class GeneratedAnalogies(Metric):
         range=(-1, 1),
         unbiased=None,
         source="Bolukbasi et al. (2016)",
-        roles={"pairs": "base pairs", "excluded?": "words left out"},
+        roles={"pairs": "pairs", "excluded?": "excluded"},
         asks=("professions_she_he",),
     )
     version: ClassVar[int] = 4
@@ -186,7 +186,7 @@ class GeneratedAnalogies(Metric):
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """The mean score of the pairs found; fewer than asked where fewer lie near enough."""
-        searched = frequent(words.vectors, self.vocabulary, words.left_out)
+        searched = find_frequent(words.vectors, self.vocabulary, words.left_out)
         first = words["pairs"].matrix[0]
         axis: Singles = np.asarray(first[0] - first[1], dtype=np.float32)
         axis /= float(np.linalg.norm(axis))

@@ -10,10 +10,10 @@ from intrinsic.wordsets.library import (
     read_query,
     read_wordsets,
     wordset_names,
+    write_query,
 )
 from intrinsic.wordsets.parse import WordFile
 from intrinsic.wordsets.wordset import Query, WordSet
-from intrinsic.wordsets.write import write_query
 
 __all__ = [
     "Query",

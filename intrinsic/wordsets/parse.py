@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ MORE = "(and X3, A3, ... for more groups)"
 ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(QUERY_FACTS)}"
 EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'
 TABLES = (".csv", ".tsv")
+Facts = Mapping[str, str]  # language and source, where an entry has none of its own
 FORM = f'the short form is {EXAMPLE}, the full form has "sets" and "queries"'
 
 
@@ -44,25 +45,17 @@ def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
     if not content.keys() & {"sets", "queries"}:
         content = {"queries": content}
     _check_keys(content, FILE_KEYS, str(path))
-    defaults = {
+    facts = {
         "language": _fact(content.get("language", "und"), str(path)),
         "source": _fact(content.get("source", Path(path).name), str(path)),
     }
-    content, files = _with_lists(content, Path(path).parent)
-    sets: dict[str, WordSet] = {}
-    there = {**known}
-    queries: dict[str, Query] = {}
-    count = 0
-    for name, entry in _named(content, "sets", path):
-        where = f"set {name!r} in {path}"
-        there[name] = sets[name] = _wordset(name, entry, there, defaults, where)
-        count = _counted(count, [sets[name]], path)
-    for name, entry in _named(content, "queries", path):
-        where = f"query {name!r} in {path}"
-        queries[name] = _query(name, entry, there, defaults, where)
-        own = [each for each in queries[name].sets.values() if each is not there.get(each.name)]
-        count = _counted(count, own, path)
-    return WordFile(sets, queries, files)
+    parser = _Parser(Path(path), known)
+    sets = {
+        name: parser.add_set(name, entry, facts) for name, entry in _named(content, "sets", path)
+    }
+    entries = _named(content, "queries", path)
+    queries = {name: parser.parse_query(name, entry, facts) for name, entry in entries}
+    return WordFile(sets, queries, tuple(parser.lists))
 
 
 def _table(path: str | Path) -> Mapping[object, object]:
@@ -91,139 +84,108 @@ def _named(
     return [(_shown(str(name), where), entry) for name, entry in entries.items()]
 
 
-def _counted(count: int, added: Iterable[WordSet], path: str | Path) -> int:
-    """The words counted so far. Unions and lists can make a small file a large one."""
-    count += sum(len(wordset.words) for wordset in added)
-    if count > MOST_WORDS:
-        many = f"its word sets and queries hold more than {MOST_WORDS:,} words in all"
-        raise InputError(f"{path}: {many}; give several files, or fewer unions")
-    return count
+class _Parser:
+    """The word sets and queries of one file, in its order; ``known``: the sets there are so far."""
 
+    def __init__(self, path: Path, known: Mapping[str, WordSet]) -> None:
+        self.path, self.known = path, dict(known)
+        self.lists: dict[Path, list[str]] = {}
+        self.count = 0
 
-def _with_lists(
-    content: Mapping[object, object], folder: Path
-) -> tuple[Mapping[object, object], tuple[Path, ...]]:
-    """The content with ``{"file": "words.txt"}`` replaced by that file's words, and the files read.
+    def add_set(self, name: str, entry: object, facts: Facts) -> WordSet:
+        """A set of the file, which those after it and queries may name."""
+        self.known[name] = self._parse_set(name, entry, facts, f"set {name!r} in {self.path}")
+        return self.known[name]
 
-    A list has one word a line; empty lines and lines that start with ``;`` or ``#`` are left out.
-    Paths are relative to the folder of the word file, and stay in it.
-    """
-    lists: dict[Path, list[str]] = {}
+    def parse_query(self, name: str, entry: object, facts: Facts) -> Query:
+        """A query whose roles are each the name of a word set or a list of words."""
+        where = f"query {name!r} in {self.path}"
+        fields = _mapping(entry, where)
+        facts = {key: _fact(fields.get(key, fact), where) for key, fact in facts.items()}
+        roles = {role: value for role, value in fields.items() if role not in QUERY_FACTS}
+        for role in roles:
+            if not isinstance(role, str) or width_of(role) is None:
+                unknown = f"unknown key {role!r}{nearest(role, ROLES)}"
+                raise InputError(f"{where}: {unknown}; {ROLE_KEYS}")
+        if not roles:
+            raise InputError(f"{where} names no words; {ROLE_KEYS}")
+        sets = {str(role): self._parse_role(name, str(role), roles[role], facts) for role in roles}
+        return Query(name, sets, facts["language"], title=_fact(fields.get("title", ""), where))
 
-    def read(entry: object) -> object:
-        return read_mapping(entry) if isinstance(entry, dict) else entry
+    def _parse_role(self, query: str, role: str, entry: object, facts: Facts) -> WordSet:
+        where = f"{role} of query {query!r} in {self.path}"
+        if isinstance(entry, str):
+            found = self._look_up(entry, where)
+        else:
+            found = self._parse_set(f"{query}.{role}", entry, facts, where)
+        if found.width != width_of(role):
+            takes = f"{role} takes items of {width_of(role)} words"
+            raise InputError(f"{where}: {takes}, and {found.name!r} has items of {found.width}")
+        return found
 
-    def read_mapping(entry: Mapping[object, object]) -> Mapping[object, object]:
-        if isinstance(name := entry.get("file"), str) and "words" not in entry:
-            if (path := folder / name) not in lists:
-                lists[path] = _list(folder, name)
-            return {key: value for key, value in entry.items() if key != "file"} | {
-                "words": lists[path]
-            }
-        return {key: read(value) for key, value in entry.items()}
-
-    return read_mapping(content), tuple(lists)
-
-
-def _list(folder: Path, name: str) -> list[str]:
-    """The words of a list."""
-    path = folder / name
-    if "\0" in name or not path.resolve().is_relative_to(folder.resolve()):
-        outside = f"file: {name!r} is not in the folder of the word file, {folder}"
-        raise InputError(f"{outside}; copy it there, and name it by its path from there")
-    lines = (line.strip() for line in read_lines(path, largest=LARGEST))
-    return [line for line in lines if line and line[0] not in ";#"]
-
-
-def _wordset(
-    name: str, entry: object, known: Mapping[str, WordSet], defaults: Mapping[str, str], where: str
-) -> WordSet:
-    """A word set from a list of words, pairs or rows, or from a mapping with ``SET_KEYS``."""
-    fields = _mapping({"words": entry} if isinstance(entry, list) else entry, where)
-    _check_keys(fields, SET_KEYS, where)
-    if len(fields.keys() & {"words", "values", "union"}) != 1:
-        raise InputError(
-            f"{where} needs one of 'words', a list, 'values', a number for each word, 'union', a"
-            " list of word sets, or 'file', a list with one word a line"
+    def _parse_set(self, name: str, entry: object, facts: Facts, where: str) -> WordSet:
+        """A word set from a list of words, pairs or rows, or from a mapping with ``SET_KEYS``."""
+        fields = _mapping({"words": entry} if isinstance(entry, list) else entry, where)
+        _check_keys(fields, SET_KEYS, where)
+        if isinstance(fields.get("file"), str) and "words" not in fields:
+            fields = {**fields, "words": self._read_list(str(fields["file"]))}
+        if len(fields.keys() & {"words", "values", "union"}) != 1:
+            raise InputError(
+                f"{where} needs one of 'words', a list, 'values', a number for each word, 'union',"
+                " a list of word sets, or 'file', a list with one word a line"
+            )
+        numbers = _mapping(fields.get("values", {}), where)
+        if "union" in fields:
+            items = self._unite(_words(fields["union"], where), where)
+        else:
+            items = _items(list(numbers) if numbers else fields.get("words"), where)
+        if not items:
+            raise InputError(f"{where} has no words; list at least one")
+        self.count += len(items) * len(items[0])  # unions and lists make a small file a large one
+        if self.count > MOST_WORDS:
+            many = f"its word sets and queries hold more than {MOST_WORDS:,} words in all"
+            raise InputError(f"{self.path}: {many}; give several files, or fewer unions")
+        return WordSet(
+            name=name,
+            words=tuple(word for item in items for word in item),
+            language=_fact(fields.get("language", facts["language"]), where),
+            source=_fact(fields.get("source", facts["source"]), where),
+            deleted=_words(fields.get("deleted", []), where),
+            width=len(items[0]),
+            values=tuple(_number(value, str(word), where) for word, value in numbers.items()),
         )
-    if "union" in fields:
-        fields = _union(fields, known, where)
-    numbered = _mapping(fields.get("values", {}), where)
-    items = _items(list(numbered) if numbered else fields.get("words"), where)
-    if not items:
-        raise InputError(f"{where} has no words; list at least one")
-    return WordSet(
-        name=name,
-        words=tuple(word for item in items for word in item),
-        language=_fact(fields.get("language", defaults["language"]), where),
-        source=_fact(fields.get("source", defaults["source"]), where),
-        deleted=_words(fields.get("deleted", []), where),
-        width=len(items[0]),
-        values=tuple(_number(value, str(word), where) for word, value in numbered.items()),
-    )
 
+    def _read_list(self, name: str) -> list[str]:
+        """The words of a list in the file's folder: one a line, but for lines that are empty or
+        start with ``;`` or ``#``.
+        """
+        folder = self.path.parent
+        path = folder / name
+        if "\0" in name or not path.resolve().is_relative_to(folder.resolve()):
+            outside = f"file: {name!r} is not in the folder of the word file, {folder}"
+            raise InputError(f"{outside}; copy it there, and name it by its path from there")
+        if path not in self.lists:
+            lines = (line.strip() for line in read_lines(path, largest=LARGEST))
+            self.lists[path] = [line for line in lines if line and line[0] not in ";#"]
+        return self.lists[path]
 
-def _union(
-    fields: Mapping[object, object], known: Mapping[str, WordSet], where: str
-) -> Mapping[object, object]:
-    """The fields with ``words`` for ``union``: the items of its word sets in order, each once."""
-    members = [
-        _look_up(name, known, where) for name in dict.fromkeys(_words(fields["union"], where))
-    ]
-    for member in members:
-        if member.values:
-            raise InputError(f"{where}: {member.name!r} has values, which a union cannot keep")
-    if len(widths := sorted({member.width for member in members})) > 1:
-        raise InputError(f"{where} has items of {widths[0]} and of {widths[1]} words; keep to one")
-    items = dict.fromkeys(item for member in members for item in member.items)
-    return {key: value for key, value in fields.items() if key != "union"} | {
-        "words": [list(item) if len(item) > 1 else item[0] for item in items]
-    }
+    def _unite(self, names: Sequence[str], where: str) -> list[tuple[str, ...]]:
+        """The items of several word sets in order, each once."""
+        members = [self._look_up(name, where) for name in dict.fromkeys(names)]
+        for member in members:
+            if member.values:
+                raise InputError(f"{where}: {member.name!r} has values, which a union cannot keep")
+        if len(widths := sorted({member.width for member in members})) > 1:
+            sizes = f"items of {widths[0]} and of {widths[1]} words"
+            raise InputError(f"{where} has {sizes}; keep to one")
+        return list(dict.fromkeys(item for member in members for item in member.items))
 
-
-def _look_up(name: str, known: Mapping[str, WordSet], where: str) -> WordSet:
-    if name not in known:
-        unknown = f"unknown word set {name!r}{nearest(name, known)}"
-        raise InputError(f"{where}: {unknown}; name a set of the file or a built-in one")
-    return known[name]
-
-
-def _query(
-    name: str, entry: object, known: Mapping[str, WordSet], defaults: Mapping[str, str], where: str
-) -> Query:
-    """A query whose roles are each the name of a word set or a list of words."""
-    fields = _mapping(entry, where)
-    defaults = {key: _fact(fields.get(key, default), where) for key, default in defaults.items()}
-    sets: dict[str, WordSet] = {}
-    for role, value in fields.items():
-        if role in QUERY_FACTS:
-            continue
-        if not isinstance(role, str) or width_of(role) is None:
-            unknown = f"unknown key {role!r}{nearest(role, ROLES)}"
-            raise InputError(f"{where}: {unknown}; {ROLE_KEYS}")
-        sets[role] = _role(name, role, value, known, defaults, f"{role} of {where}")
-    if not sets:
-        raise InputError(f"{where} names no words; {ROLE_KEYS}")
-    return Query(name, sets, defaults["language"], title=_fact(fields.get("title", ""), where))
-
-
-def _role(
-    name: str,
-    role: str,
-    entry: object,
-    known: Mapping[str, WordSet],
-    defaults: Mapping[str, str],
-    where: str,
-) -> WordSet:
-    """The word set that plays a role of a query."""
-    if isinstance(entry, str):
-        found = _look_up(entry, known, where)
-    else:
-        found = _wordset(f"{name}.{role}", entry, known, defaults, where)
-    if found.width != width_of(role):
-        takes = f"{role} takes items of {width_of(role)} words"
-        raise InputError(f"{where}: {takes}, and {found.name!r} has items of {found.width}")
-    return found
+    def _look_up(self, name: str, where: str) -> WordSet:
+        if name not in self.known:
+            unknown = f"unknown word set {name!r}{nearest(name, self.known)}"
+            above = "name a built-in set or one listed above; a set cannot hold itself"
+            raise InputError(f"{where}: {unknown}; {above}")
+        return self.known[name]
 
 
 def _items(entry: object, where: str) -> list[tuple[str, ...]]:

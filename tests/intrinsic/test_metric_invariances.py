@@ -130,11 +130,11 @@ def test_order_of_roles_in_a_file_changes_nothing(tmp_path: Path) -> None:
     """X goes with A and Y with B, wherever in the file they stand."""
     path = Path(write_words(tmp_path))
     vectors = make_vectors()
-    told = json.loads(path.read_text(encoding="utf-8"))
+    content = json.loads(path.read_text(encoding="utf-8"))
     scores = {name: make_metric(name, str(path)).score(vectors, seed=0) for name in METRICS}
-    for query, roles in told.items():
-        told[query] = dict(reversed(roles.items()))
-    path.write_text(json.dumps(told), encoding="utf-8")
+    for query, roles in content.items():
+        content[query] = dict(reversed(roles.items()))
+    path.write_text(json.dumps(content), encoding="utf-8")
     for name, before in scores.items():
         after = make_metric(name, str(path)).score(vectors, seed=0)
         for one, other in zip(before, after, strict=True):

@@ -142,9 +142,10 @@ def test_the_example_of_wefe(
 
 
 def test_the_p_values_of_the_example_of_wefe(vectors: KeyedVectors, words: str) -> None:
-    assert detailed(vectors, "weat", "wefe", words)[0].p_value == pytest.approx(
-        0.197125097, abs=1e-9
-    )
+    row, _ = detailed(vectors, "weat", "wefe", words)
+    assert row.statistic == pytest.approx(0.4634388179568594, abs=1e-12)
+    assert row.value == pytest.approx(0.45076532192959307, abs=1e-12)
+    assert row.p_value == pytest.approx(0.197125097, abs=1e-9)
     strict, _ = detailed(vectors, "weat", "wefe", words, convention="caliskan")
     assert strict.p_value == pytest.approx(0.197047397, abs=1e-9)
     by_t, _ = detailed(vectors, "ect", "wefe", words, convention="wefe")

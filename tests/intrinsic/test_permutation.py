@@ -62,17 +62,6 @@ def test_counts_are_those_of_enumeration(
     assert p.p == p.count / p.n
 
 
-@pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize("tail", TAILS)
-@pytest.mark.parametrize(("nx", "ny"), [(1, 1), (1, 9), (8, 2), (5, 7), (6, 6)])
-def test_larger_and_unequal_sizes(nx: int, ny: int, tail: str, strict: bool) -> None:
-    rng = np.random.default_rng(nx * 100 + ny)
-    x: list[int] = rng.integers(-1000, 1000, size=nx).tolist()
-    y: list[int] = rng.integers(-1000, 1000, size=ny).tolist()
-    p = exact_p(np.array(x) / 1000, np.array(y) / 1000, tail=tail, strict=strict)
-    assert (p.count, p.n) == enumerate_partitions(x, y, tail, strict)
-
-
 # SciPy's two-sided p doubles the smaller tail, another definition
 @pytest.mark.parametrize("tail", ["greater", "less"])
 @pytest.mark.parametrize(("nx", "ny"), [(5, 5), (4, 7)])
@@ -98,17 +87,6 @@ def test_one_tail_is_the_complement_of_the_other_at_a_size_no_one_enumerates() -
     # With equal sizes, swapping S for its complement mirrors the distribution.
     assert exact_p(y, x, tail="less").count == above.count
     assert exact_p(x, y, tail="two-sided").count == 2 * above.count
-
-
-def test_normal_approximation_at_full_size() -> None:
-    """The sum over S has mean 0 and the variance of sampling without replacement; at 18 + 18 it is
-    close to normal.
-    """
-    x, y = np.arange(18) + 4.0, np.arange(18) - 0.5
-    pooled = np.concatenate([x, y])
-    spread = math.sqrt(np.var(pooled, ddof=1) * 18 * 18 / 36)
-    deviation = np.sum(x - np.mean(pooled)) / spread
-    assert exact_p(x, y).p == pytest.approx(0.5 * math.erfc(deviation / math.sqrt(2)), rel=0.1)
 
 
 @pytest.mark.parametrize("value", [0.1, 0.0])
@@ -158,14 +136,6 @@ def test_never_zero_even_where_no_sample_is_as_extreme() -> None:
     assert sampled_p(np.arange(30) + 100.0, np.arange(30), samples=99, seed=0).p == 0.01
 
 
-def test_the_limit_decides_between_exact_and_sampled() -> None:
-    x = np.arange(4.0)
-    assert permutation_p(x, x, exact_limit=8, seed=0) == exact_p(x, x)
-    assert permutation_p(x, x, exact_limit=7, samples=50, seed=0) == sampled_p(
-        x, x, samples=50, seed=0
-    )
-
-
 @pytest.mark.parametrize(
     ("x", "y", "tail", "message"),
     [
@@ -189,11 +159,6 @@ def test_the_limit_decides_between_exact_and_sampled() -> None:
 def test_bad_input(x: list[float], y: list[float], tail: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         exact_p(x, y, tail=tail)
-
-
-def test_samples_must_be_positive() -> None:
-    with pytest.raises(InputError, match="samples is 0"):
-        sampled_p([1.0], [2.0], samples=0, seed=0)
 
 
 @pytest.mark.parametrize("tail", TAILS)
@@ -245,7 +210,9 @@ def test_the_size_decides_the_method() -> None:
         for n in (20, 21, 60, 61)
     }
     assert methods == {20: "exact", 21: "bounded", 60: "bounded", 61: "sampled"}
-    assert (
-        permutation_p(rng.normal(size=30), rng.normal(size=30), samples=100, seed=0).method
-        == "sampled"
-    )
+    x = np.arange(4.0)
+    assert permutation_p(x, x, exact_limit=8, seed=0) == exact_p(x, x)
+    sampled = permutation_p(x, x, exact_limit=7, samples=50, seed=0)
+    assert sampled == sampled_p(x, x, samples=50, seed=0)
+    with pytest.raises(InputError, match="samples is 0"):
+        sampled_p(x, x, samples=0, seed=0)

@@ -17,7 +17,7 @@ from analysis.studies.score_properties_table import score_table
 from files import InputError, choice
 from files.vectors import keyed
 from intrinsic.metric import About, Metric
-from intrinsic.metrics import METRICS
+from intrinsic.metrics.every import METRICS
 from intrinsic.score import Measured
 from intrinsic.studies.made_up_words import MadeUp, Roles, attribute_sets, target_starts, unit
 from intrinsic.studies.score_properties import COLUMNS, ScoreProperties

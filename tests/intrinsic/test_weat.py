@@ -58,26 +58,6 @@ def test_equals_the_literal_equations(query: Arrays, ddof: int) -> None:
     assert effect_size(x, y, a, b, ddof=ddof) == pytest.approx(expected, abs=1e-7)
 
 
-@given(queries(), st.sampled_from([0, 1]))
-@checked
-def test_sign_changes_when_targets_or_attributes_swap(query: Arrays, ddof: int) -> None:
-    x, y, a, b = query
-    d = effect_size(x, y, a, b, ddof=ddof)
-    assert effect_size(y, x, a, b, ddof=ddof) == pytest.approx(-d, abs=1e-7)
-    assert effect_size(x, y, b, a, ddof=ddof) == pytest.approx(-d, abs=1e-7)
-    assert statistic(y, x, a, b) == pytest.approx(-statistic(x, y, a, b), abs=1e-11)
-
-
-@given(queries(), st.integers(0, 2**32 - 1))
-@checked
-def test_unchanged_by_rotation_and_by_row_lengths(query: Arrays, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    rotation = np.linalg.qr(rng.normal(size=(query[0].shape[1],) * 2))[0]
-    changed = [rows @ rotation * rng.uniform(0.01, 100, size=(len(rows), 1)) for rows in query]
-    assert effect_size(*changed) == pytest.approx(effect_size(*query), abs=1e-6)
-    assert statistic(*changed) == pytest.approx(statistic(*query), abs=1e-10)
-
-
 @given(queries(equal=True))
 @checked
 def test_range(query: Arrays) -> None:
@@ -93,17 +73,6 @@ def test_the_bounds_are_reached_where_each_target_set_is_uniform(n: int) -> None
     assert effect_size(np.tile(a, (n, 1)), np.tile(b, (n, 1)), a, b) == pytest.approx(2)
     assert effect_size(np.tile(b, (n, 1)), np.tile(a, (n, 1)), a, b) == pytest.approx(-2)
     np.testing.assert_allclose(associations(a, a, b), [2])
-
-
-def test_the_two_standard_deviations_differ_by_the_known_factor() -> None:
-    query = normal(0, 8, 10)
-    assert effect_size(*query, ddof=1) == pytest.approx(effect_size(*query) * math.sqrt(15 / 16))
-
-
-def test_identical_targets_differ_by_nothing() -> None:
-    x, _, a, b = normal(0, 5, 6)
-    assert effect_size(x, x, a, b) == 0
-    assert statistic(x, x, a, b) == 0
 
 
 def test_single_precision_input_is_computed_in_double() -> None:

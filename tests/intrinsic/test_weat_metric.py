@@ -17,35 +17,7 @@ from numpy.typing import ArrayLike
 from files import InputError
 from intrinsic import Score, Weat, effect_size, exact_p, statistic
 from intrinsic.metrics.weat import associations
-from intrinsic.wordsets import load_query
 
-COLUMNS = [
-    "metric",
-    "convention",
-    "query",
-    "part",
-    "value",
-    "low",
-    "high",
-    "unbiased",
-    "least",
-    "most",
-    "statistic",
-    "p_value",
-    "p_low",
-    "p_high",
-    "p_method",
-    "tail",
-    "strict",
-    "n_found",
-    "n_lost",
-    "lost",
-    "cut",
-    "language",
-    "dim",
-    "reason",
-    "resampled",
-]
 MINE = {
     "mine": {"X": ["a", "b", "c", "d"], "Y": ["e", "f", "g"], "A": ["h", "i", "j"], "B": ["k", "l"]}
 }
@@ -82,10 +54,9 @@ def rows_of(vectors: KeyedVectors, text: str) -> np.ndarray:
 def test_a_row_holds_the_score_and_its_account(words: str) -> None:
     vectors = embed("abcdefghijk")
     (row,) = pd.DataFrame([score_mine(words, vectors)]).to_dict("records")
-    assert list(row) == COLUMNS
     x, y, a, b = (rows_of(vectors, text) for text in ("abcd", "efg", "hij", "k"))
     p = exact_p(associations(x, a, b), associations(y, a, b)).p
-    assert row == {
+    expected = {
         "metric": "weat",
         "convention": "default",
         "query": "mine",
@@ -112,25 +83,8 @@ def test_a_row_holds_the_score_and_its_account(words: str) -> None:
         "reason": "",
         "resampled": (),
     }
-
-
-def test_the_queries_of_the_main_study() -> None:
-    names = ("weat6b", "weat7", "weat8")
-    sets = [
-        each
-        for name in names
-        for each in (
-            load_query(name)["X"],
-            load_query(name)["Y"],
-            load_query(name)["A"],
-            load_query(name)["B"],
-        )
-    ]
-    rows = Weat(queries=names).score(embed(word for each in sets for word in each.words), seed=0)
-    assert [row.query for row in rows] == list(names)
-    assert [row.n_found for row in rows] == [32, 32, 32]
-    assert {row.language for row in rows} == {"en"}
-    assert all(math.isfinite(row.value) and 0 < row.p_value <= 1 and not row.reason for row in rows)
+    assert row == expected
+    assert list(row) == list(expected)
 
 
 # One setting a convention differs in a row: (name, ddof, strict, found share needed).
@@ -210,37 +164,11 @@ def test_null_in_a_configuration_leaves_an_option_to_the_convention() -> None:
     assert found.label == "caliskan,case=lower"
 
 
-def test_where_the_file_of_words_lies_is_no_part_of_the_key(words: str) -> None:
-    assert "words" in Weat.unkeyed
-    assert Weat(words=words).files() == [Path(words)]
-
-
-def test_lower_case_finds_capitalised_words(words: str, tmp_path: Path) -> None:
-    path = tmp_path / "upper.json"
-    path.write_text(json.dumps(MINE).upper().replace("MINE", "mine"), encoding="utf-8")
-    vectors = embed("abcdefghijkl")
-    lower, exact = (score_mine(str(path), vectors, case=case) for case in ("lower", "exact"))
-    assert lower.value == score_mine(words, vectors).value
-    assert (exact.n_found, exact.n_lost, exact.lost) == (0, 12, "A,B,C,D,E,F,G,H,I,J,K,L")
-
-
 def test_too_few_words_give_no_score_but_a_reason(words: str) -> None:
     row = score_mine(words, embed("aefghijkl"))
     assert row.reason == "word set 'mine.X' has 1 of 4 words (needs at least 2): missing b, c, d"
     assert all(map(math.isnan, (row.value, row.statistic, row.p_value)))
     assert (row.n_found, row.n_lost, row.lost, row.p_method) == (9, 3, "b,c,d", "none")
-
-
-def test_no_words_at_all_name_every_set(words: str) -> None:
-    row = score_mine(words, embed("z"), min_found=0)
-    assert [f"'mine.{role}' has 0 of" in row.reason for role in "XYAB"] == [True] * 4
-
-
-def test_no_spread_gives_no_score_but_a_reason(words: str) -> None:
-    same = {word: [1, 2, 3, 4, 5, 6] for word in "abcdefg"}
-    row = score_mine(words, embed("abcdefghijkl", change=same))
-    assert math.isnan(row.value)
-    assert "0 / 0" in row.reason
 
 
 def test_targets_that_share_a_word_give_no_score_but_a_reason(tmp_path: Path) -> None:
@@ -251,13 +179,6 @@ def test_targets_that_share_a_word_give_no_score_but_a_reason(tmp_path: Path) ->
     row = score_mine(str(path), embed("abcdefghijkl"), case="lower")
     assert row.reason == "X and Y of query 'mine' share d; a word can be in one of them only"
     assert math.isnan(row.value)
-
-
-@pytest.mark.parametrize("row", [[0] * 6, [np.nan] * 6])
-def test_broken_vectors_are_named_in_the_reason(words: str, row: list[float]) -> None:
-    found = score_mine(words, embed("abcdefghijkl", change={"f": row}))
-    assert math.isnan(found.value)
-    assert "the vector of 'f' is" in found.reason
 
 
 def test_many_words_are_sampled_by_the_seed(words: str) -> None:
@@ -275,26 +196,15 @@ def test_the_file_of_words_is_an_input(words: str) -> None:
     assert Weat().files() == []
 
 
-def test_a_list_of_queries_will_do(words: str) -> None:
-    assert Weat.by(queries=["mine", "weat7"], words=words).queries == ("mine", "weat7")
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"queries": ("weat66",)}, "unknown query 'weat66'; did you mean 'weat6"),
         ({"queries": "weat6"}, "queries='weat6': give a list"),
-        ({"convention": "caliksan"}, "convention='caliksan': .*; did you mean 'caliskan'"),
-        ({"case": "upper"}, "case='upper': give one of exact, lower"),
         ({"tail": "both"}, "tail='both': give one of greater, less, two-sided"),
-        ({"ddof": 2}, "ddof=2: give one of 0, 1"),
         ({"dof": 1}, "dof=1: weat has no such option, .*; did you mean 'ddof'"),
         ({"min_found": 1.5}, "min_found=1.5: give a number from 0 to 1"),
-        ({"min_found": "all"}, "min_found='all'"),
         ({"exact_limit": 51}, "exact_limit=51: give a whole number from 0 to 50"),
-        ({"exact_limit": "all"}, "exact_limit='all'"),
-        ({"samples": -1}, "samples=-1"),
-        ({"resamples": True}, "resamples=True"),
         ({"words": "nowhere.json"}, "no such file"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from gensim.models import KeyedVectors
 
 from files import InputError
-from intrinsic.lookup import Found, find, shortage, unit_rows
+from intrinsic.lookup import Found, describe_shortage, find, unit_rows
 from intrinsic.wordsets import WordSet
 
 WORDS = ["Bill", "bill", "he", "she", "NASA", "zero", "nan", "inf"]
@@ -33,10 +33,6 @@ def account(found: Found) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return found.words, found.lost
 
 
-def test_exact_case_keeps_forms_apart(vectors: KeyedVectors) -> None:
-    assert account(find(vectors, ["He", "BILL", "Bill"])) == (("Bill",), ("He", "BILL"))
-
-
 def test_lower_case_tries_the_exact_form_first(vectors: KeyedVectors) -> None:
     found = find(vectors, ["NASA", "Bill", "HE", "Nasa"], case="lower")
     assert found.words == ("NASA", "Bill", "he")
@@ -49,22 +45,6 @@ def test_duplicates_count_once(vectors: KeyedVectors) -> None:
         ("he",),
         ("Xx",),
     )
-
-
-def test_nothing_found(vectors: KeyedVectors) -> None:
-    found = find(vectors, ["nobody"])
-    assert found.words == ()
-    assert found.matrix.shape == (0, 2)
-
-
-@pytest.mark.parametrize(
-    ("word", "what"), [("zero", "zero"), ("nan", "not finite"), ("inf", "not finite")]
-)
-def test_a_vector_without_direction_is_refused_by_name(
-    vectors: KeyedVectors, word: str, what: str
-) -> None:
-    with pytest.raises(InputError, match=f"the vector of '{word}' is {what}"):
-        _ = find(vectors, ["he", word]).matrix
 
 
 def test_an_unknown_case_is_refused(vectors: KeyedVectors) -> None:
@@ -100,13 +80,13 @@ def found(n: int, of: int) -> Found:
     ],
 )
 def test_enough_words(n: int, share: float, enough: bool) -> None:
-    assert (shortage(EIGHT, found(n, 8), share) == "") is enough
+    assert (describe_shortage(EIGHT, found(n, 8), share) == "") is enough
 
 
 def test_a_shortage_is_explained() -> None:
     expected = "word set 'female' has 2 of 8 words (needs at least 4): missing c, d, e, f, g, ..."
-    assert shortage(EIGHT, found(2, 8), 0.5) == expected
-    assert shortage(EIGHT, found(1, 3), 0.5).endswith(
+    assert describe_shortage(EIGHT, found(2, 8), 0.5) == expected
+    assert describe_shortage(EIGHT, found(1, 3), 0.5).endswith(
         "has 1 of 3 words (needs at least 2): missing b, c"
     )
 
@@ -115,7 +95,7 @@ def test_a_share_that_rounds_up_is_not_taken_literally() -> None:
     # In floating point 0.55 * 100 is a little over 55; 55 of 100 words are enough all the same.
     words = tuple(str(i) for i in range(100))
     assert (
-        shortage(
+        describe_shortage(
             EIGHT, Found([(word,) for word in words[:55]], words[55:], np.zeros((55, 2))), 0.55
         )
         == ""
