@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.atlas.__main__ import main
-from analysis.atlas.page import answer, page, table
-from analysis.atlas.point_set import PointSet, read_point_set
-from analysis.atlas.protocol import Reading, read_atlas, read_one
 from analysis.columns import numbers, texts
 from analysis.verdict import VERDICTS
 from files import InputError
 from files.tables import read_table
+from studies.atlas.__main__ import main
+from studies.atlas.page import answer, page, table
+from studies.atlas.point_set import PointSet, read_point_set
+from studies.atlas.protocol import Reading, read_atlas, read_one
 
 ATLAS = Path(__file__).resolve().parents[2] / "docs" / "atlas"
 SET = """\

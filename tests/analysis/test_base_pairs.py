@@ -21,8 +21,8 @@ from statsmodels.stats.inter_rater import fleiss_kappa as peer_fleiss
 
 from analysis.agreement import fleiss_kappa
 from analysis.results import Tables
-from analysis.studies.base_pairs import BasePairs
-from analysis.studies.base_pairs_estimate import jackknife
+from studies.base_pairs.estimate import jackknife
+from studies.base_pairs.study import BasePairs
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats

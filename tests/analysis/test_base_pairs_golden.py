@@ -11,12 +11,12 @@ import pytest
 from gensim.models import KeyedVectors
 
 from analysis.results import Tables
-from analysis.studies.base_pairs import PUBLISHED, beside_published
-from analysis.studies.base_pairs_estimate import Bootstrap
-from analysis.studies.base_pairs_readings import read_probes
-from analysis.studies.base_pairs_table import estimate_all
 from intrinsic import METRICS
-from intrinsic.studies.base_pairs import BasePairs
+from studies.base_pairs.estimate import Bootstrap
+from studies.base_pairs.probe import BasePairs
+from studies.base_pairs.readings import read_probes
+from studies.base_pairs.study import PUBLISHED, beside_published
+from studies.base_pairs.table import estimate_all
 
 pytestmark = pytest.mark.realdata
 

@@ -13,8 +13,7 @@ import scipy
 from rich.console import Console
 
 from analysis.results import Tables
-from analysis.studies.calibration import Calibration
-from analysis.studies.calibration_measures import (
+from studies.calibration.measures import (
     calibrate,
     detectable,
     false_null,
@@ -22,8 +21,9 @@ from analysis.studies.calibration_measures import (
     steps,
     wilson,
 )
-from analysis.studies.calibration_readings import Readings, read_instruments
-from analysis.studies.calibration_table import curves, dependence, ranking
+from studies.calibration.readings import Readings, read_instruments
+from studies.calibration.study import Calibration
+from studies.calibration.table import curves, dependence, ranking
 
 LEVELS = (0.0, 0.1, 0.2, 0.4, 0.8)
 

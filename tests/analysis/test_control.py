@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from analysis.results import Tables
-from analysis.studies.control import Control
-from analysis.studies.control_studies import PLANTED, designs, smaller_studies, whole_study
+from studies.calibration.control import Control
+from studies.calibration.control_studies import PLANTED, designs, smaller_studies, whole_study
 
 SEEDS = 8
 LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8)

@@ -14,8 +14,8 @@ import pytest
 from rich.console import Console
 
 from analysis.results import Tables
-from analysis.studies.score_properties import ScoreProperties
-from analysis.studies.score_properties_table import (
+from studies.score_properties.study import ScoreProperties
+from studies.score_properties.table import (
     difference_table,
     embedding_names,
     score_table,

@@ -13,11 +13,11 @@ from rich.console import Console
 
 from analysis.columns import numbers
 from analysis.results import Tables
-from analysis.studies.silhouettes import SilhouetteAnalysis
-from analysis.studies.silhouettes_readings import read_pairs
-from analysis.studies.silhouettes_scores import Scale, accuracy, robustness
-from analysis.studies.silhouettes_table import fewer_runs, scores
 from files import InputError
+from studies.silhouettes.pairs import read_pairs
+from studies.silhouettes.scores import Scale, accuracy, robustness
+from studies.silhouettes.study import SilhouetteAnalysis
+from studies.silhouettes.table import fewer_runs, scores
 
 # Worked by hand: three runs of a model, and another model's means
 SIZES = np.array([2.0, 4.0, 6.0])

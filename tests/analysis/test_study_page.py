@@ -14,14 +14,14 @@ from rich.console import Console
 
 from analysis.figures import STAMP
 from analysis.report.study_page import MOST_ROWS, write_study_page
-from analysis.studies.calibration import Calibration
-from analysis.studies.control import Control
+from studies.calibration.control import Control
+from studies.calibration.study import Calibration
 from tests.analysis.test_calibration import make_tables as calibrated
 from tests.analysis.test_control import make_tables as controlled
 
 if TYPE_CHECKING:
     from analysis.results import Tables
-    from analysis.studies.study import Study
+    from analysis.study import Study
 
 POINTS = pd.DataFrame({"point": ["a", "b"], "status": ["done", "failed"], "generated": True})
 

@@ -13,9 +13,9 @@ from gensim.models import KeyedVectors
 from rich.console import Console
 
 from analysis.results import Tables
-from analysis.studies.survey import Survey, survey_scores, survey_table
 from files.vectors import save_vectors
 from intrinsic.wordsets import load_query
+from studies.survey import Survey, survey_scores, survey_table
 from train.front import main
 
 

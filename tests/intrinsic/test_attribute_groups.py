@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from files import InputError
 from files.vectors import keyed
 from intrinsic.metrics.weat import Weat
-from intrinsic.studies.attribute_groups import AttributeGroups
 from intrinsic.wordsets import load_query
+from studies.score_properties.attribute_groups import AttributeGroups
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

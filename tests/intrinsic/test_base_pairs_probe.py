@@ -17,7 +17,7 @@ from files import InputError
 from intrinsic import METRICS, find
 from intrinsic.metrics.weat import associations
 from intrinsic.pair_scores import PairScores
-from intrinsic.studies.base_pairs import BasePairs
+from studies.base_pairs.probe import BasePairs
 from tests.intrinsic.metric_world import VOCABULARY
 
 if TYPE_CHECKING:

@@ -13,15 +13,21 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from analysis.studies.score_properties_table import score_table
 from files import InputError, choice
 from files.vectors import keyed
 from intrinsic.metric import About, Metric
 from intrinsic.metrics import METRICS
 from intrinsic.score import Measured
-from intrinsic.studies.made_up_words import MadeUp, Roles, attribute_sets, target_starts, unit
-from intrinsic.studies.score_properties import COLUMNS, ScoreProperties
-from intrinsic.studies.search import lowest
+from studies.score_properties.made_up_words import (
+    MadeUp,
+    Roles,
+    attribute_sets,
+    target_starts,
+    unit,
+)
+from studies.score_properties.probe import COLUMNS, ScoreProperties
+from studies.score_properties.search import lowest
+from studies.score_properties.table import score_table
 
 if TYPE_CHECKING:
     from intrinsic.found_query import FoundQuery

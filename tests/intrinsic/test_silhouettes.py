@@ -17,9 +17,9 @@ from files import InputError
 from intrinsic import METRICS, effect_size, negative_sentiment
 from intrinsic.found_query import FoundQuery, find_query
 from intrinsic.metrics.sentiment import divergence_from_uniform
-from intrinsic.studies.along import along, on_every_subset
-from intrinsic.studies.silhouettes import Silhouettes, kinds_of_list
-from intrinsic.studies.subsets import Subsets, nested_subsets
+from studies.silhouettes.along import along, on_every_subset
+from studies.silhouettes.probe import Silhouettes, kinds_of_list
+from studies.silhouettes.subsets import Subsets, nested_subsets
 from tests.intrinsic.metric_world import ROLES, SMALL, make_vectors
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def test_a_step_has_at_least_one_word_and_a_base_pair_is_two(words: Path) -> Non
 
 def test_warm_classifiers_are_converged_ones_in_many_dimensions() -> None:
     """More words than dimensions, and fewer: each classifier is the one trained from nothing."""
-    from intrinsic.studies.running_sentiment import classify_along
+    from studies.silhouettes.running_sentiment import classify_along
 
     rng = np.random.default_rng(0)
     a, b = rng.normal(0.4, 1, (90, 40)), rng.normal(-0.2, 1, (150, 40))

@@ -12,9 +12,9 @@ import pytest
 from files.vectors import read_vectors
 from intrinsic import METRICS
 from intrinsic.found_query import find_query
-from intrinsic.studies.along import along, on_every_subset
-from intrinsic.studies.silhouettes import kinds_of_list
-from intrinsic.studies.subsets import Subsets, nested_subsets
+from studies.silhouettes.along import along, on_every_subset
+from studies.silhouettes.probe import kinds_of_list
+from studies.silhouettes.subsets import Subsets, nested_subsets
 
 pytestmark = pytest.mark.realdata
 
