@@ -7,8 +7,8 @@ Direct Bias; for ECT ranks are counted on, and for RNSB the classifiers start at
 
 from __future__ import annotations
 
-from functools import singledispatch
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,7 +48,7 @@ def along(metric: Metric, words: FoundQuery, subsets: Subsets, *, seed: int) -> 
     Raises ``InputError`` where a vector or base pair has no direction.
     """
     words.require_directions()
-    found = values_along(metric, words, subsets, seed)
+    found = SCORERS.get(type(metric), on_every_subset)(metric, words, subsets, seed)
     for role, fewest in metric.about.fewest.items():
         if role in subsets.counts:
             for values in found.values():
@@ -62,28 +62,19 @@ def on_every_subset(metric: Metric, words: FoundQuery, subsets: Subsets, seed: i
     return {part: np.array(values).reshape(subsets.shape) for part, values in found.items()}
 
 
-@singledispatch
-def values_along(metric: Metric, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
-    """As ``along``; a metric whose subsets share work registers a function of its own."""
-    return on_every_subset(metric, words, subsets, seed)
-
-
-@values_along.register
-def _(metric: Weat, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
+def _weat(metric: Weat, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
     evaluate = weat_of_targets if "X" in subsets.orders else weat_of_attributes
     x, y, a, b = (words[role].matrix for role in "XYAB")
     return {"": evaluate(x, y, a, b, subsets, ddof=metric.ddof)}
 
 
-@values_along.register
-def _(metric: RelativeNormDistance, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
+def _rnd(metric: RelativeNormDistance, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
     evaluate = rnd_of_targets if "X" in subsets.orders else rnd_of_attributes
     x, y, a = (words[role].rows(metric.normalize) for role in "XYA")
     return {"": evaluate(x, y, a, subsets, distance=metric.distance, total=metric.total)}
 
 
-@values_along.register
-def _(metric: MeanAverageCosine, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
+def _mac(metric: MeanAverageCosine, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
     evaluate = mac_of_targets if "X" in subsets.orders else mac_of_attributes
     targets, attributes = (
         {role: each.matrix for role, each in sets.items()}
@@ -93,31 +84,27 @@ def _(metric: MeanAverageCosine, words: FoundQuery, subsets: Subsets, seed: int)
     return {"": 1 - cosines if metric.form == "distance" else cosines}
 
 
-@values_along.register
-def _(metric: EmbeddingCoherence, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
+def _ect(metric: EmbeddingCoherence, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
     evaluate = ect_of_targets if "X" in subsets.orders else ect_of_attributes
     x, y = (words[role].rows(metric.normalize) for role in "XY")
     return {"": evaluate(x, y, words["A"].matrix, subsets)}
 
 
-@values_along.register
-def _(metric: NegativeSentiment, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
+def _rnsb(metric: NegativeSentiment, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
     if metric.held_out:
         return on_every_subset(metric, words, subsets, seed)
     evaluate = rnsb_of_targets if "X" in subsets.orders else rnsb_of_attributes
     return {"": evaluate(metric, words, subsets)}
 
 
-@values_along.register
-def _(metric: DirectBias, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
+def _direct_bias(metric: DirectBias, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
     if "pairs" in subsets.orders:
         return on_every_subset(metric, words, subsets, seed)
     cosines: Floats = words["words"].matrix @ direction(words["pairs"].matrix, metric.along)
     return {"": mean_of_single(np.abs(cosines) ** metric.c, subsets, "words")}
 
 
-@values_along.register
-def _(metric: Ripa, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
+def _ripa(metric: Ripa, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
     of_words, pairs = words["words"].raw, words["pairs"].raw
     if metric.along == "pairs":
         differences, lengths = pair_differences(pairs)
@@ -127,8 +114,7 @@ def _(metric: Ripa, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
     return {"": mean_of_single(of_words @ direction(pairs, unit=False), subsets, "words")}
 
 
-@values_along.register
-def _(metric: PairBias, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
+def _pair_bias(metric: PairBias, words: FoundQuery, subsets: Subsets, seed: int) -> Along:
     pairs = words["pairs"].matrix
     return _mean_of_products(words["words"].matrix @ (pairs[:, 0] - pairs[:, 1]).T, subsets)
 
@@ -138,3 +124,17 @@ def _mean_of_products(scores: Floats, subsets: Subsets) -> Along:
     role = "pairs" if "pairs" in subsets.orders else "words"
     single: Floats = scores.mean(axis=0 if role == "pairs" else 1)
     return {"": mean_of_single(single, subsets, role)}
+
+
+Scorer = Callable[[Any, FoundQuery, Subsets, int], Along]
+# By class and not by its base: a subclass may measure something else
+SCORERS: dict[type, Scorer] = {
+    Weat: _weat,
+    RelativeNormDistance: _rnd,
+    MeanAverageCosine: _mac,
+    EmbeddingCoherence: _ect,
+    NegativeSentiment: _rnsb,
+    DirectBias: _direct_bias,
+    Ripa: _ripa,
+    PairBias: _pair_bias,
+}

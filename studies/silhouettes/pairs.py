@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MODELS = ("biased", "unbiased")
 PAIR = ("biased_key", "unbiased_key", "seed")
 KEYS = ("metric", "convention", "query", "part", "varied")
-TOLD = ("embedding", "corpus", "sentences", "dim", "stereotype", "method", "direction", "dose")
+DIFFERING = ("embedding", "corpus", "sentences", "dim", "stereotype", "method", "direction", "dose")
 NOTHING = ("", "none", "0")  # modified by nothing
 Limits = Mapping[str, Sequence[float]]
 
@@ -31,15 +31,15 @@ Limits = Mapping[str, Sequence[float]]
 class Pair:
     """What one metric with one query reads on two reference models while lists of one kind grow.
 
-    ``models``: which two, in words; ``told``: the metric, convention, query, part and kind of list
-    (``varied``). ``sizes``: words in the lists, (sizes,); ``biased``, ``unbiased``: the values,
-    (runs, sizes), all finite; ``left_out``: sizes at which some subset had none. ``reason``: why
-    there are no values, else empty.
+    ``models``: which two, in words; ``about``: the metric, convention, query, part and kind of
+    list (``varied``). ``sizes``: words in the lists, (sizes,); ``biased``, ``unbiased``: the
+    values, (runs, sizes), all finite; ``left_out``: sizes at which some subset had none.
+    ``reason``: why there are no values, else empty.
     """
 
     models: str
     seed: str
-    told: dict[str, str]
+    about: dict[str, str]
     sizes: Floats
     biased: Floats
     unbiased: Floats
@@ -50,8 +50,17 @@ class Pair:
     @property
     def instrument(self) -> str:
         """The metric and its query."""
-        name = f"{self.told['metric']} {self.told['query']}"
-        return f"{name} {self.told['part']}".strip()
+        return " ".join(filter(None, (self.about[name] for name in ("metric", "query", "part"))))
+
+    def of(self, model: str) -> Floats:
+        """The values on one of ``MODELS``, (runs, sizes)."""
+        return self.biased if model == MODELS[0] else self.unbiased
+
+    def thinned(self, most: int) -> Pair:
+        """The same at so many sizes at most, the first and the last among them."""
+        places = np.linspace(0, len(self.sizes) - 1, min(len(self.sizes), most)).round().astype(int)
+        biased, unbiased = self.biased[:, places], self.unbiased[:, places]
+        return replace(self, sizes=self.sizes[places], biased=biased, unbiased=unbiased)
 
 
 def read_pairs(tables: Tables, limits: Limits) -> list[Pair]:
@@ -96,7 +105,8 @@ def _by_key(rows: pd.DataFrame) -> dict[tuple[str, ...], pd.DataFrame]:
 def _named(biased: pd.DataFrame, unbiased: pd.DataFrame) -> str:
     """What both models are, and in what they differ: ``word2vec, stereotype 0.8 against 0``."""
     one, other = (
-        {name: texts(each, name)[0] for name in TOLD if name in each} for each in (biased, unbiased)
+        {name: texts(each, name)[0] for name in DIFFERING if name in each}
+        for each in (biased, unbiased)
     )
     shared = [
         _fact(name, value)
@@ -123,7 +133,7 @@ def _pair(
     unbiased: pd.DataFrame,
     limits: Limits,
 ) -> Pair:
-    told = dict(zip(KEYS, key, strict=True))
+    about = dict(zip(KEYS, key, strict=True))
     reason = next(filter(None, texts(biased, "reason") + texts(unbiased, "reason")), "")
     sizes = numbers(biased, "size")
     values = [lists(each, "values").T for each in (biased, unbiased)]
@@ -134,9 +144,9 @@ def _pair(
     if not reason and complete.sum() < 2:
         reason = "fewer than two sizes at which every subset has a score"
     least, most = (numbers(biased, name)[0].item() for name in ("least", "most"))
-    if told["metric"] in limits and not isfinite(most - least):
-        least, most = limits[told["metric"]]
+    if about["metric"] in limits and not isfinite(most - least):
+        least, most = limits[about["metric"]]
     scale = Scale(least, most, numbers(biased, "unbiased")[0].item())
     kept = [each[:, complete] for each in values]
     left_out = int((~complete).sum())
-    return Pair(models, seed, told, sizes[complete], kept[0], kept[1], scale, left_out, reason)
+    return Pair(models, seed, about, sizes[complete], kept[0], kept[1], scale, left_out, reason)

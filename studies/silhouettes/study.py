@@ -34,7 +34,7 @@ class SilhouetteAnalysis(Fileless):
 
     Prints table 1 (robustness) and 2 (accuracy) and the pilot study over the number of runs; writes
     ``silhouettes.csv``, ``silhouettes_curves.csv``, ``silhouettes_runs.csv``, figures and
-    ``report.html``. ``definition``: see ``silhouettes_scores.accuracy``; ``limits``: metrics
+    ``report.html``. ``definition``: see ``scores.accuracy``; ``limits``: metrics
     whose scale has no ends of its own, each with the lowest and the highest value.
     """
 

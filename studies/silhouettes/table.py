@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, nan
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from analysis.columns import numbers
 from studies.calibration.measures import mean_interval
+from studies.silhouettes.pairs import MODELS, Pair
 from studies.silhouettes.scores import Definition, accuracy, robustness
-
-if TYPE_CHECKING:
-    from studies.silhouettes.pairs import Pair
 
 SCORES = ("robustness_biased", "robustness_unbiased", "accuracy")
 ABOUT = ("models", "metric", "convention", "query", "part", "varied")
@@ -33,7 +30,7 @@ def scores(pairs: Sequence[Pair], definition: Definition) -> pd.DataFrame:
 
 
 def _row(pair: Pair, definition: Definition) -> dict[str, object]:
-    told: dict[str, object] = {"models": pair.models, "seed": pair.seed, **pair.told}
+    row: dict[str, object] = {"models": pair.models, "seed": pair.seed, **pair.about}
     runs = len(pair.biased)
     found = _scored(pair, runs, definition) if not pair.reason else (nan, nan, nan)
     reason = pair.reason
@@ -42,11 +39,11 @@ def _row(pair: Pair, definition: Definition) -> dict[str, object]:
     elif not reason and not isfinite(found[2]):
         reason = NO_ZERO
     whole = [float(each[:, -1].mean()) if runs else nan for each in (pair.biased, pair.unbiased)]
-    told |= {"runs": runs, "words": pair.sizes[-1].item() if runs else nan}
-    told |= {"steps": len(pair.sizes) if runs else 0, "left_out": pair.left_out}
-    told |= {"score_biased": whole[0], "score_unbiased": whole[1]}
-    told |= dict(zip(SCORES, found, strict=True)) | {"definition": definition, "reason": reason}
-    return told
+    row |= {"runs": runs, "words": pair.sizes[-1].item() if runs else nan}
+    row |= {"steps": len(pair.sizes) if runs else 0, "left_out": pair.left_out}
+    row |= {"score_biased": whole[0], "score_unbiased": whole[1]}
+    row |= dict(zip(SCORES, found, strict=True)) | {"definition": definition, "reason": reason}
+    return row
 
 
 def _scored(pair: Pair, runs: int, definition: Definition) -> tuple[float, float, float]:
@@ -79,10 +76,11 @@ def means(table: pd.DataFrame) -> pd.DataFrame:
 def curves(pairs: Sequence[Pair]) -> pd.DataFrame:
     """One row a pair, model and size: the lowest, mean and highest value of all runs."""
     rows = [
-        {"models": pair.models, "seed": pair.seed, **pair.told, "model": model, "size": size}
+        {"models": pair.models, "seed": pair.seed, **pair.about, "model": model, "size": size}
         | {"low": low, "mean": mean, "high": high}
         for pair in pairs
-        for model, values in (("biased", pair.biased), ("unbiased", pair.unbiased))
+        for model in MODELS
+        for values in [pair.of(model)]
         if len(values)
         for size, low, mean, high in zip(
             pair.sizes.tolist(),
@@ -109,9 +107,7 @@ def fewer_runs(pairs: Sequence[Pair], definition: Definition) -> pd.DataFrame:
         apart = np.abs(np.array([_scored(pair, n, definition) for pair in known]) - whole)
         for name, column in zip(SCORES, apart.T, strict=True):
             finite = column[np.isfinite(column)]
-            told = {"score": name, "runs": n, "silhouettes": len(finite)}
-            mean, largest = (
-                (finite.mean().item(), finite.max().item()) if len(finite) else (nan, nan)
-            )
-            rows.append(told | {"mean": mean, "largest": largest})
+            found = (finite.mean().item(), finite.max().item()) if len(finite) else (nan, nan)
+            row = {"score": name, "runs": n, "silhouettes": len(finite)}
+            rows.append(row | {"mean": found[0], "largest": found[1]})
     return pd.DataFrame(rows, columns=["score", "runs", "silhouettes", "mean", "largest"])
