@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
-from pathlib import Path
-from statistics import fmean
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from rich import box
-from rich.table import Table
+import pandas as pd
 
-from analysis.look import PALETTE, chart
-from analysis.show import short
-from files.charts import Spec, save_charts
+from analysis.look import chart
+from analysis.show import estimate, print_table, short
+from studies.charts import colour, draw, intervals, nominal, records, rows_of, rule_at
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
-FORMATS = (".svg", ".png", ".pdf")
+    from files.charts import Spec
+
 Row = Mapping[str, object]
-SHARED = ("varied", "transmission", "posts", "measure", "queries", "seeds", "embeddings")
+DESIGN = ["varied", "transmission", "posts", "measure"]
 LINKED, UNRELATED = "words of the link", "unrelated words"
-VARIED = {"field": "varied", "type": "nominal", "title": None, "sort": None}
 SHARES = ("positive", "negative", "negligible", "wrong")
 
 
@@ -31,91 +29,53 @@ def print_controls(whole: Sequence[Row], drawn: Sequence[Row], console: Console)
     average over the queries of the link and over the controls; a block for each design.
     """
     console.print("Whole study: r_rm [95%], synthetic data", style="bold")
-    _print(("query", "embeddings", "r_rm", "verdict"), whole, console)
+    table = pd.DataFrame(whole)
+    r = [estimate(*row) for row in table[["r_rm", "low", "high"]].itertuples(index=False)]
+    _print(table.assign(r_rm=r), ("query", "embeddings", "r_rm", "verdict"), console)
     if drawn:
         title = "Smaller studies drawn from it: share with each verdict, mean over queries"
         console.print(title, style="bold", soft_wrap=True)
-        _print(("queries", "seeds", "embeddings", *SHARES), _pooled(drawn), console)
+        table = pd.DataFrame(drawn)
+        table["queries"] = ["controls" if each else "of the link" for each in table["control"]]
+        keys = [*DESIGN, "queries", "seeds", "embeddings"]
+        mean = table.groupby(keys, sort=False)[list(SHARES)].mean().map(short).reset_index()
+        _print(mean, ("queries", "seeds", "embeddings", *SHARES), console)
 
 
-def _pooled(drawn: Sequence[Row]) -> list[Row]:
-    """One row a design, size and kind of query, with the mean shares over its queries."""
-    groups: dict[tuple[object, ...], list[Row]] = {}
-    for row in drawn:
-        groups.setdefault(tuple(_told(row)[name] for name in SHARED), []).append(row)
-    return [
-        dict(zip(SHARED, key, strict=True))
-        | {name: fmean(cast("float", row[name]) for row in rows) for name in SHARES}
-        for key, rows in groups.items()
-    ]
-
-
-def _told(row: Row) -> Row:
-    return {**row, "queries": "controls" if row["control"] else "of the link"}
-
-
-def _print(names: Sequence[str], rows: Sequence[Row], console: Console) -> None:
-    designs: dict[str, list[Row]] = {}
-    for row in rows:
-        told = f"{row['varied']}, transmission {row['transmission']}, {row['posts']} posts"
-        designs.setdefault(f"{told}, {row['measure']} gap", []).append(row)
-    for design, part in designs.items():
-        console.print(design, soft_wrap=True, highlight=False)
-        table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False)
-        for name in names:
-            is_text = name in ("query", "queries", "verdict")
-            table.add_column(name, justify="left" if is_text else "right", no_wrap=True)
-        for row in part:
-            table.add_row(*(_cell(row, name) for name in names))
-        console.print(table)
-
-
-def _cell(row: Row, name: str) -> str:
-    value = row[name]
-    low, high = (row.get(f"{name}_{end}" if name != "r_rm" else end) for end in ("low", "high"))
-    if not isinstance(value, float):
-        return str(value)
-    if not isfinite(value):
-        return "-"
-    bounds = [each for each in (low, high) if isinstance(each, float) and isfinite(each)]
-    return short(value) + (f" [{', '.join(map(short, bounds))}]" if len(bounds) == 2 else "")
+def _print(table: pd.DataFrame, names: Sequence[str], console: Console) -> None:
+    for (varied, transmission, posts, measure), part in table.groupby(DESIGN, sort=False):
+        rows = [{name: str(row[name]) for name in names} for row in rows_of(part)]
+        title = f"{varied}, transmission {transmission}, {posts} posts, {measure} gap"
+        print_table(title, rows, console, left=("query", "queries", "verdict"))
 
 
 def draw_controls(whole: Sequence[Row], drawn: Sequence[Row], folder: Path) -> list[Path]:
     """``control_r`` and, of smaller studies, ``control_power`` in every format; the paths."""
-    charts = {"control_r": r_chart(whole)}
+    charts = {"control_r": r_chart(pd.DataFrame(whole))}
     if drawn:
-        charts["control_power"] = power_chart(drawn)
-    return [
-        path
-        for name, chart in charts.items()
-        for path in save_charts(chart, folder / name, FORMATS)
-    ]
+        charts["control_power"] = power_chart(pd.DataFrame(drawn))
+    return draw(charts, folder)
 
 
-def r_chart(whole: Sequence[Row]) -> Spec:
+def r_chart(whole: pd.DataFrame) -> Spec:
     """r and its interval by query, a panel for each way in which embeddings differ."""
     x: Spec = {"type": "quantitative", "title": "r_rm", "scale": {"domain": [-1, 1]}}
-    query = {"field": "query", "type": "nominal", "title": None, "sort": None}
-    shared = {"y": query, "yOffset": _beside(whole), "color": _colour(whole)}
-    across = shared | {"x": x | {"field": "low"}, "x2": {"field": "high"}}
+    links = _links(whole)
     layer = [
-        {"mark": {"type": "rule", "color": "#888888"}, "encoding": {"x": {"datum": 0}}},
-        {"mark": {"type": "rule", "opacity": 0.6}, "encoding": across},
-        {
-            "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
-            "encoding": shared | {"x": x | {"field": "r_rm"}},
-        },
+        rule_at(0),
+        *intervals(x, {"y": nominal("query"), **_by_link(links, "yOffset")}, "r_rm", size=40),
     ]
-    return _chart(
+    return chart(
         "Score and gap where a link is planted, and where none is (synthetic data)",
-        whole,
-        {"width": 240, "height": {"step": 9}, "layer": layer},
-        {"column": VARIED},
+        {
+            "facet": {"column": nominal("varied")},
+            "spec": {"width": 240, "height": {"step": 9}, "layer": layer},
+        },
+        records(whole.assign(link=links)),
     )
 
 
-def power_chart(drawn: Sequence[Row]) -> Spec:
+def power_chart(drawn: pd.DataFrame) -> Spec:
     """How often studies find a link, by number of embeddings: words of the link above, unrelated
     ones below; a column for each way in which embeddings differ, a line for each query.
     """
@@ -123,47 +83,30 @@ def power_chart(drawn: Sequence[Row]) -> Spec:
     x |= {"axis": {"labelAngle": 0, "grid": False}}
     y: Spec = {"type": "quantitative", "title": "positive"}
     y |= {"axis": {"format": "%", "tickCount": 3}, "scale": {"domain": [0, 1]}}
-    shared = {"x": x, "xOffset": _beside(drawn), "color": _colour(drawn)}
+    links = _links(drawn)
+    shared = {"x": x, **_by_link(links, "xOffset")}
     across = shared | {"y": y | {"field": "positive_low"}, "y2": {"field": "positive_high"}}
     line = shared | {"y": y | {"field": "positive"}, "detail": {"field": "query"}}
     layer = [
         {"mark": {"type": "rule", "opacity": 0.25}, "encoding": across},
         {"mark": {"type": "line", "point": {"size": 25}, "strokeWidth": 1}, "encoding": line},
     ]
-    words = {"field": "words", "type": "nominal", "title": None, "sort": [LINKED, UNRELATED]}
-    return _chart(
+    words = [UNRELATED if each else LINKED for each in drawn["control"]]
+    return chart(
         "How often a study says that the gap follows the score (synthetic data)",
-        drawn,
-        {"width": {"step": 34, "for": "position"}, "height": 120, "layer": layer},
-        {"row": words, "column": VARIED},
+        {
+            "facet": {"row": nominal("words", [LINKED, UNRELATED]), "column": nominal("varied")},
+            "spec": {"width": {"step": 34, "for": "position"}, "height": 120, "layer": layer},
+        },
+        records(drawn.assign(link=links, words=words)),
     )
 
 
-def _chart(title: str, rows: Sequence[Row], spec: Spec, facet: Spec) -> Spec:
-    values = [
-        {
-            **{name: _json(value) for name, value in row.items()},
-            "link": _link(row),
-            "words": UNRELATED if row["control"] else LINKED,
-        }
-        for row in rows
-    ]
-    return chart(title, {"facet": facet, "spec": spec}, values)
+def _links(table: pd.DataFrame) -> list[str]:
+    return [f"{row['transmission']:g}, {row['posts']}" for row in rows_of(table)]
 
 
-def _beside(rows: Sequence[Row]) -> Spec:
-    return {"field": "link", "sort": list(dict.fromkeys(map(_link, rows)))}
-
-
-def _colour(rows: Sequence[Row]) -> Spec:
-    links = list(dict.fromkeys(map(_link, rows)))
-    scale = {"domain": links, "range": list(PALETTE)}
-    return {"field": "link", "type": "nominal", "title": "transmission, posts", "scale": scale}
-
-
-def _link(row: Row) -> str:
-    return f"{row['transmission']:g}, {row['posts']}"
-
-
-def _json(value: object) -> object:
-    return None if isinstance(value, float) and not isfinite(value) else value
+def _by_link(links: Sequence[str], offset: str) -> Spec:
+    names = list(dict.fromkeys(links))
+    colours = colour("link", names, title="transmission, posts")
+    return {offset: {"field": "link", "sort": names}, "color": colours}
