@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich import box
-from rich.table import Table
-
-from analysis.columns import labels, numbers, text_rows, texts
-from analysis.show import estimate, short
+from analysis.columns import labels, texts
+from analysis.show import estimate, print_table, short
 from studies.base_pairs.analogies import UNAIDED
+from studies.charts import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,16 +28,25 @@ TITLES = {
     "truth": "known: {}",
     "measures": "with {}",
 }
-PAGES = {
-    "pair_form": "Pairs against their other forms, Cohen's kappa (table 3)",
-    "word_form": "Words against their other forms, Cohen's kappa (table 4)",
-    "truth": "Directions against those known, Cohen's kappa (table 5)",
-    "measures": "Measures against each other, Cohen's kappa (table 6)",
-    "cosine_r": "r of the cosine of two pairs' differences and their kappa (figure 2)",
-    "solved": "Unrelated analogies that each pair solves",
+# Of the page: a row an estimate over all pairs, and then a column a base pair
+OVERALL = {
+    "Scores over the vocabulary (table 1)": ("mean", "sd"),
+    "Agreement of the pairs (table 2)": ("fleiss", "unanimous", "magnitude"),
+}
+BY_PAIR = {
+    "Pairs against their other forms, Cohen's kappa (table 3)": "pair_form",
+    "Words against their other forms, Cohen's kappa (table 4)": "word_form",
+    "Directions against those known, Cohen's kappa (table 5)": "truth",
+    "Measures against each other, Cohen's kappa (table 6)": "measures",
+    "r of the cosine of two pairs' differences and their kappa (figure 2)": "cosine_r",
+    "Unrelated analogies that each pair solves": "solved",
 }
 INTERVALS = ("value", "low", "high", "pairs_low", "pairs_high")
 NAMED_LOST = 8
+LEGEND = (
+    "value [95% over words] (95% over base pairs); - : too few words, or all in one direction;"
+    " Cohen's kappas are means over the pairs"
+)
 
 
 def point_names(points: pd.DataFrame) -> dict[str, str]:
@@ -47,10 +54,11 @@ def point_names(points: pd.DataFrame) -> dict[str, str]:
     data are generated.
     """
     columns = {name: labels(points, name) for name in NAMING if name in points}
-    varied = {name: each for name, each in columns.items() if len(set(each)) > 1}
-    told = [[f"{name} {value}" for value in each] for name, each in varied.items()]
+    varied = [
+        [f"{name} {value}" for value in each] for name, each in columns.items() if len({*each}) > 1
+    ]
     stamps = ["generated data" * (each == "True") for each in texts(points, "generated")]
-    rows = zip(texts(points, "point"), texts(points, "embedding"), *told, stamps, strict=True)
+    rows = zip(texts(points, "point"), texts(points, "embedding"), *varied, stamps, strict=True)
     return {point: ", ".join(filter(None, rest)) for point, *rest in rows}
 
 
@@ -65,116 +73,96 @@ def print_base_pairs(
     for (vectors, point), of_point in overall.groupby(["vectors", "point"], sort=False):
         solved = of_point["statistic"].eq("solved")
         for query, part in of_point[~solved].groupby("query", sort=False):
-            metrics = list(dict.fromkeys(texts(part, "metric")))
-            drawn = _table(str(query), metrics)
-            for name, row in _lines(part).items():
-                drawn.add_row(name, *(row.get(metric, "") for metric in metrics))
-            console.print(f"{vectors}: {_sizes(part)}", style="bold", highlight=False)
-            console.print(drawn)
-            if told := lost[str(point), str(query)]:
-                console.print(told, highlight=False, markup=False)
+            size = f"{part['words'].max()} words, {part['pairs'].max()} base pairs"
+            print_table(f"{vectors}: {query}, {size}", _by_metric(part), console, left={"estimate"})
+            if line := lost[str(point), str(query)]:
+                console.print(line, highlight=False, markup=False)
         if solved.any():
-            console.print(f"{vectors}: analogies solved", style="bold", highlight=False)
-            console.print(_analogies(of_point[solved]))
-    console.print(
-        "value [95% over words] (95% over base pairs); - : too few words, or all in one direction;"
-        " Cohen's kappas are means over the pairs",
-        highlight=False,
-        markup=False,
-    )
+            title = f"{vectors}: analogies of unrelated pairs of words solved"
+            print_table(title, _analogies(of_point[solved]), console, left={"query"})
+    console.print(LEGEND, highlight=False, markup=False)
 
 
-def _table(first: str, columns: Sequence[str]) -> Table:
-    drawn = Table(box=box.SIMPLE, show_edge=False, pad_edge=False)
-    drawn.add_column(first)
-    for name in columns:
-        drawn.add_column(name, justify="right", no_wrap=True)
-    return drawn
+def estimate_title(statistic: str, other: str) -> str:
+    """What an estimate is called in tables and figures."""
+    return TITLES[statistic].format(other.replace("_", " "))
 
 
-def _analogies(solved: pd.DataFrame) -> Table:
-    """A line a query of unrelated analogies: the share solved by base pairs, and by none."""
-    drawn = _table("unrelated pairs of words", ("number", "by base pairs", "by x alone"))
-    for query, part in solved.groupby("query", sort=False):
-        rows = {
-            other: [words, _cell(*cells)]
-            for other, words, *cells in zip(
-                texts(part, "other"),
-                texts(part, "words"),
-                *(numbers(part, name).tolist() for name in INTERVALS),
-                strict=True,
-            )
-        }
-        by_pairs, alone = (rows.get(name, ["", "-"]) for name in ("partners", UNAIDED))
-        drawn.add_row(str(query).removeprefix("unrelated_"), *by_pairs, alone[1])
-    return drawn
+def _by_metric(part: pd.DataFrame) -> list[dict[str, str]]:
+    """A row for each estimate, with a cell for each metric."""
+    empty = {"words": "", **dict.fromkeys(part["metric"], "")}
+    lines: dict[tuple[str, int], dict[str, str]] = {}
+    for row in rows_of(part):
+        name = estimate_title(row["statistic"], row["other"])
+        line = lines.setdefault((name, row["words"]), {"estimate": name, **empty})
+        line |= {"words": str(row["words"]), row["metric"]: _cell(row)}
+    return list(lines.values())
 
 
-def _cell(value: float, low: float, high: float, pairs_low: float, pairs_high: float) -> str:
+def _analogies(solved: pd.DataFrame) -> list[dict[str, str]]:
+    """A row for each query of unrelated analogies: the share solved by base pairs, and by none."""
+    lines: dict[str, dict[str, str]] = {}
+    for row in rows_of(solved):
+        query = row["query"].removeprefix("unrelated_")
+        empty = {"query": query, "number": "", "by base pairs": "-", "by x alone": "-"}
+        line = lines.setdefault(query, empty)
+        if row["other"] == UNAIDED:
+            line["by x alone"] = _cell(row)
+        elif row["other"] == "partners":
+            line |= {"number": str(row["words"]), "by base pairs": _cell(row)}
+    return list(lines.values())
+
+
+def _cell(row: dict[str, float]) -> str:
+    value, low, high, pairs_low, pairs_high = (row[name] for name in INTERVALS)
     over_pairs = f"\n({short(pairs_low)},{short(pairs_high)})" if pairs_low == pairs_low else ""
     return estimate(value, low, high) + over_pairs
 
 
-def _sizes(part: pd.DataFrame) -> str:
-    words, pairs = (int(max(numbers(part, name), default=0)) for name in ("words", "pairs"))
-    return f"{words} words, {pairs} base pairs"
-
-
-def _lines(part: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """For each line of the table its cells by metric."""
-    lines: dict[str, dict[str, str]] = {}
-    columns = (numbers(part, name).tolist() for name in INTERVALS)
-    told = text_rows(part, ("statistic", "other", "metric", "words"))
-    for (statistic, other, metric, words), *cells in zip(told, *columns, strict=True):
-        name = f"{TITLES[statistic].format(other.replace('_', ' '))}\n  {words} words"
-        lines.setdefault(name, {})[metric] = _cell(*cells)
-    return lines
-
-
 def _lost(readings: dict[str, Readings]) -> str:
     """What no metric could be asked about, for it is outside the vocabulary."""
-    every: dict[str, None] = {}
-    for reading in readings.values():
-        every |= dict.fromkeys(word for words in reading.lost.values() for word in words)
-    names = ", ".join(list(every)[:NAMED_LOST]) + (", ..." if len(every) > NAMED_LOST else "")
+    every = list(
+        dict.fromkeys(
+            word for each in readings.values() for words in each.lost.values() for word in words
+        )
+    )
+    names = ", ".join(every[:NAMED_LOST]) + (", ..." if len(every) > NAMED_LOST else "")
     return f"outside the vocabulary: {len(every)} ({names})" if every else ""
 
 
-def wide_tables(found: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+def page_tables(found: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The tables of the page, each with its heading: as the study's, a column a base pair."""
-    keys = ["vectors", "query", "metric"]
-    tables = [
-        ("Scores over the vocabulary (table 1)", _long(found, ("mean", "sd"))),
-        ("Agreement of the pairs (table 2)", _long(found, ("fleiss", "unanimous", "magnitude"))),
-    ]
-    for statistic, heading in PAGES.items():
+    overall = found[found["pair"].eq("")]
+    tables = {
+        heading: _columns(overall[overall["statistic"].isin(statistics)])
+        for heading, statistics in OVERALL.items()
+    }
+    for heading, statistic in BY_PAIR.items():
         rows = found[found["statistic"].eq(statistic)]
-        if not len(rows):
-            continue
-        by_pair = rows.assign(pair=[pair or "all" for pair in texts(rows, "pair")])
+        by_pair = rows.assign(pair=rows["pair"].replace("", "all"))
         wide = by_pair.pivot_table(
-            index=[*keys, "other"], columns="pair", values="value", sort=False, dropna=False
+            index=["vectors", "query", "metric", "other"],
+            columns="pair",
+            values="value",
+            sort=False,
+            dropna=False,
         )
-        tables.append((heading, _told(wide.dropna(how="all").reset_index())))
-    tables.append(("Cosines", _long(found, ("cosine", "cosine_sd"))))
+        tables[heading] = _varying(wide.dropna(how="all").reset_index())
+    tables["Cosines"] = _columns(overall[overall["statistic"].isin(("cosine", "cosine_sd"))])
     if "published" in found:
         rows = found[found["published"].notna()]
-        tables.append(("Beside the published numbers", _columns(rows, "published")))
-    tables.append(("Every estimate over all pairs", _columns(found[found["pair"].eq("")])))
-    return [(heading, table) for heading, table in tables if len(table)]
+        tables["Beside the published numbers"] = _columns(rows, "published")
+    tables["Every estimate over all pairs"] = _columns(overall)
+    return [(heading, table) for heading, table in tables.items() if len(table)]
 
 
-def _told(table: pd.DataFrame) -> pd.DataFrame:
-    """The table without the names that tell nothing: one file of vectors, no other."""
+def _varying(table: pd.DataFrame) -> pd.DataFrame:
+    """The table without names that are the same in all rows: one file of vectors, no other."""
     names = [name for name in ("vectors", "other") if name in table]
-    return table.drop(columns=[name for name in names if len(set(texts(table, name))) == 1])
-
-
-def _long(found: pd.DataFrame, statistics: Sequence[str]) -> pd.DataFrame:
-    return _columns(found[found["statistic"].isin(statistics) & found["pair"].eq("")])
+    return table.drop(columns=[name for name in names if len(set(table[name])) == 1])
 
 
 def _columns(rows: pd.DataFrame, *more: str) -> pd.DataFrame:
-    names = ["vectors", "query", "statistic", "metric", "other", "pair"]
-    told = [*names, *INTERVALS, *more, "words", "pairs", "reason"]
-    return _told(rows[[name for name in told if name in rows and any(texts(rows, name))]])
+    names = ("vectors", "query", "statistic", "metric", "other", "pair", *INTERVALS, *more)
+    kept = [name for name in (*names, "words", "pairs", "reason") if name in rows]
+    return _varying(rows[[name for name in kept if any(texts(rows, name))]])

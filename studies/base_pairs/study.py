@@ -55,7 +55,7 @@ class BasePairs(Fileless):
         from studies.base_pairs.estimate import Bootstrap
         from studies.base_pairs.figures import draw_base_pairs
         from studies.base_pairs.readings import read_probes
-        from studies.base_pairs.show import point_names, print_base_pairs, wide_tables
+        from studies.base_pairs.show import page_tables, point_names, print_base_pairs
         from studies.base_pairs.table import estimate_all
 
         try:
@@ -72,7 +72,7 @@ class BasePairs(Fileless):
         written = write_conclusions(folder, {"base_pairs": found})
         print_base_pairs(found, every, console)
         written += draw_base_pairs(found, every, names, self.shown, folder / "figures")
-        title, shown = "Do scores along base pairs depend on the pair?", wide_tables(found)
+        title, shown = "Do scores along base pairs depend on the pair?", page_tables(found)
         page = write_study_page(folder, tables.points, title, answer(found), shown, written, NOTES)
         return [*written, page]
 
