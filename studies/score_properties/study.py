@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 NOTES = (
     "A yes says that the search found no counterexample in so many dimensions and evaluations; a no"
-    " comes with a witness (score_properties.csv). A score is fair where it is at its unbiased"
-    " value whenever no word is biased.",
+    " comes with one (score_properties.csv). A score is fair where it is at its unbiased value"
+    " whenever no word is biased.",
     "A difference of 0 would leave no word any association; that of random halves (chance) is what"
     " words of one kind have among themselves.",
 )
@@ -75,22 +75,11 @@ class ScoreProperties(Fileless):
 
 
 def _answer(scores: pd.DataFrame) -> str:
-    from analysis.columns import texts
-
     if not len(scores) or "comparable" not in scores:
         return "No score was examined; the differences of attribute groups are below."
-    counts = {
-        name: (
-            texts(scores, name).count("yes"),
-            sum(each in ("yes", "no") for each in texts(scores, name)),
-        )
-        for name in ("comparable", "trustworthy", "fair")
-    }
-    told = ", ".join(f"{yes} of {n} are {name}" for name, (yes, n) in counts.items())
-    both = sum(
-        one == other == "yes"
-        for one, other in zip(
-            texts(scores, "comparable"), texts(scores, "trustworthy"), strict=True
-        )
+    yes = scores[["comparable", "trustworthy", "fair"]] == "yes"
+    counts = ", ".join(
+        f"{yes[name].sum()} of {scores[name].isin(('yes', 'no')).sum()} are {name}" for name in yes
     )
-    return f"Of the scores examined {told}; {both} are both comparable and trustworthy."
+    both = (yes["comparable"] & yes["trustworthy"]).sum()
+    return f"Of the scores examined {counts}; {both} are both comparable and trustworthy."

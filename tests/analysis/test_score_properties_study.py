@@ -206,7 +206,7 @@ def test_it_prints_writes_and_draws_everything(tmp_path: Path) -> None:
     printed = console.file.getvalue()
     assert "Table 1: properties of scores" in printed
     assert "not in the table: sq measures something else than bias" in printed
-    assert ".90 [.85, .95]" in printed
+    assert ".90 [.85,.95]" in printed
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "0 of 1 are comparable, 1 of 1 are trustworthy, 1 of 1 are fair" in page
     figure = (tmp_path / "figures" / "figure1_q.svg").read_text(encoding="utf-8")
