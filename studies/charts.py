@@ -84,7 +84,7 @@ def intervals(
     ]
 
 
-def rule_at(value: float, **more: object) -> Spec:
+def rule_at(value: float, axis: Spec | None = None, **more: object) -> Spec:
     """A layer with a grey line at a value of x."""
     mark = {"type": "rule", "color": "#888888", **more}
-    return {"mark": mark, "encoding": {"x": {"datum": value}}}
+    return {"mark": mark, "encoding": {"x": {"datum": value, **(axis or {})}}}

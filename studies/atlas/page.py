@@ -14,9 +14,11 @@ from analysis.look import CONFIG
 from analysis.naming import SESOI
 from analysis.show import estimate, p_value, short
 from analysis.verdict import INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS
-from files.charts import SCHEMA, Spec
+from files.charts import SCHEMA
+from studies.charts import intervals, nominal, records, rule_at
 
 if TYPE_CHECKING:
+    from files.charts import Spec
     from studies.atlas.protocol import Reading, Slice
 
 HEAD = """\
@@ -45,7 +47,7 @@ FOOT = """
 
 A set is a YAML file in this folder, and its table: a CSV beside it where its figures may be carried
 over (facts typed from a published table, with its source), else a file in the folder that
-`BIASBRIDGE_DATA` names, told by its SHA-256, which is read and never copied. Its fields:
+`BIASBRIDGE_DATA` names, identified by its SHA-256, which is read and never copied. Its fields:
 
 * `title`, `source`, `licence`, `claim`, `note`: what was set against what, where it was published,
   under which licence, what the authors concluded in our words, what else is to be known;
@@ -88,9 +90,9 @@ def answer(readings: Sequence[Reading]) -> str:
     counts = Counter(one.finding.verdict for one in slices)
     wide = sum(_holds(one, -SESOI) and _holds(one, SESOI) for one in slices)
     models = [one.finding.n for one in slices]
-    told = ", ".join(f"{counts[name]} {word}" for name, word in _WORDS.items())
+    verdicts = ", ".join(f"{counts[name]} {word}" for name, word in _WORDS.items())
     return (
-        f"**Of {len(slices)} slices of {len(read)} sets {told}.** A slice has {min(models)} to"
+        f"**Of {len(slices)} slices of {len(read)} sets {verdicts}.** A slice has {min(models)} to"
         f" {max(models)} embeddings or models; in {wide} the interval of r_rm holds both"
         f" {short(-SESOI, 1)} and {short(SESOI, 1)}: such a study can say neither that"
         " there is a relation nor that there is none."
@@ -120,68 +122,42 @@ def table(readings: Iterable[Reading]) -> pd.DataFrame:
 
 
 def forest(readings: Iterable[Reading]) -> Spec:
-    """Every slice's r_rm with its interval, a panel a set, as a Vega-Lite
-    specification.
+    """Every slice's r_rm with its interval, a panel a set, as a Vega-Lite specification; lines at 0
+    and at the smallest correlation of interest.
     """
+    found = [(each, one, one.finding.within) for each in readings for one in each.slices]
     rows = [
         {
             "set": each.of.title,
             "slice": _slice_name(each, one),
-            "r": one.finding.within.r,
-            "low": _finite(one.finding.within.low),
-            "high": _finite(one.finding.within.high),
+            "r": within.r,
+            "low": within.low,
+            "high": within.high,
             "verdict": one.finding.verdict,
         }
-        for each in readings
-        for one in each.slices
-        if isfinite(one.finding.within.r)
+        for each, one, within in found
+        if isfinite(within.r)
     ]
+    x: Spec = {"type": "quantitative", "title": "r_rm, 95% interval"}
+    x |= {"scale": {"domain": [-1, 1]}}
+    colours = {"domain": list(VERDICTS), "range": ["#0072B2", "#D55E00", "#009E73", "#666666"]}
+    colour = {"field": "verdict", "type": "nominal", "scale": colours, "title": None}
+    layer = [
+        *(rule_at(at, x, strokeDash=dash) for at, dash in ((0, [1, 0]), *_OF_INTEREST)),
+        *intervals(x, {"y": nominal("slice"), "color": colour}, "r", size=45, rule={"opacity": 1}),
+    ]
+    header = {"labelAngle": 0, "labelOrient": "top", "labelAnchor": "start"}
     return {
         "$schema": SCHEMA,
         "config": CONFIG | {"axisY": {"labelLimit": 420}},
-        "data": {"values": rows},
-        "facet": {
-            "row": {
-                "field": "set",
-                "type": "nominal",
-                "title": None,
-                "sort": None,
-                "header": {"labelAngle": 0, "labelOrient": "top", "labelAnchor": "start"},
-            }
-        },
+        "data": {"values": records(pd.DataFrame(rows))},
+        "facet": {"row": nominal("set") | {"header": header}},
         "resolve": {"scale": {"y": "independent"}},
-        "spec": {"width": 380, "height": {"step": 15}, "layer": _layers()},
+        "spec": {"width": 380, "height": {"step": 15}, "layer": layer},
     }
 
 
-def _layers() -> list[Spec]:
-    """Rules at 0 and at the smallest correlation of interest, then intervals and values."""
-    x = {"type": "quantitative", "title": "r_rm, 95% interval"}
-    scale = {"domain": [-1, 1]}
-    y = {"field": "slice", "type": "nominal", "title": None, "sort": None}
-    colours = {"domain": list(VERDICTS), "range": ["#0072B2", "#D55E00", "#009E73", "#666666"]}
-    colour = {"field": "verdict", "type": "nominal", "scale": colours, "title": None}
-    rules = [
-        {
-            "mark": {"type": "rule", "color": "#888888", "strokeDash": dash},
-            "encoding": {"x": {"datum": at, **x, "scale": scale}},
-        }
-        for at, dash in ((0, [1, 0]), (-SESOI, [2, 3]), (SESOI, [2, 3]))
-    ]
-    bars = {
-        "mark": {"type": "rule"},
-        "encoding": {
-            "y": y,
-            "x": {"field": "low", **x, "scale": scale},
-            "x2": {"field": "high"},
-            "color": colour,
-        },
-    }
-    points = {
-        "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},
-        "encoding": {"y": y, "x": {"field": "r", **x, "scale": scale}, "color": colour},
-    }
-    return [*rules, bars, points]
+_OF_INTEREST = ((-SESOI, [2, 3]), (SESOI, [2, 3]))
 
 
 def _section(each: Reading) -> str:
@@ -231,9 +207,9 @@ def _overview(each: Reading) -> Sequence[str]:
 
 def _slice_name(each: Reading, one: Slice) -> str:
     of = each.of
-    told = [of.x[one.x]] if len(of.x) > 1 or not one.by else []
-    told += [of.y[one.y]] if len(of.y) > 1 else []
-    return "; ".join([*told, *filter(None, [one.by])])
+    parts = [of.x[one.x]] if len(of.x) > 1 or not one.by else []
+    parts += [of.y[one.y]] if len(of.y) > 1 else []
+    return "; ".join([*parts, *filter(None, [one.by])])
 
 
 def _origin(each: Reading) -> str:
@@ -251,7 +227,3 @@ def _holds(one: Slice, value: float) -> bool:
     """Whether the interval holds a value; one that is not known holds any."""
     of = one.finding.within
     return not (of.low > value or of.high < value)
-
-
-def _finite(value: float) -> float | None:
-    return value if isfinite(value) else None

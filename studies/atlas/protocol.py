@@ -113,7 +113,7 @@ def _over_rows(table: pd.DataFrame, x: str, y: str, found: Finding) -> tuple[int
 
 def _judged(slices: Sequence[Slice]) -> list[Slice]:
     judged = judge([each.finding for each in slices])
-    return [each._replace(finding=told) for each, told in zip(slices, judged, strict=True)]
+    return [each._replace(finding=found) for each, found in zip(slices, judged, strict=True)]
 
 
 def _with_published(corrected: Sequence[Slice], published: Sequence[Slice]) -> Iterator[Slice]:

@@ -30,15 +30,15 @@ UNAIDED = "no base pair"
 
 def unaided(found: pd.DataFrame, intrinsic: pd.DataFrame) -> pd.DataFrame:
     """The estimates with the share of unrelated analogies that are solved without a base pair,
-    which their metric tells as its ``statistic``.
+    which is the ``statistic`` of their metric.
     """
     solved = found[found["statistic"].eq("solved") & found["other"].eq("partners")]
     rows = solved[solved["pair"].eq("")].copy()
     if not len(rows):
         return found
-    told = intrinsic.set_index(["point", "query", "metric"])["statistic"].to_dict()
+    statistics = intrinsic.set_index(["point", "query", "metric"])["statistic"].to_dict()
     keys = zip(*(texts(rows, name) for name in ("point", "query", "metric")), strict=True)
-    values = [float(told.get(key, nan)) for key in keys]
+    values = [float(statistics.get(key, nan)) for key in keys]
     none = dict.fromkeys(("low", "high", "pairs_low", "pairs_high"), nan)
     rows = rows.assign(other=UNAIDED, value=values, pairs=0, **none)
     every = rows["query"].eq(ALL)
@@ -87,8 +87,8 @@ def solved_share(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterator
         def share(kept: Sequence[int], times: Floats, solved: Floats = table.scores) -> Floats:
             return weighted_mean(times, solved[:, kept].mean(axis=1))
 
-        told = row_of("solved", name, which, size)
-        yield over_both(told, share, weights, bootstrap, len(table.pairs))
+        row = row_of("solved", name, which, size)
+        yield over_both(row, share, weights, bootstrap, len(table.pairs))
         for i, pair in enumerate(table.pairs):
-            told = row_of("solved", name, which, (size[0], 1), pair)
-            yield over_words(told, share([i], weights), bootstrap)
+            row = row_of("solved", name, which, (size[0], 1), pair)
+            yield over_words(row, share([i], weights), bootstrap)

@@ -1,9 +1,8 @@
 """An estimate of the study of base pairs and its two intervals.
 
-``low`` and ``high`` answer for the choice of words: percentiles of a bootstrap over them, the same
-resamples for all measures. ``pairs_low`` and ``pairs_high`` answer for the choice of base pairs:
-jackknife over pairs, Student's t, of r as Fisher's z. (A bootstrap would draw copies of pairs,
-which always agree.)
+``low`` and ``high`` are over words: percentiles of a bootstrap, the same resamples for all
+measures. ``pairs_low`` and ``pairs_high`` are over base pairs: jackknife, Student's t, of r as
+Fisher's z. (A bootstrap would draw copies of pairs, which always agree.)
 """
 
 from __future__ import annotations
@@ -65,43 +64,43 @@ def row_of(
 
 
 def over_both(
-    told: Estimate,
+    row: Estimate,
     compute: Callable[[Sequence[int], Floats], Floats],
     weights: Floats,
     bootstrap: Bootstrap,
     pairs: int,
 ) -> Estimate:
     """The estimate of all pairs with both intervals; ``compute`` gives a value a weighting."""
-    told = over_words(told, compute(range(pairs), weights), bootstrap)
-    if not isfinite(told.value):
-        return told
+    row = over_words(row, compute(range(pairs), weights), bootstrap)
+    if not isfinite(row.value):
+        return row
 
     def one(kept: Sequence[int]) -> float:
         found = float(compute(kept, weights[:1])[0])
-        if told.statistic != CORRELATION:
+        if row.statistic != CORRELATION:
             return found
         return atanh(min(max(found, -NEAR_ONE), NEAR_ONE))
 
     low, high = jackknife(one, pairs)
-    if told.statistic == CORRELATION:
-        return told._replace(pairs_low=tanh(low), pairs_high=tanh(high))
-    least = 0 if told.statistic in SHARES else -1
-    return told._replace(pairs_low=max(low, least), pairs_high=min(high, 1))
+    if row.statistic == CORRELATION:
+        return row._replace(pairs_low=tanh(low), pairs_high=tanh(high))
+    least = 0 if row.statistic in SHARES else -1
+    return row._replace(pairs_low=max(low, least), pairs_high=min(high, 1))
 
 
-def over_words(told: Estimate, values: Floats, bootstrap: Bootstrap) -> Estimate:
+def over_words(row: Estimate, values: Floats, bootstrap: Bootstrap) -> Estimate:
     """The estimate with its interval over words; ``values``: of all words, then of resamples."""
-    if told.words < bootstrap.least:
-        few = f"{told.words} words, fewer than {bootstrap.least}"
-        return told._replace(reason=few)
+    if row.words < bootstrap.least:
+        few = f"{row.words} words, fewer than {bootstrap.least}"
+        return row._replace(reason=few)
     value, drawn = float(values[0]), values[1:]
     if not isfinite(value):
-        return told._replace(reason=ONE_DIRECTION)
+        return row._replace(reason=ONE_DIRECTION)
     finite = drawn[np.isfinite(drawn)]
     if len(finite) < 0.9 * len(drawn) or not len(drawn):
-        return told._replace(value=value)
+        return row._replace(value=value)
     low, high = np.quantile(finite, TAILS).tolist()
-    return told._replace(value=value, low=low, high=high)
+    return row._replace(value=value, low=low, high=high)
 
 
 def jackknife(compute: Callable[[Sequence[int]], float], size: int) -> tuple[float, float]:

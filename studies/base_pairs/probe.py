@@ -75,7 +75,7 @@ class BasePairs(Fileless):
             raise InputError("the probe base_pairs examines metrics; name some in intrinsic=[...]")
         rows: list[Row] = []
         for query in metric.asked:
-            told: Row = {"metric": metric.name, "convention": metric.label, "query": query.name}
+            about: Row = {"metric": metric.name, "convention": metric.label, "query": query.name}
             scores = PairScores.of(metric, vectors, query)
             frequent = most_frequent(vectors, self.vocabulary or len(vectors))
             kinds = [
@@ -86,7 +86,7 @@ class BasePairs(Fileless):
             kinds.append(_scores(scores, self._entries(scores, metric), self.pair_forms))
             if scores.metric.items == "words" and self.vocabulary:
                 kinds.append(_vocabulary(scores, frequent))
-            rows += [EMPTY | told | row for kind in kinds for row in kind]
+            rows += [EMPTY | about | row for kind in kinds for row in kind]
         return pd.DataFrame(rows)
 
     def _entries(self, scores: PairScores, metric: Metric) -> list[Entry]:
@@ -144,10 +144,10 @@ def _scores(
             continue
         values = scores([entry.asked for entry in items], [pair for _, pair in pairs])
         for entry, row in zip(items, values.tolist(), strict=True):
-            told: Row = {"kind": "score", "set": entry.set, "truth": entry.truth}
-            told |= {"word": ":".join(entry.item), "form": entry.form, "pair_form": pair_form}
+            about: Row = {"kind": "score", "set": entry.set, "truth": entry.truth}
+            about |= {"word": ":".join(entry.item), "form": entry.form, "pair_form": pair_form}
             for (pair, _), score in zip(pairs, row, strict=True):
-                yield told | {"pair": ":".join(pair), "score": score}
+                yield about | {"pair": ":".join(pair), "score": score}
 
 
 def _vocabulary(scores: PairScores, words: Sequence[str]) -> Iterator[Row]:
@@ -159,8 +159,8 @@ def _vocabulary(scores: PairScores, words: Sequence[str]) -> Iterator[Row]:
     means, squares = sums / len(words)
     spreads = np.sqrt(np.maximum(squares - means**2, 0))
     for pair, mean, sd in zip(scores.pairs, means.tolist(), spreads.tolist(), strict=True):
-        told: Row = {"kind": "vocabulary", "pair": ":".join(pair), "n": len(words)}
-        yield told | {"score": mean, "sd": sd}
+        about: Row = {"kind": "vocabulary", "pair": ":".join(pair), "n": len(words)}
+        yield about | {"score": mean, "sd": sd}
 
 
 def _cosines(scores: PairScores) -> Iterator[Row]:
@@ -170,8 +170,8 @@ def _cosines(scores: PairScores) -> Iterator[Row]:
     differences = unit_rows(pairs[:, 0] - pairs[:, 1])
     names = found["pairs"].words
     for i, j in combinations(range(len(names)), 2):
-        told: Row = {"kind": "difference", "pair": names[i], "other": names[j]}
-        yield told | {"score": float(differences[i] @ differences[j])}
+        about: Row = {"kind": "difference", "pair": names[i], "other": names[j]}
+        yield about | {"score": float(differences[i] @ differences[j])}
     for role in ("pairs", scores.metric.items):
         if found.query[role].width == 2:
             likeness = np.einsum("ij,ij->i", *found[role].matrix.swapaxes(0, 1))
@@ -191,8 +191,8 @@ def _random(vectors: KeyedVectors, words: Sequence[str], samples: int, seed: int
     for name, parts in zip(("differences", "words"), zip(*cosines, strict=True), strict=True):
         values = np.concatenate(parts)
         finite = values[np.isfinite(values)]  # a word may be drawn against itself
-        told: Row = {"kind": "random", "set": name, "n": len(finite)}
-        yield told | {"score": float(finite.mean()), "sd": float(finite.std())}
+        about: Row = {"kind": "random", "set": name, "n": len(finite)}
+        yield about | {"score": float(finite.mean()), "sd": float(finite.std())}
 
 
 def _row_cosines(x: Floats, y: Floats) -> Floats:

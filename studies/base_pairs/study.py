@@ -20,7 +20,7 @@ NOTES = (
     "A word's direction is the sign of its score: towards the first or the second word of a pair."
     " Kappas are agreement beyond chance: 1 always, 0 as by chance.",
     "Intervals are 95%: low and high over words (bootstrap), pairs low and pairs high over base"
-    " pairs (jackknife, Student's t). Neither answers for the training of the vectors.",
+    " pairs (jackknife, Student's t). Vectors trained anew are another matter.",
     "magnitude: share of changes of the base pair that change a word's score by at least one"
     " standard deviation of the vocabulary's scores.",
     "Words outside the vocabulary are left out; forms are compared where both are in it.",
@@ -96,12 +96,12 @@ def answer(found: pd.DataFrame) -> str:
     """One sentence: how far the pairs of the first query agree on its words' directions."""
     rows = found[found["statistic"].eq("fleiss")]
     first = rows["query"].iloc[0] if len(rows) else ""
-    rows, told = rows[rows["query"].eq(first)], []
+    rows, parts = rows[rows["query"].eq(first)], []
     for metric, part in rows.groupby("metric", sort=False):
         values = [value for value in part["value"].tolist() if isfinite(value)]
         if values:
             low, high = min(values), max(values)
-            told.append(f"{metric} {low:.2f}" + (f" to {high:.2f}" if len(values) > 1 else ""))
-    measured = ", ".join(told) or "undefined in all"
+            parts.append(f"{metric} {low:.2f}" + (f" to {high:.2f}" if len(values) > 1 else ""))
+    measured = ", ".join(parts) or "undefined in all"
     what = f"Agreement of base pairs on the directions of words ({first}), Fleiss's kappa"
     return f"{what}: {measured}."

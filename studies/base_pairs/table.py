@@ -79,8 +79,8 @@ def _vocabulary(name: str, reading: Readings) -> Iterator[Estimate]:
 
     for statistic, value, each in (("mean", mean, means), ("sd", spread, reading.spreads)):
         low, high = jackknife(value, len(means))
-        told = row_of(statistic, name, "", (reading.size, len(means)))
-        yield told._replace(value=value(range(len(means))), pairs_low=low, pairs_high=high)
+        row = row_of(statistic, name, "", (reading.size, len(means)))
+        yield row._replace(value=value(range(len(means))), pairs_low=low, pairs_high=high)
         for pair, one in zip(reading.pairs, each.tolist(), strict=True):
             yield row_of(statistic, name, "", (reading.size, 1), pair)._replace(value=one)
 
@@ -103,16 +103,16 @@ def _across_pairs(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterato
     if isfinite(reading.spread):
         statistics["magnitude"] = magnitude
     for statistic, compute in statistics.items():
-        told = row_of(statistic, name, "", size)
-        yield over_both(told, compute, weights, bootstrap, len(table.pairs))
+        row = row_of(statistic, name, "", size)
+        yield over_both(row, compute, weights, bootstrap, len(table.pairs))
     # No interval over pairs: it is about all of these, and falls with their number
-    told = row_of("unanimous", name, "", size)
+    row = row_of("unanimous", name, "", size)
     alike = (directions == directions[:, :1]).all(axis=1)
-    yield over_words(told, weighted_mean(weights, alike), bootstrap)
+    yield over_words(row, weighted_mean(weights, alike), bootstrap)
     kappas = _between_pairs(directions, weights)
     for i, j in combinations(range(len(table.pairs)), 2):
-        told = row_of("two_pairs", name, table.pairs[j], (size[0], 2), table.pairs[i])
-        yield over_words(told, kappas[:, i, j], bootstrap)
+        row = row_of("two_pairs", name, table.pairs[j], (size[0], 2), table.pairs[i])
+        yield over_words(row, kappas[:, i, j], bootstrap)
     yield from _follows_cosine(name, table, reading.differences, kappas, bootstrap)
 
 
@@ -135,8 +135,8 @@ def _follows_cosine(
         places = tuple(np.array(list(combinations(kept, 2))).T)
         return _correlations(cosines[places], kappas[: len(times), *places])
 
-    told = row_of(CORRELATION, name, "", size)
-    yield over_both(told, overall, np.ones((len(kappas), 1)), bootstrap, len(every))
+    row = row_of(CORRELATION, name, "", size)
+    yield over_both(row, overall, np.ones((len(kappas), 1)), bootstrap, len(every))
 
 
 def _across_forms(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterator[Estimate]:
@@ -165,10 +165,10 @@ def _truths(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterator[Esti
 def _likeness(name: str, reading: Readings) -> Iterator[Estimate]:
     """Mean cosines: of the words of pairs, of pairs' differences, and of random ones."""
     upper = reading.differences[np.triu_indices(len(reading.pairs), 1)]
-    told = {f"words of {role}": each for role, each in reading.likeness.items()}
-    told["differences of pairs"] = (float(upper.mean()), float(upper.std()), len(upper))
-    told |= {f"random {what}": each for what, each in reading.random.items()}
-    for what, (mean, sd, size) in told.items():
+    cosines = {f"words of {role}": each for role, each in reading.likeness.items()}
+    cosines["differences of pairs"] = (float(upper.mean()), float(upper.std()), len(upper))
+    cosines |= {f"random {what}": each for what, each in reading.random.items()}
+    for what, (mean, sd, size) in cosines.items():
         yield row_of("cosine", name, what, (size, 0))._replace(value=mean)
         yield row_of("cosine_sd", name, what, (size, 0))._replace(value=sd)
 
@@ -194,11 +194,11 @@ def _kappas(
             means: Floats = np.where(defined, kappas, 0).sum(axis=0) / defined.sum(axis=0)
         return means
 
-    told = row_of(statistic, metric, other, (len(first), len(known)))
-    yield over_both(told, mean, weights, bootstrap, len(known))
+    row = row_of(statistic, metric, other, (len(first), len(known)))
+    yield over_both(row, mean, weights, bootstrap, len(known))
     for pair, kappas in zip(pairs, each, strict=True):
-        told = row_of(statistic, metric, other, (len(first), 1), pair)
-        yield over_words(told, kappas, bootstrap)
+        row = row_of(statistic, metric, other, (len(first), 1), pair)
+        yield over_words(row, kappas, bootstrap)
 
 
 def _between_pairs(directions: Places, weights: Floats) -> Floats:

@@ -50,7 +50,7 @@ class Design:
     controls: Sequence[str]
 
     def names(self, key: tuple[str, str]) -> Row:
-        """The columns that tell of a slice."""
+        """The columns that name a slice."""
         measure, query = key
         return {
             "varied": self.varied,
@@ -152,14 +152,14 @@ def smaller_studies(design: Design, draws: int) -> list[Row]:
         reached = np.array([each for each, _ in studies])  # (draws, slices)
         apart = len(every) // size
         for place, key in enumerate(design.slices):
-            told: Row = design.names(key) | {"linked": design.linked(key), "seeds": size}
-            told |= {"embeddings": embeddings, "studies": draws, "apart": apart}
+            row: Row = design.names(key) | {"linked": design.linked(key), "seeds": size}
+            row |= {"embeddings": embeddings, "studies": draws, "apart": apart}
             wrong = A_LINK if design.linked(key) else NO_LINK
             counted = {verdict: (verdict,) for verdict in VERDICTS}
             for name, verdicts in (counted | {"wrong": wrong}).items():
                 share = float(np.isin(reached[:, place], verdicts).mean())
-                told |= _columns(name, wilson(share, apart))
-            rows.append(told)
+                row |= _columns(name, wilson(share, apart))
+            rows.append(row)
     return rows
 
 

@@ -32,9 +32,9 @@ LEFT = ("instrument", "trust")
 ENDS = {"value": "", "low": "_low", "high": "_high"}
 UNITS = {"dim": "dimensions", "sentences": "sentences", "posts": "posts"}
 LEGEND = (
-    "detects: smallest planted bias told from 0 in 80% of single readings [95% over seeds]; in"
-    " order: share of steps in the right direction; at 0: mean reading minus the unbiased value, in"
-    " standard deviations; false: readings at 0 with p < .05, and whose interval excludes the"
+    "detects: smallest planted bias that 80% of single readings distinguish from 0 [95% over seeds]"
+    "; in order: share of steps in the right direction; at 0: mean reading minus the unbiased value,"
+    " in standard deviations; false: readings at 0 with p < .05, and whose interval excludes the"
     " unbiased value"
 )
 
@@ -135,7 +135,7 @@ def sensitivity_chart(ranked: pd.DataFrame, planted: str) -> Spec:
         ends=("detectable_low", "detectable_high"),
     )
     return chart(
-        "Told from no bias in 80% of single readings (generated data)",
+        "Distinguished from no bias in 80% of single readings (generated data)",
         {"width": 420, "height": {"step": 7}, "layer": layer},
         records(rows[["instrument", "setting", *columns]]),
     )
@@ -163,7 +163,7 @@ def dependence_chart(table: pd.DataFrame) -> Spec:
     }
     layer = [rule_at(0), *intervals(x, shared, size=30)]
     return chart(
-        "What readings owe to the size of the corpus, the vectors or the posts (generated data)",
+        "How readings depend on the size of the corpus, the vectors or the posts (generated data)",
         facet("step", {"width": 260, "height": {"step": 8}, "layer": layer}, 2),
         records(pd.DataFrame(rows)),
     )

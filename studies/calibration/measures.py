@@ -23,7 +23,7 @@ FEWEST_SEEDS = 3
 
 
 class Calibrated(NamedTuple):
-    """What is found of an instrument in a setting; NaN where it cannot be told.
+    """What is found of an instrument in a setting; NaN where it is not known.
 
     * ``seeds``: with a reading where nothing was planted.
     * ``order``: mean over seeds of Spearman's rank correlation of planted level and reading, with
@@ -31,8 +31,8 @@ class Calibrated(NamedTuple):
       direction in which the other seeds move on the whole, with the interval of seeds as clusters.
     * ``response``: mean reading at the highest level minus that at 0, in standard deviations of the
       readings at 0.
-    * ``detectable``: the smallest planted bias told from 0 at 80% power, see ``detectable``, with
-      its percentile interval over resampled seeds; infinite where no planted level is.
+    * ``detectable``: the smallest planted bias distinguished from 0 at 80% power, see
+      ``detectable``, with its percentile interval over resampled seeds; infinite where none is.
     * ``offset``: mean reading at 0 minus the value that the metric calls unbiased, in the same
       units: what somebody who trusts that value takes for bias.
     * ``false_p``, ``false_interval``: of the readings at 0, the share with p < .05, and that whose
@@ -90,22 +90,24 @@ def steps(readings: Readings) -> Estimate:
 
 
 def detectable(values: Floats, levels: Floats) -> float:
-    """The smallest level told from 0 at 80% power, between levels by straight lines through the
-    normal quantiles of the powers, as those of a normal reading that moves evenly lie on one.
+    """The smallest level distinguished from 0 at 80% power, between levels by straight lines
+    through the normal quantiles of the powers, as those of a normal reading that moves evenly lie
+    on one.
 
-    A reading is told from 0 where it lies outside the prediction interval of a further reading at
-    0, m +- t s sqrt(1 + 1 / n), with m, s and n of the readings at 0; the power at a level is the
-    share of its readings that do, and all levels above must have it too. Infinite where none has.
+    A reading is distinguished from 0 where it lies outside the prediction interval of a further
+    reading at 0, m +- t s sqrt(1 + 1 / n), with m, s and n of the readings at 0; the power at a
+    level is the share of its readings that do, and all levels above must have it too. Infinite
+    where none has.
     Shapes: (seeds, levels), (levels,).
     """
     zero = values[:, 0][np.isfinite(values[:, 0])]
     if len(zero) < FEWEST_SEEDS:
         return nan
     reach = _reach(len(zero)) * float(zero.std(ddof=1))
-    told = np.abs(values - float(zero.mean())) > reach
+    outside = np.abs(values - float(zero.mean())) > reach
     known = np.isfinite(values).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        power: Floats = (told & np.isfinite(values)).sum(axis=0) / known
+        power: Floats = (outside & np.isfinite(values)).sum(axis=0) / known
     power[0] = LEVEL
     last = int(np.flatnonzero(~(power >= POWER))[-1])
     if last == len(levels) - 1:

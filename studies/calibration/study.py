@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 NOTES = (
     "All rules are about a single reading, for that is what one has of one's own vectors.",
-    "detectable: the smallest planted bias that 80% of readings tell from none; steps: the share of"
-    " steps from level to level in the right direction; offset: the mean reading where nothing is"
-    " planted minus the value called unbiased, in standard deviations.",
+    "detectable: the smallest planted bias that 80% of readings distinguish from none; steps: the"
+    " share of steps from level to level in the right direction; offset: the mean reading where"
+    " nothing is planted minus the value called unbiased, in standard deviations.",
     "trust: yes where a bias is detectable, 90% of the steps are in order, and false alarms are not"
     " above 5% beyond chance. Intervals are 95%, over seeds.",
     "Corpora of the generated world are small and plain; a ranking on them is none of the world.",
@@ -72,7 +72,7 @@ class Calibration(Fileless):
         written += draw_calibration(found, self.planted, folder / "figures")
         tables_shown = [
             ("The instruments, from the most to the least trustworthy", ranked),
-            ("What readings owe to size alone", found["calibration_dependence"]),
+            ("How readings depend on size alone", found["calibration_dependence"]),
         ]
         page = write_study_page(
             folder,
@@ -92,8 +92,8 @@ def trusted(ranked: pd.DataFrame) -> str:
 
     settings = ranked.groupby([name for name in SETTINGS if name in ranked], sort=False).ngroups
     counts = ranked.loc[ranked["trust"] == "yes", "instrument"].value_counts(sort=False)
-    told = sorted(counts.items(), key=lambda each: -each[1])
-    named = ", ".join(f"{name} in {count}" for name, count in told)
+    ordered = sorted(counts.items(), key=lambda each: -each[1])
+    named = ", ".join(f"{name} in {count}" for name, count in ordered)
     every = ranked["instrument"].nunique()
     return (
         f"Of {every} instruments in {settings} settings of generated data, these are trusted:"

@@ -80,10 +80,10 @@ def curves(every: Sequence[Readings]) -> pd.DataFrame:
         unit = unit if unit > 0 else nan
         for level, values in zip(one.levels.tolist(), one.read.T, strict=True):
             found = mean_interval(values)
-            told = {"seeds": int(np.isfinite(values).sum()), **found._asdict()}
+            mean = {"seeds": int(np.isfinite(values).sum()), **found._asdict()}
             in_units = {f"{name}_sd": (x - origin) / unit for name, x in found._asdict().items()}
             rows.append(
-                {"instrument": one.instrument, **one.setting, "planted": level, **told, **in_units}
+                {"instrument": one.instrument, **one.setting, "planted": level, **mean, **in_units}
             )
     return pd.DataFrame(rows)
 

@@ -90,15 +90,15 @@ class AttributeGroups:
         every: list[Row] = []
         for query in self.asked():
             found = find_query(vectors, query, NEEDED.__contains__, case=self.case)
-            told: Row = EMPTY | {"query": query.name}
+            about: Row = EMPTY | {"query": query.name}
             short = found.shortages(0, {"X": 2, "Y": 2, "A": 2, "B": 2, "pairs": LEAST_PAIRS})
             try:
                 if short:
                     raise InputError("; ".join(short))
                 found.require_directions()
-                every += [told | row for row in self._of(found, seed)]
+                every += [about | row for row in self._of(found, seed)]
             except InputError as reason:
-                every.append(told | {"kind": "difference", "reason": str(reason)})
+                every.append(about | {"kind": "difference", "reason": str(reason)})
         return pd.DataFrame(every)
 
     def _of(self, found: FoundQuery, seed: int) -> Iterator[Row]:
@@ -119,19 +119,19 @@ class AttributeGroups:
 
     def _differences(self, found: FoundQuery, rng: np.random.Generator) -> Iterator[Row]:
         n = len(found["A"].words) + len(found["B"].words)
-        told: Row = {"kind": "difference", "n": n}
+        about: Row = {"kind": "difference", "n": n}
         for panel, sets in (
             ("unit", (found["A"].matrix, found["B"].matrix)),
             ("raw", (found["A"].raw, found["B"].raw)),
         ):
             value, error = _apart(*sets)
             low, high = max(0.0, value - Z * error), value + Z * error
-            yield told | {"panel": panel, "value": value, "low": low, "high": high}
+            yield about | {"panel": panel, "value": value, "low": low, "high": high}
         every = np.concatenate([found["A"].matrix, found["B"].matrix])
         size = len(found["A"].words)
         halves = (np.split(rng.permutation(every), [size]) for _ in range(self.halves))
         chance = float(np.mean([_apart(one, other)[0] for one, other in halves]))
-        yield told | {"panel": "chance", "value": chance}
+        yield about | {"panel": "chance", "value": chance}
 
 
 def _apart(one: Floats, other: Floats) -> tuple[float, float]:
@@ -156,5 +156,5 @@ def _correlations(found: FoundQuery) -> Iterator[Row]:
         cosines: list[list[float]] = (axes @ axes.T).tolist()
         for first, row in zip(labels, cosines, strict=True):
             for second, value in zip(labels, row, strict=True):
-                told: Row = {"kind": "correlation", "panel": panel, "n": len(places)}
-                yield told | {"first": first, "second": second, "value": value}
+                about: Row = {"kind": "correlation", "panel": panel, "n": len(places)}
+                yield about | {"first": first, "second": second, "value": value}

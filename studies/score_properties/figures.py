@@ -134,7 +134,7 @@ def association_chart(associations: pd.DataFrame) -> Spec:
     for embedding, part in associations.groupby("embedding", sort=False):
         words = part[["panel", "first", "value"]].set_axis(["set", "word", "s"], axis=1)
         for each in selections(part):
-            effect = f"d = {short(each.effect_size)}, told apart {short(each.auc)}, n = {each.n}"
+            effect = f"d = {short(each.effect_size)}, AUC {short(each.auc)}, n = {each.n}"
             panels.append(f"{embedding}: {each.name}; " + effect.replace("-", "\u2212"))
             kept = words[words["word"].isin(each.words)]
             rows += records(kept.assign(panel=panels[-1]))

@@ -87,9 +87,9 @@ class ScoreProperties(Fileless):
         return pd.DataFrame(found, columns=list(COLUMNS))
 
     def _rows(self, metric: Metric, items: int, seed: int) -> Iterator[Row]:
-        told: Row = _NOTHING | {"metric": metric.name, "convention": metric.label, "items": items}
+        about: Row = _NOTHING | {"metric": metric.name, "convention": metric.label, "items": items}
         least, most = metric.about.range
-        told |= {"least": float(least), "most": float(most)}
+        about |= {"least": float(least), "most": float(most)}
         try:
             if metric.about.unbiased is None:
                 raise InputError(f"{metric.name} measures something else than bias")
@@ -98,13 +98,13 @@ class ScoreProperties(Fileless):
             sets = attribute_sets(made_up, self.sets, self.dim, rng)
             unbiased = _unbiased(made_up, sets, seed)
         except InputError as reason:
-            yield told | {"reason": str(reason)}
+            yield about | {"reason": str(reason)}
             return
-        told |= {"words": len(made_up.neutral), "dim": self.dim}
+        about |= {"words": len(made_up.neutral), "dim": self.dim}
         for part, value in unbiased.items():
             searched = Searched(made_up, part, value, sets, self, seed, rng)
             for row in searched.rows():
-                yield told | {"part": part, "unbiased": value} | row
+                yield about | {"part": part, "unbiased": value} | row
 
 
 TEXTS = ("metric", "convention", "part", "search", "attributes", "witness", "reason")
@@ -175,7 +175,7 @@ class Searched:
 
     def _unbiased(self) -> Lowest:
         """Over targets and attributes, from each attribute set and on from the nearest; then with
-        all targets alike, so that there is little to vary. Ends at the first witness.
+        all targets alike, so that there is little to vary. Ends at the first counterexample.
         """
         margin = self.probe.margin
 

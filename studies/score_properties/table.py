@@ -35,7 +35,7 @@ class Ends(NamedTuple):
 
 def score_table(probes: pd.DataFrame) -> pd.DataFrame:
     """One row for each part of a score and number of items: the verdicts, what was found and the
-    witnesses.
+    counterexamples.
 
     ``comparable`` is yes where the largest scores found for the attribute sets are the same, and
     the smallest too, up to 2% of the scale (the declared range, or else the largest score found).
@@ -50,9 +50,9 @@ def score_table(probes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _row(key: tuple[object, ...], part: pd.DataFrame) -> dict[str, object]:
-    told: dict[str, object] = dict(zip(SCORE, key, strict=True))
+    about: dict[str, object] = dict(zip(SCORE, key, strict=True))
     if reason := next((each for each in texts(part, "reason") if each), ""):
-        return told | {"words": 0, "reason": reason}
+        return about | {"words": 0, "reason": reason}
     words, unbiased, declared_least, declared_most = (
         float(numbers(part, name)[0]) for name in ("words", "unbiased", "least", "most")
     )
@@ -63,7 +63,7 @@ def _row(key: tuple[object, ...], part: pd.DataFrame) -> dict[str, object]:
     comparable = _comparable(least, most, scale, (declared_least, declared_most))
     nearest, fair = (_single(part[part["search"] == name]) for name in ("unbiased", "fair"))
     off, farthest = abs(nearest.value - unbiased), abs(fair.value - unbiased)
-    return told | {
+    return about | {
         "words": int(words),
         "comparable": comparable,
         "most_low": min(most.found),
@@ -81,8 +81,8 @@ def _row(key: tuple[object, ...], part: pd.DataFrame) -> dict[str, object]:
         "sets": len(most.found),
         "evaluations": int(numbers(part, "evaluations").sum()),
         "witness_comparable": _shortfall(least, most) if comparable == "no" else "",
-        "witness_trustworthy": nearest.told if off <= EXACT else "",
-        "witness_fair": fair.told if farthest > EXACT else "",
+        "witness_trustworthy": nearest.witness if off <= EXACT else "",
+        "witness_fair": fair.witness if farthest > EXACT else "",
         "reason": "",
     }
 
@@ -90,7 +90,7 @@ def _row(key: tuple[object, ...], part: pd.DataFrame) -> dict[str, object]:
 class _Single(NamedTuple):
     value: float
     bias: float
-    told: str
+    witness: str
 
 
 def _ends(rows: pd.DataFrame) -> Ends:
@@ -99,7 +99,7 @@ def _ends(rows: pd.DataFrame) -> Ends:
 
 def _single(rows: pd.DataFrame) -> _Single:
     value, bias = (float(numbers(rows, name)[0]) for name in ("value", "bias"))
-    return _Single(value, bias, spell_witness(texts(rows, "witness")[0]))
+    return _Single(value, bias, spell_vectors(texts(rows, "witness")[0]))
 
 
 def _comparable(least: Ends, most: Ends, scale: float, declared: tuple[float, float]) -> str:
@@ -121,12 +121,12 @@ def _shortfall(least: Ends, most: Ends) -> str:
     order = sorted(range(len(ends.found)), key=lambda i: worse * ends.found[i])
     return "; ".join(
         f"{ends.sets[place]}: {short(ends.found[place], 3)} at"
-        f" {spell_witness(ends.witnesses[place])}"
+        f" {spell_vectors(ends.witnesses[place])}"
         for place in (order[0], order[-1])
     )
 
 
-def spell_witness(witness: str, digits: int = 3) -> str:
+def spell_vectors(witness: str, digits: int = 3) -> str:
     """Vectors by role in words: ``X (1, 0) (0, 1) A (.6, .8)``."""
     if not witness:
         return ""
@@ -144,7 +144,7 @@ def difference_table(tables_points: pd.DataFrame, probes: pd.DataFrame) -> pd.Da
     rows = _of_embeddings(tables_points, probes)
     if rows.empty:
         return rows
-    told = []
+    table = []
     for key, part in rows.groupby(["embedding", "query"], sort=False):
         panel, kind = np.array(texts(part, "panel")), np.array(texts(part, "kind"))
         unit, raw, chance, effect = (
@@ -160,8 +160,8 @@ def difference_table(tables_points: pd.DataFrame, probes: pd.DataFrame) -> pd.Da
         row |= {"raw_low": _first(raw, "low"), "raw_high": _first(raw, "high")}
         row |= {"targets": int(_first(effect, "n")) if len(effect) else 0}
         row |= {"effect_size": _first(effect, "value"), "p_value": _first(effect, "p_value")}
-        told.append(row | {"reason": next((each for each in texts(part, "reason") if each), "")})
-    return pd.DataFrame(told).rename(columns={"value": "difference"})
+        table.append(row | {"reason": next((each for each in texts(part, "reason") if each), "")})
+    return pd.DataFrame(table).rename(columns={"value": "difference"})
 
 
 def _first(rows: pd.DataFrame, name: str) -> float:
@@ -183,25 +183,25 @@ def embedding_rows(points: pd.DataFrame, probes: pd.DataFrame, kind: str) -> pd.
     return rows if rows.empty else rows[rows["kind"] == kind]
 
 
-TOLD = ("stereotype", "contexts", "layer", "pooling", "sentences", "seed")
+DIFFERING = ("stereotype", "contexts", "layer", "pooling", "sentences", "seed")
 
 
 def embedding_names(points: pd.DataFrame) -> list[str]:
     """The embedding of each point, with what else differs between points of the same name."""
     named = texts(points, "embedding")
-    told = [
+    differing = [
         (name, texts(points, name))
-        for name in TOLD
+        for name in DIFFERING
         if name in points and len(set(zip(named, texts(points, name), strict=True))) > len({*named})
     ]
     return [
-        ", ".join([each, *(f"{name} {values[i]}" for name, values in told if values[i])])
+        ", ".join([each, *(f"{name} {values[i]}" for name, values in differing if values[i])])
         for i, each in enumerate(named)
     ]
 
 
 class Selection(NamedTuple):
-    """Target words: how well the associations of their sets are told apart, and the effect size."""
+    """Target words: how well the associations of their sets are separated, and the effect size."""
 
     name: str
     words: frozenset[str]
@@ -211,9 +211,9 @@ class Selection(NamedTuple):
 
 
 def selections(associations: pd.DataFrame, fewest: int = 4) -> list[Selection]:
-    """All target words of an embedding and query, and fewer that are told apart perfectly with as
+    """All target words of an embedding and query, and fewer that are separated perfectly with as
     small an effect size as can be had by leaving out words one after the other: figure 1 of the
-    paper, in which groups that are easier to tell apart have the smaller effect size.
+    paper, in which groups that are easier to separate have the smaller effect size.
     """
     first, second = (
         dict(zip(texts(part, "first"), numbers(part, "value").tolist(), strict=True))

@@ -1,1 +1,1 @@
-"""What scores owe to which words of a list are found (Spliethöver & Wachsmuth, 2021)."""
+"""How scores depend on which words of a list are found (Spliethöver & Wachsmuth, 2021)."""

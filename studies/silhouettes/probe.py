@@ -45,7 +45,7 @@ class Silhouettes(Fileless):
     def rows(self, vectors: KeyedVectors, metric: Metric | None, *, seed: int) -> pd.DataFrame:
         """One row a query, kind of list (``varied``), part and ``size`` (words in all lists of the
         kind): ``values``, one of each run, NaN where a subset has no score. What has no silhouette
-        has one row of size 0 that tells why; ``InputError`` where nothing has one.
+        has one row of size 0 that says why; ``InputError`` where nothing has one.
         """
         import pandas as pd
 
@@ -62,8 +62,8 @@ class Silhouettes(Fileless):
                         metric, words, varied, lists, whole[query.name], seed
                     )
                 except InputError as refusal:
-                    told = _told(whole[query.name][0], varied)
-                    found.append(told | {"size": 0, "values": [], "reason": str(refusal)})
+                    row = _row_of(whole[query.name][0], varied)
+                    found.append(row | {"size": 0, "values": [], "reason": str(refusal)})
         if not any(row["size"] for row in found):
             raise InputError(str(found[0]["reason"]))
         return pd.DataFrame(found)
@@ -93,16 +93,16 @@ class Silhouettes(Fileless):
         values = along(metric, words, subsets, seed=seed)
         sizes: list[int] = subsets.sizes.tolist()
         return [
-            _told(score, varied) | {"size": size, "values": column, "reason": ""}
+            _row_of(score, varied) | {"size": size, "values": column, "reason": ""}
             for score in whole
             for size, column in zip(sizes, values[score.part].T, strict=True)
         ]
 
 
-def _told(score: Score, varied: str) -> Row:
+def _row_of(score: Score, varied: str) -> Row:
     kept = ("metric", "convention", "query", "part", "least", "most", "unbiased", "n_lost")
-    told = score._asdict()
-    return {name: told[name] for name in kept} | {"varied": varied}
+    columns = score._asdict()
+    return {name: columns[name] for name in kept} | {"varied": varied}
 
 
 def kinds_of_list(words: FoundQuery) -> dict[str, dict[str, Found]]:

@@ -51,8 +51,8 @@ def accuracy(
 
     ``printed``: the area between |mu_biased - b_0| and |mu_unbiased - b_0|, where b_0 is the value
     without bias and D how far the scale reaches from it; for b_0 = 0, as in the paper, |mu| and
-    b_max - b_0. 0.5: the metric tells the models not apart; below: it finds more bias in the
-    unbiased one.
+    b_max - b_0. 0.5: the metric finds no difference between the models; below: it finds more bias
+    in the unbiased one.
 
     ``released``: what the paper's code computes: the area between |mu| even where 0 is not the
     unbiased value (ECT's is 1), and D the whole scale b_max - b_min, so that no accuracy of WEAT or

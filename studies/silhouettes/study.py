@@ -20,7 +20,7 @@ NOTES = (
     " the lists, as a share of the whole scale; 1: which words are found makes no difference. It is"
     " the higher the less of its scale a metric uses.",
     "Accuracy: .5 plus half the area between the mean distances from no bias on the biased and the"
-    " unbiased model, as a share of the largest distance; .5: the metric tells them not apart.",
+    " unbiased model, as a share of the largest distance; .5: the metric finds no difference.",
     "It takes for granted that the models differ in bias and in nothing else, and compares metrics"
     " only on the same models and lists.",
     "Intervals are 95%, over pairs of models trained anew (seeds).",

@@ -210,7 +210,7 @@ def test_it_prints_writes_and_draws_everything(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "0 of 1 are comparable, 1 of 1 are trustworthy, 1 of 1 are fair" in page
     figure = (tmp_path / "figures" / "figure1_q.svg").read_text(encoding="utf-8")
-    assert "told apart" in figure
+    assert "AUC" in figure
     scores = pd.read_csv(tmp_path / "score_properties.csv")
     assert scores["comparable"].tolist()[0] == "no"
 
