@@ -32,10 +32,10 @@ LEFT = ("instrument", "trust")
 ENDS = {"value": "", "low": "_low", "high": "_high"}
 UNITS = {"dim": "dimensions", "sentences": "sentences", "posts": "posts"}
 LEGEND = (
-    "detects: smallest planted bias that 80% of single readings distinguish from 0 [95% over seeds]"
-    "; in order: share of steps in the right direction; at 0: mean reading minus the unbiased value,"
-    " in standard deviations; false: readings at 0 with p < .05, and whose interval excludes the"
-    " unbiased value"
+    "detects: smallest planted bias that 80% of single readings distinguish from 0 [95% over"
+    " seeds]; in order: share of steps in the right direction; at 0: mean reading minus the"
+    " unbiased value, in standard deviations; false: readings at 0 with p < .05, and whose interval"
+    " excludes the unbiased value"
 )
 
 

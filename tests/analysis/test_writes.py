@@ -21,14 +21,14 @@ from studies.calibration.study import Calibration
 from studies.score_properties.study import ScoreProperties
 from studies.silhouettes.study import SilhouetteAnalysis
 from studies.survey import Survey
-from tests.analysis import test_base_pairs as base_pairs
-from tests.analysis import test_calibration as calibration
-from tests.analysis import test_control as control
-from tests.analysis import test_score_properties_study as score_properties
-from tests.analysis import test_silhouettes_scores as silhouettes
-from tests.analysis import test_survey as survey
 from tests.analysis.test_alignment import asked_both_ways
 from tests.analysis.test_specifications import measured, tables_of
+from tests.studies import test_base_pairs as base_pairs
+from tests.studies import test_calibration as calibration
+from tests.studies import test_control as control
+from tests.studies import test_score_properties_table as score_properties
+from tests.studies import test_silhouettes_scores as silhouettes
+from tests.studies import test_survey as survey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

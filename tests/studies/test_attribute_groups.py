@@ -111,7 +111,7 @@ def test_directions_are_those_of_the_pairs(vectors: KeyedVectors, rows: pd.DataF
     assert less == {*near, "first component"} - {*nearest}
 
 
-def test_words_that_are_not_there_are_told(vectors: KeyedVectors) -> None:
+def test_words_that_are_not_there_are_named(vectors: KeyedVectors) -> None:
     few = keyed(["he", "she", "man"], np.eye(3, dtype=np.float32))
     found = AttributeGroups(queries=(QUERY,)).rows(few, None, seed=0)
     assert len(found) == 1

@@ -106,6 +106,7 @@ def test_all_is_printed_written_and_drawn(tmp_path: Path) -> None:
     study = Control(controls=("control",), draws=20)
     written = study.conclude(make_tables(), tmp_path, console)
     assert "Whole study" in printed.getvalue()
+    assert "with a planted link" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Smaller studies" in printed.getvalue()
     assert {path.name for path in written if path.suffix != ".pdf"} == {
         "control.csv",

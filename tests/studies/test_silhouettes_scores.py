@@ -93,15 +93,15 @@ def probe_rows(
     """``values``: by size."""
     about = {"weat": (-2.0, 2.0, 0.0), "ripa": (-np.inf, np.inf, 0.0), "sq": (0.0, 1.0, np.nan)}
     least, most, unbiased = about[metric]
-    told: dict[str, object] = {
+    shared: dict[str, object] = {
         "point": point,
         "probe": "silhouettes",
         "metric": metric,
         "convention": "default",
     }
-    told |= {"query": "q", "part": "", "varied": "targets", "least": least, "most": most}
+    shared |= {"query": "q", "part": "", "varied": "targets", "least": least, "most": most}
     return [
-        told | {"unbiased": unbiased, "n_lost": 0, "size": size, "values": each, "reason": ""}
+        shared | {"unbiased": unbiased, "n_lost": 0, "size": size, "values": each, "reason": ""}
         for size, each in zip((2, 4, 6), values, strict=True)
     ]
 

@@ -72,8 +72,8 @@ def test_a_set_is_read_by_the_protocol_of_our_own_studies(folder: Path) -> None:
 
 def test_the_overview_counts_each_verdict(folder: Path) -> None:
     readings = [read_one(folder / "set.yaml")]
-    told = page(readings)
-    heads, _, row, *_ = told[told.index("| set |") :].splitlines()
+    text = page(readings)
+    heads, _, row, *_ = text[text.index("| set |") :].splitlines()
     cells = zip(heads.split(" | "), row.split(" | "), strict=True)
     counts = {head: cell for head, cell in cells if head in VERDICTS}
     assert counts == {
@@ -82,7 +82,7 @@ def test_the_overview_counts_each_verdict(folder: Path) -> None:
         "negligible": "0",
         "inconclusive": "2",  # of seven and of five models
     }
-    assert "Of 3 slices of 1 sets 1 are positive, 0 negative, 0 negligible, 2 inconclusive." in told
+    assert "Of 3 slices of 1 sets 1 are positive, 0 negative, 0 negligible, 2 inconclusive." in text
 
 
 def test_rows_are_corrected_and_what_was_published_stands_beside(folder: Path) -> None:

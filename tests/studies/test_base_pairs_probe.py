@@ -115,8 +115,8 @@ def test_the_vocabulary_and_the_cosines_by_literal_loops(tmp_path: Path) -> None
     v = vectors()
     frequent = [word for word in v.index_to_key if word.isalpha()]
     part = rows[rows["kind"].eq("vocabulary")]
-    told = zip(*(numbers(part, each) for each in ("score", "sd", "n")), strict=True)
-    for pair, (mean, sd, n) in zip(texts(part, "pair"), told, strict=True):
+    columns = zip(*(numbers(part, each) for each in ("score", "sd", "n")), strict=True)
+    for pair, (mean, sd, n) in zip(texts(part, "pair"), columns, strict=True):
         a, b = (v[word].astype(float) for word in pair.split(":"))
         scores = [v[word].astype(float) @ (a - b) / np.linalg.norm(a - b) for word in frequent]
         assert n == len(frequent)

@@ -104,7 +104,7 @@ def test_without_a_bound_the_scale_is_what_was_found_unless_that_is_boundless() 
     assert verdict(1e4, 2e6) == "unbounded"
 
 
-def test_a_witness_is_spelt_with_the_sets_that_differ() -> None:
+def test_a_counterexample_names_the_sets_that_differ() -> None:
     [row] = score_table(searched(most=(2.0, 0.5))).to_dict("records")
     vectors = "X (1.000, .000) A (.600, -.800) B (.000, 1.000)"
     assert row["witness_comparable"] == f"near 2: .500 at {vectors}; near 1: 2.000 at {vectors}"
@@ -116,7 +116,7 @@ def associations(x: dict[str, float], y: dict[str, float]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_selection_is_told_apart_better_and_has_a_smaller_effect_size(sign: int) -> None:
+def test_a_selection_is_separated_better_and_has_a_smaller_effect_size(sign: int) -> None:
     """Two words lie amid the others: without them the sets are apart, and d can be smaller."""
     x = {f"x{i}": sign * value for i, value in enumerate([3, 2.9, 3.1, 3, 0.6, 0.4, -0.2])}
     y = {f"y{i}": sign * value for i, value in enumerate([-3, -2.9, -3.1, -3, -0.6, -0.4, 0.2])}
@@ -132,7 +132,7 @@ def test_a_selection_is_told_apart_better_and_has_a_smaller_effect_size(sign: in
     assert fewer.effect_size == pytest.approx(expected)
 
 
-def test_sets_that_cannot_be_told_apart_have_no_selection() -> None:
+def test_sets_that_cannot_be_separated_have_no_selection() -> None:
     mixed = {f"{i}": float(i % 3) for i in range(8)}
     found = selections(associations(mixed, {f"o{i}": v for i, v in mixed.items()}))
     assert [each.name for each in found] == ["all targets"]
@@ -144,21 +144,21 @@ def group_rows() -> pd.DataFrame:
     rows: list[dict[str, Value]] = []
     rng = np.random.default_rng(0)
     for point, shift in (("p1", 0.2), ("p2", 0.9)):
-        told = base | {"point": point}
+        about = base | {"point": point}
         for panel, value in (("unit", shift), ("raw", 3 * shift), ("chance", 0.1)):
-            row = told | {"kind": "difference", "panel": panel, "n": 16, "value": value}
+            row = about | {"kind": "difference", "panel": panel, "n": 16, "value": value}
             rows.append(row | {"low": value - 0.05, "high": value + 0.05})
         for role, sign in (("X", 1), ("Y", -1)):
             for i in range(8):
                 value = sign * shift + float(rng.normal())
-                row = told | {"kind": "association", "panel": role, "value": value}
+                row = about | {"kind": "association", "panel": role, "value": value}
                 rows.append(row | {"first": f"{role}{i}"})
-        rows.append(told | {"kind": "effect", "value": 1.2, "p_value": 0.03, "n": 16, "panel": ""})
+        rows.append(about | {"kind": "effect", "value": 1.2, "p_value": 0.03, "n": 16, "panel": ""})
         names = ["man:woman", "he:she", "king:queen", "first component"]
         for panel in ("all", "less two"):
             for one in names:
                 for other in names:
-                    row = told | {"kind": "correlation", "panel": panel, "n": 3, "first": one}
+                    row = about | {"kind": "correlation", "panel": panel, "n": 3, "first": one}
                     rows.append(row | {"second": other, "value": float(one == other)})
     return pd.DataFrame(rows)
 
@@ -175,7 +175,7 @@ POINTS = pd.DataFrame(
 )
 
 
-def test_embeddings_are_told_apart_by_what_differs() -> None:
+def test_embeddings_are_named_by_what_differs() -> None:
     assert embedding_names(POINTS) == ["bert, layer 0", "bert, layer 6"]
     assert embedding_names(POINTS.assign(embedding=["a", "b"])) == ["a", "b"]
 

@@ -1,5 +1,5 @@
-"""The search finds the theorems of Schröder et al. (2024), and its witnesses hold by the literal
-equations.
+"""The search finds the theorems of Schröder et al. (2024), and its counterexamples hold by the
+literal equations.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def verdicts(rows: pd.DataFrame) -> dict[int, tuple[str, str, str]]:
     }
 
 
-def witness(rows: pd.DataFrame, search: str, items: int) -> tuple[float, dict[str, Floats]]:
+def counterexample(rows: pd.DataFrame, search: str, items: int) -> tuple[float, dict[str, Floats]]:
     """The value of a search and its vectors by role, the last of several."""
     found = rows[(rows["search"] == search) & (rows["items"] == items)].iloc[-1]
     vectors = json.loads(str(found["witness"]))
@@ -90,7 +90,7 @@ def test_the_effect_size_is_comparable_and_not_trustworthy() -> None:
     """Theorems 3 and 4; and where no word is biased it is 0 / 0."""
     rows = examine("weat", p_value=False)
     assert verdicts(rows)[3] == ("yes", "no", "undefined")
-    value, found = witness(rows, "unbiased", 3)
+    value, found = counterexample(rows, "unbiased", 3)
     of_x, of_y = ([s(word, found["A"], found["B"]) for word in found[role]] for role in "XY")
     spread = float(np.std([*of_x, *of_y]))
     assert value == pytest.approx((np.mean(of_x) - np.mean(of_y)) / spread, abs=1e-12)
@@ -106,7 +106,7 @@ def test_direct_bias_is_comparable_and_not_trustworthy() -> None:
     rows = examine("direct_bias")
     assert verdicts(rows) == dict.fromkeys((1, 3), ("yes", "no", "no"))
     for search, biased in (("unbiased", True), ("fair", False)):
-        value, found = witness(rows, search, 1)
+        value, found = counterexample(rows, search, 1)
         first, second = found["pairs"][0::2], found["pairs"][1::2]
         halves = (first - second) / 2
         _, axes = np.linalg.eigh(sum(np.outer(half, half) for half in halves))
@@ -220,10 +220,10 @@ def test_made_up_words_have_the_bias_that_the_paper_defines() -> None:
             expected = [s(word, first, second) for word in matrix[made_up.neutral]]
             np.testing.assert_allclose(made_up.biases(matrix), expected, atol=1e-12)
             for start in target_starts(made_up, matrix):
-                freed = made_up.without_bias(start)
-                assert np.abs(made_up.biases(freed)).max() < 1e-12
+                unbiased = made_up.without_bias(start)
+                assert np.abs(made_up.biases(unbiased)).max() < 1e-12
                 for places in made_up.grouped:
-                    assert np.array_equal(freed[places], start[places])
+                    assert np.array_equal(unbiased[places], start[places])
 
 
 def test_a_row_of_sembias_has_six_neutral_words() -> None:

@@ -41,10 +41,10 @@ def made_scores(seed: int, words: list[str]) -> pd.DataFrame:
     return pd.DataFrame(lean + 0.7 * rng.normal(size=(len(words), len(PAIRS))), words, PAIRS)
 
 
-def score_rows(table: pd.DataFrame, **told: object) -> list[dict[str, object]]:
+def score_rows(table: pd.DataFrame, **change: object) -> list[dict[str, object]]:
     shared = {"kind": "score", "set": "words", "form": "base", "pair_form": "base", "truth": 0}
     return [
-        shared | {"word": word, "pair": pair, "score": table.loc[word, pair]} | told
+        shared | {"word": word, "pair": pair, "score": table.loc[word, pair]} | change
         for word in table.index
         for pair in table.columns
     ]
@@ -80,11 +80,11 @@ def probe_rows() -> pd.DataFrame:
         own.append({"kind": "lost", "set": "pairs", "word": "mary:john"})
         rows += [{"metric": name, "query": "mine"} | row for row in own]
     for query, table in SOLVED.items():
-        told = {"metric": "unrelated_analogies", "query": query}
-        rows += [told | row for row in score_rows(table, set="partners")]
+        about = {"metric": "unrelated_analogies", "query": query}
+        rows += [about | row for row in score_rows(table, set="partners")]
         for item in table.index:
             likeness = {"kind": "likeness", "set": "partners", "word": item, "score": 0.5}
-            rows.append(told | likeness)
+            rows.append(about | likeness)
     texts = ["set", "word", "form", "pair", "pair_form", "other"]
     table = pd.DataFrame(rows).assign(point="p", probe="base_pairs", convention="sneyd")
     return table.fillna(dict.fromkeys(texts, ""))
@@ -236,8 +236,8 @@ def test_what_is_printed_and_shown(concluded: tuple[pd.DataFrame, str, Path]) ->
 def test_all_words_in_one_direction_have_no_kappa(tmp_path: Path) -> None:
     rows = probe_rows()
     rows["score"] = rows["score"].abs()
-    told = tables()._replace(probes=rows)
-    BasePairs(resamples=10).conclude(told, tmp_path, Console(file=io.StringIO()))
+    given = tables()._replace(probes=rows)
+    BasePairs(resamples=10).conclude(given, tmp_path, Console(file=io.StringIO()))
     found = pd.read_csv(tmp_path / "base_pairs.csv").fillna({"other": "", "pair": ""})
     row = value(found, "fleiss", "ripa")
     assert isnan(row["value"])
@@ -247,8 +247,8 @@ def test_all_words_in_one_direction_have_no_kappa(tmp_path: Path) -> None:
 def test_two_pairs_have_no_interval_over_pairs(tmp_path: Path) -> None:
     rows = probe_rows()
     kept = rows["pair"].isin(["", *PAIRS[:2]]) & rows["other"].isin(["", PAIRS[1]])
-    told = tables()._replace(probes=rows[kept])
-    BasePairs(resamples=10).conclude(told, tmp_path, Console(file=io.StringIO()))
+    given = tables()._replace(probes=rows[kept])
+    BasePairs(resamples=10).conclude(given, tmp_path, Console(file=io.StringIO()))
     found = pd.read_csv(tmp_path / "base_pairs.csv").fillna({"other": "", "pair": ""})
     row = value(found, "fleiss", "ripa")
     assert not isnan(row["value"])

@@ -175,6 +175,9 @@ def test_all_is_printed_written_and_drawn(tmp_path: Path) -> None:
         "calibration_dependence.csv",
     }
     assert sum(path.suffix == ".svg" for path in written) == 3
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "these are trusted" in page
+    assert page.count("<figure>") == 3
     assert all(path.stat().st_size for path in written)
 
 
