@@ -11,6 +11,7 @@ import numpy as np
 
 from analysis.columns import numbers, texts
 from files import InputError
+from studies.charts import rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,9 +110,10 @@ def _readings(metric: str, rows: pd.DataFrame) -> Readings:
     tables = _tables(kinds.get("score", none))
     pairs = next(iter(tables.values())).pairs
     frequent = kinds.get("vocabulary", none)
-    lost: dict[str, tuple[str, ...]] = {}
-    for role, part in kinds.get("lost", none).groupby("set", sort=False):
-        lost[str(role)] = tuple(texts(part, "word"))
+    lost = {
+        str(role): tuple(texts(part, "word"))
+        for role, part in kinds.get("lost", none).groupby("set", sort=False)
+    }
     return Readings(
         metric=metric,
         tables=tables,
@@ -121,15 +123,8 @@ def _readings(metric: str, rows: pd.DataFrame) -> Readings:
         differences=_differences(kinds.get("difference", none), pairs),
         likeness=_likeness(kinds.get("likeness", none)),
         random={
-            name: (mean, sd, int(n))
-            for name, mean, sd, n in zip(
-                texts(kinds.get("random", none), "set"),
-                *(
-                    numbers(kinds.get("random", none), each).tolist()
-                    for each in ("score", "sd", "n")
-                ),
-                strict=True,
-            )
+            row["set"]: (row["score"], row["sd"], int(row["n"]))
+            for row in rows_of(kinds.get("random", none))
         },
         lost=lost,
     )

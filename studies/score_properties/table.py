@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +12,13 @@ import pandas as pd
 
 from analysis.columns import numbers, texts
 from analysis.show import short
+from studies.charts import rows_of
 
 TOLERANCE = 0.02  # of a score's scale: extremes nearer each other are the same
 EXACT = 1e-6  # a score is at its unbiased value
 UNBOUNDED = 100.0  # where no end is declared, scores beyond this are taken to have none
 SCORE = ("metric", "convention", "part", "items")
+NO_ROW = {"n": 0, **dict.fromkeys(("value", "low", "high", "p_value"), nan)}
 
 
 class Ends(NamedTuple):
@@ -137,35 +139,27 @@ def spell_vectors(witness: str, digits: int = 3) -> str:
     )
 
 
-def difference_table(tables_points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
+def difference_table(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
     """Table 2: for each embedding and query the attribute difference with its interval, what chance
     gives, the difference of raw vectors, and the effect size with its p.
     """
-    rows = _of_embeddings(tables_points, probes)
+    rows = _of_embeddings(points, probes)
     if rows.empty:
         return rows
-    table = []
-    for key, part in rows.groupby(["embedding", "query"], sort=False):
-        panel, kind = np.array(texts(part, "panel")), np.array(texts(part, "kind"))
+    table: list[dict[str, object]] = []
+    for (embedding, query), part in rows.groupby(["embedding", "query"], sort=False):
+        single = part[part["kind"].isin(["difference", "effect"])]
+        by = {row["panel"] or row["kind"]: row for row in rows_of(single)}
         unit, raw, chance, effect = (
-            part[(kind == "difference") & (panel == "unit")],
-            part[(kind == "difference") & (panel == "raw")],
-            part[(kind == "difference") & (panel == "chance")],
-            part[kind == "effect"],
+            by.get(name, NO_ROW) for name in ("unit", "raw", "chance", "effect")
         )
-        row: dict[str, object] = dict(zip(("embedding", "query"), key, strict=True))
-        row["n"] = int(_first(unit, "n")) if len(unit) else 0
-        row |= {name: _first(unit, name) for name in ("value", "low", "high")}
-        row |= {"chance": _first(chance, "value"), "raw": _first(raw, "value")}
-        row |= {"raw_low": _first(raw, "low"), "raw_high": _first(raw, "high")}
-        row |= {"targets": int(_first(effect, "n")) if len(effect) else 0}
-        row |= {"effect_size": _first(effect, "value"), "p_value": _first(effect, "p_value")}
-        table.append(row | {"reason": next((each for each in texts(part, "reason") if each), "")})
-    return pd.DataFrame(table).rename(columns={"value": "difference"})
-
-
-def _first(rows: pd.DataFrame, name: str) -> float:
-    return float(numbers(rows, name)[0]) if len(rows) else float("nan")
+        row = {"embedding": embedding, "query": query, "n": int(unit["n"])}
+        row |= {"difference": unit["value"], "low": unit["low"], "high": unit["high"]}
+        row |= {"chance": chance["value"], "raw": raw["value"]}
+        row |= {"raw_low": raw["low"], "raw_high": raw["high"], "targets": int(effect["n"])}
+        row |= {"effect_size": effect["value"], "p_value": effect["p_value"]}
+        table.append(row | {"reason": next(filter(None, texts(part, "reason")), "")})
+    return pd.DataFrame(table)
 
 
 def _of_embeddings(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
@@ -253,7 +247,7 @@ def _without(values: dict[str, float], word: str) -> dict[str, float]:
 
 def _effect(x: Sequence[float], y: Sequence[float]) -> float:
     spread = float(np.std([*x, *y]))
-    return float(np.mean(x) - np.mean(y)) / spread if spread > 0 else float("nan")
+    return float(np.mean(x) - np.mean(y)) / spread if spread > 0 else nan
 
 
 def _selection(name: str, x: dict[str, float], y: dict[str, float]) -> Selection:
