@@ -18,7 +18,10 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-ROOMS = ("analysis", "conf", "corpora", "debias", "extrinsic", "files", "intrinsic", "train")
+ROOMS = (
+    *("analysis", "conf", "corpora", "debias", "extrinsic", "files", "intrinsic", "studies"),
+    "train",
+)
 HOME = "biasbridge/rooms"
 TEXTS = (".py", ".html", ".yaml")
 

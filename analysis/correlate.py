@@ -18,6 +18,7 @@ from rich.console import Console
 
 from analysis.columns import labels, numbers, positions, require_columns, texts
 from analysis.correlation import ONE_THREAD, PERMUTATIONS
+from analysis.declaration import Declaration
 from analysis.findings import (
     CORRELATION_COLUMNS,
     RESULT_COLUMNS,
@@ -38,7 +39,6 @@ from analysis.naming import ALL, KINDS, POOLED_OVER, SESOI, SLICE_COLUMNS, Decla
 from analysis.repeated_rows import repeats
 from analysis.show import print_correlations, print_slices
 from analysis.slices import slices
-from analysis.studies.correlation import Correlation
 from analysis.verdict import RULES, judge
 from files import InputError, atomic_path, run_cli
 from files.options import Parser
@@ -227,7 +227,7 @@ class CorrelateArguments(argparse.Namespace):
 def main(argv: Sequence[str] | None = None) -> int:
     """Print, and with ``--out`` write, the correlations of a table or results folder."""
     args = _parser().parse_args(argv, CorrelateArguments())
-    study = Correlation.of(Path(args.table))
+    study = Declaration.of(Path(args.table))
     table = open_table(args.table, study.utility)
     ours = is_joined(table)
     console = Console()

@@ -20,7 +20,7 @@ from rich.console import Console
 from analysis.correlate import correlate
 from analysis.foreign import Levels
 from analysis.results import Tables, write_tables
-from analysis.studies.correlation import Correlation
+from analysis.study import Correlation
 from benchmarks.row import Row
 
 POINTS = 1_000

@@ -21,9 +21,9 @@ from benchmarks.row import Row
 from files.vectors import keyed
 from intrinsic import METRICS
 from intrinsic.found_query import FoundQuery, find_query
-from intrinsic.studies.along import along, on_every_subset
-from intrinsic.studies.silhouettes import ATTRIBUTES, kinds_of_list
-from intrinsic.studies.subsets import Subsets, nested_subsets
+from studies.silhouettes.along import along, on_every_subset
+from studies.silhouettes.probe import ATTRIBUTES, kinds_of_list
+from studies.silhouettes.subsets import Subsets, nested_subsets
 
 if TYPE_CHECKING:
     from intrinsic.metric import Metric

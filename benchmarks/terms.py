@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 from rich.console import Console
 from analysis.results import read_tables
-from analysis.studies.correlation import Correlation
+from analysis.study import Correlation
 folder = Path(sys.argv[1])
 Correlation().conclude(read_tables(folder), folder, Console(quiet=True))
 """

@@ -10,7 +10,7 @@ COMMANDS = {
     "correlate": ("analysis.correlate", "correlations of a results folder or any table"),
     "effects": ("analysis.effects.__main__", "what each modification did to gaps and scores"),
     "scatter": ("analysis.scatter", "figures of a results folder or any table"),
-    "atlas": ("analysis.atlas.__main__", "published point sets read anew by the same protocol"),
+    "atlas": ("studies.atlas.__main__", "published point sets read anew by the same protocol"),
     "report": ("analysis.report.__main__", "the report of a results folder again"),
     "store": ("train.store.__main__", "look into a store: ls, explain, export, verify, gc"),
 }

@@ -42,7 +42,7 @@ def test_the_documented_method_and_metric_run(tmp_path: Path) -> None:
     code, recipes = (
         re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL) for language in ("python", "yaml")
     )
-    for room in (*ROOMS, "biasbridge", "intrinsic", "train"):
+    for room in (*ROOMS, "biasbridge", "intrinsic", "studies", "train"):
         shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "train.py", tmp_path)
     for (module, recipe), text, yaml in zip(EXAMPLES.items(), code, recipes, strict=True):

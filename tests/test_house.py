@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "debias": {"files", "intrinsic"},
     "extrinsic": {"files", "intrinsic"},
     "analysis": {"files"},
+    "studies": {"files", "intrinsic", "analysis"},
     "train": {"files", "intrinsic", "corpora", "debias", "extrinsic", "analysis"},
     "biasbridge": {"files", "intrinsic", "corpora", "debias", "extrinsic", "analysis", "train"},
 }
@@ -107,7 +108,7 @@ def test_choices_load_no_heavy_library() -> None:
     """To plan a sweep needs the fields of its choices only; some metrics and studies need scipy."""
     files = [path.read_text(encoding="utf-8") for path in (ROOT / "conf").rglob("*.yaml")]
     choices = {found[1] for text in files for found in TARGET.finditer(text)}
-    reckon = {name for name in choices if name.startswith(("analysis.", "intrinsic."))}
+    reckon = {name for name in choices if name.startswith(("analysis.", "intrinsic.", "studies."))}
     assert len(choices) > 50
     assert not loaded_by(sorted(choices - reckon)) & HEAVY
     assert not loaded_by(sorted(reckon)) & HEAVY - {"scipy"}

@@ -30,6 +30,7 @@ ROOMS = (
     "files",
     "hydra_plugins",
     "intrinsic",
+    "studies",
     "train",
 )
 

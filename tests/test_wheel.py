@@ -26,7 +26,10 @@ LATER = ("analysis/new/__init__.py", "analysis/new/__init__.pyi", "conf/new/choi
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 BUILD_EDITABLE = BUILD.replace("build_wheel", "build_editable")
 FUNCTIONS = ("audit", "correlate", "debias", "gaps", "query")
-USERS = ("analysis", "conf", "corpora", "debias", "extrinsic", "files", "intrinsic", "train")
+USERS = (
+    *("analysis", "conf", "corpora", "debias", "extrinsic", "files", "intrinsic", "studies"),
+    "train",
+)
 API = """
 import files
 from biasbridge import audit, correlate, debias, gaps, query

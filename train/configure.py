@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from analysis.studies.study import Study
+from analysis.study import Study
 from corpora.kinds import Challenge, PostChallenge
 from files import Choice, InputError, nearest
 from files.choice import FieldError, lacks

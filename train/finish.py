@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from analysis.results import Tables
-    from analysis.studies.study import Study
+    from analysis.study import Study
     from corpora.kinds import Source
     from train.outcome import Outcome
     from train.point import Plan

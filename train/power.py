@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, get_args
 from analysis.naming import ALL
 from analysis.planner import Design, Pilot, Planner, Power, Scenario, pilot_of, power
 from analysis.show import print_table
-from analysis.studies.correlation import Correlation
+from analysis.study import Correlation
 from files import InputError
 from train.estimate import cost_of, duration
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.studies.study import Study
+    from analysis.study import Study
     from intrinsic.metric import Metric
     from train.point import Plan
     from train.store import Store

@@ -16,7 +16,7 @@ from analysis.joined import join_points
 from analysis.results import read_tables
 from analysis.specification_curve import draw_curves
 from analysis.specifications import specification_curves
-from analysis.studies.correlation import Correlation
+from analysis.study import Correlation
 from files import run_cli
 from files.options import Parser
 

@@ -20,7 +20,7 @@ from analysis.columns import texts
 from analysis.joined import join_points
 from analysis.report.__main__ import main as report
 from analysis.results import Tables, write_tables
-from analysis.studies.correlation import Correlation
+from analysis.study import Correlation
 from files.tables import read_table
 from tests.analysis.designs import study_of
 from tests.analysis.test_specifications import measured, tables_of

@@ -23,7 +23,7 @@ from analysis.naming import SLICE_COLUMNS
 from analysis.results import Tables
 from analysis.specification_curve import level_table, specification_table, write_curves
 from analysis.specifications import CHOICES, Curve, specification_curves
-from analysis.studies.correlation import Correlation
+from analysis.study import Correlation
 from files.tables import read_table
 
 if TYPE_CHECKING:

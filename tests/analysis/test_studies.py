@@ -17,10 +17,9 @@ from analysis.correlate import main as correlate
 from analysis.findings import CORRELATION_COLUMNS
 from analysis.report.__main__ import main as report
 from analysis.results import write_tables
-from analysis.studies.correlation import Correlation
-from analysis.studies.study import Study
-from analysis.studies.survey import Survey
+from analysis.study import Correlation, Study
 from files import InputError
+from studies.survey import Survey
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -184,7 +183,7 @@ def test_a_study_is_a_choice() -> None:
 
 def test_choosing_a_study_loads_nothing_that_draws_or_computes() -> None:
     code = (
-        "import sys, analysis.studies.correlation, analysis.studies.survey;"
+        "import sys, analysis.study, studies.survey;"
         "sys.exit(bool({'scipy', 'statsmodels', 'vl_convert'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

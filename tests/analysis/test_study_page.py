@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
-import pytest
-from rich.console import Console
 
 from analysis.figures import STAMP
 from analysis.report.study_page import MOST_ROWS, write_study_page
-from analysis.studies.calibration import Calibration
-from analysis.studies.control import Control
-from tests.analysis.test_calibration import make_tables as calibrated
-from tests.analysis.test_control import make_tables as controlled
-
-if TYPE_CHECKING:
-    from analysis.results import Tables
-    from analysis.studies.study import Study
 
 POINTS = pd.DataFrame({"point": ["a", "b"], "status": ["done", "failed"], "generated": True})
 
@@ -79,20 +67,3 @@ def test_a_long_table_is_cut_and_says_so(tmp_path: Path) -> None:
     long = pd.DataFrame({"n": range(MOST_ROWS + 7)})
     text = write_study_page(tmp_path, POINTS, "t", "a", [("Long", long)], []).read_text("utf-8")
     assert "and 7 more rows" in text
-
-
-@pytest.mark.parametrize(
-    ("study", "tables", "told"),
-    [
-        (Calibration(resamples=20), calibrated(), "these are trusted"),
-        (Control(controls=("control",), draws=20), controlled(), "with a planted link"),
-    ],
-)
-def test_studies_of_the_instruments_write_a_page(
-    study: Study, tables: Tables, told: str, tmp_path: Path
-) -> None:
-    written = study.conclude(tables, tmp_path, Console(file=io.StringIO(), width=150))
-    assert tmp_path / "report.html" in written
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert told in page
-    assert page.count("<figure>") == sum(path.suffix == ".svg" for path in written)

@@ -12,28 +12,28 @@ import pytest
 from rich.console import Console
 
 from analysis.results import Tables, note_writes, read_tables, write_tables
-from analysis.studies.base_pairs import BasePairs
-from analysis.studies.calibration import Calibration
-from analysis.studies.control import Control
-from analysis.studies.correlation import Correlation
-from analysis.studies.score_properties import ScoreProperties
-from analysis.studies.silhouettes import SilhouetteAnalysis
-from analysis.studies.survey import Survey
+from analysis.study import Correlation
 from files import InputError, choice
 from files.choice import Fileless
-from tests.analysis import test_base_pairs as base_pairs
-from tests.analysis import test_calibration as calibration
-from tests.analysis import test_control as control
-from tests.analysis import test_score_properties_study as score_properties
-from tests.analysis import test_silhouettes_scores as silhouettes
-from tests.analysis import test_survey as survey
+from studies.base_pairs.study import BasePairs
+from studies.calibration.control import Control
+from studies.calibration.study import Calibration
+from studies.score_properties.study import ScoreProperties
+from studies.silhouettes.study import SilhouetteAnalysis
+from studies.survey import Survey
 from tests.analysis.test_alignment import asked_both_ways
 from tests.analysis.test_specifications import measured, tables_of
+from tests.studies import test_base_pairs as base_pairs
+from tests.studies import test_calibration as calibration
+from tests.studies import test_control as control
+from tests.studies import test_score_properties_table as score_properties
+from tests.studies import test_silhouettes_scores as silhouettes
+from tests.studies import test_survey as survey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analysis.studies.study import Study
+    from analysis.study import Study
 
 
 def tables_of_probes() -> Tables:

@@ -16,13 +16,13 @@ from analysis.correlate import correlate_slices
 from analysis.joined import join_points
 from analysis.planner import Design, Pilot, Planner
 from analysis.results import Tables, write_tables
-from analysis.studies.correlation import Correlation
-from analysis.studies.survey import Survey
+from analysis.study import Correlation
 from debias.attract_repel import AttractRepel
 from files import InputError
 from intrinsic.metrics.set_distances import RelativeNormDistance
 from intrinsic.metrics.utility import Analogies
 from intrinsic.metrics.weat import Weat
+from studies.survey import Survey
 from tests.points import SUBJECT, TASK, WEAT, plan
 from train.configure import to_planner
 from train.front.settings import Settings

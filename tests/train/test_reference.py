@@ -12,7 +12,7 @@ import pytest
 from corpora.world import GeneratedCorpus
 from files import InputError
 from files.vectors import keyed, open_mapped, save_mapped
-from intrinsic.studies.silhouettes import Silhouettes
+from studies.silhouettes.probe import Silhouettes
 from tests.points import SUBJECT, WEAT
 from train.parts.reference import Reference, Shared, keep_shared
 from train.point import Plan, Point, plan_point

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
     from analysis.planner import Planner
-    from analysis.studies.study import Study
+    from analysis.study import Study
     from train.point import Point
 
 CONF = Path(__file__).resolve().parent.parent.parent / "conf"

@@ -1,1 +1,0 @@
-"""Published point sets, read anew by one protocol: ``python -m analysis.atlas docs/atlas``."""

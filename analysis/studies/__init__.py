@@ -1,1 +1,0 @@
-"""What is concluded from the tables of an experiment: one file each."""

@@ -1,1 +1,0 @@
-"""Examinations of vectors and metrics: one file each."""

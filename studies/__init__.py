@@ -1,0 +1,1 @@
+"""Studies of the metrics themselves, and the atlas of published point sets: a folder each."""

@@ -1,0 +1,229 @@
+"""The atlas as a page, a table and a figure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import isfinite
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from analysis.findings import correlation_table
+from analysis.look import CONFIG
+from analysis.naming import SESOI
+from analysis.show import estimate, p_value, short
+from analysis.verdict import INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS
+from files.charts import SCHEMA
+from studies.charts import intervals, nominal, records, rule_at
+
+if TYPE_CHECKING:
+    from files.charts import Spec
+    from studies.atlas.protocol import Reading, Slice
+
+HEAD = """\
+# Atlas of published point sets
+
+Published tables in which two measures of bias, or one and what it should depend on, were taken on
+several embeddings or language models, read anew by one protocol: r_rm (within parents, where models
+were made from one another) with its 95% interval, p adjusted over the slices of a set (Holm), and
+the verdict that a study of our own would get ([inference.md](../inference.md)). r over rows, as
+published, stands beside it.
+
+```bash
+python -m studies.atlas docs/atlas    # writes README.md, atlas.csv and atlas.svg there
+```
+
+{answer}
+
+![r_rm of every slice](atlas.svg)
+
+## The sets
+
+{overview}
+"""
+FOOT = """
+## Adding a set
+
+A set is a YAML file in this folder, and its table: a CSV beside it where its figures may be carried
+over (facts typed from a published table, with its source), else a file in the folder that
+`BIASBRIDGE_DATA` names, identified by its SHA-256, which is read and never copied. Its fields:
+
+* `title`, `source`, `licence`, `claim`, `note`: what was set against what, where it was published,
+  under which licence, what the authors concluded in our words, what else is to be known;
+* `table`, `address`, `sha256`: the file, where to get it, and which bytes are meant;
+* `x`, `y`: columns and what they measure, in which unit; each x is set against each y;
+* `observation`, `parent`, `condition`: the columns that name one embedding or model, what it was
+  made from, and what was done to it;
+* `by`, `keep`: the lists of columns to slice by, and the labels of the rows that are used;
+* `corrections`: rows that are wrong, `where` (columns and patterns of their cells), what their
+  cells become (`becomes`), and `why`.
+"""
+OVERVIEW = ("set", "models, parents", "slices", *VERDICTS, "r_rm", "said")
+COLUMNS = (
+    *("slice", "rows", "models, parents", "r over rows"),
+    *("r_rm [95%]", "p (Holm)", "verdict"),
+)
+NUMBERS = (
+    *("n", "n_parents", "n_conditions", "lost", "r_rm", "low", "high", "p", "p_holm"),
+    *("verdict", "scope", "why", "mde"),
+)
+
+
+def page(readings: Sequence[Reading]) -> str:
+    """The atlas in Markdown."""
+    rows = [_overview(each) for each in readings if each.read]
+    text = HEAD.format(answer=answer(readings), overview=_table(OVERVIEW, rows))
+    absent = [each for each in readings if not each.read]
+    if absent:
+        text += "\nNot read here, for their tables are not at hand:\n\n"
+        text += "".join(
+            f"* {each.of.title}: `{each.of.table}`, {_origin(each)}\n" for each in absent
+        )
+    return text + "".join(_section(each) for each in readings if each.read) + FOOT
+
+
+def answer(readings: Sequence[Reading]) -> str:
+    """What all slices together say, in two sentences."""
+    read = [each for each in readings if each.read]
+    slices = [one for each in read for one in each.slices]
+    counts = Counter(one.finding.verdict for one in slices)
+    wide = sum(_holds(one, -SESOI) and _holds(one, SESOI) for one in slices)
+    models = [one.finding.n for one in slices]
+    verdicts = ", ".join(f"{counts[name]} {word}" for name, word in _WORDS.items())
+    return (
+        f"**Of {len(slices)} slices of {len(read)} sets {verdicts}.** A slice has {min(models)} to"
+        f" {max(models)} embeddings or models; in {wide} the interval of r_rm holds both"
+        f" {short(-SESOI, 1)} and {short(SESOI, 1)}: such a study can say neither that"
+        " there is a relation nor that there is none."
+    )
+
+
+_WORDS = {
+    POSITIVE: "are positive",
+    NEGATIVE: "negative",
+    NEGLIGIBLE: "negligible",
+    INCONCLUSIVE: "inconclusive",
+}
+
+
+def table(readings: Iterable[Reading]) -> pd.DataFrame:
+    """One row a slice: its set, x, y and what it is sliced by, rows and r over them, and columns of
+    ``correlations.csv``.
+    """
+    rows = []
+    for each in readings:
+        for one in each.slices:
+            names = {"set": each.name, "x": one.x, "y": one.y, "by": one.by}
+            found = correlation_table([one.finding], NUMBERS).iloc[0].to_dict()
+            of_rows = {"rows": one.rows, "r_rows": one.r_rows, "r_published": one.published}
+            rows.append(names | of_rows | found)
+    return pd.DataFrame(rows)
+
+
+def forest(readings: Iterable[Reading]) -> Spec:
+    """Every slice's r_rm with its interval, a panel a set, as a Vega-Lite specification; lines at 0
+    and at the smallest correlation of interest.
+    """
+    found = [(each, one, one.finding.within) for each in readings for one in each.slices]
+    rows = [
+        {
+            "set": each.of.title,
+            "slice": _slice_name(each, one),
+            "r": within.r,
+            "low": within.low,
+            "high": within.high,
+            "verdict": one.finding.verdict,
+        }
+        for each, one, within in found
+        if isfinite(within.r)
+    ]
+    x: Spec = {"type": "quantitative", "title": "r_rm, 95% interval"}
+    x |= {"scale": {"domain": [-1, 1]}}
+    colours = {"domain": list(VERDICTS), "range": ["#0072B2", "#D55E00", "#009E73", "#666666"]}
+    colour = {"field": "verdict", "type": "nominal", "scale": colours, "title": None}
+    layer = [
+        *(rule_at(at, x, strokeDash=dash) for at, dash in ((0, [1, 0]), *_OF_INTEREST)),
+        *intervals(x, {"y": nominal("slice"), "color": colour}, "r", size=45, rule={"opacity": 1}),
+    ]
+    header = {"labelAngle": 0, "labelOrient": "top", "labelAnchor": "start"}
+    return {
+        "$schema": SCHEMA,
+        "config": CONFIG | {"axisY": {"labelLimit": 420}},
+        "data": {"values": records(pd.DataFrame(rows))},
+        "facet": {"row": nominal("set") | {"header": header}},
+        "resolve": {"scale": {"y": "independent"}},
+        "spec": {"width": 380, "height": {"step": 15}, "layer": layer},
+    }
+
+
+_OF_INTEREST = ((-SESOI, [2, 3]), (SESOI, [2, 3]))
+
+
+def _section(each: Reading) -> str:
+    of = each.of
+    lines = [
+        f"\n## {of.title}\n",
+        f"{of.source}. `{each.name}.yaml`, licence: {of.licence}. {_origin(each)}".rstrip(),
+        f"\nThe authors: {of.claim}",
+        *([f"\n{of.note}"] if of.note else []),
+    ]
+    for correction, units in zip(of.corrections, each.corrected, strict=True):
+        cells = " and ".join(f"{name} {cell}" for name, cell in correction.becomes.items())
+        lines.append(f"\nCorrected, {units} models: {cells}. {correction.why}")
+    return "\n".join([*lines, "", _table(COLUMNS, [_row(each, one) for one in each.slices]), ""])
+
+
+def _row(each: Reading, one: Slice) -> Sequence[str]:
+    found = one.finding
+    r = f"{short(one.r_rows)}"
+    return (
+        _slice_name(each, one),
+        str(one.rows),
+        f"{found.n}, {found.n_parents if each.of.parent else 'none named'}",
+        r + (f"; as published {short(one.published)}" if isfinite(one.published) else ""),
+        estimate(*found.within.interval),
+        p_value(found.p_holm) if isfinite(found.p_holm) else "",
+        found.why,
+    )
+
+
+def _overview(each: Reading) -> Sequence[str]:
+    found = [one.finding for one in each.slices]
+    counts = Counter(one.verdict for one in found)
+    r = [one.within.r for one in found if isfinite(one.within.r)]
+    models = max(one.n for one in found)
+    parents = max(one.n_parents for one in found) if each.of.parent else "none named"
+    anchor = "".join(c for c in each.of.title.lower().replace(" ", "-") if c.isalnum() or c in "-_")
+    return (
+        f"[{each.of.title}](#{anchor})",
+        f"{models}, {parents}",
+        str(len(each.slices)),
+        *(str(counts[verdict]) for verdict in VERDICTS),
+        f"{short(min(r))} to {short(max(r))}" if r else "",
+        each.of.claim,
+    )
+
+
+def _slice_name(each: Reading, one: Slice) -> str:
+    of = each.of
+    parts = [of.x[one.x]] if len(of.x) > 1 or not one.by else []
+    parts += [of.y[one.y]] if len(of.y) > 1 else []
+    return "; ".join([*parts, *filter(None, [one.by])])
+
+
+def _origin(each: Reading) -> str:
+    of = each.of
+    return f"Read from `{of.table}`: {of.address}, SHA-256 {of.sha256}." if of.sha256 else ""
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    cells = ([cell.replace("|", "\\|") for cell in line] for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+
+def _holds(one: Slice, value: float) -> bool:
+    """Whether the interval holds a value; one that is not known holds any."""
+    of = one.finding.within
+    return not (of.low > value or of.high < value)

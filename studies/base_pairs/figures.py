@@ -1,0 +1,173 @@
+"""Figures 1 and 2 of the study of base pairs, and its agreements at a glance."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from analysis.look import PALETTE, chart
+from analysis.show import estimate
+from files import atomic_path
+from files.tables import write_csv
+from studies.base_pairs.readings import WORDS
+from studies.base_pairs.show import estimate_title
+from studies.charts import colour, draw, facet, intervals, nominal, records, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from files.charts import Spec
+    from studies.base_pairs.readings import Readings
+
+FORMS = ("base", "plural", "capital", "upper")
+KAPPAS = ("fleiss", "pair_form", "word_form", "truth", "measures")
+ENDS = ["value", "low", "high", "pairs_low", "pairs_high", "published"]
+
+
+def draw_base_pairs(
+    found: pd.DataFrame,
+    every: Sequence[tuple[str, str, dict[str, Readings]]],
+    names: Mapping[str, str],
+    shown: str | None,
+    folder: Path,
+) -> list[Path]:
+    """The figures of the first point and query with scores of words, in every format and each with
+    the CSV of its numbers; the paths.
+    """
+    with_words = (
+        (point, query, {name: each for name, each in readings.items() if WORDS in each.tables})
+        for point, query, readings in every
+    )
+    first = next((each for each in with_words if each[2]), None)
+    if first is None:
+        return []
+    point, query, readings = first
+    rows = found[found["point"].eq(point) & found["query"].eq(query)]
+    where = f"{names[point]}, {query}"
+    word, scores = word_scores(readings, shown)
+    cosines, kappas = two_pairs(rows, readings), overall_kappas(rows)
+    tables = {
+        "base_pairs_word": (word_chart(scores, readings, f"Scores of {word}: {where}"), scores),
+        "base_pairs_cosine": (cosine_chart(cosines, where), cosines),
+        "base_pairs_agreement": (agreement_chart(kappas, where), kappas),
+    }
+    written = draw({name: drawn for name, (drawn, _) in tables.items()}, folder)
+    for name, (_, table) in tables.items():
+        written.append(folder / f"{name}.csv")
+        with atomic_path(written[-1]) as path:
+            write_csv(table, path)
+    return written
+
+
+def word_scores(readings: Mapping[str, Readings], shown: str | None) -> tuple[str, pd.DataFrame]:
+    """A word's scores by metric, form and base pair (figure 1): the word ``shown``, or else the
+    first with most forms.
+    """
+    first = next(iter(readings.values()))
+    of_words = [each for key, each in first.tables.items() if key[::2] == WORDS[::2]]
+    forms = {
+        item: sum(item in each.items for each in of_words) for item in first.tables[WORDS].items
+    }
+    word = shown if shown in forms else max(forms, key=lambda item: forms[item])
+    rows = [
+        {"metric": metric, "word": word, "form": form, "pair": pair, "score": score}
+        for metric, reading in readings.items()
+        for (role, form, pair_form), table in reading.tables.items()
+        if (role, pair_form) == ("words", "base") and word in table.items
+        for pair, score in zip(
+            table.pairs, table.scores[table.items.index(word)].tolist(), strict=True
+        )
+    ]
+    return word, pd.DataFrame(rows)
+
+
+def word_chart(scores: pd.DataFrame, readings: Mapping[str, Readings], title: str) -> Spec:
+    """A panel a metric: scores by base pair, a line a form; the vocabulary's mean and the bounds of
+    one standard deviation are dashed.
+    """
+    pairs = list(next(iter(readings.values())).pairs)
+    levels = [
+        {"metric": metric, "level": float(reading.means.mean()) + times * reading.spread}
+        for metric, reading in readings.items()
+        if isfinite(reading.spread)
+        for times in (-1, 0, 1)
+    ]
+    y: Spec = {"type": "quantitative", "title": "score (> 0: first word)"}
+    x = nominal("pair", pairs) | {"scale": {"domain": pairs}}
+    forms = [form for form in FORMS if form in set(scores["form"])]
+    lines: Spec = {
+        "transform": [{"filter": "isValid(datum.score)"}],
+        "mark": {"type": "line", "point": {"size": 30}},
+        "encoding": {
+            "x": x | {"axis": {"labelAngle": -45, "labelOverlap": False}},
+            "y": y | {"field": "score"},
+            "color": colour("form", forms),
+        },
+    }
+    dashed: Spec = {
+        "transform": [{"filter": "isValid(datum.level)"}],
+        "mark": {"type": "rule", "strokeDash": [4, 3], "color": "#888888"},
+        "encoding": {"y": y | {"field": "level"}},
+    }
+    panel: Spec = {"width": 220, "height": 180, "layer": [dashed, lines]}
+    body = facet("metric", panel, 3, order=list(readings), scales="y")
+    return chart(title, body, [*records(scores), *levels])
+
+
+def two_pairs(found: pd.DataFrame, readings: Mapping[str, Readings]) -> pd.DataFrame:
+    """The kappa of every two base pairs and the cosine of their differences, by metric with the r
+    of the two.
+    """
+    overall = found[found["statistic"].eq("cosine_r") & found["pair"].eq("")]
+    r = {row["metric"]: estimate(row["value"], row["low"], row["high"]) for row in rows_of(overall)}
+    rows = []
+    for row in rows_of(found[found["statistic"].eq("two_pairs") & found["value"].notna()]):
+        metric, one, other = row["metric"], row["pair"], row["other"]
+        reading = readings[metric]
+        places = reading.pairs.index(one), reading.pairs.index(other)
+        named = f"{metric}: r {r[metric]}" if metric in r else metric
+        cosine = float(reading.differences[places])
+        rows.append({"metric": named, "pair": one, "other": other, "cosine": cosine})
+        rows[-1] |= {"kappa": row["value"]}
+    return pd.DataFrame(rows, columns=["metric", "pair", "other", "cosine", "kappa"])
+
+
+def cosine_chart(cosines: pd.DataFrame, where: str) -> Spec:
+    """A panel a metric: kappa against cosine of every two base pairs (figure 2)."""
+    x: Spec = {"field": "cosine", "type": "quantitative", "title": "cosine of the differences"}
+    y: Spec = {"field": "kappa", "type": "quantitative", "title": "Cohen's kappa of the two pairs"}
+    mark = {"type": "point", "filled": True, "size": 28, "opacity": 0.8, "color": PALETTE[0]}
+    panel: Spec = {"width": 220, "height": 180, "mark": mark, "encoding": {"x": x, "y": y}}
+    body = facet("metric", panel, 3, order=list(dict.fromkeys(cosines["metric"])))
+    return chart(f"Pairs with like differences agree: {where}", body, records(cosines))
+
+
+def overall_kappas(found: pd.DataFrame) -> pd.DataFrame:
+    """The kappas over all pairs, with their intervals and what is published."""
+    kept = found[found["statistic"].isin(KAPPAS) & found["pair"].eq("") & found["value"].notna()]
+    what = [estimate_title(*each) for each in zip(kept["statistic"], kept["other"], strict=True)]
+    return kept.assign(what=what).reindex(columns=["what", "metric", *ENDS])
+
+
+def agreement_chart(kappas: pd.DataFrame, where: str) -> Spec:
+    """Every kappa over all pairs with its two intervals, and the published number where there is
+    one.
+    """
+    metrics = list(dict.fromkeys(kappas["metric"]))
+    title = "kappa; thick: 95% over words, thin: over base pairs"
+    x: Spec = {"type": "quantitative", "title": title}
+    offset = {"yOffset": {"field": "metric", "sort": metrics}}
+    shared: Spec = {"y": nominal("what"), **offset, "color": colour("metric", metrics)}
+    of_pairs = intervals(x, shared, ends=("pairs_low", "pairs_high"), rule={"opacity": 0.6})
+    of_words = intervals(x, shared, size=40, rule={"strokeWidth": 3, "opacity": 0.6})
+    layer = [of_pairs[0], *of_words]
+    if kappas["published"].notna().any():
+        where = f"{where}; diamonds: as published"
+        black: Spec = {"x": x | {"field": "published"}, "color": {"value": "black"}}
+        mark = {"type": "point", "shape": "diamond", "size": 50, "color": "black"}
+        layer.append({"mark": mark, "encoding": shared | black})
+    body: Spec = {"width": 420, "height": {"step": 12}, "layer": layer}
+    return chart(f"Agreement of directions: {where}", body, records(kappas))

@@ -1,0 +1,1 @@
+"""Which metric finds a planted bias, and whether a study sees a planted link."""

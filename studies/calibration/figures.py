@@ -1,0 +1,184 @@
+"""A calibration as a terminal table and as figures."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from analysis.look import chart
+from analysis.show import print_table, short
+from studies.calibration.readings import SETTINGS
+from studies.charts import colour, draw, facet, intervals, nominal, records, rows_of, rule_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from files.charts import Spec
+
+TITLES = {
+    "sentences": "sentences in the corpus",
+    "dim": "vector length",
+    "posts": "labelled posts",
+    "stereotype": "planted stereotype",
+    "label_bias": "planted label bias",
+}
+LEFT = ("instrument", "trust")
+ENDS = {"value": "", "low": "_low", "high": "_high"}
+UNITS = {"dim": "dimensions", "sentences": "sentences", "posts": "posts"}
+LEGEND = (
+    "detects: smallest planted bias that 80% of single readings distinguish from 0 [95% over"
+    " seeds]; in order: share of steps in the right direction; at 0: mean reading minus the"
+    " unbiased value, in standard deviations; false: readings at 0 with p < .05, and whose interval"
+    " excludes the unbiased value"
+)
+
+
+def print_ranking(ranked: pd.DataFrame, planted: str, console: Console) -> None:
+    """One block a setting: its instruments from the most to the least trustworthy."""
+    settings = [name for name in SETTINGS if name in ranked]
+    for key, part in ranked.groupby(settings, sort=False):
+        where = ", ".join(f"{name} {value}" for name, value in zip(settings, key, strict=True))
+        where += f", {max(part['seeds'])} seeds, generated data"
+        rows = [
+            {
+                "": str(row["rank"]),
+                "instrument": row["instrument"],
+                "detects": _bounded(*(row[f"detectable{end}"] for end in ("", "_low", "_high"))),
+                "in order": _percent(row["steps"]),
+                "at 0": f"{row['offset']:.1f}" if isfinite(row["offset"]) else "-",
+                "false: p": _percent(row["false_p"]),
+                "interval": _percent(row["false_interval"]),
+                "trust": row["trust"],
+            }
+            for row in rows_of(part)
+        ]
+        print_table(f"{TITLES.get(planted, planted)}: {where}", rows, console, left=LEFT)
+    console.print(LEGEND, highlight=False)
+
+
+def _bounded(value: float, low: float, high: float) -> str:
+    if value != value:
+        return "-"
+    return _level(value) + (f" [{_level(low)}, {_level(high)}]" if low == low else "")
+
+
+def _level(value: float) -> str:
+    return short(value) if isfinite(value) else "none"
+
+
+def _percent(value: float) -> str:
+    return "-" if value != value else f"{value:.0%}"
+
+
+def draw_calibration(found: Mapping[str, pd.DataFrame], planted: str, folder: Path) -> list[Path]:
+    """``curves``, ``sensitivity`` and ``dependence`` in every format; the paths."""
+    what = TITLES.get(planted, planted)
+    charts = {
+        "calibration_curves": curve_chart(found["calibration_curves"], what),
+        "calibration_sensitivity": sensitivity_chart(found["calibration"], what),
+    }
+    if len(found["calibration_dependence"]):
+        charts["calibration_dependence"] = dependence_chart(found["calibration_dependence"])
+    return draw(charts, folder)
+
+
+def curve_chart(curves: pd.DataFrame, planted: str) -> Spec:
+    """A panel an instrument: mean reading and its interval against what was planted, in standard
+    deviations of the readings at 0; a line a setting.
+    """
+    rows = curves.assign(setting=_settings(curves))
+    columns = ["instrument", "setting", "planted", "value_sd", "low_sd", "high_sd"]
+    x: Spec = {"field": "planted", "type": "quantitative", "title": planted}
+    y: Spec = {"type": "quantitative", "title": "reading, in sd at 0"}
+    colours = colour("setting", _in_order(curves))
+    band = {"x": x, "y": y | {"field": "low_sd"}, "y2": {"field": "high_sd"}, "color": colours}
+    line = {"x": x, "y": y | {"field": "value_sd"}, "color": colours}
+    layer = [
+        {"mark": {"type": "area", "opacity": 0.15}, "encoding": band},
+        {"mark": {"type": "line", "point": {"size": 18}}, "encoding": line},
+    ]
+    panel: Spec = {"width": 130, "height": 100, "layer": layer}
+    return chart(
+        "What each instrument reads, mean and 95% interval over seeds (generated data)",
+        facet("instrument", panel, 5, scales="y"),
+        records(rows[columns]),
+    )
+
+
+def sensitivity_chart(ranked: pd.DataFrame, planted: str) -> Spec:
+    """The smallest detectable bias of each instrument and its interval; a colour a setting. What
+    detects no planted level stands at the right edge; the most sensitive instrument, over all
+    settings, comes first.
+    """
+    columns = ["detectable", "detectable_low", "detectable_high"]
+    rows = ranked.assign(setting=_settings(ranked))
+    rows[columns] = np.minimum(rows[columns], 1.0)
+    mean = rows["detectable"].fillna(1.0).groupby(rows["instrument"]).transform("mean")
+    rows = rows.iloc[np.argsort(mean.to_numpy(), kind="stable")].dropna(subset="detectable")
+    names = _in_order(ranked)
+    x: Spec = {"type": "quantitative", "title": f"smallest {planted} found (1: none was)"}
+    shared = {
+        "y": nominal("instrument"),
+        "yOffset": {"field": "setting", "sort": names},
+        "color": colour("setting", names),
+    }
+    layer = intervals(
+        x | {"scale": {"domain": [0, 1]}},
+        shared,
+        "detectable",
+        ends=("detectable_low", "detectable_high"),
+    )
+    return chart(
+        "Distinguished from no bias in 80% of single readings (generated data)",
+        {"width": 420, "height": {"step": 7}, "layer": layer},
+        records(rows[["instrument", "setting", *columns]]),
+    )
+
+
+def dependence_chart(table: pd.DataFrame) -> Spec:
+    """How far readings move with a size alone, as a share of the response to full bias."""
+    rows = [
+        {
+            "instrument": row["instrument"],
+            "step": f"{TITLES[row['over']]}, {row['large']} to {row['small']}",
+            "what": what,
+        }
+        | {name: row[stem + end] for name, end in ENDS.items()}
+        for what, stem in (("nothing planted", "at_zero"), ("full bias", "at_top"))
+        for row in rows_of(table)
+    ]
+    x: Spec = {"type": "quantitative", "title": "shift, as a share of the response to full bias"}
+    x |= {"scale": {"domain": [-1.5, 1.5], "clamp": True}}
+    kinds = ["nothing planted", "full bias"]
+    shared = {
+        "y": nominal("instrument"),
+        "yOffset": {"field": "what", "sort": kinds},
+        "color": colour("what", kinds),
+    }
+    layer = [rule_at(0), *intervals(x, shared, size=30)]
+    return chart(
+        "How readings depend on the size of the corpus, the vectors or the posts (generated data)",
+        facet("step", {"width": 260, "height": {"step": 8}, "layer": layer}, 2),
+        records(pd.DataFrame(rows)),
+    )
+
+
+def _settings(table: pd.DataFrame) -> list[str]:
+    """What distinguishes the setting of each row from those of others."""
+    varied = [name for name in SETTINGS if name in table and len(set(table[name])) > 1]
+    return [
+        ", ".join(f"{row[name]} {UNITS.get(name, '')}".strip() for name in varied) or "all"
+        for row in rows_of(table)
+    ]
+
+
+def _in_order(table: pd.DataFrame) -> list[str]:
+    """Every setting once, in the same order for every figure."""
+    columns = [name for name in SETTINGS if name in table]
+    return list(dict.fromkeys(_settings(table.sort_values(columns, kind="stable"))))

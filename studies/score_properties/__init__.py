@@ -1,0 +1,1 @@
+"""Which properties scores have, and what they rest on in given vectors (Schröder et al., 2024)."""

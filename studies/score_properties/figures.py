@@ -1,0 +1,188 @@
+"""The study of score properties as terminal tables and as figures."""
+
+from __future__ import annotations
+
+import re
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from analysis.look import chart
+from analysis.show import estimate, print_table, short
+from studies import charts
+from studies.charts import colour, facet, nominal, records, rows_of
+from studies.score_properties.table import embedding_rows, selections
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pandas as pd
+    from rich.console import Console
+
+    from files.charts import Spec
+
+VERDICTS = ("comparable", "trustworthy", "fair")
+COLOURS = {"yes": "#4477aa", "no": "#cc6677", "undefined": "#bbbbbb", "unbounded": "#ddaa33"}
+LEGEND = (
+    "words: targets in all; comparable: the extremes are the same for every attribute set;"
+    " trustworthy: the score is off its unbiased value (b0) wherever a word is biased; fair: it is"
+    " at b0 wherever none is. No: a counterexample was found (score_properties.csv), yes: none was;"
+    " nearest b0: the score nearest b0 while a word is biased"
+)
+
+
+def print_scores(table: pd.DataFrame, console: Console) -> None:
+    """Table 1, and why some scores are not in it."""
+    rows = [
+        {
+            "score": score_name(row),
+            "words": str(row["words"]),
+            **{name: row[name] for name in VERDICTS},
+            "nearest": _short(row["nearest"]),
+        }
+        for row in rows_of(table[table["reason"].eq("")])
+    ]
+    title = "Table 1: properties of scores, by search"
+    print_table(title, rows, console, left=("score", *VERDICTS))
+    console.print(LEGEND, highlight=False)
+    _print_reasons("not in the table", table, console)
+
+
+def print_differences(table: pd.DataFrame, console: Console) -> None:
+    """Table 2."""
+    several = len(set(table["query"])) > 1
+    rows = [
+        {
+            "embedding": f"{row['embedding']}: {row['query']}" if several else row["embedding"],
+            "n": str(row["n"]),
+            "difference": estimate(*(row[name] for name in ("difference", "low", "high"))),
+            "chance": _short(row["chance"]),
+            "raw": _short(row["raw"]),
+            "d": _short(row["effect_size"]),
+            "p": "< .001" if row["p_value"] < 0.001 else _short(row["p_value"], 3),
+        }
+        for row in rows_of(table)
+    ]
+    title = "Table 2: difference of the groups' mean attributes, the most that s(w, A, B) can be"
+    print_table(title, rows, console, left=("embedding",))
+    _print_reasons("no difference", table, console)
+
+
+def _print_reasons(what: str, table: pd.DataFrame, console: Console) -> None:
+    for reason in dict.fromkeys(filter(None, table["reason"])):
+        console.print(f"{what}: {reason}", highlight=False, markup=False)
+
+
+def score_name(row: Mapping[str, str]) -> str:
+    """A score as the tables call it."""
+    return f"{row['metric']} {row['part']}".strip()
+
+
+def _short(value: float, digits: int = 2) -> str:
+    large = isfinite(value) and abs(value) >= 100
+    return f"{value:.0f}" if large else short(value, digits)
+
+
+def draw(table: pd.DataFrame, points: pd.DataFrame, probes: pd.DataFrame, out: Path) -> list[Path]:
+    """``table1``, ``figure1`` (figures 1 and 2 of the paper) for each query, and ``figure3`` for
+    each embedding and query, in every format; the paths.
+    """
+    drawn: dict[str, Spec] = {}
+    if len(table) and "comparable" in table:
+        drawn["table1"] = verdict_chart(table)
+    associations = embedding_rows(points, probes, "association")
+    if len(associations):
+        for asked, part in associations.groupby("query", sort=False):
+            drawn[f"figure1_{asked}"] = association_chart(part)
+    correlations = embedding_rows(points, probes, "correlation")
+    if len(correlations):
+        for key, part in correlations.groupby(["embedding", "query"], sort=False):
+            embedding, query = map(str, key)
+            stem = re.sub(r"\W+", "_", f"figure3_{embedding}_{query}").strip("_")
+            drawn[stem] = correlation_chart(part, embedding)
+    return charts.draw(drawn, out)
+
+
+def verdict_chart(table: pd.DataFrame) -> Spec:
+    """Table 1 in colours: a row a score, a column a property, a panel a number of target words."""
+    rows = [
+        {"score": score_name(row), "property": name, "items": f"{row['items']} a role"}
+        | {"verdict": row[name]}
+        for row in rows_of(table[table["reason"].eq("")])
+        for name in VERDICTS
+    ]
+    scale = {"domain": list(COLOURS), "range": list(COLOURS.values())}
+    panel: Spec = {
+        "width": 210,
+        "height": {"step": 14},
+        "mark": {"type": "rect", "stroke": "white"},
+        "encoding": {
+            "x": nominal("property", VERDICTS) | {"axis": {"labelAngle": 0, "grid": False}},
+            "y": nominal("score", list(dict.fromkeys(row["score"] for row in rows)))
+            | {"axis": {"grid": False}},
+            "color": {"field": "verdict", "type": "nominal", "title": None, "scale": scale},
+        },
+    }
+    body = facet("items", panel, 2)
+    return chart("Which scores are comparable, trustworthy and fair, by search", body, rows)
+
+
+def association_chart(associations: pd.DataFrame) -> Spec:
+    """A panel for each embedding and selection of targets: every word's association, X above Y."""
+    rows: list[dict[str, object]] = []
+    panels: list[str] = []
+    for embedding, part in associations.groupby("embedding", sort=False):
+        words = part[["panel", "first", "value"]].set_axis(["set", "word", "s"], axis=1)
+        for each in selections(part):
+            effect = f"d = {short(each.effect_size)}, AUC {short(each.auc)}, n = {each.n}"
+            panels.append(f"{embedding}: {each.name}; " + effect.replace("-", "\u2212"))
+            kept = words[words["word"].isin(each.words)]
+            rows += records(kept.assign(panel=panels[-1]))
+    x: Spec = {"field": "s", "type": "quantitative", "title": "s(w, A, B)"}
+    panel: Spec = {
+        "width": 300,
+        "height": 80,
+        "mark": {"type": "tick", "thickness": 2, "size": 28, "opacity": 0.7},
+        "encoding": {
+            "x": x | {"scale": {"zero": False}},
+            "y": nominal("set"),
+            "color": colour("set", ["X", "Y"], legend=None),
+        },
+    }
+    body = facet("panel", panel, 2, order=panels, scales="x")
+    body["facet"]["header"] = {
+        "labelExpr": "split(datum.label, '; ')",
+        "labelLimit": 420,
+        "labelPadding": 4,
+    }
+    return chart("Associations of single words, and the effect size of their sets", body, rows)
+
+
+def correlation_chart(correlations: pd.DataFrame, embedding: str) -> Spec:
+    """Cosines between the differences of base pairs and their first principal component, with all
+    pairs and without the two nearest the component.
+    """
+    size = 15 if correlations["first"].nunique() > 12 else 22
+    cells = [
+        _heat(part, str(panel), size) for panel, part in correlations.groupby("panel", sort=False)
+    ]
+    return chart(f"Cosines of bias directions, {embedding}", {"hconcat": cells})
+
+
+def _heat(rows: pd.DataFrame, panel: str, size: int) -> Spec:
+    order = list(dict.fromkeys(rows["first"]))
+    axis = {"axis": {"labelLimit": 200, "labelOverlap": False, "grid": False}}
+    scale = {"domain": [-1, 1], "scheme": "blueorange"}
+    cosines = rows[["first", "second", "value"]].rename(columns={"value": "cosine"})
+    return {
+        "title": {"text": f"{len(order) - 1} pairs ({panel})", "fontSize": 12, "anchor": "start"},
+        "data": {"values": records(cosines)},
+        "width": {"step": size},
+        "height": {"step": size},
+        "mark": "rect",
+        "encoding": {
+            "x": nominal("second", order) | axis,
+            "y": nominal("first", order) | axis,
+            "color": {"field": "cosine", "type": "quantitative", "scale": scale},
+        },
+    }

@@ -1,0 +1,127 @@
+"""Studies whose truth is known: a gap that is the score, and one that has nothing to do with it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from analysis.results import Tables
+from studies.calibration.control import Control
+from studies.calibration.control_studies import PLANTED, designs, smaller_studies, whole_study
+
+SEEDS = 8
+LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8)
+
+
+def make_tables() -> Tables:
+    """At transmission 1 the gap is level + noise, and so is the score of ``weat7``; that of
+    ``control`` is noise, as every gap at transmission 0. Gaps and scores of a seed share a large
+    error. A method ``balance`` with two doses stands beside.
+    """
+    rng = np.random.default_rng(0)
+    points, intrinsic, extrinsic = [], [], []
+    for seed in range(SEEDS):
+        own = 5 * rng.normal()
+        conditions = [("none", "", 0.0, level) for level in LEVELS]
+        conditions += [("balance", "debias", 1.0, 0.1), ("balance", "overbias", 1.0, 0.7)]
+        for method, direction, dose, level in conditions:
+            scores = {"weat7": own + level, "control": own + rng.normal()}
+            for transmission in (0.0, 1.0):
+                key = f"{seed} {method} {level} {transmission}"
+                parent = f"{seed} {level if method == 'none' else 0.4}"
+                points.append(
+                    {"point": key, "status": "done", "generated": True, "embedding": "word2vec"}
+                    | {"method": method, "direction": direction, "dose": dose, "seed": seed}
+                    | {"transmission": transmission, "posts": 4_000, "task": "t"}
+                    | {"vectors_key": f"{seed} {method} {level}", "base_key": parent}
+                )
+                for query, value in scores.items():
+                    intrinsic.append(
+                        {"point": key, "metric": "weat", "query": query, "part": ""}
+                        | {"value": value + 0.02 * rng.normal(), "convention": "d", "unbiased": 0.0}
+                    )
+                gap = own + transmission * level + 0.1 * rng.normal()
+                extrinsic.append(
+                    {"point": key, "task": "t", "kind": "gap", "measure": "precision"}
+                    | {"privileged": "male", "unprivileged": "female", "value": gap}
+                )
+    return Tables(*map(pd.DataFrame, (points, intrinsic, extrinsic)))
+
+
+def found() -> pd.DataFrame:
+    rows = [
+        row
+        for design in designs(make_tables(), ("precision",), ("control",))
+        for row in whole_study(design)
+    ]
+    return pd.DataFrame(rows).set_index(["varied", "transmission", "query"])
+
+
+def test_a_planted_link_is_positive_and_nothing_else() -> None:
+    table = found()
+    assert table.loc[(PLANTED, 1.0, "weat7"), "verdict"] == "positive"
+    assert float(str(table.loc[(PLANTED, 1.0, "weat7"), "r_rm"])) > 0.9
+    others = table.drop(index=[(PLANTED, 1.0, "weat7"), ("balance", 1.0, "weat7")])
+    assert not set(others["verdict"]) & {"positive", "negative"}
+    assert table.loc[(PLANTED, 0.0, "weat7"), "embeddings"] == SEEDS * len(LEVELS)
+
+
+def test_only_score_and_gap_at_a_transmission_are_linked() -> None:
+    linked = found()["linked"]
+    assert linked[linked].index.tolist() == [(PLANTED, 1.0, "weat7"), ("balance", 1.0, "weat7")]
+
+
+def test_embeddings_of_a_method_come_with_their_parents_alone() -> None:
+    table = found()
+    # Two doses a seed and the unmodified embedding at level .4 that both descend from
+    assert table.loc[("balance", 1.0, "weat7"), "embeddings"] == SEEDS * 3
+
+
+def test_smaller_studies_count_their_verdicts() -> None:
+    design = next(
+        each
+        for each in designs(make_tables(), ("precision",), ("control",))
+        if each.transmission == 1
+    )
+    table = pd.DataFrame(smaller_studies(design, 30))
+    assert table["seeds"].unique().tolist() == [2, 3, 4], "at most half of the seeds"
+    assert table["embeddings"].unique().tolist() == [10, 15, 20]
+    weat = table[(table["query"] == "weat7") & (table["seeds"] == 4)].iloc[0]
+    assert weat["positive"] == 1
+    assert weat["wrong"] == 0
+    # Two studies of four seeds are all that share none of the eight: Wilson's interval of 2 of 2
+    assert (weat["apart"], weat["positive_low"]) == (2, pytest.approx(0.342, abs=0.001))
+    shares = table[["positive", "negative", "negligible", "inconclusive"]].sum(axis=1)
+    assert shares.to_numpy() == pytest.approx(1)
+
+
+def test_all_is_printed_written_and_drawn(tmp_path: Path) -> None:
+    printed = io.StringIO()
+    console = Console(file=printed, width=160)
+    study = Control(controls=("control",), draws=20)
+    written = study.conclude(make_tables(), tmp_path, console)
+    assert "Whole study" in printed.getvalue()
+    assert "with a planted link" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Smaller studies" in printed.getvalue()
+    assert {path.name for path in written if path.suffix != ".pdf"} == {
+        "control.csv",
+        "control_studies.csv",
+        "control_r.svg",
+        "control_r.png",
+        "control_power.svg",
+        "control_power.png",
+        "report.html",
+    }
+
+
+def test_points_without_transmission_are_no_control(tmp_path: Path) -> None:
+    tables = make_tables()
+    tables = tables._replace(points=tables.points.drop(columns="transmission"))
+    printed = io.StringIO()
+    assert Control().conclude(tables, tmp_path, Console(file=printed, width=160)) == []
+    assert "source=generated_link" in printed.getvalue()

@@ -1,0 +1,206 @@
+"""Nested subsets of word lists: how they are drawn, and that running sums are what a loop over
+subsets gives.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from files import InputError
+from intrinsic import METRICS, effect_size, negative_sentiment
+from intrinsic.found_query import FoundQuery, find_query
+from intrinsic.metrics.sentiment import divergence_from_uniform
+from studies.silhouettes.along import along, on_every_subset
+from studies.silhouettes.probe import Silhouettes, kinds_of_list
+from studies.silhouettes.subsets import Subsets, nested_subsets
+from tests.intrinsic.metric_world import ROLES, SMALL, make_vectors
+
+if TYPE_CHECKING:
+    from intrinsic.metric import Metric
+
+QUICK: list[tuple[str, Mapping[str, object]]] = [
+    ("weat", {}),
+    ("weat", {"ddof": 1}),
+    ("rnd", {}),
+    ("rnd", {"distance": "cos"}),
+    ("rnd", {"normalize": False, "total": True}),
+    ("mac", {}),
+    ("mac", {"form": "similarity"}),
+    ("ect", {}),
+    ("ect", {"normalize": True}),
+    ("ripa", {}),
+    ("ripa", {"along": "pca"}),
+    ("pair_bias", {}),
+    ("direct_bias", {}),
+    ("direct_bias", {"along": "first", "c": 2.0}),
+    ("rnsb", {}),
+    ("rnsb", {"unit": "group"}),
+    ("rnsb", {"penalise_intercept": True}),
+    ("rnsb", {"held_out": 0.2}),
+]
+VECTORS = make_vectors()
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("words") / "mine.json"
+    path.write_text(json.dumps({"mine": ROLES}), encoding="utf-8")
+    return path
+
+
+def metric_of(name: str, words: Path, **options: object) -> Metric:
+    given: dict[str, Any] = {**SMALL.get(name, {}), **options}
+    return METRICS[name].by("default", queries=("mine",), words=str(words), **given)
+
+
+def found_by(metric: Metric) -> FoundQuery:
+    return find_query(VECTORS, metric.asked[0], metric.about.takes, case=metric.case)
+
+
+def drawn(metric: Metric, kind: str, runs: int = 6) -> tuple[FoundQuery, Subsets]:
+    found = found_by(metric)
+    return found, nested_subsets(kinds_of_list(found)[kind], 2, runs, seed=3)
+
+
+@pytest.mark.parametrize("kind", ["targets", "attributes"])
+@pytest.mark.parametrize(("name", "options"), QUICK)
+def test_running_sums_are_a_loop_over_subsets(
+    name: str, options: Mapping[str, object], kind: str, words: Path
+) -> None:
+    metric = metric_of(name, words, **options)
+    found, subsets = drawn(metric, kind)
+    quick, loop = along(metric, found, subsets, seed=1), on_every_subset(metric, found, subsets, 1)
+    assert quick.keys() == loop.keys()
+    for part, values in loop.items():
+        assert values.shape == (6, len(subsets.sizes))
+        within = 1e-6 if name == "rnsb" else 1e-12
+        assert quick[part] == pytest.approx(values, abs=within, nan_ok=True)
+        assert np.isfinite(values[:, -1]).all()
+
+
+def test_any_metric_has_silhouettes(words: Path) -> None:
+    for name in METRICS:
+        lists = METRICS[name].about.roles.keys() & {"X", "words", "partners", "rows"}
+        if not lists or name == "sq":  # which asks a file of word similarities
+            continue
+        metric = metric_of(name, words)
+        rows = Silhouettes(runs=2, target_step=2, attribute_step=2).rows(VECTORS, metric, seed=0)
+        whole = {score.part: score.value for score in metric.score(VECTORS, seed=0)}
+        last = rows.drop_duplicates(["part", "varied"], keep="last")
+        assert len(last), name
+        for part, values in zip(last["part"], last["values"], strict=True):
+            assert values == pytest.approx(whole[part], abs=1e-6), name
+
+
+def test_weat_ect_and_rnsb_by_their_equations(words: Path) -> None:
+    """A literal loop: the words of every subset looked up by name."""
+    rng = np.random.default_rng
+    lists = {role: list(ROLES[role]) for role in "XYAB"}
+    orders = [
+        [
+            [lists[role][i] for i in rng((5, run, place)).permutation(len(lists[role]))]
+            for place, role in enumerate("AB")
+        ]
+        for run in range(4)
+    ]
+    sets = {role: np.array([VECTORS[word] for word in lists[role]], float) for role in "XYAB"}
+    expected: dict[str, list[float]] = {"weat": [], "rnsb": []}
+    for order in orders:
+        for step in range(1, 5):
+            a, b = (np.array([VECTORS[word] for word in each[:step]], float) for each in order)
+            expected["weat"].append(effect_size(sets["X"], sets["Y"], a, b))
+            means = np.array([sets["X"].mean(axis=0), sets["Y"].mean(axis=0)])
+            likely = negative_sentiment(a, b, means)
+            expected["rnsb"].append(divergence_from_uniform(likely))
+    for name, options in (("weat", {"p_value": False}), ("rnsb", {"unit": "group"})):
+        probe = Silhouettes(runs=4, attribute_step=2)
+        rows = probe.rows(VECTORS, metric_of(name, words, **options), seed=5)
+        rows = rows[rows["varied"] == "attributes"]
+        assert rows["size"].tolist() == [2, 4, 6, 7, 8]
+        found = np.array([*rows["values"]])[:4]
+        assert found.T.ravel() == pytest.approx(expected[name], abs=1e-6), name
+
+
+def test_ranks_are_shared_by_equal_values(words: Path) -> None:
+    twice = make_vectors({"ab": VECTORS["aa"].astype(float), "ad": VECTORS["aa"].astype(float)})
+    metric = metric_of("ect", words)
+    rows = Silhouettes(runs=3, attribute_step=1).rows(twice, metric, seed=0)
+    rows = rows[rows["varied"] == "attributes"]
+    names = list(ROLES["A"])
+    x, y = (np.mean([twice[word].astype(float) for word in ROLES[role]], axis=0) for role in "XY")
+    for run in range(3):
+        order = np.random.default_rng((0, run, 0)).permutation(len(names))
+        for size, values in zip(rows["size"], rows["values"], strict=True):
+            if size < 3:
+                assert np.isnan(values[run])
+                continue
+            a = np.array([twice[names[i]].astype(float) for i in order[:size]])
+            cosines = [a @ each / np.linalg.norm(a, axis=1) for each in (x, y)]
+            rho = spearmanr(*(np.round(each, 9) for each in cosines)).statistic
+            assert values[run] == pytest.approx(rho, abs=1e-9)
+
+
+def test_lists_grow_together_and_end_whole(words: Path) -> None:
+    found = found_by(metric_of("weat", words))
+    subsets = nested_subsets({"A": found["A"], "B": found["B"]}, 2, 5, seed=1)
+    assert subsets.counts["A"].tolist() == [1, 2, 3, 4, 5]
+    assert subsets.counts["B"].tolist() == [1, 2, 3, 3, 3], "the shorter list is whole before"
+    assert subsets.sizes.tolist() == [2, 4, 6, 7, 8]
+    for role, order in subsets.orders.items():
+        assert np.sort(order, axis=1).tolist() == [list(range(len(found[role].items)))] * 5
+    more = nested_subsets({"A": found["A"], "B": found["B"]}, 2, 9, seed=1)
+    assert (more.orders["A"][:5] == subsets.orders["A"]).all(), "more runs change none"
+
+
+def test_a_step_has_at_least_one_word_and_a_base_pair_is_two(words: Path) -> None:
+    found = found_by(metric_of("ripa", words))
+    assert nested_subsets({"pairs": found["pairs"]}, 1, 1, seed=0).sizes.tolist() == [2, 4, 6]
+    assert nested_subsets({"pairs": found["pairs"]}, 4, 1, seed=0).sizes.tolist() == [4, 6]
+
+
+def test_warm_classifiers_are_converged_ones_in_many_dimensions() -> None:
+    """More words than dimensions, and fewer: each classifier is the one trained from nothing."""
+    from studies.silhouettes.running_sentiment import classify_along
+
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0.4, 1, (90, 40)), rng.normal(-0.2, 1, (150, 40))
+    targets = rng.normal(size=(2, 40))
+    orders = {
+        role: np.array([rng.permutation(n) for _ in range(4)])
+        for role, n in (("A", 90), ("B", 150))
+    }
+    steps = np.arange(3, 151, 3)
+    counts = {"A": np.minimum(steps, 90), "B": steps}
+    subsets = Subsets(orders, counts, counts["A"] + counts["B"])
+    found = classify_along(a, b, targets, subsets, penalise_intercept=False)
+    for run in range(4):
+        for step in range(0, 50, 7):
+            chosen = (a[orders["A"][run][: counts["A"][step]]], b[orders["B"][run][: steps[step]]])
+            alone = divergence_from_uniform(negative_sentiment(*chosen, targets))
+            assert found[run, step] == pytest.approx(alone, abs=1e-6)
+
+
+def test_lists_shorter_than_the_step_are_refused(words: Path) -> None:
+    metric = metric_of("weat", words)
+    with pytest.raises(InputError, match=r"finds 8 words in X and Y, no more than one step of 20"):
+        Silhouettes(target_step=20, attribute_step=20).rows(VECTORS, metric, seed=0)
+    rows = Silhouettes(runs=2, target_step=20).rows(VECTORS, metric, seed=0)
+    short = rows[rows["size"] == 0]
+    assert short["varied"].tolist() == ["targets"]
+    assert "lower probe.target_step" in short["reason"].iloc[0]
+    assert set(rows[rows["size"] > 0]["varied"]) == {"attributes"}
+
+
+def test_words_in_both_lists_are_refused_as_by_the_metric(tmp_path: Path) -> None:
+    path = tmp_path / "both.json"
+    sets = {**{role: ROLES[role] for role in "XYA"}, "B": ["aa", "ba", "bb"]}
+    path.write_text(json.dumps({"mine": sets}), encoding="utf-8")
+    with pytest.raises(InputError, match="A and B of query 'mine' share aa"):
+        Silhouettes(runs=2).rows(VECTORS, metric_of("weat", path), seed=0)

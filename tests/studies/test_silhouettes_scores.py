@@ -1,0 +1,203 @@
+"""Robustness and accuracy from silhouettes: the paper's definitions, by hand and by a loop."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from analysis.columns import numbers
+from analysis.results import Tables
+from files import InputError
+from studies.silhouettes.pairs import read_pairs
+from studies.silhouettes.scores import Scale, accuracy, robustness
+from studies.silhouettes.study import SilhouetteAnalysis
+from studies.silhouettes.table import fewer_runs, scores
+
+# Worked by hand: three runs of a model, and another model's means
+SIZES = np.array([2.0, 4.0, 6.0])
+RUNS = np.array([[0.2, 0.4, 0.6], [0.1, 0.5, 0.6], [0.3, 0.3, 0.6]])
+OTHER = np.array([[0.1, 0.2, 0.2]])
+WEAT = Scale(-2, 2, 0)
+ECT = Scale(-1, 1, 1)
+
+
+def test_the_toy_example() -> None:
+    assert robustness(SIZES, RUNS, WEAT) == pytest.approx(0.975)
+    assert accuracy(SIZES, RUNS, OTHER, WEAT) == pytest.approx(0.5375)
+    assert accuracy(SIZES, RUNS, OTHER, WEAT, "released") == pytest.approx(0.51875)
+
+
+def test_models_that_change_places_mirror_the_accuracy() -> None:
+    assert accuracy(SIZES, OTHER, RUNS, WEAT) == pytest.approx(1 - 0.5375)
+    assert accuracy(SIZES, RUNS, RUNS, WEAT) == 0.5
+
+
+def test_bias_is_the_distance_from_what_is_unbiased() -> None:
+    """ECT of 1 is unbiased: the model with the lower rho has more bias. The code takes it for 0."""
+    coherent, split = np.full((1, 3), 0.9), np.full((1, 3), -0.5)
+    share = (1.5 - 0.1) * 4 / (2 * 6)
+    assert accuracy(SIZES, split, coherent, ECT) == pytest.approx(0.5 + 0.5 * share)
+    slip = (0.5 - 0.9) * 4 / (2 * 6)
+    assert accuracy(SIZES, split, coherent, ECT, "released") == pytest.approx(0.5 + 0.5 * slip)
+
+
+def test_extremes() -> None:
+    x = np.array([0.0, 10.0])
+    whole = np.array([[-2.0, -2.0], [2.0, 2.0]])
+    assert robustness(x, whole, WEAT) == 0
+    assert robustness(x, whole[:1], WEAT) == 1
+    assert accuracy(x, whole[:1], np.zeros((1, 2)), WEAT) == 1
+    assert accuracy(x, np.zeros((1, 2)), whole[1:], WEAT) == 0
+    assert accuracy(x, whole[:1], np.zeros((1, 2)), WEAT, "released") == 0.75
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_by_a_literal_loop(seed: int) -> None:
+    """Step by step over the definitions, without an array operation."""
+    rng = np.random.default_rng(seed)
+    sizes = np.cumsum(rng.integers(1, 7, size=12)).astype(float)
+    biased, unbiased = rng.uniform(-2, 2, (2, 7, 12))
+    silhouette, between = 0.0, 0.0
+    for i in range(11):
+        step = sizes[i + 1] - sizes[i]
+        heights = [
+            max(run[j] for run in biased) - min(run[j] for run in biased) for j in (i, i + 1)
+        ]
+        silhouette += step * sum(heights) / 2
+        apart = [
+            abs(sum(run[j] for run in biased) / 7) - abs(sum(run[j] for run in unbiased) / 7)
+            for j in (i, i + 1)
+        ]
+        between += step * sum(apart) / 2
+    assert robustness(sizes, biased, WEAT) == pytest.approx(1 - silhouette / (4 * sizes[-1]))
+    expected = 0.5 + 0.5 * between / (2 * sizes[-1])
+    assert accuracy(sizes, biased, unbiased, WEAT) == pytest.approx(expected)
+
+
+def test_a_scale_without_ends_has_no_score() -> None:
+    endless = Scale(-np.inf, np.inf, 0)
+    assert np.isnan(robustness(SIZES, RUNS, endless))
+    assert np.isnan(accuracy(SIZES, RUNS, OTHER, endless))
+    assert np.isnan(accuracy(SIZES, RUNS, OTHER, Scale(-2, 2, np.nan)))
+
+
+def probe_rows(
+    point: str, metric: str, values: Sequence[Sequence[float]]
+) -> list[dict[str, object]]:
+    """``values``: by size."""
+    about = {"weat": (-2.0, 2.0, 0.0), "ripa": (-np.inf, np.inf, 0.0), "sq": (0.0, 1.0, np.nan)}
+    least, most, unbiased = about[metric]
+    shared: dict[str, object] = {
+        "point": point,
+        "probe": "silhouettes",
+        "metric": metric,
+        "convention": "default",
+    }
+    shared |= {"query": "q", "part": "", "varied": "targets", "least": least, "most": most}
+    return [
+        shared | {"unbiased": unbiased, "n_lost": 0, "size": size, "values": each, "reason": ""}
+        for size, each in zip((2, 4, 6), values, strict=True)
+    ]
+
+
+def make_tables(seeds: int = 3) -> Tables:
+    points, probes = [], []
+    rng = np.random.default_rng(0)
+    for seed in range(seeds):
+        for which, level in (("biased", 1.5), ("unbiased", 0.1)):
+            point = f"{which} {seed}"
+            facts: dict[str, object] = {
+                "reference": which,
+                "embedding": "word2vec",
+                "method": "none",
+                "dose": 0.0,
+            }
+            facts |= {"stereotype": 0.8 if which == "biased" else 0.0, "seed": seed}
+            keys = {"biased_key": f"b{seed}", "unbiased_key": f"u{seed}"}
+            points.append({"point": point, "status": "done", "generated": True, **facts, **keys})
+            for metric in ("weat", "ripa", "sq"):
+                noise = rng.uniform(-0.2, 0.2, (3, 25)) * np.array([[1], [0.5], [0]])
+                probes += probe_rows(point, metric, (level + noise).tolist())
+    empty = pd.DataFrame({"point": []})
+    return Tables(pd.DataFrame(points), empty, empty, pd.DataFrame(probes))
+
+
+def test_models_are_paired_and_named_by_what_differs() -> None:
+    pairs = read_pairs(make_tables(), {})
+    assert len(pairs) == 9
+    assert {pair.models for pair in pairs} == {"word2vec, stereotype 0.8 against 0"}
+    assert pairs[0].biased.shape == (25, 3)
+    assert pairs[0].biased.mean() > 1 > pairs[0].unbiased.mean()
+
+
+def test_an_undefined_score_says_why() -> None:
+    table = scores(read_pairs(make_tables(1), {}), "printed")
+    assert dict(zip(table["metric"], table["reason"], strict=True)) == {
+        "weat": "",
+        "ripa": "its scale has no ends; give them in study.limits",
+        "sq": "it has no value that stands for no bias",
+    }
+    assert np.isfinite(numbers(table, "robustness_biased")).tolist() == [True, False, True]
+    given = scores(read_pairs(make_tables(1), {"ripa": (-2, 2)}), "printed")
+    assert np.isfinite(numbers(given, "accuracy")).tolist() == [True, True, False]
+    values = np.array([*make_tables(1).probes["values"][3:6]]).T
+    expected = robustness(SIZES, values, WEAT)
+    assert numbers(given, "robustness_biased")[1] == pytest.approx(expected)
+
+
+def test_sizes_at_which_a_subset_has_no_score_are_left_out() -> None:
+    tables = make_tables(1)
+    values = tables.probes["values"].tolist()
+    values[0] = [np.nan, *values[0][1:]]
+    pair = read_pairs(tables._replace(probes=tables.probes.assign(values=values)), {})[0]
+    assert pair.left_out == 1
+    assert pair.sizes.tolist() == [4, 6]
+
+
+def test_fewer_runs_come_nearer_to_all(tmp_path: Path) -> None:
+    table = fewer_runs(read_pairs(make_tables(), {}), "printed")
+    assert sorted(set(table["runs"])) == [10, 20]
+    ten, twenty = numbers(table[table["score"] == "robustness_biased"], "mean")
+    assert twenty <= ten
+    assert (numbers(table, "largest") >= numbers(table, "mean")).all()
+
+
+def test_all_is_printed_written_and_drawn(tmp_path: Path) -> None:
+    printed = io.StringIO()
+    console = Console(file=printed, width=120)
+    written = SilhouetteAnalysis().conclude(make_tables(), tmp_path, console)
+    assert "stereotype 0.8 against 0; 3 pair(s)" in printed.getvalue()
+    assert "- : ripa: its scale has no ends" in printed.getvalue()
+    assert {path.name for path in written if path.suffix not in (".pdf", ".png")} == {
+        "silhouettes.csv",
+        "silhouettes_means.csv",
+        "silhouettes_curves.csv",
+        "silhouettes_runs.csv",
+        "silhouettes_figure1.svg",
+        "silhouettes_q.svg",
+        "silhouettes_runs.svg",
+        "report.html",
+    }
+    means = pd.read_csv(tmp_path / "silhouettes_means.csv")
+    low, accurate = (numbers(means, name)[0] for name in ("accuracy_low", "accuracy"))
+    assert means["pairs"].tolist() == [3, 3, 3]
+    assert low < accurate
+    assert "Most accurate is weat (q, targets)" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_without_reference_models_it_is_said_what_to_choose(tmp_path: Path) -> None:
+    tables = make_tables(1)
+    one = tables.points[tables.points["reference"] == "biased"]
+    with pytest.raises(InputError, match=r"subject\.which=biased,unbiased"):
+        read_pairs(tables._replace(points=one), {})
+    printed = io.StringIO()
+    bare = tables._replace(points=tables.points.drop(columns="reference"))
+    console = Console(file=printed, width=120)
+    assert SilhouetteAnalysis().conclude(bare, tmp_path, console) == []
+    assert "choose probe=silhouettes subject=reference" in printed.getvalue()

@@ -1,0 +1,165 @@
+"""The table and the figures of pre-trained embeddings side by side."""
+
+from __future__ import annotations
+
+import io
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from gensim.models import KeyedVectors
+from rich.console import Console
+
+from analysis.results import Tables
+from files.vectors import save_vectors
+from intrinsic.wordsets import load_query
+from studies.survey import Survey, survey_scores, survey_table
+from train.front import main
+
+
+def tables() -> Tables:
+    files = {
+        "p1": ("glove.27B.25d.txt", 25),
+        "p2": ("glove.27B.50d.txt", 50),
+        "p3": ("googlenews-300.bin.gz", 300),
+    }
+    points = pd.DataFrame(
+        [
+            {"point": point, "embedding": name, "corpus": "none", "source": "none"}
+            for point, (name, _) in files.items()
+        ]
+    )
+    rows = []
+    for number, (point, (_, dim)) in enumerate(files.items()):
+        lost = math.nan if point == "p2" else 1.0
+        scores = [
+            ("weat", "weat3", "", 1.5, -0.4 + number),
+            ("weat", "weat4", "", lost, 0.1 * lost),
+            ("sembias", "sembias", "definition", 0.8, 0.0),
+            ("sembias", "sembias", "none", 0.1, 0.0),
+            ("ect", "names_professions", "", 0.7, math.nan),
+        ]
+        names = ("metric", "query", "part", "value", "statistic")
+        common = {"point": point, "dim": dim, "n_found": 10, "n_lost": 0}
+        rows += [common | dict(zip(names, score, strict=True)) for score in scores]
+    return Tables(points, pd.DataFrame(rows), pd.DataFrame())
+
+
+def concluded(folder: Path, given: Tables) -> tuple[list[Path], str]:
+    """What the study writes and prints."""
+    printed = io.StringIO()
+    written = Survey().conclude(given, folder, Console(file=printed, width=100))
+    return written, printed.getvalue()
+
+
+def test_one_row_a_file_and_one_column_a_score() -> None:
+    table = survey_table(survey_scores(tables()))
+    assert table.columns.tolist() == [
+        "vectors",
+        "dim",
+        "weat3",
+        "weat4",
+        "sembias definition",
+        "sembias none",
+        "ect",
+    ]
+    assert table["vectors"].tolist() == [
+        "glove.27B.25d.txt",
+        "glove.27B.50d.txt",
+        "googlenews-300.bin.gz",
+    ]
+    assert table["dim"].tolist() == [25, 50, 300]
+    assert table["weat3"].tolist() == pytest.approx([0.4, 0.6, 1.6]), (
+        "the absolute statistic, not the effect size"
+    )
+    assert table["weat4"].tolist() == pytest.approx([0.1, math.nan, 0.1], nan_ok=True)
+    assert table["ect"].tolist() == [0.7] * 3
+
+
+def test_conventions_have_columns_of_their_own() -> None:
+    points, intrinsic, extrinsic, *_ = tables()
+    both = [intrinsic.assign(convention=name) for name in ("default", "wefe")]
+    table = survey_table(survey_scores(Tables(points, pd.concat(both), extrinsic)))
+    assert {"weat3 default", "weat3 wefe", "sembias wefe none"} <= set(table.columns)
+    assert table["weat3 wefe"].tolist() == pytest.approx([0.4, 0.6, 1.6])
+
+
+def test_figures_have_a_column_for_each_family_and_their_numbers_beside_them(
+    tmp_path: Path,
+) -> None:
+    written, _ = concluded(tmp_path, tables())
+    assert all(path.is_file() for path in written)
+    assert {path.name for path in written} >= {
+        "survey.csv",
+        "figure2_weat.svg",
+        "figure2_weat.png",
+        "figure2_weat.pdf",
+        "figure2_sembias.svg",
+        "figure2_ect.png",
+    }
+    svg = (tmp_path / "figures" / "figure2_weat.svg").read_text(encoding="utf-8")
+    assert all(
+        name in svg
+        for name in ("glove.27B", "googlenews", "vector length", "WEAT, absolute statistic")
+    )
+    numbers = pd.read_csv(tmp_path / "figures" / "figure2_weat.csv")
+    assert numbers["family"].unique().tolist() == ["glove.27B", "googlenews"]
+    assert len(numbers) == 5
+
+
+def test_the_printed_table_says_what_a_dash_is(tmp_path: Path) -> None:
+    _, printed = concluded(tmp_path, tables())
+    assert "weat4" in printed
+    assert "- : no score; the intrinsic table says why" in printed
+
+
+def test_without_a_score_there_is_nothing_to_survey(tmp_path: Path) -> None:
+    nothing = Tables(tables().points, pd.DataFrame(columns=["point"]), pd.DataFrame())
+    assert concluded(tmp_path, nothing) == ([], "")
+
+
+def test_the_experiment_on_two_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = list(
+        dict.fromkeys(
+            word
+            for query in ("weat3", "weat7", "names_professions")
+            for each in load_query(query).sets.values()
+            for word in each.words
+        )
+    )
+    for dim in (5, 10):
+        vectors = KeyedVectors(vector_size=dim)
+        vectors.add_vectors(
+            names, np.random.default_rng(dim).normal(size=(len(names), dim)).astype(np.float32)
+        )
+        save_vectors(vectors, tmp_path / f"it's {dim}d.vec")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        "sys.argv",
+        ["train.py", "+experiment=pretrained_audit", 'vectors=["it\'s 5d.vec","it\'s 10d.vec"]'],
+    )
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (0, None), capsys.readouterr()
+    table = pd.read_csv(tmp_path / "results" / "pretrained_audit" / "survey.csv")
+    assert table["dim"].tolist() == [5, 10]
+    assert table[["weat3", "weat7", "ect"]].notna().all(axis=None)
+    assert (tmp_path / "results" / "pretrained_audit" / "figures" / "figure2_ect.svg").exists()
+
+
+def test_the_experiment_without_files_says_what_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["train.py", "+experiment=pretrained_audit"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert (
+        "there are no values of embedding.path to sweep over; the file of the experiment begins"
+        " with the command" in capsys.readouterr().err
+    )
