@@ -12,31 +12,19 @@ import errno
 import hashlib
 import logging
 import os
-import platform
 import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError
 from files.digest import sha256
-from train.store.entry import (
-    RECIPE,
-    DamagedError,
-    Made,
-    Request,
-    check,
-    flush,
-    lineage,
-    read_recipe,
-    seal,
-)
+from files.source import source_run
+from train.store.entry import RECIPE, DamagedError, Request, check, describe_build, flush, seal
 from train.store.lock import HeldError, NoLockError, locked
-from train.store.source import Source, project, source_of
 
 if TYPE_CHECKING:
     from train.store.stage import Stage
@@ -56,24 +44,33 @@ class StoreError(RuntimeError):
 
 
 def refuse_changed(stage: Stage, digest: Callable[[Path], str]) -> None:
-    """Raise ``InputError`` where what a stage reads is no longer what its key was made from."""
-    if stage.decide is None:
-        return
+    """Raise ``InputError`` where what a stage reads, or the code that this process loaded for it,
+    is not what it was planned with.
+    """
+    run = source_run(stage.source)
+    planned = stage.source.modules
+    changed = [name for name in planned if run.modules[name] != planned[name]]
     try:
-        params, files = stage.decide(digest)
-        names = [
-            name for name in {**stage.files, **files} if stage.files.get(name) != files.get(name)
-        ]
-        changed = [name.partition(" ")[2] for name in names]
-        if not changed and params != stage.params:
-            changed = ["what its words or files stand for"]
+        changed += changed_inputs(stage, digest)
     except FileNotFoundError as error:
-        changed = [Path(str(error.filename)).name]
+        changed.append(Path(str(error.filename)).name)
     if changed:
         raise InputError(
             f"{', '.join(changed)} changed after {stage.name} ({stage.made_by}) was planned;"
             " nothing made from it is kept: give the same command again"
         )
+
+
+def changed_inputs(stage: Stage, digest: Callable[[Path], str]) -> list[str]:
+    """The names of the files that are no longer what the stage's key was made from."""
+    if stage.decide is None:
+        return []
+    params, files = stage.decide(digest)
+    every = {**stage.files, **files}
+    changed = [name for name in every if stage.files.get(name) != files.get(name)]
+    if not changed and params != stage.params:
+        return ["what its words or files stand for"]
+    return [name.partition(" ")[2] for name in changed]
 
 
 class Store:
@@ -276,36 +273,20 @@ class Store:
                     shutil.rmtree(work)
                 work.mkdir(parents=True)
                 entry.parent.mkdir(exist_ok=True)
+                planned = stage.source
                 refuse_changed(stage, self.digest)
-                source = source_of(stage.made_of)
                 start = time.perf_counter()
                 stage.build(work, inputs)
                 seconds = time.perf_counter() - start
                 refuse_changed(stage, sha256)
-                seal(work, stage.recipe(), self._made(source, inputs, seconds))
+                made = describe_build(source_run(planned), inputs, seconds, self.made)
+                seal(work, stage.recipe(), made)
                 os.replace(work, entry)
                 flush(entry.parent)
             finally:
                 shutil.rmtree(work, ignore_errors=True)
         self.checked.add((entry, (entry / RECIPE).stat().st_ino))
         self.built.append(stage.name)
-
-    def _made(self, source: Source, inputs: Mapping[str, Path], seconds: float) -> Made:
-        of_inputs = {
-            name: read_recipe(folder)["made"]["lineage"] for name, folder in inputs.items()
-        }
-        version, commit = project()
-        return {
-            "seconds": round(seconds, 3),
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
-            "host": platform.node(),
-            "project": version,
-            "commit": commit,
-            "modules": dict(source.modules),
-            "libraries": dict(source.libraries),
-            "lineage": lineage(source, of_inputs),
-            **self.made,
-        }
 
     @contextmanager
     def _locked(self, key: str, what: str = "result", *, wait: bool = True) -> Iterator[None]:
