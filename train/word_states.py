@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from files import InputError
+from files.hub import require_commit
 
 if TYPE_CHECKING:
     import torch
@@ -56,15 +57,12 @@ def is_folder(model: str) -> bool:
 def model_files(model: str, revision: str | None) -> list[Path]:
     """The files of a local folder that decide its hidden states; none of a hub name.
 
-    Raises ``InputError`` for a path that leads to no model, and for a hub name without revision.
+    Raises ``InputError`` for a path that leads to no model, and for a hub name without a commit as
+    its revision.
     """
     if is_folder(model):
         return sorted(path for path in Path(model).iterdir() if path.suffix in READ)
-    if not revision:
-        raise InputError(
-            f"model={model!r} is no local folder, and of a hub name the revision must be given, a"
-            " commit, so that it means the same model tomorrow"
-        )
+    require_commit(model, revision)
     return []
 
 
