@@ -9,7 +9,6 @@ holds what failed its checksums; ``root/digests`` remembers the hashes of files 
 from __future__ import annotations
 
 import errno
-import hashlib
 import logging
 import os
 import re
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, ClassVar
 from files import InputError
 from files.digest import sha256
 from files.source import source_run
+from train.store.digests import digest
 from train.store.entry import RECIPE, DamagedError, Request, check, describe_build, flush, seal
 from train.store.lock import HeldError, NoLockError, locked
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 NOT_STAGES = ("work", "unfinished", "locks", "leases", "digests", "damaged")
 KEY = re.compile("[0-9a-f]{32}")
 NO_ROOM = 1 << 20  # with fewer free bytes than this, an error of writing is taken for a full disk
-FRESH = 2_000_000_000  # nanoseconds; the coarsest times of a file system in use
 # Times a result is looked for or built while other processes build, replace or remove it
 PATIENCE = 5
 
@@ -43,7 +42,7 @@ class StoreError(RuntimeError):
     """The store cannot be written; what is in it stays valid."""
 
 
-def refuse_changed(stage: Stage, digest: Callable[[Path], str]) -> None:
+def refuse_changed(stage: Stage, hash_file: Callable[[Path], str]) -> None:
     """Raise ``InputError`` where what a stage reads, or the code that this process loaded for it,
     is not what it was planned with.
     """
@@ -51,7 +50,7 @@ def refuse_changed(stage: Stage, digest: Callable[[Path], str]) -> None:
     planned = stage.source.modules
     changed = [name for name in planned if run.modules[name] != planned[name]]
     try:
-        changed += changed_inputs(stage, digest)
+        changed += changed_inputs(stage, hash_file)
     except FileNotFoundError as error:
         changed.append(Path(str(error.filename)).name)
     if changed:
@@ -61,11 +60,11 @@ def refuse_changed(stage: Stage, digest: Callable[[Path], str]) -> None:
         )
 
 
-def changed_inputs(stage: Stage, digest: Callable[[Path], str]) -> list[str]:
+def changed_inputs(stage: Stage, hash_file: Callable[[Path], str]) -> list[str]:
     """The names of the files that are no longer what the stage's key was made from."""
     if stage.decide is None:
         return []
-    params, files = stage.decide(digest)
+    params, files = stage.decide(hash_file)
     every = {**stage.files, **files}
     changed = [name for name in every if stage.files.get(name) != files.get(name)]
     if not changed and params != stage.params:
@@ -211,26 +210,12 @@ class Store:
         return [path for work in works if work.is_dir() for path in sorted(work.iterdir())]
 
     def digest(self, path: Path) -> str:
-        """SHA-256 of a file from outside, remembered by its path, size, inode and times so that
-        large files are hashed once; not where it has just been written, for a second change may
-        then leave the times as they are.
-        """
-        if not path.is_file():
-            raise InputError(f"no such file: {path}")
-        path = path.resolve()
-        stat = path.stat()
-        identity = f"{path}\0{stat.st_size}\0{stat.st_ino}\0{stat.st_mtime_ns}\0{stat.st_ctime_ns}"
-        memo = self.root / "digests" / hashlib.sha256(identity.encode()).hexdigest()
-        with suppress(OSError, UnicodeDecodeError):
-            if len(known := memo.read_text(encoding="ascii")) == 64:
-                return known
-        found = sha256(path)
-        if time.time_ns() - stat.st_ctime_ns < FRESH:
-            return found
-        with suppress(OSError):  # a store that can only be read, or is full, remembers nothing
-            memo.parent.mkdir(parents=True, exist_ok=True)
-            memo.write_text(found, encoding="ascii")
-        return found
+        """SHA-256 of a file from outside; that of a large one is remembered in the store."""
+        return digest(self.root / "digests", path)
+
+    def memos(self) -> list[Path]:
+        """The files that remember the digests of large files from outside."""
+        return sorted(path for path in (self.root / "digests").glob("*") if path.is_file())
 
     def _passes(self, entry: Path) -> bool:
         if not entry.is_dir():

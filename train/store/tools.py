@@ -17,6 +17,7 @@ from rich.table import Table
 
 from files import InputError
 from train.estimate import duration
+from train.store.digests import is_outdated, is_wrong
 from train.store.entry import RECIPE, Content, DamagedError, check, read_recipe
 from train.store.lease import leased
 from train.store.lock import HeldError, NoLockError, locked
@@ -97,7 +98,9 @@ def _results(store: Store, stage: str) -> Table:
 
 
 def verify(store: Store, stage: str | None, console: Console) -> int:
-    """Compare every file with its checksum and change nothing; 1 if a result is damaged, else 0."""
+    """Compare every file with its checksum; 1 if a result is damaged, else 0. A remembered digest
+    of a file from outside that is wrong is removed, results are left as they are.
+    """
     found = entries(store, stage)
     bad = 0
     for entry in track(
@@ -116,6 +119,10 @@ def verify(store: Store, stage: str | None, console: Console) -> int:
         f"{len(found)} results, {spell_bytes(sum(map(size, found)))} checked, {bad} damaged",
         highlight=False,
     )
+    for memo in store.memos() if stage is None else ():
+        if is_wrong(memo):
+            memo.unlink(missing_ok=True)
+            console.print(f"removed a wrong digest of a file: {memo}", soft_wrap=True)
     if bad:
         console.print(
             "a damaged result is set aside and built again when a sweep next needs it",
@@ -179,11 +186,11 @@ def _garbage(
     yield "orphaned work", store.orphans(remove=False)
     yield "unfinished trainings", sorted((store.root / "unfinished").glob("*"))
     yield "damaged results", _damaged(store)
+    outdated = [memo for memo in store.memos() if is_outdated(memo)]
+    yield "digests of files", outdated
     if before is not None:
         old = [entry for entry in entries(store) if last_used(entry) < before]
         yield "unused results", [entry for entry in old if entry.name not in needed]
-        memos = sorted(path for path in (store.root / "digests").glob("*") if path.is_file())
-        yield "digests of files", [path for path in memos if path.stat().st_mtime < before]
     yield "locks", sorted((store.root / "locks").glob("*.lock"))
 
 
