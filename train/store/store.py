@@ -144,7 +144,7 @@ class Store:
                 try:
                     self._build(stage, inputs)
                     return self.path(stage)
-                except FileNotFoundError:
+                except Exception:  # a library has words of its own for a file that is gone
                     needed = (self.path(stage).parent, *inputs.values())
                     if all(folder.is_dir() for folder in needed):
                         raise
