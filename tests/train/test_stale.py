@@ -26,8 +26,7 @@ from tests.points import TASK, plan
 from train.outcome import Outcome, run_point
 from train.store import Stage, Store
 from train.store.entry import read_recipe
-from train.store.explain import explain
-from train.store.made import makers
+from train.store.explain import explain, makers
 from train.store.stale import outdated, say
 
 if TYPE_CHECKING:
@@ -92,20 +91,18 @@ def store(tmp_path: Path, code: Code) -> Store:
     return store
 
 
-def told(store: Store) -> list[tuple[str, bool, tuple[str, ...]]]:
+def differing(store: Store) -> list[tuple[str, bool, tuple[str, ...]]]:
     return [(each.stage.name, each.code, each.modules) for each in outdated(store, [SCORES])]
 
 
-def test_same_code_is_never_told(store: Store, code: Code) -> None:
+def test_the_same_code_is_never_outdated(store: Store, code: Code) -> None:
     code.edit("return 1", "return 1  # one")
-    assert told(store) == []
+    assert differing(store) == []
 
 
-def test_a_change_is_told_of_its_stage_and_of_all_that_rests_on_it(
-    store: Store, code: Code
-) -> None:
+def test_a_change_outdates_its_stage_and_all_that_rests_on_it(store: Store, code: Code) -> None:
     code.edit("return 1", "return 2")
-    assert told(store) == [
+    assert differing(store) == [
         ("scores", True, ()),
         ("vectors", True, ()),
         ("corpus", True, ("toy_corpus",)),
@@ -114,11 +111,11 @@ def test_a_change_is_told_of_its_stage_and_of_all_that_rests_on_it(
 
 def test_a_change_further_on_leaves_what_comes_before(store: Store, code: Code) -> None:
     code.edit("ones", "zeros")
-    assert [name for name, _, _ in told(store)] == ["scores", "vectors"]
+    assert [name for name, _, _ in differing(store)] == ["scores", "vectors"]
     store.discard(SCORES)
-    assert [name for name, _, _ in told(store)] == ["vectors"]
+    assert [name for name, _, _ in differing(store)] == ["vectors"]
     store.discard(VECTORS)
-    assert told(store) == []
+    assert differing(store) == []
 
 
 def test_a_result_outlives_neither_the_change_nor_the_loss_of_what_it_rests_on(
@@ -127,20 +124,20 @@ def test_a_result_outlives_neither_the_change_nor_the_loss_of_what_it_rests_on(
     """Another sweep made the corpus again by the new code, or gc took it away."""
     code.edit("return 1", "return 2")
     store.discard(CORPUS)
-    assert told(store) == [("scores", True, ()), ("vectors", True, ())]
+    assert differing(store) == [("scores", True, ()), ("vectors", True, ())]
     store.make(CORPUS)
-    assert told(store) == [("scores", True, ()), ("vectors", True, ())]
+    assert differing(store) == [("scores", True, ()), ("vectors", True, ())]
     store.discard(VECTORS)
     store.discard(SCORES)
     store.make(SCORES)
-    assert told(store) == []
+    assert differing(store) == []
 
 
 def test_what_is_made_from_other_code_says_so(store: Store, code: Code) -> None:
     code.edit("return 1", "return 2")
     store.discard(SCORES)
     store.make(SCORES)
-    assert ("scores", True, ()) in told(store)
+    assert ("scores", True, ()) in differing(store)
 
 
 def run_vectors(folder: Path, build: Callable[[Path, Mapping[str, Path]], None]) -> Outcome:
@@ -256,23 +253,23 @@ def test_other_libraries_are_used_and_named(
     assert f"numpy {before} (now 99.1)" in out
 
 
-def test_recipes_tell_modules_libraries_version_and_commit(
+def test_recipes_hold_modules_libraries_version_and_commit(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = read_recipe(store.path(VECTORS))["made"]
     assert made["modules"].keys() == {"toy_vectors"}
     assert made["libraries"]["numpy"] == metadata.version("numpy")
     explain(store, VECTORS.key, Console(width=200), as_json=False)
-    told = capsys.readouterr().out
-    assert f"toy_vectors {made['modules']['toy_vectors'][:8]}" in told
-    assert f"numpy {metadata.version('numpy')}" in told
+    out = capsys.readouterr().out
+    assert f"toy_vectors {made['modules']['toy_vectors'][:8]}" in out
+    assert f"numpy {metadata.version('numpy')}" in out
     if (ROOT / ".git").exists():
         head = ["git", "rev-parse", "HEAD"]
         commit = subprocess.run(head, cwd=ROOT, capture_output=True, text=True, check=True).stdout
         assert made["commit"].removesuffix("-dirty") == commit.strip()
 
 
-def test_mixed_versions_are_told_from_recipes(
+def test_mixed_versions_are_read_from_recipes(
     store: Store, code: Code, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = replace(VECTORS, params={"dim": 3})
@@ -342,7 +339,7 @@ def test_a_sweep_after_a_change_of_code_without_a_new_version(tmp_path: Path) ->
     more = run(tmp_path, "stale=use", "seed=0,1,2")
     assert "made by mixed versions: vectors (Scaled) by 2 codes" in more
     plan = run(tmp_path, "stale=rebuild", "plan=true")
-    assert "made again: made by other code: 2 vectors (Scaled)" in plan
+    assert "built again: made by other code: 2 vectors (Scaled)" in plan
     rebuilt = run(tmp_path, "stale=rebuild")
     assert "mixed" not in rebuilt
     assert (tmp_path / "results" / "point" / "intrinsic.parquet").read_bytes() != scores

@@ -64,7 +64,7 @@ def outdated(store: Store, ends: Iterable[Stage]) -> list[Outdated]:
 
 
 def say(found: Sequence[Outdated], policy: Policy, console: Console) -> None:
-    """Print what becomes of outdated results: ``rebuild`` makes them again, ``use`` uses them.
+    """Print what becomes of outdated results: ``rebuild`` builds them again, ``use`` uses them.
     ``refuse`` uses those of other libraries and raises ``InputError`` for those of other code.
     """
     ours = [each for each in found if each.code]
@@ -74,7 +74,7 @@ def say(found: Sequence[Outdated], policy: Policy, console: Console) -> None:
             f"other code made results that this sweep would use: {_spell(ours)}; stale=rebuild"
             " makes them and what rests on them again, stale=use takes them as they are"
         )
-    done = "made again" if policy == "rebuild" else "used"
+    done = "built again" if policy == "rebuild" else "used"
     for group, what in ((ours, "code"), (theirs, "versions of libraries")):
         if group:
             line = f"{done}: made by other {what}: {_spell(group)}"

@@ -131,7 +131,7 @@ class Store:
         made only then.
 
         Raises ``StoreError`` when the disk is full or the store cannot be written, ``InputError``
-        when a file that is read has changed since the stage was laid, and whatever the build
+        when a file that is read has changed since the stage was planned, and whatever the build
         raises.
         """
         for _ in range(PATIENCE):

@@ -74,7 +74,7 @@ def _stages(store: Store) -> Table:
         table.add_row(
             name,
             str(len(group)),
-            spell_bytes(sum(map(size, group))),
+            format_bytes(sum(map(size, group))),
             duration(sum(content["made"]["seconds"] for content in known)),
             _date(max(map(last_used, group))),
         )
@@ -85,15 +85,15 @@ def _results(store: Store, stage: str) -> Table:
     table = Table(title=str(store.root), title_justify="left")
     _columns(table, "key", "made by", "size", "took", "made", "last used")
     for entry in entries(store, stage):
-        told = ("damaged",) * 4
+        cells = ("damaged",) * 4
         if content := _content(entry):
-            told = (
+            cells = (
                 content["recipe"]["made_by"],
-                spell_bytes(size(entry)),
+                format_bytes(size(entry)),
                 duration(content["made"]["seconds"]),
                 content["made"]["time"][:10],
             )
-        table.add_row(entry.name[:12], *told, _date(last_used(entry)))
+        table.add_row(entry.name[:12], *cells, _date(last_used(entry)))
     return table
 
 
@@ -116,7 +116,7 @@ def verify(store: Store, stage: str | None, console: Console) -> int:
                 highlight=False,
             )
     console.print(
-        f"{len(found)} results, {spell_bytes(sum(map(size, found)))} checked, {bad} damaged",
+        f"{len(found)} results, {format_bytes(sum(map(size, found)))} checked, {bad} damaged",
         highlight=False,
     )
     for memo in store.memos() if stage is None else ():
@@ -145,7 +145,7 @@ def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool)
     for what, folders in _garbage(store, before, needed):
         removed = [(size(path), dry_run or _remove(store, path)) for path in folders]
         gone = [count for count, done in removed if done]
-        table.add_row(what, str(len(gone)), spell_bytes(sum(gone)))
+        table.add_row(what, str(len(gone)), format_bytes(sum(gone)))
     console.print(table)
     if kept := needed & {entry.name for entry in entries(store)}:
         console.print(f"{len(kept)} results are in use by running sweeps", highlight=False)
@@ -165,7 +165,7 @@ def size(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def spell_bytes(count: float) -> str:
+def format_bytes(count: float) -> str:
     """``340 B``, ``1.2 MB``."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
