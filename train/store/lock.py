@@ -122,7 +122,5 @@ def _holder(path: Path) -> str:
     with suppress(OSError, IndexError):
         state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
         if state in "Tt":
-            return (
-                f"{who} and is stopped: let it go on (kill -CONT {pid}) or end it (kill {pid})"
-            )
+            return f"{who} and is stopped: let it go on (kill -CONT {pid}) or end it (kill {pid})"
     return who
