@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from train.store.lock import HeldError, held, locked
-from train.store.store import StoreError
+from train.store.store import error_of_removed
 
 LEASE = "BIASBRIDGE_LEASE"  # the environment variable by which an engine's workers know it
 EVERY = 0.5  # seconds between two looks whether the sweep lives
@@ -39,10 +39,7 @@ class Lease:
         if not self.path:
             return
         if not self.path.exists():
-            raise StoreError(
-                f"store.dir={self.path.parent.parent} was removed while the sweep ran; the same"
-                " command makes its results again"
-            )
+            raise error_of_removed(self.path.parent.parent)
         with open(self.path, "a", encoding="ascii") as file:
             file.writelines(f"{key}\n" for key in keys)
 

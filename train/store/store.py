@@ -42,6 +42,14 @@ class StoreError(RuntimeError):
     """The store cannot be written; what is in it stays valid."""
 
 
+def error_of_removed(root: Path) -> StoreError:
+    """What to say where somebody removed the store."""
+    return StoreError(
+        f"store.dir={root} was removed while the sweep ran; the same command builds its results"
+        " again"
+    )
+
+
 def refuse_changed(stage: Stage, hash_file: Callable[[Path], str]) -> None:
     """Raise ``InputError`` where what a stage reads, or the code that this process loaded for it,
     is not what it was planned with.
@@ -234,12 +242,15 @@ class Store:
         return True
 
     def _set_aside(self, entry: Path, damage: DamagedError) -> None:
+        aside = self.root / "damaged"
+        names = (f"{entry.parent.name}-{entry.name}-{i}" for i in range(1, 10_000))
+        target = next(path for name in names if not (path := aside / name).exists())
         with self._writing():
-            aside = self.root / "damaged"
-            aside.mkdir(exist_ok=True)
-            names = (f"{entry.parent.name}-{entry.name}-{i}" for i in range(1, 10_000))
-            target = next(path for name in names if not (path := aside / name).exists())
-            shutil.move(entry, target)
+            try:
+                aside.mkdir(exist_ok=True)
+                shutil.move(entry, target)
+            except FileNotFoundError:  # somebody is removing it
+                return
             (target / "damage.txt").write_text(f"{damage}\n", encoding="utf-8")
         log.warning(
             "damaged result set aside in %s, to be built again: %s %s: %s",
@@ -288,6 +299,8 @@ class Store:
         try:
             yield
         except OSError as error:
+            if error.errno == errno.ENOENT and not self.root.is_dir():
+                raise error_of_removed(self.root) from error
             if reason := self._disk_trouble(error):
                 raise StoreError(
                     f"store.dir={self.root}: {reason}. What is finished stays; free some space"
