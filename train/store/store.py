@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 NOT_STAGES = ("work", "unfinished", "locks", "leases", "digests", "damaged")
 KEY = re.compile("[0-9a-f]{32}")
+HASH = re.compile("[0-9a-f]+")
 NO_ROOM = 1 << 20  # with fewer free bytes than this, an error of writing is taken for a full disk
 # Times a result is looked for or built while other processes build, replace or remove it
 PATIENCE = 5
@@ -152,9 +153,10 @@ class Store:
                 try:
                     self._build(stage, inputs)
                     return self.path(stage)
-                except Exception:  # a library has words of its own for a file that is gone
+                except Exception as error:  # a library has words of its own for a file that is gone
                     needed = (self.path(stage).parent, *inputs.values())
-                    if all(folder.is_dir() for folder in needed):
+                    trouble = isinstance(error, StoreError) and self.root.is_dir()
+                    if trouble or all(folder.is_dir() for folder in needed):
                         raise
         raise StoreError(
             f"{stage.name} {stage.key} could not be made: another process keeps removing it or its"
@@ -223,7 +225,8 @@ class Store:
 
     def memos(self) -> list[Path]:
         """The files that remember the digests of large files from outside."""
-        return sorted(path for path in (self.root / "digests").glob("*") if path.is_file())
+        found = sorted((self.root / "digests").glob("*"))
+        return [path for path in found if HASH.fullmatch(path.name) and path.is_file()]
 
     def _passes(self, entry: Path) -> bool:
         if not entry.is_dir():
