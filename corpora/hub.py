@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, overload
 
 from corpora.kinds import Collected
 from files import InputError, choice
+from files.hub import require_commit
 from files.text import refuse_bomb
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class HubData(Collected):
     of a builder relative to the working directory. ``config`` and ``revision`` belong to hub data
     sets. Code that comes with a data set is never run. Of local data the bytes are keyed and
     nothing is taken from the library's cache, which knows a file by its time; what a hub serves is
-    keyed by its name, ``config`` and ``revision``, which it needs.
+    keyed by its name, ``config`` and ``revision``, a commit, which it needs.
     """
 
     path: str
@@ -54,15 +55,11 @@ class HubData(Collected):
     def keyed(self) -> Mapping[str, object]:
         """The files' parts in the data; the names of what is not local.
 
-        Raises ``InputError`` for what is not local and has no revision.
+        Raises ``InputError`` for what is not local and has no commit as its revision.
         """
         if not self._local:
-            if self.revision is None:
-                raise InputError(
-                    f"path={self.path!r} is no local folder, and on a hub what has that name may"
-                    " change: give revision, the commit to read"
-                )
-            return {"path": self.path, "data_files": self.data_files, "revision": self.revision}
+            revision = require_commit(self.path, self.revision)
+            return {"path": self.path, "data_files": self.data_files, "revision": revision}
         base = Path(self.path).resolve() if self._folder and self.data_files is None else None
         splits = {
             split: [_name(file, base) for file in files] for split, files in self._splits().items()

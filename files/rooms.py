@@ -19,3 +19,9 @@ def plain(module: str) -> str:
 def importable(module: str) -> str:
     """The name by which a module is imported here, from that of a checkout."""
     return f"{PREFIX}{module}" if module.partition(".")[0] in ROOMS else module
+
+
+def is_ours(module: str) -> bool:
+    """Whether a module, by the name that it is imported by here, is the project's own."""
+    top = module.partition(".")[0]
+    return top == "biasbridge" or (not PREFIX and top in ROOMS)

@@ -34,11 +34,12 @@ GIVEN_IN_ITS_SWEEP = {
     "pretrained_audit": ["embedding.path=vectors.txt"],
     "score_properties_models": ["embedding.model=bert"],
 }
+HUB = ["embedding.model=bert", "embedding.revision=86b5e0934494bd15c9632b12f734a8a67f723594"]
 NEEDS = {
     ("challenge", "csv"): ["challenge.path=posts.csv", "challenge.group=who"],
     ("embedding", "pretrained"): ["embedding.path=vectors.txt"],
-    ("embedding", "transformers"): ["embedding.model=bert", "embedding.revision=86b5e09"],
-    ("embedding", "transformers_in_corpus"): ["embedding.model=bert", "embedding.revision=86b5e09"],
+    ("embedding", "transformers"): HUB,
+    ("embedding", "transformers_in_corpus"): HUB,
     ("corpus", "text"): ["corpus.path=corpus.txt"],
     ("corpus", "datasets"): ["corpus.path=folder"],
     ("source", "csv"): ["source.path=posts.csv"],

@@ -17,6 +17,7 @@ import pytest
 
 import biasbridge
 from biasbridge.hidden import NEEDED
+from files.source import parse
 from files.vectors import keyed, save_vectors
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -120,6 +121,15 @@ def test_the_wheel_holds_every_room_and_its_data(installed: Path) -> None:
         if "/" in name and PurePosixPath(name).parts[0] not in NOT_SHIPPED
     }
     assert shipped == rooms | {"biasbridge/rooms/__init__.py"}
+
+
+def test_a_module_of_the_wheel_is_the_same_code_as_in_a_checkout(installed: Path) -> None:
+    for name in kept_by_git():
+        shipped = installed / "biasbridge" / "rooms" / name
+        if name.endswith(".py") and shipped.is_file():
+            texts = (shipped.read_bytes(), (ROOT / name).read_bytes())
+            wheel, checkout = (parse(name, package=False, content=text) for text in texts)
+            assert wheel.digest == checkout.digest, name
 
 
 def test_an_import_of_the_wheel_names_no_room_as_a_checkout_does(installed: Path) -> None:

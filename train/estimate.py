@@ -1,5 +1,5 @@
-"""What a sweep will cost: how much lies in the store, how much is to be made, and how long that
-took before.
+"""What a sweep will cost: how much is in the store, how much is to be built, and how long that took
+before.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ def print_plan(
     *,
     anew: Container[str] = (),
 ) -> None:
-    """One row a stage: results, how many lie in the store, how many are to be made, at what cost,
-    and how many one by one would need.
+    """One row a stage: how many results all cells would need one by one, how many they share, how
+    many of those are in the store, how many are to be built, and in what time.
 
-    ``plans`` are the distinct points of the grid's ``cells``. ``anew``: keys that count
-    as to be made though they lie in the store.
+    ``plans`` are the distinct points of the grid's ``cells``. ``anew``: keys of results that are
+    built again though they are in the store.
     """
     stages: dict[str, Stage] = {}
     for plan in plans:
         stages |= plan.stages()
-    naive = _tally(stage.name for plan in cells for stage in plan.stages().values())
+    one_by_one = _tally(stage.name for plan in cells for stage in plan.stages().values())
     title = f"{len(cells)} runs, {len(plans)} distinct points"
     table = Table(title=title, title_justify="left")
     for column in ("stage", "one by one", "shared", "in store", "to make", "about"):
@@ -50,15 +50,15 @@ def print_plan(
     every = _tally(stage.name for stage in stages.values())
     for name in every:
         left = [stage for stage in to_make if stage.name == name]
-        row = (naive[name], every[name], every[name] - len(left), len(left))
+        row = (one_by_one[name], every[name], every[name] - len(left), len(left))
         table.add_row(
-            name, *map(str, row), spell([expected_seconds(stage, known) for stage in left])
+            name, *map(str, row), format_costs([expected_seconds(stage, known) for stage in left])
         )
-    row = (sum(naive.values()), len(stages), len(stages) - len(to_make), len(to_make))
+    row = (sum(one_by_one.values()), len(stages), len(stages) - len(to_make), len(to_make))
     table.add_row(
         "all",
         *map(str, row),
-        spell([expected_seconds(stage, known) for stage in to_make]),
+        format_costs([expected_seconds(stage, known) for stage in to_make]),
         style="bold",
     )
     console.print(table)
@@ -66,7 +66,7 @@ def print_plan(
 
 def cost_of(plans: Sequence[Plan], store: Store) -> tuple[float, int]:
     """Seconds that all stages of the plans take one after another, as in ``expected_seconds``,
-    whether or not their results lie in the store; and how many are of a step that never ran.
+    whether or not their results are in the store; and how many are of a step that never ran.
     """
     stages = {key: stage for plan in plans for key, stage in plan.stages().items()}
     known = timings(store, {stage.name for stage in stages.values()})
@@ -105,10 +105,8 @@ def _step(recipe: Recipe) -> tuple[str, str, str]:
     return recipe["stage"], recipe["made_by"], json.dumps(recipe["params"], sort_keys=True)
 
 
-def spell(seconds: Sequence[float | None]) -> str:
-    """A sum of estimates for a reader, one after the other: ``3 min``; ``?`` stands for steps that
-    never ran in this store.
-    """
+def format_costs(seconds: Sequence[float | None]) -> str:
+    """The sum of estimates, ``3 min``; ``?`` for steps that never ran in this store."""
     known = [value for value in seconds if value is not None]
     if not seconds:
         return ""

@@ -16,7 +16,7 @@ from train.parts.hatespeech import HateSpeech
 from train.parts.posts import POSTS, oddities
 from train.parts.static import StaticVectors
 from train.store.lock import locked
-from train.store.made import makers
+from train.store.explain import makers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

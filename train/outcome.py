@@ -18,7 +18,6 @@ from files import InputError, atomic_path
 from files.atomic import clear_leftovers
 from train.store import Store, StoreError
 from train.store.lock import HeldError, NoLockError, locked
-from train.store.source import remember
 
 if TYPE_CHECKING:
     from train.point import Plan
@@ -116,7 +115,6 @@ def run_point(plan: Plan, store: Store, results: Path) -> Outcome:
     start = time.perf_counter()
     problem: BaseException | None = None
     try:
-        remember(stage.made_of for stage in plan.stages().values())
         for stage in plan.ends:
             store.make(stage)
     except (Exception, SystemExit) as error:

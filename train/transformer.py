@@ -63,7 +63,7 @@ class _Transformer:
 
     def files(self) -> list[Path]:
         """The files of a local model. Raises ``InputError`` for a path that leads to no model, and
-        for a hub name without revision.
+        for a hub name without a commit.
         """
         return model_files(self.model, self.revision)
 

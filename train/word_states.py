@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from files import InputError
+from files.hub import require_commit
 
 if TYPE_CHECKING:
     import torch
@@ -26,7 +27,7 @@ Pooling = Literal["mean", "first", "last", "cls", "text"]
 Singles = NDArray[np.float32]
 CONFIG = "config.json"
 READ = (".json", ".safetensors", ".txt", ".model")  # what a model and its tokenizer are read from
-UNLIMITED = 1 << 20  # a tokenizer that knows no limit tells a huge number
+UNLIMITED = 1 << 20  # a tokenizer that knows no limit gives a huge number
 
 
 class Context(NamedTuple):
@@ -56,15 +57,12 @@ def is_folder(model: str) -> bool:
 def model_files(model: str, revision: str | None) -> list[Path]:
     """The files of a local folder that decide its hidden states; none of a hub name.
 
-    Raises ``InputError`` for a path that leads to no model, and for a hub name without revision.
+    Raises ``InputError`` for a path that leads to no model, and for a hub name without a commit as
+    its revision.
     """
     if is_folder(model):
         return sorted(path for path in Path(model).iterdir() if path.suffix in READ)
-    if not revision:
-        raise InputError(
-            f"model={model!r} is no local folder, and of a hub name the revision must be given, a"
-            " commit, so that it means the same model tomorrow"
-        )
+    require_commit(model, revision)
     return []
 
 
@@ -73,7 +71,7 @@ class Encoder:
 
     Of an encoder-decoder it is the encoder. Weights are read from safetensors, and code that comes
     with a model is never run. Raises ``InputError`` where it cannot be loaded, or where its
-    tokenizer does not tell which characters a token stands for.
+    tokenizer does not say which characters a token stands for.
     """
 
     def __init__(self, model: str, revision: str | None = None, *, device: str = "cpu") -> None:
@@ -217,7 +215,7 @@ def _load_tokenizer(model: str, revision: str | None, local: bool) -> PreTrained
         ) from error
     if not tokenizer.is_fast:
         raise InputError(
-            f"model={model!r}: its tokenizer ({type(tokenizer).__name__}) does not tell which"
+            f"model={model!r}: its tokenizer ({type(tokenizer).__name__}) does not say which"
             " characters a token stands for; give a model with a fast one (tokenizer.json)"
         )
     if len(tokenizer) <= len(tokenizer.all_special_tokens):  # as one without files is
@@ -231,7 +229,7 @@ def _load_model(model: str, revision: str | None, local: bool) -> PreTrainedMode
 
     try:
         with _no_progress_bar():
-            found, told = AutoModel.from_pretrained(
+            found, report = AutoModel.from_pretrained(
                 model,
                 revision=revision,
                 dtype=torch.float32,
@@ -244,7 +242,7 @@ def _load_model(model: str, revision: str | None, local: bool) -> PreTrainedMode
         remedy = "give a folder with config.json and *.safetensors, or a hub name with its revision"
         raise InputError(f"model={model!r} cannot be loaded ({error}); {remedy}") from error
     # The pooler, which many checkpoints lack, comes after the hidden states
-    lacking = sorted(name for name in told["missing_keys"] if "pooler" not in name)
+    lacking = sorted(name for name in report["missing_keys"] if "pooler" not in name)
     if lacking:
         weights = f"its files lack {len(lacking)} weights ({lacking[0]}, ...)"
         raise InputError(f"model={model!r}: {weights}, which would be random; give whole ones")

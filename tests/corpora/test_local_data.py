@@ -137,10 +137,12 @@ def test_what_names_no_file_is_refused(
 
 def test_what_lies_elsewhere_is_keyed_by_its_name(tmp_path: Path) -> None:
     """Nothing is asked of a network to plan."""
-    hub = DatasetSource("someone/posts", data_files="*.csv", revision="abc")
+    hub = DatasetSource("someone/posts", data_files="*.csv", revision="a" * 40)
     assert hub.files() == []
     names = {key(hub, tmp_path)}
-    names |= {key(DatasetSource("someone/posts", revision=one), tmp_path) for one in ("abc", "b")}
+    names |= {
+        key(DatasetSource("someone/posts", revision=one), tmp_path) for one in ("a" * 40, "b" * 40)
+    }
     names |= {
         key(DatasetSource("csv", data_files=f"https://example.org/{name}.csv"), tmp_path)
         for name in "ab"
@@ -148,10 +150,11 @@ def test_what_lies_elsewhere_is_keyed_by_its_name(tmp_path: Path) -> None:
     assert len(names) == 5
 
 
-def test_a_hub_data_set_needs_a_revision(tmp_path: Path) -> None:
+def test_a_hub_data_set_needs_a_commit(tmp_path: Path) -> None:
     """Else what changes under its name would be served from the store."""
-    with pytest.raises(InputError, match=r"'someone/posts' is no local folder.* give revision"):
-        key(DatasetSource("someone/posts"), tmp_path)
+    for revision in (None, "main", "v1.0", "a" * 7):
+        with pytest.raises(InputError, match=r"'someone/posts' is no local folder.* give revision"):
+            key(DatasetSource("someone/posts", revision=revision), tmp_path)
 
 
 def test_a_file_in_an_archive_is_keyed_by_the_archive(tmp_path: Path) -> None:

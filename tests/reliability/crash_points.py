@@ -76,7 +76,7 @@ def differences(ours: dict[str, object], theirs: dict[str, object]) -> list[str]
 
 
 def crash_everywhere(folder: Path, places: range, words: Sequence[str]) -> int:
-    """How many events were tried; each that was not recovered is told."""
+    """How many events were tried; each that was not recovered is printed."""
     undisturbed = folder / "undisturbed"
     shutil.copytree(folder / "before", undisturbed)
     status, events = run(undisturbed, words)
@@ -91,8 +91,8 @@ def crash_everywhere(folder: Path, places: range, words: Sequence[str]) -> int:
         if status != CRASHED:
             print(f"{place}: ended with {status}")
         status, _ = run(work, words)
-        if told := differences(state(work), expected) + ([f"status {status}"] if status else []):
-            print(f"{place}: {'; '.join(told)}", flush=True)
+        if found := differences(state(work), expected) + ([f"status {status}"] if status else []):
+            print(f"{place}: {'; '.join(found)}", flush=True)
         else:
             shutil.rmtree(work)
     return len(range(places.start, last + 1, places.step))

@@ -75,7 +75,7 @@ def undisturbed(folder: Path, *more: str) -> Path:
 
 
 def entries(store: Path) -> Entries:
-    """Every finished result: which folder on the disk it is, and the bytes that tell how it was
+    """Every finished result: which folder on the disk it is, and the bytes that say how it was
     made.
     """
     found = {}
@@ -152,8 +152,8 @@ def parent(process: int) -> int:
 
 
 def strangers(process: int, folder: Path) -> set[int]:
-    """What a process of a sweep started, of itself or through others, and that cannot be told to
-    belong to the sweep.
+    """What a process of a sweep started, of itself or through others, and that does not show that
+    it belongs to the sweep.
     """
     parents = {}
     for each in Path("/proc").glob("[0-9]*"):

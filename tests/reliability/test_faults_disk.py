@@ -291,9 +291,9 @@ def test_stray_files_are_nobodys_results(
     command: str, strewn: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*command.split(), "--store", str(strewn.root)]) == 0
-    told = capsys.readouterr().out
-    assert "notes" not in told
-    assert "dangling" not in told
+    out = capsys.readouterr().out
+    assert "notes" not in out
+    assert "dangling" not in out
     assert strewn.intact(VECTORS)
     assert timings(strewn, {"corpus", "vectors"}).keys() == {
         (stage.name, stage.made_by, '{"0": {}}') for stage in (CORPUS, VECTORS)

@@ -122,12 +122,12 @@ EXPECTED = {
 def test_every_fault_costs_its_point_only(tmp_path: Path) -> None:
     run = sweep(tmp_path)
     assert run.returncode == 1, run.stdout + run.stderr
-    told = points(tmp_path)
-    assert list(told["status"]) == ["failed"] * 4 + ["done"]
-    errors = texts(told, "error")
+    table = points(tmp_path)
+    assert list(table["status"]) == ["failed"] * 4 + ["done"]
+    errors = texts(table, "error")
     for error, fault in zip(errors, FAULTS, strict=True):
         assert error.startswith(EXPECTED[fault])
-    noted = read_outcome(tmp_path / "results" / "hatespeech_en", texts(told, "point")[0])
+    noted = read_outcome(tmp_path / "results" / "hatespeech_en", texts(table, "point")[0])
     assert noted is not None
     assert noted.error == errors[0]
     assert "in predict" in noted.traceback
@@ -140,14 +140,14 @@ def test_every_fault_costs_its_point_only(tmp_path: Path) -> None:
     left = sweep(tmp_path, "overwrite=never")
     assert left.returncode == 1
     assert "/4]" not in left.stdout
-    pd.testing.assert_frame_equal(points(tmp_path), told)
+    pd.testing.assert_frame_equal(points(tmp_path), table)
     cached = sweep(tmp_path, "overwrite=only-cache", seed="0,1")
     assert cached.returncode == 1
     assert "1 of 10 points done" in cached.stdout
     joblib = sweep(tmp_path, "overwrite=always", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
     assert joblib.returncode == 1
     assert "[5/5]" in joblib.stdout
-    pd.testing.assert_frame_equal(points(tmp_path), told)
+    pd.testing.assert_frame_equal(points(tmp_path), table)
 
 
 def outcome_of(

@@ -271,13 +271,13 @@ CHOICES: list[tuple[Choice, dict[str, object]]] = [
     (CNN(), {"device": "cuda"}),
     (Linear(), {}),
     (
-        DatasetCorpus("someone/text", revision="abc"),
+        DatasetCorpus("someone/text", revision="a" * 40),
         {"workers": 3, "label": "mine", "language": "es"},
     ),
 ]
 
 
-OTHERS = {"world": "en_gender"}  # of a field that names what must be there
+OTHERS = {"world": "en_gender", "revision": "b" * 40}  # of a field that names what must be there
 
 
 @pytest.mark.parametrize(("choice", "free"), CHOICES, ids=lambda value: type(value).__name__)

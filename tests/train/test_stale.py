@@ -4,59 +4,77 @@ did not ask for it.
 
 from __future__ import annotations
 
+import importlib
 import os
+import pickle
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib import metadata
+from inspect import CO_OPTIMIZED
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
 
 from analysis.made import mixed
-from files import InputError
-from tests.points import plan
-from train.outcome import run_point
+from files import InputError, loaded, source
+from files.rooms import is_ours
+from tests.points import TASK, plan
+from train.outcome import Outcome, run_point
 from train.store import Stage, Store
 from train.store.entry import read_recipe
-from train.store.explain import explain
-from train.store.made import makers
-from train.store.source import Name, _path_of, read_module, source_of
+from train.store.explain import explain, makers
 from train.store.stale import outdated, say
 
+if TYPE_CHECKING:
+    from types import FrameType
+
 ROOT = Path(__file__).resolve().parent.parent.parent
-CODE = "import numpy\n\n\ndef read():\n    return 1\n\n\ndef train():\n    return numpy.ones(1)\n"
+READ = "def read():\n    return 1\n"
+TRAIN = "import numpy\n\n\ndef train():\n    return numpy.ones(1)\n"
 
 
 def write(out: Path, inputs: Mapping[str, Path]) -> None:
     (out / "text").write_text("x")
 
 
-CORPUS = Stage("corpus", "Text", 1, {}, write, made_of=(Name("toy_stale", "read"),))
+CORPUS = Stage("corpus", "Text", 1, {}, write, made_of=("toy_corpus",))
 VECTORS = Stage(
     *("vectors", "Word2Vec", 1, {}, write, {"corpus": CORPUS}),
-    made_of=(Name("toy_stale", "train"),),
+    made_of=("toy_vectors",),
 )
 SCORES = Stage("scores", "Weat", 1, {}, write, {"vectors": VECTORS})
 
 
 class Code:
-    """A module whose text a test changes, as if the process had begun anew."""
+    """Modules whose text a test changes, as if the process had begun anew."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / "toy_stale.py"
-        self.edit("", "")
+        self.folder = folder
+        (folder / "toy_corpus.py").write_text(READ)
+        (folder / "toy_vectors.py").write_text(TRAIN)
+        self.begin_anew()
+
+    def replace(self, old: str, new: str) -> None:
+        """In the file that has it."""
+        for path in self.folder.glob("toy_*.py"):
+            path.write_text(path.read_text().replace(old, new))
 
     def edit(self, old: str, new: str) -> None:
-        text = self.path.read_text() if self.path.exists() else CODE
-        self.path.write_text(text.replace(old, new) if old else text)
+        self.replace(old, new)
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        for each in (source_of, read_module, _path_of):
+        for each in (source.source_of, source.read_module, source.path_of, source.library_version):
             each.cache_clear()
+        for stage in (CORPUS, VECTORS, SCORES):
+            vars(stage).pop("source", None)
+        for name in [name for name in sys.modules if name.startswith("toy_")]:
+            del sys.modules[name]
+            loaded._texts.pop(name, None)  # noqa: SLF001
 
 
 @pytest.fixture
@@ -73,33 +91,31 @@ def store(tmp_path: Path, code: Code) -> Store:
     return store
 
 
-def told(store: Store) -> list[tuple[str, bool, tuple[str, ...]]]:
+def differing(store: Store) -> list[tuple[str, bool, tuple[str, ...]]]:
     return [(each.stage.name, each.code, each.modules) for each in outdated(store, [SCORES])]
 
 
-def test_same_code_is_never_told(store: Store, code: Code) -> None:
+def test_the_same_code_is_never_outdated(store: Store, code: Code) -> None:
     code.edit("return 1", "return 1  # one")
-    assert told(store) == []
+    assert differing(store) == []
 
 
-def test_a_change_is_told_of_its_stage_and_of_all_that_rests_on_it(
-    store: Store, code: Code
-) -> None:
+def test_a_change_outdates_its_stage_and_all_that_rests_on_it(store: Store, code: Code) -> None:
     code.edit("return 1", "return 2")
-    assert told(store) == [
+    assert differing(store) == [
         ("scores", True, ()),
         ("vectors", True, ()),
-        ("corpus", True, ("toy_stale",)),
+        ("corpus", True, ("toy_corpus",)),
     ]
 
 
 def test_a_change_further_on_leaves_what_comes_before(store: Store, code: Code) -> None:
     code.edit("ones", "zeros")
-    assert [name for name, _, _ in told(store)] == ["scores", "vectors"]
+    assert [name for name, _, _ in differing(store)] == ["scores", "vectors"]
     store.discard(SCORES)
-    assert [name for name, _, _ in told(store)] == ["vectors"]
+    assert [name for name, _, _ in differing(store)] == ["vectors"]
     store.discard(VECTORS)
-    assert told(store) == []
+    assert differing(store) == []
 
 
 def test_a_result_outlives_neither_the_change_nor_the_loss_of_what_it_rests_on(
@@ -108,37 +124,99 @@ def test_a_result_outlives_neither_the_change_nor_the_loss_of_what_it_rests_on(
     """Another sweep made the corpus again by the new code, or gc took it away."""
     code.edit("return 1", "return 2")
     store.discard(CORPUS)
-    assert told(store) == [("scores", True, ()), ("vectors", True, ())]
+    assert differing(store) == [("scores", True, ()), ("vectors", True, ())]
     store.make(CORPUS)
-    assert told(store) == [("scores", True, ()), ("vectors", True, ())]
+    assert differing(store) == [("scores", True, ()), ("vectors", True, ())]
     store.discard(VECTORS)
     store.discard(SCORES)
     store.make(SCORES)
-    assert told(store) == []
+    assert differing(store) == []
 
 
 def test_what_is_made_from_other_code_says_so(store: Store, code: Code) -> None:
     code.edit("return 1", "return 2")
     store.discard(SCORES)
     store.make(SCORES)
-    assert ("scores", True, ()) in told(store)
+    assert ("scores", True, ()) in differing(store)
 
 
-def test_code_that_is_edited_while_a_point_runs_is_not_said_to_have_made_it(
+def run_vectors(folder: Path, build: Callable[[Path, Mapping[str, Path]], None]) -> Outcome:
+    """A point whose vectors are trained by the toy, which ``build`` loads."""
+    store = Store(folder / "store")
+    planned = replace(plan(store.root), metrics=(replace(VECTORS, build=build),), subject={})
+    for stage in planned.stages().values():
+        assert stage.source  # as the process that plans reads it
+    return run_point(planned, store, folder)
+
+
+def test_code_that_is_edited_after_it_was_loaded_is_not_said_to_have_made_it(
     tmp_path: Path, code: Code
 ) -> None:
-    def edit(out: Path, inputs: Mapping[str, Path]) -> None:
+    def train(out: Path, inputs: Mapping[str, Path]) -> None:
         write(out, inputs)
-        code.path.write_text(code.path.read_text().replace("ones", "zeros"))
+        importlib.import_module("toy_vectors")
+        code.replace("ones", "zeros")
 
-    corpus = replace(CORPUS, build=edit)
-    vectors = replace(VECTORS, inputs={"corpus": corpus})
+    assert run_vectors(tmp_path, train).built == ("corpus", "vectors")
     store = Store(tmp_path / "store")
-    laid = replace(plan(store.root), metrics=(vectors,), subject={})
-    assert run_point(laid, store, tmp_path).built == ("corpus", "vectors")
-    assert outdated(store, [vectors]) == []
+    assert outdated(store, [VECTORS]) == []
     code.begin_anew()
-    assert [each.modules for each in outdated(store, [vectors])] == [("toy_stale",)]
+    assert [each.modules for each in outdated(store, [VECTORS])] == [("toy_vectors",)]
+
+
+def test_code_that_is_edited_between_plan_and_load_and_put_back_stores_nothing(
+    tmp_path: Path, code: Code
+) -> None:
+    def train(out: Path, inputs: Mapping[str, Path]) -> None:
+        write(out, inputs)
+        code.replace("ones", "zeros")
+        importlib.import_module("toy_vectors")
+        code.replace("zeros", "ones")
+
+    outcome = run_vectors(tmp_path, train)
+    assert outcome.error == (
+        "toy_vectors changed after vectors (Word2Vec) was planned; nothing made from it is kept:"
+        " give the same command again"
+    )
+    assert outcome.built == ("corpus",)
+    assert not Store(tmp_path / "store").has(VECTORS)
+
+
+def test_another_process_holds_a_stage_to_the_code_that_it_was_planned_with(
+    tmp_path: Path, code: Code
+) -> None:
+    sent = pickle.dumps(VECTORS)
+    code.edit("ones", "zeros")
+    importlib.import_module("toy_vectors")
+    store = Store(tmp_path / "store")
+    with pytest.raises(InputError, match="toy_vectors changed after vectors"):
+        store.make(pickle.loads(sent))  # noqa: S301
+    assert not store.has(VECTORS)
+
+
+def test_no_file_of_the_project_runs_in_a_build_that_its_recipe_does_not_name(
+    tmp_path: Path,
+) -> None:
+    planned, ran = plan(tmp_path, task=TASK), set[str]()
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        name = str(frame.f_globals.get("__name__"))
+        importing = frame.f_code.co_name == "<module>" or not frame.f_code.co_flags & CO_OPTIMIZED
+        if event == "call" and is_ours(name) and not importing:
+            ran.add(name)
+
+    for stage in planned.stages().values():
+        inputs = {name: Store(tmp_path).make(each) for name, each in stage.inputs.items()}
+        ran.clear()
+        (out := tmp_path / stage.key).mkdir()
+        sys.setprofile(note)
+        try:
+            stage.build(out, inputs)
+        finally:
+            sys.setprofile(None)
+        named = {name for name in ran if not name.startswith(source.PASSIVE)}
+        assert named
+        assert named <= stage.source.modules.keys(), stage.name
 
 
 def test_other_code_is_refused_and_named_with_the_remedy(
@@ -146,22 +224,23 @@ def test_other_code_is_refused_and_named_with_the_remedy(
 ) -> None:
     code.edit("return 1", "return 2")
     message = (
-        r"other code made results that this sweep would use: 1 corpus \(Text\): toy_stale, 1 scores"
-        r" \(Weat\): rests on such, 1 vectors \(Word2Vec\): rests on such; stale=rebuild makes them"
-        r" and what rests on them again, stale=use takes them as they are"
+        r"other code made results that this sweep would use: 1 corpus \(Text\): toy_corpus,"
+        r" 1 scores \(Weat\): rests on such, 1 vectors \(Word2Vec\): rests on such; stale=rebuild"
+        r" makes them and what rests on them again, stale=use takes them as they are"
     )
     found = outdated(store, [SCORES])
     with pytest.raises(InputError, match=message):
         say(found, "refuse", Console())
     say(found, "use", Console())
-    assert "used: made by other code: 1 corpus (Text): toy_stale" in capsys.readouterr().out
+    assert "used: made by other code: 1 corpus (Text): toy_corpus" in capsys.readouterr().out
 
 
 def test_other_libraries_are_used_and_named(
     store: Store, code: Code, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = metadata.version("numpy")
-    monkeypatch.setattr("train.store.source.metadata.version", lambda name: "99.1")
+    versions = {"biasbridge": "0.1.0"}
+    monkeypatch.setattr("files.source.metadata.version", lambda name: versions.get(name, "99.1"))
     code.begin_anew()
     found = outdated(store, [SCORES])
     assert [(each.stage.name, each.code) for each in found] == [
@@ -174,23 +253,23 @@ def test_other_libraries_are_used_and_named(
     assert f"numpy {before} (now 99.1)" in out
 
 
-def test_recipes_tell_modules_libraries_version_and_commit(
+def test_recipes_hold_modules_libraries_version_and_commit(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = read_recipe(store.path(VECTORS))["made"]
-    assert made["modules"].keys() == {"toy_stale"}
+    assert made["modules"].keys() == {"toy_vectors"}
     assert made["libraries"]["numpy"] == metadata.version("numpy")
     explain(store, VECTORS.key, Console(width=200), as_json=False)
-    told = capsys.readouterr().out
-    assert f"toy_stale {made['modules']['toy_stale'][:8]}" in told
-    assert f"numpy {metadata.version('numpy')}" in told
+    out = capsys.readouterr().out
+    assert f"toy_vectors {made['modules']['toy_vectors'][:8]}" in out
+    assert f"numpy {metadata.version('numpy')}" in out
     if (ROOT / ".git").exists():
         head = ["git", "rev-parse", "HEAD"]
         commit = subprocess.run(head, cwd=ROOT, capture_output=True, text=True, check=True).stdout
         assert made["commit"].removesuffix("-dirty") == commit.strip()
 
 
-def test_mixed_versions_are_told_from_recipes(
+def test_mixed_versions_are_read_from_recipes(
     store: Store, code: Code, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = replace(VECTORS, params={"dim": 3})
@@ -201,7 +280,8 @@ def test_mixed_versions_are_told_from_recipes(
         ("vectors", 1),
     ]
     assert mixed(same) == ""
-    monkeypatch.setattr("train.store.source.metadata.version", lambda name: "99.1")
+    versions = {"biasbridge": "0.1.0"}
+    monkeypatch.setattr("files.source.metadata.version", lambda name: versions.get(name, "99.1"))
     code.edit("ones", "zeros")
     store.make(other)
     monkeypatch.undo()
@@ -259,7 +339,7 @@ def test_a_sweep_after_a_change_of_code_without_a_new_version(tmp_path: Path) ->
     more = run(tmp_path, "stale=use", "seed=0,1,2")
     assert "made by mixed versions: vectors (Scaled) by 2 codes" in more
     plan = run(tmp_path, "stale=rebuild", "plan=true")
-    assert "made again: made by other code: 2 vectors (Scaled)" in plan
+    assert "built again: made by other code: 2 vectors (Scaled)" in plan
     rebuilt = run(tmp_path, "stale=rebuild")
     assert "mixed" not in rebuilt
     assert (tmp_path / "results" / "point" / "intrinsic.parquet").read_bytes() != scores

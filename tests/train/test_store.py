@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import platform
+import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,8 +17,9 @@ import pytest
 
 from files import InputError
 from train.seeds import derive_seed
-from train.store import Stage, Store
+from train.store import Stage, Store, StoreError
 from train.store.entry import read_recipe
+from train.store.lease import lease
 
 
 def write(out: Path, inputs: Mapping[str, Path]) -> None:
@@ -105,6 +107,27 @@ def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
     left.mkdir(parents=True)
     (left / "half").write_text("half")
     assert [path.name for path in sorted(store.make(CORPUS).iterdir())] == ["recipe.json", "text"]
+
+
+def test_a_store_removed_under_a_build_is_built_anew(tmp_path: Path) -> None:
+    removed: list[Path] = []
+
+    def build(out: Path, inputs: Mapping[str, Path]) -> None:
+        if not removed:
+            removed.append(tmp_path)
+            shutil.rmtree(tmp_path)
+            raise TypeError("what a library says of a file that is gone")
+        write(out, inputs)
+
+    made = Store(tmp_path).make(replace(on(CORPUS), build=build))
+    assert (made / "text").read_text() == "xx"
+
+
+def test_a_sweep_whose_store_is_removed_says_so(tmp_path: Path) -> None:
+    with lease(tmp_path / "store", []) as held:
+        shutil.rmtree(tmp_path / "store")
+        with pytest.raises(StoreError, match="was removed while the sweep ran; the same command"):
+            held.add([CORPUS.key])
 
 
 def test_recipe_is_written_beside_the_result(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``python -m train.store``: what it tells is what lies there, and what it removes nobody needs."""
+"""``python -m train.store``: what it prints is what is there, and what it removes nobody needs."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def everything(store: Store) -> list[str]:
 
 def test_ls_counts_results_and_bytes(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     (store.root / "work" / ("0" * 32)).mkdir()
-    _, told = run(store, capsys, "ls")
-    row = next(line for line in told.splitlines() if "vectors" in line)
+    _, out = run(store, capsys, "ls")
+    row = next(line for line in out.splitlines() if "vectors" in line)
     bytes_there = sum(path.stat().st_size for path in store.path(VECTORS).iterdir())
     assert [cell.strip() for cell in row.strip("│").split("│")][1:3] == [
         "1",
         f"{bytes_there / 1000:.1f} kB",
     ]
-    assert "0 being built, 1 orphaned, 0 damaged" in told
+    assert "0 being built, 1 orphaned, 0 damaged" in out
 
 
 def test_ls_of_a_stage_shows_a_damaged_recipe_as_such(
@@ -86,10 +86,10 @@ def test_ls_of_a_stage_shows_a_damaged_recipe_as_such(
     assert "damaged" in run(store, capsys, "ls", "vectors")[1]
 
 
-def test_explain_tells_recipe_inputs_and_command(
+def test_explain_prints_recipe_inputs_and_command(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, told = run(store, capsys, "explain", VECTORS.key[:6])
+    _, out = run(store, capsys, "explain", VECTORS.key[:6])
     for part in (
         VECTORS.key,
         CORPUS.key,
@@ -101,7 +101,7 @@ def test_explain_tells_recipe_inputs_and_command(
         f"Python {platform.python_version()}",
         "\n  python train.py seed=4\n",
     ):
-        assert part in told
+        assert part in out
     _, as_json = run(store, capsys, "explain", VECTORS.key, "--json")
     content = json.loads(as_json)
     assert content["params"] == {"dim": 7}
@@ -122,9 +122,9 @@ def test_explain_says_that_a_result_is_damaged(
     for content, why in (("{", "is not JSON"), ("", "is not JSON"), ("{}", "has no checksums")):
         recipe.write_text(content)
         for more in ([], ["--json"]):
-            status, told = run(store, capsys, "explain", VECTORS.key, *more)
+            status, out = run(store, capsys, "explain", VECTORS.key, *more)
             assert status == 0
-            assert f"damaged: recipe.json {why}" in told
+            assert f"damaged: recipe.json {why}" in out
     recipe.unlink()
     recipe.mkdir()
     assert "(damaged: recipe.json is not JSON)" in run(store, capsys, "explain", VECTORS.key)[1]
@@ -151,11 +151,11 @@ def test_verify_finds_a_flipped_byte_and_changes_nothing(
     assert run(store, capsys, "verify")[0] == 0
     (store.path(CORPUS) / "text").write_text("x" * 999 + "y")
     before = everything(store)
-    status, told = run(store, capsys, "verify")
+    status, out = run(store, capsys, "verify")
     assert status == 1
-    assert f"damaged: corpus {CORPUS.key}: text was altered" in told
-    assert "2 results" in told
-    assert "1 damaged" in told
+    assert f"damaged: corpus {CORPUS.key}: text was altered" in out
+    assert "2 results" in out
+    assert "1 damaged" in out
     assert everything(store) == before
 
 

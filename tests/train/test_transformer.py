@@ -253,7 +253,9 @@ def test_the_bytes_of_a_local_model_are_keyed_and_not_its_place(
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"model": "bert"}, "the revision must be given, a commit"),
+        ({"model": "bert"}, "give revision, a commit of 40 .* digits; none is given"),
+        ({"model": "bert", "revision": "main"}, "revision='main' is not one"),
+        ({"model": "bert", "revision": "86b5e09"}, "revision='86b5e09' is not one"),
         ({"model": "./nowhere"}, "is no folder; give one that save_pretrained wrote"),
         ({"model": "."}, "has no config.json; give one that save_pretrained wrote"),
         ({"queries": ()}, "a model has no vocabulary of words; name queries, or give a file"),
@@ -321,7 +323,7 @@ def test_a_tokenizer_without_offsets_is_refused(models: Path, tmp_path: Path) ->
     for file in ("tokenizer.json", "tokenizer_config.json"):
         (tmp_path / "slow" / file).unlink()
     transformers.ByT5Tokenizer().save_pretrained(tmp_path / "slow")
-    with pytest.raises(InputError, match=r"\(ByT5Tokenizer\) does not tell which characters"):
+    with pytest.raises(InputError, match=r"\(ByT5Tokenizer\) does not say which characters"):
         Encoder(str(tmp_path / "slow"))
 
 

@@ -12,10 +12,8 @@ from types import MappingProxyType
 from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
 from files import Choice
-from files.rooms import plain
 from train.seeds import derive_seed
 from train.store import Stage, Store
-from train.store.source import Name
 from train.store.stage import Decided
 
 Facts = dict[str, str | int | float | bool]
@@ -93,7 +91,7 @@ class Stages:
             files=files,
             seed=seed,
             decide=partial(decide, choice),
-            made_of=(*map(defined, classes(choice)), defined(carry_out)),
+            made_of=(__name__, *(each.__module__ for each in (*classes(choice), carry_out))),
         )
 
 
@@ -126,11 +124,6 @@ def keyed_params(choice: Choice) -> dict[str, object]:
     told = {**kept, **further()}
     params: dict[str, object] = json.loads(json.dumps(told, default=_nested))
     return params
-
-
-def defined(what: type | Callable[..., None]) -> Name:
-    """Where a class or function is defined."""
-    return Name(plain(what.__module__), what.__qualname__.partition(".")[0])
 
 
 def classes(choice: Choice) -> list[type]:

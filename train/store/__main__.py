@@ -45,7 +45,7 @@ def _parser() -> Parser:
         each[name].add_argument("stage", nargs="?", help="one stage only, such as vectors")
     for name in ("explain", "export"):
         each[name].add_argument("key", help="a key or the beginning of one")
-    out = "its ending tells the format: .vec, .bin, .glove, .csv, .parquet"
+    out = "its ending names the format: .vec, .bin, .glove, .csv, .parquet"
     each["export"].add_argument("file", help=out)
     each["export"].add_argument("--force", action="store_true", help="replace the file")
     each["explain"].add_argument("--json", action="store_true", help="as JSON")

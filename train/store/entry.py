@@ -7,15 +7,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
+import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from files.digest import digest_of, sha256
+from files.rooms import HOME
+from files.source import Source, library_version
 from train.store.stage import Recipe, recipe_key
-
-if TYPE_CHECKING:
-    from train.store.source import Source
 
 RECIPE = "recipe.json"
 
@@ -28,9 +32,7 @@ class Request(TypedDict, total=False):
 
 
 class Lineage(TypedDict):
-    """Hashes of the code of ours, and of the versions of libraries, that made a result and all it
-    rests on.
-    """
+    """Hashes of the code and of the libraries' versions that made a result and all it rests on."""
 
     code: str
     libraries: str
@@ -39,9 +41,9 @@ class Lineage(TypedDict):
 class Made(Request):
     """How a result was made.
 
-    ``modules``: a hash of the code in each module of ours that made it. ``libraries``: versions of
-    Python and of what that code imports. ``project``, ``commit``: the project's own version, and
-    its commit in Git where there is one.
+    ``modules``: a hash of each source file that made it. ``libraries``: versions of Python and of
+    what that code imports. ``project``, ``commit``: the project's own version, and its commit in
+    Git where there is one.
     """
 
     seconds: float
@@ -78,6 +80,44 @@ def lineage(source: Source, inputs: Mapping[str, Lineage]) -> Lineage:
             [source.libraries, {n: each["libraries"] for n, each in inputs.items()}]
         ),
     }
+
+
+def describe_build(
+    source: Source, inputs: Mapping[str, Path], seconds: float, request: Request
+) -> Made:
+    """How a result was made: by this code from the results in the folders ``inputs``."""
+    lineages = {name: read_recipe(folder)["made"]["lineage"] for name, folder in inputs.items()}
+    return {
+        "seconds": round(seconds, 3),
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "host": platform.node(),
+        "project": library_version("biasbridge")[1],
+        "commit": commit(),
+        "modules": dict(source.modules),
+        "libraries": dict(source.libraries),
+        "lineage": lineage(source, lineages),
+        **request,
+    }
+
+
+@cache
+def commit() -> str:
+    """The commit of the working tree that the project runs from, ``-dirty`` where files of it were
+    changed; empty where there is none.
+    """
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"]
+    if (HOME / ".git").exists():
+        with suppress(OSError, subprocess.SubprocessError):
+            return subprocess.run(
+                command,
+                cwd=HOME,
+                env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+                capture_output=True,
+                text=True,
+                timeout=10,
+                check=False,
+            ).stdout.strip()
+    return ""
 
 
 class DamagedError(Exception):

@@ -17,7 +17,7 @@ TABLE = ".parquet"
 
 
 def export(entry: Path, out: str | Path, console: Console, *, force: bool = False) -> None:
-    """Write the vectors of a result in the format that the ending of ``out`` tells, its table as
+    """Write the vectors of a result in the format that the ending of ``out`` names, its table as
     CSV or Parquet, its text as it is.
 
     Raises ``InputError`` for a result that is damaged or has several files, an ending that does
@@ -39,7 +39,7 @@ def export(entry: Path, out: str | Path, console: Console, *, force: bool = Fals
 
 
 def _single(entry: Path) -> Path:
-    """The file of a result that tells more than counts."""
+    """The file of a result that holds more than counts."""
     files = [path for path in sorted(entry.iterdir()) if path.name != RECIPE]
     content = [path for path in files if path.suffix != ".json"] or files
     if len(content) != 1:

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from train.store.lock import HeldError, held, locked
+from train.store.store import error_of_removed
 
 LEASE = "BIASBRIDGE_LEASE"  # the environment variable by which an engine's workers know it
 EVERY = 0.5  # seconds between two looks whether the sweep lives
@@ -34,10 +35,13 @@ class Lease:
         return f"{LEASE}={self.path}" if self.path else ""
 
     def add(self, keys: Iterable[str]) -> None:
-        """Hold the results with these keys too."""
-        if self.path:
-            with open(self.path, "a", encoding="ascii") as told:
-                told.writelines(f"{key}\n" for key in keys)
+        """Hold the results with these keys too. Raises ``StoreError`` where the store is gone."""
+        if not self.path:
+            return
+        if not self.path.exists():
+            raise error_of_removed(self.path.parent.parent)
+        with open(self.path, "a", encoding="ascii") as file:
+            file.writelines(f"{key}\n" for key in keys)
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def locked(
     """Hold the lock of a file, which is made where it is missing and stays.
 
     Any number of processes hold it ``shared``, or one alone, whose process id and host the file
-    then tells. Who waits for longer than ``SILENT`` says for ``what`` and for whom. Raises
+    then names. Who waits for longer than ``SILENT`` says for ``what`` and for whom. Raises
     ``HeldError`` where it must not ``wait``, and ``NoLockError``.
     """
     descriptor = _wait(path, what, shared) if wait else _open(path, shared)
@@ -116,11 +116,11 @@ def _holder(path: Path) -> str:
         pid, host = path.read_text(encoding="utf-8").split(maxsplit=1)
     except (OSError, ValueError):
         return "another process holds"
-    told = f"process {pid} on {host} holds"
+    who = f"process {pid} on {host} holds"
     if host != platform.node():
-        return told
+        return who
     with suppress(OSError, IndexError):
         state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
         if state in "Tt":
-            return f"{told} and is stopped: let it go on (kill -CONT {pid}) or end it (kill {pid})"
-    return told
+            return f"{who} and is stopped: let it go on (kill -CONT {pid}) or end it (kill {pid})"
+    return who

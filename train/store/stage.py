@@ -6,16 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 from files.digest import digest_of
+from files.source import Source, source_of
 
-if TYPE_CHECKING:
-    from train.store.source import Name
-
-# What a key is made of. A change of it, or of a function that carries out a stage, makes every key
-# another one.
-SCHEME = 3
+SCHEME = 4  # of keys: raised when what a key is made of changes, which makes every key another one
 
 
 class Step(TypedDict):
@@ -49,9 +45,9 @@ class Stage:
 
     ``build(out, inputs)`` writes the result into the new folder ``out``; ``inputs`` maps names to
     the folders of the input stages. ``files`` maps names to digests of files from outside.
-    ``decide(digest)`` tells ``params`` and ``files`` as they are now. ``made_of`` is the code that
-    makes the result. ``key`` hashes everything but ``build``, ``decide`` and ``made_of``, through
-    all ancestors.
+    ``decide(digest)`` gives ``params`` and ``files`` as they are now. ``made_of`` names the modules
+    that define what the stage does. ``key`` hashes everything but ``build``, ``decide`` and
+    ``made_of``, through all ancestors.
     """
 
     name: str
@@ -63,7 +59,16 @@ class Stage:
     files: Mapping[str, str] = field(default_factory=dict)
     seed: int | None = None
     decide: Callable[[Callable[[Path], str]], Decided] | None = field(default=None, repr=False)
-    made_of: tuple[Name, ...] = ()
+    made_of: tuple[str, ...] = ()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Another process gets the code that the stage was planned with."""
+        return {**self.__dict__, "source": self.source}
+
+    @cached_property
+    def source(self) -> Source:
+        """The code that makes the result, as this process first read or loaded it."""
+        return source_of(self.made_of)
 
     def recipe(self) -> Recipe:
         """What decides the result, as JSON."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from files import InputError
+from files.source import Source, source_now
 from train.store.entry import DamagedError, Lineage, Made, lineage, read_recipe
-from train.store.source import source_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,9 +24,8 @@ Policy = Literal["refuse", "use", "rebuild"]
 class Outdated:
     """A stored result that would not be made so now.
 
-    ``modules``: those of ours whose code differs; ``libraries``: those of other versions, as
-    ``gensim 4.3.3 (now 4.4.0)``. ``code``: whether code of ours differs here or in what it rests
-    on.
+    ``modules``: those whose source file differs; ``libraries``: those of other versions, as
+    ``gensim 4.3.3 (now 4.4.0)``. ``code``: whether code differs here or in what it rests on.
     """
 
     stage: Stage
@@ -39,20 +38,22 @@ def outdated(store: Store, ends: Iterable[Stage]) -> list[Outdated]:
     """The results that a run of these stages would use, and those that they rest on, where code or
     libraries differ from what is at hand; the recipes are read, no result is checked.
     """
-    expected: dict[str, Lineage] = {}
+    expected: dict[str, tuple[Made | None, Source, Lineage]] = {}
     found: dict[str, Outdated | None] = {}
 
-    def expect(stage: Stage) -> Lineage:
+    def expect(stage: Stage) -> tuple[Made | None, Source, Lineage]:
         if stage.key not in expected:
-            inputs = {name: expect(each) for name, each in stage.inputs.items()}
-            expected[stage.key] = lineage(source_of(stage.made_of), inputs)
+            made = _made(store, stage)
+            source = source_now(stage.source, made["modules"] if made else ())
+            inputs = {name: expect(each)[2] for name, each in stage.inputs.items()}
+            expected[stage.key] = made, source, lineage(source, inputs)
         return expected[stage.key]
 
     def look(stage: Stage) -> None:
         if stage.key in found:
             return
-        made = _made(store, stage)
-        found[stage.key] = _compared(stage, made, expect(stage)) if made else None
+        made, source, now = expect(stage)
+        found[stage.key] = _compared(stage, made, source, now) if made else None
         if not made or found[stage.key]:
             for each in stage.inputs.values():
                 look(each)
@@ -63,20 +64,20 @@ def outdated(store: Store, ends: Iterable[Stage]) -> list[Outdated]:
 
 
 def say(found: Sequence[Outdated], policy: Policy, console: Console) -> None:
-    """Print what becomes of outdated results: ``rebuild`` makes them again, ``use`` uses them.
+    """Print what becomes of outdated results: ``rebuild`` builds them again, ``use`` uses them.
     ``refuse`` uses those of other libraries and raises ``InputError`` for those of other code.
     """
     ours = [each for each in found if each.code]
     theirs = [each for each in found if not each.code]
     if ours and policy == "refuse":
         raise InputError(
-            f"other code made results that this sweep would use: {_told(ours)}; stale=rebuild makes"
-            " them and what rests on them again, stale=use takes them as they are"
+            f"other code made results that this sweep would use: {_spell(ours)}; stale=rebuild"
+            " makes them and what rests on them again, stale=use takes them as they are"
         )
-    done = "made again" if policy == "rebuild" else "used"
+    done = "built again" if policy == "rebuild" else "used"
     for group, what in ((ours, "code"), (theirs, "versions of libraries")):
         if group:
-            line = f"{done}: made by other {what}: {_told(group)}"
+            line = f"{done}: made by other {what}: {_spell(group)}"
             console.print(line, soft_wrap=True, highlight=False, markup=False)
 
 
@@ -89,14 +90,13 @@ def _made(store: Store, stage: Stage) -> Made | None:
         return None
 
 
-def _compared(stage: Stage, made: Made, expected: Lineage) -> Outdated | None:
-    if made["lineage"] == expected:
+def _compared(stage: Stage, made: Made, source: Source, now: Lineage) -> Outdated | None:
+    if made["lineage"] == now:
         return None
-    source = source_of(stage.made_of)
     libraries = made["libraries"]
     return Outdated(
         stage,
-        code=made["lineage"]["code"] != expected["code"],
+        code=made["lineage"]["code"] != now["code"],
         modules=tuple(_differing(made["modules"], source.modules)),
         libraries=tuple(
             f"{name} {libraries.get(name, 'none')} (now {source.libraries.get(name, 'none')})"
@@ -109,8 +109,8 @@ def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     return [name for name in sorted({**before, **now}) if before.get(name) != now.get(name)]
 
 
-def _told(found: Sequence[Outdated]) -> str:
-    """How many results of which stage, and what differs, the first causes first."""
+def _spell(found: Sequence[Outdated]) -> str:
+    """How many results of which stage, and what differs, first causes first."""
     kinds = Counter(
         (f"{each.stage.name} ({each.stage.made_by})", (*each.modules, *each.libraries))
         for each in found

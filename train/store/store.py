@@ -9,42 +9,30 @@ holds what failed its checksums; ``root/digests`` remembers the hashes of files 
 from __future__ import annotations
 
 import errno
-import hashlib
 import logging
 import os
-import platform
 import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError
 from files.digest import sha256
-from train.store.entry import (
-    RECIPE,
-    DamagedError,
-    Made,
-    Request,
-    check,
-    flush,
-    lineage,
-    read_recipe,
-    seal,
-)
+from files.source import source_run
+from train.store.digests import digest
+from train.store.entry import RECIPE, DamagedError, Request, check, describe_build, flush, seal
 from train.store.lock import HeldError, NoLockError, locked
-from train.store.source import Source, project, source_of
 
 if TYPE_CHECKING:
     from train.store.stage import Stage
 
 NOT_STAGES = ("work", "unfinished", "locks", "leases", "digests", "damaged")
 KEY = re.compile("[0-9a-f]{32}")
+HASH = re.compile("[0-9a-f]+")
 NO_ROOM = 1 << 20  # with fewer free bytes than this, an error of writing is taken for a full disk
-FRESH = 2_000_000_000  # nanoseconds; the coarsest times of a file system in use
 # Times a result is looked for or built while other processes build, replace or remove it
 PATIENCE = 5
 
@@ -55,25 +43,42 @@ class StoreError(RuntimeError):
     """The store cannot be written; what is in it stays valid."""
 
 
-def refuse_changed(stage: Stage, digest: Callable[[Path], str]) -> None:
-    """Raise ``InputError`` where what a stage reads is no longer what its key was made from."""
-    if stage.decide is None:
-        return
+def error_of_removed(root: Path) -> StoreError:
+    """What to say where somebody removed the store."""
+    return StoreError(
+        f"store.dir={root} was removed while the sweep ran; the same command builds its results"
+        " again"
+    )
+
+
+def refuse_changed(stage: Stage, hash_file: Callable[[Path], str]) -> None:
+    """Raise ``InputError`` where what a stage reads, or the code that this process loaded for it,
+    is not what it was planned with.
+    """
+    run = source_run(stage.source)
+    planned = stage.source.modules
+    changed = [name for name in planned if run.modules[name] != planned[name]]
     try:
-        params, files = stage.decide(digest)
-        names = [
-            name for name in {**stage.files, **files} if stage.files.get(name) != files.get(name)
-        ]
-        changed = [name.partition(" ")[2] for name in names]
-        if not changed and params != stage.params:
-            changed = ["what its words or files stand for"]
+        changed += changed_inputs(stage, hash_file)
     except FileNotFoundError as error:
-        changed = [Path(str(error.filename)).name]
+        changed.append(Path(str(error.filename)).name)
     if changed:
         raise InputError(
             f"{', '.join(changed)} changed after {stage.name} ({stage.made_by}) was planned;"
             " nothing made from it is kept: give the same command again"
         )
+
+
+def changed_inputs(stage: Stage, hash_file: Callable[[Path], str]) -> list[str]:
+    """The names of the files that are no longer what the stage's key was made from."""
+    if stage.decide is None:
+        return []
+    params, files = stage.decide(hash_file)
+    every = {**stage.files, **files}
+    changed = [name for name in every if stage.files.get(name) != files.get(name)]
+    if not changed and params != stage.params:
+        return ["what its words or files stand for"]
+    return [name.partition(" ")[2] for name in changed]
 
 
 class Store:
@@ -135,7 +140,7 @@ class Store:
         made only then.
 
         Raises ``StoreError`` when the disk is full or the store cannot be written, ``InputError``
-        when a file that is read has changed since the stage was laid, and whatever the build
+        when a file that is read has changed since the stage was planned, and whatever the build
         raises.
         """
         for _ in range(PATIENCE):
@@ -148,9 +153,10 @@ class Store:
                 try:
                     self._build(stage, inputs)
                     return self.path(stage)
-                except FileNotFoundError:
+                except Exception as error:  # a library has words of its own for a file that is gone
                     needed = (self.path(stage).parent, *inputs.values())
-                    if all(folder.is_dir() for folder in needed):
+                    trouble = isinstance(error, StoreError) and self.root.is_dir()
+                    if trouble or all(folder.is_dir() for folder in needed):
                         raise
         raise StoreError(
             f"{stage.name} {stage.key} could not be made: another process keeps removing it or its"
@@ -214,26 +220,13 @@ class Store:
         return [path for work in works if work.is_dir() for path in sorted(work.iterdir())]
 
     def digest(self, path: Path) -> str:
-        """SHA-256 of a file from outside, remembered by its path, size, inode and times so that
-        large files are hashed once; not where it has just been written, for a second change may
-        then leave the times as they are.
-        """
-        if not path.is_file():
-            raise InputError(f"no such file: {path}")
-        path = path.resolve()
-        stat = path.stat()
-        identity = f"{path}\0{stat.st_size}\0{stat.st_ino}\0{stat.st_mtime_ns}\0{stat.st_ctime_ns}"
-        memo = self.root / "digests" / hashlib.sha256(identity.encode()).hexdigest()
-        with suppress(OSError, UnicodeDecodeError):
-            if len(known := memo.read_text(encoding="ascii")) == 64:
-                return known
-        found = sha256(path)
-        if time.time_ns() - stat.st_ctime_ns < FRESH:
-            return found
-        with suppress(OSError):  # a store that can only be read, or is full, remembers nothing
-            memo.parent.mkdir(parents=True, exist_ok=True)
-            memo.write_text(found, encoding="ascii")
-        return found
+        """SHA-256 of a file from outside; that of a large one is remembered in the store."""
+        return digest(self.root / "digests", path)
+
+    def memos(self) -> list[Path]:
+        """The files that remember the digests of large files from outside."""
+        found = sorted((self.root / "digests").glob("*"))
+        return [path for path in found if HASH.fullmatch(path.name) and path.is_file()]
 
     def _passes(self, entry: Path) -> bool:
         if not entry.is_dir():
@@ -252,12 +245,15 @@ class Store:
         return True
 
     def _set_aside(self, entry: Path, damage: DamagedError) -> None:
+        aside = self.root / "damaged"
+        names = (f"{entry.parent.name}-{entry.name}-{i}" for i in range(1, 10_000))
+        target = next(path for name in names if not (path := aside / name).exists())
         with self._writing():
-            aside = self.root / "damaged"
-            aside.mkdir(exist_ok=True)
-            names = (f"{entry.parent.name}-{entry.name}-{i}" for i in range(1, 10_000))
-            target = next(path for name in names if not (path := aside / name).exists())
-            shutil.move(entry, target)
+            try:
+                aside.mkdir(exist_ok=True)
+                shutil.move(entry, target)
+            except FileNotFoundError:  # somebody is removing it
+                return
             (target / "damage.txt").write_text(f"{damage}\n", encoding="utf-8")
         log.warning(
             "damaged result set aside in %s, to be built again: %s %s: %s",
@@ -276,36 +272,20 @@ class Store:
                     shutil.rmtree(work)
                 work.mkdir(parents=True)
                 entry.parent.mkdir(exist_ok=True)
+                planned = stage.source
                 refuse_changed(stage, self.digest)
-                source = source_of(stage.made_of)
                 start = time.perf_counter()
                 stage.build(work, inputs)
                 seconds = time.perf_counter() - start
                 refuse_changed(stage, sha256)
-                seal(work, stage.recipe(), self._made(source, inputs, seconds))
+                made = describe_build(source_run(planned), inputs, seconds, self.made)
+                seal(work, stage.recipe(), made)
                 os.replace(work, entry)
                 flush(entry.parent)
             finally:
                 shutil.rmtree(work, ignore_errors=True)
         self.checked.add((entry, (entry / RECIPE).stat().st_ino))
         self.built.append(stage.name)
-
-    def _made(self, source: Source, inputs: Mapping[str, Path], seconds: float) -> Made:
-        of_inputs = {
-            name: read_recipe(folder)["made"]["lineage"] for name, folder in inputs.items()
-        }
-        version, commit = project()
-        return {
-            "seconds": round(seconds, 3),
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
-            "host": platform.node(),
-            "project": version,
-            "commit": commit,
-            "modules": dict(source.modules),
-            "libraries": dict(source.libraries),
-            "lineage": lineage(source, of_inputs),
-            **self.made,
-        }
 
     @contextmanager
     def _locked(self, key: str, what: str = "result", *, wait: bool = True) -> Iterator[None]:
@@ -322,6 +302,8 @@ class Store:
         try:
             yield
         except OSError as error:
+            if error.errno == errno.ENOENT and not self.root.is_dir():
+                raise error_of_removed(self.root) from error
             if reason := self._disk_trouble(error):
                 raise StoreError(
                     f"store.dir={self.root}: {reason}. What is finished stays; free some space"

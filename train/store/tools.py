@@ -17,6 +17,7 @@ from rich.table import Table
 
 from files import InputError
 from train.estimate import duration
+from train.store.digests import is_outdated, is_wrong
 from train.store.entry import RECIPE, Content, DamagedError, check, read_recipe
 from train.store.lease import leased
 from train.store.lock import HeldError, NoLockError, locked
@@ -73,7 +74,7 @@ def _stages(store: Store) -> Table:
         table.add_row(
             name,
             str(len(group)),
-            spell_bytes(sum(map(size, group))),
+            format_bytes(sum(map(size, group))),
             duration(sum(content["made"]["seconds"] for content in known)),
             _date(max(map(last_used, group))),
         )
@@ -84,20 +85,22 @@ def _results(store: Store, stage: str) -> Table:
     table = Table(title=str(store.root), title_justify="left")
     _columns(table, "key", "made by", "size", "took", "made", "last used")
     for entry in entries(store, stage):
-        told = ("damaged",) * 4
+        cells = ("damaged",) * 4
         if content := _content(entry):
-            told = (
+            cells = (
                 content["recipe"]["made_by"],
-                spell_bytes(size(entry)),
+                format_bytes(size(entry)),
                 duration(content["made"]["seconds"]),
                 content["made"]["time"][:10],
             )
-        table.add_row(entry.name[:12], *told, _date(last_used(entry)))
+        table.add_row(entry.name[:12], *cells, _date(last_used(entry)))
     return table
 
 
 def verify(store: Store, stage: str | None, console: Console) -> int:
-    """Compare every file with its checksum and change nothing; 1 if a result is damaged, else 0."""
+    """Compare every file with its checksum; 1 if a result is damaged, else 0. A remembered digest
+    of a file from outside that is wrong is removed, results are left as they are.
+    """
     found = entries(store, stage)
     bad = 0
     for entry in track(
@@ -113,9 +116,13 @@ def verify(store: Store, stage: str | None, console: Console) -> int:
                 highlight=False,
             )
     console.print(
-        f"{len(found)} results, {spell_bytes(sum(map(size, found)))} checked, {bad} damaged",
+        f"{len(found)} results, {format_bytes(sum(map(size, found)))} checked, {bad} damaged",
         highlight=False,
     )
+    for memo in store.memos() if stage is None else ():
+        if is_wrong(memo):
+            memo.unlink(missing_ok=True)
+            console.print(f"removed a wrong digest of a file: {memo}", soft_wrap=True)
     if bad:
         console.print(
             "a damaged result is set aside and built again when a sweep next needs it",
@@ -138,7 +145,7 @@ def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool)
     for what, folders in _garbage(store, before, needed):
         removed = [(size(path), dry_run or _remove(store, path)) for path in folders]
         gone = [count for count, done in removed if done]
-        table.add_row(what, str(len(gone)), spell_bytes(sum(gone)))
+        table.add_row(what, str(len(gone)), format_bytes(sum(gone)))
     console.print(table)
     if kept := needed & {entry.name for entry in entries(store)}:
         console.print(f"{len(kept)} results are in use by running sweeps", highlight=False)
@@ -158,7 +165,7 @@ def size(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def spell_bytes(count: float) -> str:
+def format_bytes(count: float) -> str:
     """``340 B``, ``1.2 MB``."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
@@ -179,11 +186,11 @@ def _garbage(
     yield "orphaned work", store.orphans(remove=False)
     yield "unfinished trainings", sorted((store.root / "unfinished").glob("*"))
     yield "damaged results", _damaged(store)
+    outdated = [memo for memo in store.memos() if is_outdated(memo)]
+    yield "digests of files", outdated
     if before is not None:
         old = [entry for entry in entries(store) if last_used(entry) < before]
         yield "unused results", [entry for entry in old if entry.name not in needed]
-        memos = sorted(path for path in (store.root / "digests").glob("*") if path.is_file())
-        yield "digests of files", [path for path in memos if path.stat().st_mtime < before]
     yield "locks", sorted((store.root / "locks").glob("*.lock"))
 
 

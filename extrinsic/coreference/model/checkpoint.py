@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import torch
 from torch import Tensor
 
 from files import InputError, atomic_path
+from files.source import source_of, source_run
 
 if TYPE_CHECKING:
     from extrinsic.coreference.model.encode import Lexicon
@@ -21,8 +23,12 @@ if TYPE_CHECKING:
     from files.documents import Document
 
 
+log = logging.getLogger(__name__)
+
+
 class _State(TypedDict):
     training: str
+    code: str
     network: dict[str, Tensor]
     best: dict[str, Tensor]
     optimiser: dict[str, object]
@@ -34,7 +40,7 @@ class _State(TypedDict):
 def fingerprint(
     choice: EndToEnd, documents: Mapping[str, Sequence[Document]], lexicon: Lexicon, seed: int
 ) -> str:
-    """A hash of all that decides a training."""
+    """A hash of all that decides a training but for the code."""
     alike = replace(choice, device="", label="")
     digest = hashlib.sha256(repr((alike, choice.version, seed)).encode())
     for split in ("train", "dev"):
@@ -43,10 +49,16 @@ def fingerprint(
     return digest.hexdigest()
 
 
+def code_of(choice: EndToEnd) -> str:
+    """A hash of the source files that train, as this process loaded them."""
+    return source_run(source_of((type(choice).__module__, __name__))).digest
+
+
 def save(path: Path, training: Training, name: str) -> None:
     """Write all of it at once."""
     state: _State = {
         "training": name,
+        "code": code_of(training.network.choice),
         "network": training.network.state_dict(),
         "best": training.best_weights,
         "optimiser": training.optimiser.state_dict(),
@@ -59,7 +71,8 @@ def save(path: Path, training: Training, name: str) -> None:
 
 
 def restore(path: Path, training: Training, name: str) -> None:
-    """Bring ``training`` to where the file was written. Only tensors and plain values are read.
+    """Bring ``training`` to where the file was written; one that other code began starts anew. Only
+    tensors and plain values are read.
 
     Raises ``InputError`` for the file of another training.
     """
@@ -69,6 +82,9 @@ def restore(path: Path, training: Training, name: str) -> None:
             f"{path} belongs to a training on other documents, vectors, settings or seed: remove"
             " it, or give another folder"
         )
+    if state.get("code") != code_of(training.network.choice):
+        log.warning("%s was written by other code: the training starts anew", path)
+        return
     training.network.load_state_dict(state["network"])
     training.optimiser.load_state_dict(state["optimiser"])
     training.scheduler.load_state_dict(state["scheduler"])
