@@ -37,6 +37,8 @@ from files.tables import write_csv
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from analysis.findings import Finding
+
 STAMP = (
     "Synthetic data: it shows how the metrics behave in a planted world and is no evidence about"
     " the real one."
@@ -61,6 +63,7 @@ def draw_figures(
     joined: pd.DataFrame,
     out: Path,
     *,
+    found: Sequence[Finding] = (),
     confirmatory: Sequence[str] = CONFIRMATORY,
     suffixes: Sequence[str] = (".svg", ".png", ".pdf"),
     console: Console | None = None,
@@ -78,7 +81,7 @@ def draw_figures(
 
     x is the intrinsic score and y the gap (the paper's figure 3 has them the other way round); bars
     are the gap's interval. Colour: method, unmodified embeddings black; shape: embedding.
-    ``joined`` comes from ``join_points``. Of a figure of more than 30,000 points, in which nobody
+    ``joined`` comes from ``join_points``, ``found`` from ``correlate_slices``. Of a figure of more than 30,000 points, in which nobody
     would see anything, the numbers alone are written, and the ``console`` is told.
     """
     written, undrawn = [], []
@@ -100,7 +103,7 @@ def draw_figures(
             if len(data) > MOST_POINTS:
                 undrawn.append(f"{stem} ({len(data):,} points)")
             formats = suffixes if len(data) <= MOST_POINTS else ()
-            written += _draw(data.reset_index(drop=True), of, out / stem, formats)
+            written += _draw(data.reset_index(drop=True), of, out / stem, formats, found)
     if undrawn and console:
         line = f"not drawn, but in files of numbers: {', '.join(undrawn)}; give fewer points"
         console.print(line, soft_wrap=True, highlight=False, markup=False)
@@ -182,8 +185,14 @@ def _pooled(part: pd.DataFrame, text: ChartText) -> list[str]:
     return [*text.notes, POOLED] if len(set(texts(part, "query"))) > 1 else list(text.notes)
 
 
-def _draw(data: pd.DataFrame, text: ChartText, stem: Path, suffixes: Sequence[str]) -> list[Path]:
-    panels = panel_statistics(data)
+def _draw(
+    data: pd.DataFrame,
+    text: ChartText,
+    stem: Path,
+    suffixes: Sequence[str],
+    found: Sequence[Finding],
+) -> list[Path]:
+    panels = panel_statistics(data, found)
     data = data[data["status"] == "done"]  # what failed is there for the panels' embeddings alone
     paths: list[Path] = []
     if suffixes:

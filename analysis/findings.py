@@ -121,7 +121,7 @@ def measure(
     planned, left = set(rows.model.tolist()), set(used.model.tolist())
     models = observations(used, trained=full)
     with_parents, of = models.with_parents(), models.independent()
-    within = of.within(permutations if full else EXPLORED)
+    within = of.within(permutations)
     conditions, parents = (
         set(names.tolist()) - {""} for names in (with_parents.condition, with_parents.parent)
     )

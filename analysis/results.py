@@ -15,8 +15,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis.columns import texts
+from analysis.declaration import WRITES
 from analysis.made import MADE
-from analysis.studies.correlation import Correlation
 from files import InputError, atomic_path
 from files.nested import read_nested
 from files.tables import read_table, without_control, write_csv
@@ -129,7 +129,7 @@ def _noted(folder: Path) -> tuple[str, ...]:
     """
     path = folder / CONCLUDED
     if not path.exists():
-        return Correlation.writes
+        return WRITES
     told = read_nested(path)
     names = [each for each in told if _is_name(each)] if isinstance(told, list) else []
     if not isinstance(told, list) or len(names) < len(told):

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from rich.console import Console
 
+from analysis.declaration import Declaration
 from analysis.effects.estimate import effects
 from analysis.effects.table import TABLE, write_effects
 from analysis.results import read_tables
-from analysis.studies.correlation import Correlation
 from files import InputError, run_cli
 from files.options import Parser
 
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help=f"the table (default: {TABLE} in that folder)")
     given = parser.parse_args(arguments)
     folder: Path = given.results
-    study = Correlation.of(folder)
+    study = Declaration.of(folder)
     found = effects(read_tables(folder), study.utility)
     if not found:
         raise InputError(f"{folder}: nothing was modified, or no unmodified embedding is there")

@@ -93,7 +93,7 @@ def test_a_results_folder_gets_the_papers_figures(
 ) -> None:
     asked = []
 
-    def draw(joined: pd.DataFrame, out: Path, confirmatory: Sequence[str]) -> list[Path]:
+    def draw(joined: pd.DataFrame, out: Path, **_: object) -> list[Path]:
         asked.append((len(joined), out))
         return []
 

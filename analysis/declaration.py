@@ -1,0 +1,60 @@
+"""What a study of correlations declares before it is run, and where its folder keeps that."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Self
+
+from annotated_types import Gt, Lt
+
+from analysis.naming import ALL, CONFIRMATORY, SESOI, UTILITY, Declared
+from files import InputError, choice
+from files.choice import Fileless
+from files.nested import read_nested
+
+SETTINGS = "correlation.json"
+WRITES = (
+    SETTINGS,
+    *("correlations.csv", "effects.csv", "crossed.csv", "alignment.csv"),
+    *("specifications.csv", "specification_levels.csv"),
+    *("figures", "report.html", "correlations.tex"),
+)
+
+
+@choice
+class Declaration(Fileless):
+    """The confirmatory slices, over which p is adjusted: the gaps in the ``confirmatory`` measures
+    (all gaps where there is none of these) by each query (or the ``queries`` named) over
+    ``embeddings`` and ``methods``. ``sesoi`` is the smallest correlation of interest, ``utility``
+    the measure over all items that says how well the task is done.
+    """
+
+    confirmatory: tuple[str, ...] = CONFIRMATORY
+    queries: tuple[str, ...] = ()
+    embeddings: tuple[str, ...] = (ALL,)
+    methods: tuple[str, ...] = (ALL,)
+    sesoi: Annotated[float, Gt(0), Lt(1)] = SESOI
+    utility: str = UTILITY
+
+    @classmethod
+    def of(cls, folder: Path) -> Self:
+        """What was declared for a results folder; the default where nothing was.
+
+        Raises ``InputError`` where the file that says so is damaged.
+        """
+        path = folder / SETTINGS
+        if not path.is_file():
+            return cls()
+        given = read_nested(path)
+        known = {each.name for each in fields(cls)}
+        if not isinstance(given, dict) or not given.keys() <= known:
+            raise InputError(
+                f"{path} holds no settings of this study; delete it to use the default"
+            )
+        return cls(**given)
+
+    @property
+    def declared(self) -> Declared:
+        """The confirmatory slices."""
+        return Declared(self.confirmatory, self.queries, self.embeddings, self.methods, self.sesoi)
