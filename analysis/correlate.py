@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.console import Console
 
-from analysis.columns import labels, numbers, positions, require_columns, texts
 from analysis.correlation import ONE_THREAD, PERMUTATIONS
 from analysis.declaration import Declaration
 from analysis.findings import (
@@ -28,6 +27,7 @@ from analysis.findings import (
     measure,
 )
 from analysis.foreign import Levels
+from analysis.frame import labels, numbers, positions, require_columns, texts
 from analysis.joined import (
     JOINED_COLUMNS,
     bias_sign,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from analysis.columns import labels, numbers, positions, texts
 from analysis.correlation import ONE_THREAD, correlation
 from analysis.findings import EXPLORED
+from analysis.frame import labels, numbers, positions, texts
 from analysis.joined import rows_of
 from analysis.look import BLACK, INK, PALETTE, SHAPES, chart, palette_of
 from analysis.naming import ALL, CONTROL, SLICE_COLUMNS, counted
@@ -245,7 +245,7 @@ def _marks(order: dict[str, list[str]], text: ChartText, mark: str) -> list[Spec
 
 def _colours(names: list[str], text: ChartText) -> Spec:
     coloured = [name for name in names if name != text.black]
-    _told_apart(coloured, PALETTE, "colours")
+    _distinct(coloured, PALETTE, "colours")
     # Unmodified embeddings come first in the legend.
     black = [name for name in names if name == text.black]
     colours = [*(BLACK for _ in black), *palette_of(coloured)]
@@ -253,7 +253,7 @@ def _colours(names: list[str], text: ChartText) -> Spec:
 
 
 def _shapes(names: list[str], text: ChartText) -> Spec:
-    return _scale("shape", names, _told_apart(names, SHAPES, "shapes"), text.shape)
+    return _scale("shape", names, _distinct(names, SHAPES, "shapes"), text.shape)
 
 
 def _scale(field: str, names: list[str], looks: Sequence[str], title: str) -> Spec:
@@ -262,10 +262,10 @@ def _scale(field: str, names: list[str], looks: Sequence[str], title: str) -> Sp
     return {"field": field, "type": "nominal", "scale": scale, "title": title, "legend": legend}
 
 
-def _told_apart(names: list[str], looks: Sequence[str], what: str) -> Sequence[str]:
+def _distinct(names: list[str], looks: Sequence[str], what: str) -> Sequence[str]:
     if len(names) > len(looks):
         raise InputError(
-            f"{len(names)} {what} ({', '.join(names[:3])}, ...); at most {len(looks)} can be told"
-            " apart, group the values"
+            f"{len(names)} {what} ({', '.join(names[:3])}, ...); at most {len(looks)} can be"
+            " distinguished, group the values"
         )
     return looks[: len(names)]

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.columns import labels, numbers, require_columns, texts
 from analysis.correlate import correlate_slices
 from analysis.declaration import Declaration
 from analysis.figures import STAMP, draw_figures
+from analysis.frame import labels, numbers, require_columns, texts
 from analysis.grid import INTERVALS, PLACES, ChartText, scatter_grid
 from analysis.joined import is_joined, join_points, open_table
 from analysis.naming import REVERSED

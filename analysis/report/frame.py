@@ -10,8 +10,8 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
-from analysis.columns import texts
 from analysis.figures import STAMP
+from analysis.frame import texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ def banner(synthetic: bool) -> str:
     return f'<p class="banner" role="note">{html.escape(STAMP)}</p>' if synthetic else ""
 
 
-def points_told(points: pd.DataFrame) -> str:
+def count_points(points: pd.DataFrame) -> str:
     """How many points are done: ``9 of 10 done, 1 failed``."""
     done = texts(points, "status").count("done")
     failed = len(points) - done

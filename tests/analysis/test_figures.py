@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.columns import text_rows
 from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
 from analysis.findings import CORRELATION_COLUMNS, correlation_table
+from analysis.frame import text_rows
 from analysis.grid import panel_note
 from analysis.joined import join_points
 from analysis.look import BLACK, PALETTE
@@ -151,7 +151,7 @@ def test_a_panel_shows_the_slice_of_the_same_name(
         assert note in texts(tmp_path / f"{stem}.svg")
 
 
-def test_tagged_groups_are_told_above_the_panels(
+def test_tagged_groups_are_shown_above_the_panels(
     tables: Tables, tmp_path: Path, texts: Texts
 ) -> None:
     tagged = tables.extrinsic.assign(group_by="tagger: words of men and women")
