@@ -65,17 +65,17 @@ def typed(tables: Tables) -> Tables:
 
 
 def _typed(table: pd.DataFrame, text: Sequence[str], number: Sequence[str]) -> pd.DataFrame:
-    columns: dict[str, object] = {name: _text(table, name) for name in text}
+    columns = {name: _text(table, name) for name in text}
     for name in number:
         if name not in table or not is_numeric_dtype(table[name]):
-            columns[name] = numbers(table, name)
+            columns[name] = pd.Series(numbers(table, name), table.index)
     return table.assign(**columns)
 
 
-def _text(table: pd.DataFrame, name: str) -> object:
+def _text(table: pd.DataFrame, name: str) -> pd.Series:
     if name in table and table[name].notna().all() and infer_dtype(table[name]) == "string":
         return table[name]
-    return np.array(texts(table, name), dtype=object)
+    return pd.Series(texts(table, name), table.index, dtype=object)
 
 
 def require_rows(
