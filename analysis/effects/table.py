@@ -72,8 +72,8 @@ def condition_table(found: Sequence[Effect], confirmatory: Sequence[str]) -> pd.
         .join(scores)
     )
     titles = [*rest, *scores]
-    found = wide.reset_index().reindex(columns=["of", *condition, "parents", *titles])
-    return found.drop(columns=[] if any(texts(found, "of")) else "of").fillna(NOTHING)
+    cells = wide.reset_index().reindex(columns=["of", *condition, "parents", *titles])
+    return cells.drop(columns=[] if any(texts(cells, "of")) else "of").fillna(NOTHING)
 
 
 def _wide(table: pd.DataFrame, index: Sequence[str]) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from analysis.made import describe_made, read_made
 from analysis.naming import CONFIRMATORY, CONTROL, SESOI, UTILITY, counted, label_sentences
 from analysis.report.answer import answer, no_answer
 from analysis.report.compared import describe_compared, facts_list
-from analysis.report.frame import banner, count_points, filled, framed, part
+from analysis.report.frame import banner, build_page, count_points, fill, read_part
 from analysis.report.lacking import gaps_lacking, scores_lacking
 from analysis.report.page_data import Json, has_further, page_data
 from analysis.report.tex import correlations_tex
@@ -87,14 +87,14 @@ def build_report(
     label = {"label": _label(tables), "sesoi": f"{sesoi:g}", "rules": html.escape(RULES)}
     words |= {
         "facts": facts_list(describe_compared(tables, confirmatory)),
-        "verdicts": filled("verdicts.html", label) if pairs else "",
-        "gaps": "" if pairs else filled("gaps.html", label),
-        "scored": filled("scored.html", label) if pairs else "",
-        "tables": part("tables.html") if pairs else "",
-        "further_measures": part("further.html") if has_further(tables) else "",
+        "verdicts": fill("verdicts.html", label) if pairs else "",
+        "gaps": "" if pairs else fill("gaps.html", label),
+        "scored": fill("scored.html", label) if pairs else "",
+        "tables": read_part("tables.html") if pairs else "",
+        "further_measures": read_part("further.html") if has_further(tables) else "",
         "banner": banner(bool(data["synthetic"])),
-        "curves": part("specifications.html") if curves else "",
-        "aligned": part("alignment.html") if aligned else "",
+        "curves": read_part("specifications.html") if curves else "",
+        "aligned": read_part("alignment.html") if aligned else "",
     }
     page = _within_size(data, words)
     target = out or folder / "report.html"
@@ -168,8 +168,12 @@ def _render(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
     """The page as one text."""
     # In a script element only these characters could end it.
     values = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    scripts = {"data": values, "bundle": _bundle(), "app": part("figures.js") + part("app.js")}
-    return framed(words["title"], filled("page.html", {**words, **scripts}), POLICY)
+    scripts = {
+        "data": values,
+        "bundle": _bundle(),
+        "app": read_part("figures.js") + read_part("app.js"),
+    }
+    return build_page(words["title"], fill("page.html", {**words, **scripts}), POLICY)
 
 
 @cache
@@ -232,7 +236,7 @@ def _method(tables: Tables, cost: str, made: str) -> str:
         f" long'>{html.escape(text)}</td></tr>"
         for name, text in facts.items()
     )
-    return f'<div class="wide"><table>{listed}</table></div>{part("method.html")}'
+    return f'<div class="wide"><table>{listed}</table></div>{read_part("method.html")}'
 
 
 def _values(table: pd.DataFrame, column: str) -> str:

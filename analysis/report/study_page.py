@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from analysis.frame import texts, values_of
 from analysis.made import describe_made, read_made
-from analysis.report.frame import banner, count_points, filled, framed
+from analysis.report.frame import banner, build_page, count_points, fill
 from analysis.show import short
 from files import atomic_path
 
@@ -49,7 +49,7 @@ def write_study_page(
         "points": count_points(points),
         "made": html.escape(describe_made(read_made(folder))),
     }
-    page = framed(words["title"], filled("study_page.html", words), "img-src data:")
+    page = build_page(words["title"], fill("study_page.html", words), "img-src data:")
     with atomic_path(folder / PAGE) as path:
         path.write_text(page, encoding="utf-8")
     return folder / PAGE
