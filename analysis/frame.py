@@ -75,7 +75,7 @@ def _typed(table: pd.DataFrame, text: Sequence[str], number: Sequence[str]) -> p
 def _text(table: pd.DataFrame, name: str) -> pd.Series:
     if name in table and table[name].notna().all() and infer_dtype(table[name]) == "string":
         return table[name]
-    return pd.Series(texts(table, name), table.index, dtype=object)
+    return pd.Series(texts(table, name), table.index, dtype=str)
 
 
 def require_rows(
