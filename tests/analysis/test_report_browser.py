@@ -403,7 +403,7 @@ def test_without_scores_gaps_are_drawn_and_no_axes_are_empty(
     assert charts == ["gaps", "curves"]
     assert marks == 19, "two gaps of ten embeddings, one of them undefined"
     assert len(rows) == 20
-    assert rows.count("") == 1
+    assert rows.count("-") == 1
     assert ".02\u00a0[-.01,.06]" in rows
 
 
