@@ -1,4 +1,4 @@
-"""The paper's figures: what stands in them, and the numbers beside them."""
+"""The paper's figures: what they show, and the numbers beside them."""
 
 from __future__ import annotations
 
