@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.columns import numbers, positions, texts
 from analysis.correlation import LEVEL, Estimate, without_each
+from analysis.frame import numbers, positions, texts
 from analysis.joined import rows_of
 from analysis.naming import ALL, GAP, SCORE
 from analysis.observations import Observations, observations
 from analysis.results import write_conclusions
 from analysis.sampling import FEWEST_RESAMPLES, slopes
-from analysis.show import estimate
+from analysis.show import estimate, print_lines
 from analysis.slices import slices
 from analysis.verdict import FEWEST_DF
 
@@ -102,8 +102,8 @@ def _of_part(names: dict[str, str], part: dict[str, Observations]) -> Iterator[A
     for name, of in compared.items():
         found = difference(aligned, of)
         fields = names | {"other": name}
-        told = [fields[each] for each in Alignment._fields[: Alignment._fields.index("n")]]
-        yield Alignment._make((*told, *size, left.r, left.r - found.value, *found))
+        named = [fields[each] for each in Alignment._fields[: Alignment._fields.index("n")]]
+        yield Alignment._make((*named, *size, left.r, left.r - found.value, *found))
 
 
 def difference(aligned: Observations, others: Sequence[Observations]) -> Estimate:
@@ -163,7 +163,7 @@ def write_alignment(found: Sequence[Alignment], folder: Path, console: Console) 
         if each.other == ALL:
             names = (each.task, each.metric, each.convention, each.part, each.classifier)
             gap = " ".join(filter(None, (each.measure, each.subset, "gap")))
-            told = estimate(each.difference, each.low, each.high)
-            line = ", ".join([*filter(None, names), gap, f"{each.n} models"])
-            console.print(f"  {told}  {line}", soft_wrap=True, highlight=False, markup=False)
+            cell = estimate(each.difference, each.low, each.high)
+            of = ", ".join([*filter(None, names), gap, f"{each.n} models"])
+            print_lines([f"  {cell}  {of}"], console)
     return write_conclusions(folder, {"alignment": alignment_table(found)})

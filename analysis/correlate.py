@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.console import Console
 
-from analysis.columns import labels, numbers, positions, require_columns, texts
 from analysis.correlation import ONE_THREAD, PERMUTATIONS
 from analysis.declaration import Declaration
 from analysis.findings import (
     CORRELATION_COLUMNS,
+    EXPLORED,
     RESULT_COLUMNS,
     Finding,
     correlation_table,
     measure,
 )
 from analysis.foreign import Levels
+from analysis.frame import labels, numbers, positions, require_columns, texts
 from analysis.joined import (
     JOINED_COLUMNS,
     bias_sign,
@@ -148,14 +149,20 @@ def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> lis
         declared.holds(names, present) and isfinite(unbiased[places[0]]) for names, places in every
     ]
     many = max(PERMUTATIONS, 100 * sum(asked) - 1)
-    known: dict[tuple[bytes, bool], Finding] = {}  # of the only method as of all
+    # The only method's slice has the rows of all methods: both get the same permutations
+    tested = {places.tobytes() for (_, places), sure in zip(every, asked, strict=True) if sure}
+    known: dict[tuple[bytes, bool], Finding] = {}
     found = []
     for (names, places), confirmatory in zip(every, asked, strict=True):
         key = places.tobytes(), confirmatory
         if key not in known:
-            zero = float(unbiased[places[0]])
-            rows = whole.at(places)
-            known[key] = measure(rows, names, full=confirmatory, unbiased=zero, permutations=many)
+            known[key] = measure(
+                whole.at(places),
+                names,
+                full=confirmatory,
+                unbiased=float(unbiased[places[0]]),
+                permutations=many if key[0] in tested else EXPLORED,
+            )
         found.append(
             known[key]._replace(
                 names=names,

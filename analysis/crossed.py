@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
-from analysis.columns import numbers, text_rows, texts
 from analysis.correlation import ONE_THREAD, Correlation, Estimate, correlation
 from analysis.findings import EXPLORED
+from analysis.frame import numbers, text_rows, texts
 from analysis.joined import rows_of
 from analysis.naming import CONTROL, DOSE_SIGN, GAP, SCORE
 from analysis.residuals import NO_SPREAD, codes

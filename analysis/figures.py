@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
-from analysis.columns import labels, texts
+from analysis.frame import labels, texts
 from analysis.grid import ChartText, Panel, panel_statistics, scatter_grid
 from analysis.naming import (
     CONFIRMATORY,
@@ -24,11 +24,11 @@ from analysis.naming import (
     confirmatory_of,
     gap_titles,
     group_pairs,
-    label_sentence,
+    label_sentences,
     metric_title,
     query_titles,
+    shown_values,
     taggers,
-    told,
 )
 from files import atomic_path
 from files.charts import save_charts
@@ -36,6 +36,8 @@ from files.tables import write_csv
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from analysis.findings import Finding
 
 STAMP = (
     "Synthetic data: it shows how the metrics behave in a planted world and is no evidence about"
@@ -61,6 +63,7 @@ def draw_figures(
     joined: pd.DataFrame,
     out: Path,
     *,
+    found: Sequence[Finding] = (),
     confirmatory: Sequence[str] = CONFIRMATORY,
     suffixes: Sequence[str] = (".svg", ".png", ".pdf"),
     console: Console | None = None,
@@ -78,18 +81,19 @@ def draw_figures(
 
     x is the intrinsic score and y the gap (the paper's figure 3 has them the other way round); bars
     are the gap's interval. Colour: method, unmodified embeddings black; shape: embedding.
-    ``joined`` comes from ``join_points``. Of a figure of more than 30,000 points, in which nobody
-    would see anything, the numbers alone are written, and the ``console`` is told.
+    ``joined`` comes from ``join_points``, ``found`` from ``correlate_slices``. Of a figure of more
+    than 30,000 points, in which nobody would see anything, the numbers alone are written, which
+    the ``console`` shows.
     """
     written, undrawn = [], []
     named = joined.assign(
-        told_convention=told(joined, "convention"),
+        shown_convention=shown_values(joined, "convention"),
         query_title=query_titles(joined),
         gap_title=gap_titles(joined),
         method_title=joined["method"].replace(CONTROL, ORIGINAL),
     )
     for _, part in named.groupby(list(FAMILY), sort=False):
-        name = [texts(part, each)[0] for each in ("task", "metric", "told_convention")]
+        name = [texts(part, each)[0] for each in ("task", "metric", "shown_convention")]
         text = _text(part, *name)
         for number, (data, of) in {
             3: _figure3(part, text, confirmatory),
@@ -100,7 +104,7 @@ def draw_figures(
             if len(data) > MOST_POINTS:
                 undrawn.append(f"{stem} ({len(data):,} points)")
             formats = suffixes if len(data) <= MOST_POINTS else ()
-            written += _draw(data.reset_index(drop=True), of, out / stem, formats)
+            written += _draw(data.reset_index(drop=True), of, out / stem, formats, found)
     if undrawn and console:
         line = f"not drawn, but in files of numbers: {', '.join(undrawn)}; give fewer points"
         console.print(line, soft_wrap=True, highlight=False, markup=False)
@@ -111,20 +115,20 @@ def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartT
     groups = set(group_pairs(part))
     generated = "True" in labels(part, "generated")
     title = metric_title(metric, convention)
-    turned = set(texts(part, "reverse_scored")) == {"True"}
+    reverse = set(texts(part, "reverse_scored")) == {"True"}
     task = f"{task}, synthetic data" if generated else task
     return ChartText(
         title=f"{task}: {title} and performance gaps",
-        x=f"{title}, {REVERSED}" if turned else title,
+        x=f"{title}, {REVERSED}" if reverse else title,
         y=f"performance gap ({groups.pop()})" if len(groups) == 1 else "performance gap",
         notes=[
             *([STAMP] if generated else []),
             BARS,
-            *label_sentence(part),
+            *label_sentences(part),
             *taggers(texts(part, "group_by")),
         ],
         black=ORIGINAL,
-        reverse=turned,
+        reverse=reverse,
     )
 
 
@@ -182,8 +186,14 @@ def _pooled(part: pd.DataFrame, text: ChartText) -> list[str]:
     return [*text.notes, POOLED] if len(set(texts(part, "query"))) > 1 else list(text.notes)
 
 
-def _draw(data: pd.DataFrame, text: ChartText, stem: Path, suffixes: Sequence[str]) -> list[Path]:
-    panels = panel_statistics(data)
+def _draw(
+    data: pd.DataFrame,
+    text: ChartText,
+    stem: Path,
+    suffixes: Sequence[str],
+    found: Sequence[Finding],
+) -> list[Path]:
+    panels = panel_statistics(data, found)
     data = data[data["status"] == "done"]  # what failed is there for the panels' embeddings alone
     paths: list[Path] = []
     if suffixes:

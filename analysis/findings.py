@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.columns import positions
 from analysis.correlation import PERMUTATIONS, Correlation, minimum_detectable
+from analysis.frame import positions
 from analysis.naming import CONTROL, ORIGINAL, SLICE_COLUMNS
 from analysis.observations import observations
 from analysis.reliability import reliability
@@ -43,7 +43,7 @@ class Finding(NamedTuple):
     """A slice, named by the columns sliced by, and what is found of it.
 
     ``n``: models with a score, a gap and another model of their parent; ``n_parents``,
-    ``n_conditions``: 0 where none are told apart; ``lost``: models without a score or a gap,
+    ``n_conditions``: 0 where none are known; ``lost``: models without a score or a gap,
     ``planned``: with these.
     ``within``: r_rm, for these conditions; of a ``full`` slice (one that may get a verdict) also
     r over ``conditions`` and given the condition, given the task's utility; ``reliability_x``,
@@ -121,7 +121,7 @@ def measure(
     planned, left = set(rows.model.tolist()), set(used.model.tolist())
     models = observations(used, trained=full)
     with_parents, of = models.with_parents(), models.independent()
-    within = of.within(permutations if full else EXPLORED)
+    within = of.within(permutations)
     conditions, parents = (
         set(names.tolist()) - {""} for names in (with_parents.condition, with_parents.parent)
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.columns import labels, numbers, require_columns
+from analysis.frame import labels, numbers, require_columns
 from analysis.observations import widest
 from analysis.rows import Resampled, Rows
 from files import InputError
@@ -84,7 +84,7 @@ class Levels:
             if of.setdefault(one, other) != other:
                 raise InputError(
                     f"observation {one!r} is in the conditions {of[one]!r} and {other!r}; name what"
-                    " tells them apart with --observation"
+                    " differs between them with --observation"
                 )
         return condition
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from analysis.columns import labels, numbers, positions
 from analysis.correlation import ONE_THREAD, correlation
 from analysis.findings import EXPLORED
+from analysis.frame import labels, numbers, positions, texts
 from analysis.joined import rows_of
 from analysis.look import BLACK, INK, PALETTE, SHAPES, chart, palette_of
-from analysis.naming import counted
+from analysis.naming import ALL, CONTROL, SLICE_COLUMNS, counted
 from analysis.observations import observations
 from analysis.rows import both_finite
 from analysis.show import short
@@ -22,6 +22,7 @@ from files import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from analysis.findings import Finding
     from files.charts import Spec
 
 # Width and height in pixels by the number of columns.
@@ -102,26 +103,38 @@ def scatter_grid(
 
 
 @ONE_THREAD
-def panel_statistics(data: pd.DataFrame) -> list[Panel]:
+def panel_statistics(data: pd.DataFrame, found: Sequence[Finding] = ()) -> list[Panel]:
     """What stands above each panel, one for each row and column that has data: r_rm as
     ``analysis.correlate`` has it where ``data`` has a column ``model`` (``analysis.joined.rows_of``
-    has the others that count), else r over all pairs.
+    has the others that count), else r over all pairs. ``found``: of ``correlate_slices``, whose
+    numbers are shown above the panels that show its slices.
     """
     whole = rows_of(data) if "model" in data else None
+    known = {tuple(each.names[name] for name in SLICE_COLUMNS): each.within for each in found}
     sides = numbers(data, "x"), numbers(data, "y")
     keys = zip(*(labels(data, name, empty="") for name in ("row", "column")), strict=True)
     panels = []
     for (row, column), places in positions(keys).items():
         if whole is None:
-            known = both_finite(*(side[places] for side in sides))
-            found = correlation(*(side[places][known] for side in sides), permutations=EXPLORED)
-            panels.append(Panel(row, column, int(known.sum()), int(known.sum()), *found.interval))
+            x, y = (side[places] for side in sides)
+            both = both_finite(x, y)
+            within = correlation(x[both], y[both], permutations=EXPLORED)
+            panels.append(Panel(row, column, int(both.sum()), int(both.sum()), *within.interval))
             continue
         used = whole.at(places).comparable()
         of = observations(used)
-        found = of.independent().within(EXPLORED)
-        panels.append(Panel(row, column, len(of.x), len(used.x), *found.interval))
+        shown = known.get(_slice(data.iloc[places])) if known else None
+        within = shown or of.independent().within(EXPLORED)
+        panels.append(Panel(row, column, len(of.x), len(used.x), *within.interval))
     return panels
+
+
+def _slice(data: pd.DataFrame) -> tuple[str, ...]:
+    """The slice that a panel shows, as ``analysis.slices`` names it."""
+    values = [dict.fromkeys(texts(data, name)) for name in SLICE_COLUMNS]
+    if len(values[-1]) > 1:
+        values[-1].pop(CONTROL, None)
+    return tuple(next(iter(each)) if len(each) == 1 else ALL for each in values)
 
 
 def panel_note(models: int, n: int, r: float, low: float, high: float) -> str:
@@ -232,7 +245,7 @@ def _marks(order: dict[str, list[str]], text: ChartText, mark: str) -> list[Spec
 
 def _colours(names: list[str], text: ChartText) -> Spec:
     coloured = [name for name in names if name != text.black]
-    _told_apart(coloured, PALETTE, "colours")
+    _distinct(coloured, PALETTE, "colours")
     # Unmodified embeddings come first in the legend.
     black = [name for name in names if name == text.black]
     colours = [*(BLACK for _ in black), *palette_of(coloured)]
@@ -240,7 +253,7 @@ def _colours(names: list[str], text: ChartText) -> Spec:
 
 
 def _shapes(names: list[str], text: ChartText) -> Spec:
-    return _scale("shape", names, _told_apart(names, SHAPES, "shapes"), text.shape)
+    return _scale("shape", names, _distinct(names, SHAPES, "shapes"), text.shape)
 
 
 def _scale(field: str, names: list[str], looks: Sequence[str], title: str) -> Spec:
@@ -249,10 +262,10 @@ def _scale(field: str, names: list[str], looks: Sequence[str], title: str) -> Sp
     return {"field": field, "type": "nominal", "scale": scale, "title": title, "legend": legend}
 
 
-def _told_apart(names: list[str], looks: Sequence[str], what: str) -> Sequence[str]:
+def _distinct(names: list[str], looks: Sequence[str], what: str) -> Sequence[str]:
     if len(names) > len(looks):
         raise InputError(
-            f"{len(names)} {what} ({', '.join(names[:3])}, ...); at most {len(looks)} can be told"
-            " apart, group the values"
+            f"{len(names)} {what} ({', '.join(names[:3])}, ...); at most {len(looks)} can be"
+            " distinguished, group the values"
         )
     return looks[: len(names)]

@@ -11,10 +11,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.columns import labels, lists, numbers, require_columns, text_rows, texts, values_of
+from analysis.frame import (
+    Tables,
+    labels,
+    lists,
+    numbers,
+    require_rows,
+    text_rows,
+    texts,
+    typed,
+    values_of,
+)
 from analysis.naming import ALL, CONDITION, CONTROL, GAP, SCORE, SLICE_COLUMNS, UTILITY
 from analysis.options import with_varied
-from analysis.results import Tables, read_tables
+from analysis.results import read_tables
 from analysis.rows import Resampled, Rows
 from files import InputError
 from files.tables import read_table
@@ -33,9 +43,11 @@ INTRINSIC_COLUMNS = ("point", "metric", "query", "value")
 EXTRINSIC_COLUMNS = ("point", "task", "kind", "measure", "value")
 JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 SCALE = ("metric", "convention", "part")  # what scores on one scale have in common
-KEPT_OF_SCORES = ("low", "high", "unbiased", "p_value", "n_found", "n_lost", "resampled")
+KEPT_OF_SCORES = (
+    *("low", "high", "unbiased", "p_value", "n_found", "n_lost", "resampled", "reason"),
+)
 KEPT_OF_GAPS = (
-    *("low", "high", "resampled"),
+    *("low", "high", "resampled", "reason"),
     *("support", "support_privileged", "support_unprivileged", "group_by"),
 )
 
@@ -57,16 +69,19 @@ def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
     its setting have, so that it is known to lack them. Raises ``InputError`` for a missing column,
     an empty table, a score that occurs twice, or a done point that one of the tables does not know.
     """
-    done = _done(tables.points)
+    whole = _checked(tables)
+    require_rows(tables.extrinsic, EXTRINSIC_COLUMNS, [], "the extrinsic table")
+    tables = whole
+    done = tables.points[tables.points["status"] == "done"]
     scores, gaps = _scores(tables.intrinsic), _gaps(tables.extrinsic)
     for name, table in (("intrinsic", scores), ("extrinsic", gaps)):
-        absent = sorted(set(texts(done, "point")) - set(texts(table, "point")))
+        absent = sorted({*done["point"]} - {*table["point"]})
         if absent:
             raise InputError(
                 f"{len(absent)} done points have no row in the {name} table ({absent[0]}, ...): run"
                 " the experiment again"
             )
-    joined = done.drop(columns="task", errors="ignore").merge(scores, on="point")
+    joined = done.drop(columns="task").merge(scores, on="point")
     joined = joined.merge(gaps, on="point")
     reasons = zip(joined.pop("x_reason"), joined.pop("y_reason"), strict=True)
     joined = joined.assign(reason=["; ".join(dict.fromkeys(filter(None, e))) for e in reasons])
@@ -75,27 +90,24 @@ def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
     return joined.assign(**levels(joined))
 
 
+def utility_rows(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
+    """How well the task is done: the rows of the measure of that name over all items."""
+    return extrinsic[(extrinsic["measure"] == utility) & (extrinsic["group"] == ALL)]
+
+
 def _utilities(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
     """How well each point does its task: one row a point and task that has the measure."""
-    whole = (extrinsic["kind"] == "value") & (extrinsic["measure"] == utility)
-    every = pd.Series(texts(extrinsic, "group"), extrinsic.index) == ALL
-    rows: pd.DataFrame = extrinsic[whole & every]
+    rows = utility_rows(extrinsic[extrinsic["kind"] == "value"], utility)
     rows = rows[["point", "task", "value"]].rename(columns={"value": "utility"})
     return rows.drop_duplicates(["point", "task"])
 
 
 def _with_failed(joined: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     """With rows, all unknown, of the points that failed."""
-    failed = points[points["status"] != "done"].drop(columns="task", errors="ignore")
-    alike = [name for name in SETTINGS if name in failed]
-    asked = [
-        "task",
-        *SCORE,
-        *GAP,
-        *(name for name in ("unbiased", "reverse_scored") if name in joined),
-    ]
-    each = joined[[*alike, *asked]].drop_duplicates()
-    lost = failed.merge(each, how="inner" if alike else "cross", on=alike or None)
+    failed = points[points["status"] != "done"].drop(columns="task")
+    alike = [name for name in SETTINGS if name != "task"]
+    asked = ["task", *SCORE, *GAP, "unbiased", "reverse_scored"]
+    lost = failed.merge(joined[[*alike, *asked]].drop_duplicates(), on=alike)
     if lost.empty:
         return joined
     return pd.concat([joined, lost.assign(reason="its point failed")], ignore_index=True)
@@ -182,7 +194,7 @@ def _model_names(joined: pd.DataFrame, keys: Labels) -> Labels:
     names = [f"{embedding} {condition} seed {seed}" for embedding, condition, seed in parts]
     pairs = set(zip(names, keys.tolist(), strict=True))
     same = len(pairs) == len(set(names)) == len(set(keys.tolist()))
-    return np.array(names, dtype=str) if same and "vectors_key" in joined else keys
+    return np.array(names, dtype=str) if same and any(texts(joined, "vectors_key")) else keys
 
 
 def _with_options(joined: pd.DataFrame) -> pd.DataFrame:
@@ -194,7 +206,7 @@ def _with_options(joined: pd.DataFrame) -> pd.DataFrame:
 
 
 def _texts(joined: pd.DataFrame, names: Sequence[str]) -> Labels:
-    """For each row what is told in some columns."""
+    """For each row what some columns hold."""
     return np.array([" ".join(filter(None, row)) for row in text_rows(joined, names)], dtype=str)
 
 
@@ -234,8 +246,9 @@ def resampled(joined: pd.DataFrame, name: str) -> Resampled:
 
 def has_gaps(tables: Tables) -> bool:
     """Whether there is a done point with a score, and a gap to set it against."""
-    done = "done" in texts(tables.points, "status")
-    return done and len(tables.intrinsic) > 0 and "gap" in texts(tables.extrinsic, "kind")
+    tables = typed(tables)
+    done = (tables.points["status"] == "done").any()
+    return bool(done and len(tables.intrinsic) and (tables.extrinsic["kind"] == "gap").any())
 
 
 def open_table(path: str | Path, utility: str = UTILITY) -> pd.DataFrame:
@@ -255,18 +268,19 @@ def join_scores(tables: Tables) -> pd.DataFrame:
     An unmodified embedding is the dose 0 of every method and direction, so its row is repeated for
     each that the table holds.
     """
+    tables = _checked(tables)
     scores = _scores(tables.intrinsic).rename(columns={"x": "value"})
-    joined = _done(tables.points).merge(scores, on="point")
-    arm = [name for name in ("method", "direction") if name in joined]
-    arms = joined.loc[joined["method"] != CONTROL, arm].drop_duplicates()
-    if arms.empty:
+    joined = tables.points[tables.points["status"] == "done"].merge(scores, on="point")
+    modified = joined[joined["method"] != CONTROL]
+    conditions = modified[["method", "direction"]].drop_duplicates()
+    if conditions.empty:
         return joined
-    repeated = joined[joined["method"] == CONTROL].drop(columns=arm).merge(arms, how="cross")
-    return pd.concat([joined[joined["method"] != CONTROL], repeated], ignore_index=True)
+    controls = joined[joined["method"] == CONTROL].drop(columns=[*conditions])
+    return pd.concat([modified, controls.merge(conditions, how="cross")], ignore_index=True)
 
 
 def _keys(joined: pd.DataFrame, column: str, otherwise: list[str]) -> list[str]:
-    """A column of keys in the store, and what stands for them where they are not recorded."""
+    """A column of keys in the store, or what is taken for them where they are not recorded."""
     return [key or other for key, other in zip(texts(joined, column), otherwise, strict=True)]
 
 
@@ -280,63 +294,46 @@ def _worlds(joined: pd.DataFrame, corpus: list[str]) -> list[str]:
     ]
 
 
-def _done(points: pd.DataFrame) -> pd.DataFrame:
-    _check(points, POINT_COLUMNS, ["point"], "the points table")
-    done = points[points["status"] == "done"]
-    if done.empty:
+def _checked(tables: Tables) -> Tables:
+    """The tables, typed, with points that are done and scores, each once."""
+    points, intrinsic = tables.points, tables.intrinsic
+    require_rows(points, POINT_COLUMNS, ["point"], "the points table")
+    if not (points["status"] == "done").any():
         raise InputError(
             f"none of the {len(points)} points is done; read their errors in the points table and"
             " run again"
         )
-    return done
+    require_rows(intrinsic, INTRINSIC_COLUMNS, [], "the intrinsic table")
+    tables = typed(tables)
+    require_rows(tables.intrinsic, (), ["point", *SCORE], "the intrinsic table")
+    return tables
 
 
 def _scores(intrinsic: pd.DataFrame) -> pd.DataFrame:
-    what = "the intrinsic table"
-    _check(intrinsic, INTRINSIC_COLUMNS, [], what)
-    kept = [name for name in ("point", "value", *KEPT_OF_SCORES) if name in intrinsic]
-    names = {"value": "x"} | {each: f"x_{each}" for each in ("low", "high", "resampled")}
-    scores = intrinsic[kept].rename(columns=names).assign(x_reason=texts(intrinsic, "reason"))
-    scores = scores.assign(**{name: texts(intrinsic, name) for name in SCORE})
-    _once(scores, ["point", *SCORE], what)
+    kept = [name for name in ("point", *SCORE, "value", *KEPT_OF_SCORES) if name in intrinsic]
+    names = {"value": "x", "reason": "x_reason"}
+    names |= {each: f"x_{each}" for each in ("low", "high", "resampled")}
+    scores = intrinsic[kept].rename(columns=names)
     return scores.assign(reverse_scored=_reverse_scored(intrinsic))
 
 
 def _reverse_scored(intrinsic: pd.DataFrame) -> list[bool]:
     """For each row whether the unbiased value of its metric is the upper end of the scale."""
     names = text_rows(intrinsic, SCALE)
-    ends = zip(names, numbers(intrinsic, "unbiased"), numbers(intrinsic, "most"), strict=True)
-    reverse_scored = {name for name, unbiased, most in ends if most <= unbiased}
+    ends = (intrinsic["most"] <= intrinsic["unbiased"]).tolist()
+    reverse_scored = {name for name, is_end in zip(names, ends, strict=True) if is_end}
     return [name in reverse_scored for name in names]
 
 
 def _gaps(extrinsic: pd.DataFrame) -> pd.DataFrame:
-    what = "the extrinsic table"
-    _check(extrinsic, EXTRINSIC_COLUMNS, [], what)
     rows = extrinsic[extrinsic["kind"] == "gap"]
     if rows.empty:
         raise InputError(
-            f"{what} holds no gap (no row of kind 'gap'): the labelled data needs posts of both"
-            " groups"
+            "the extrinsic table holds no gap (no row of kind 'gap'): the labelled data needs posts"
+            " of both groups"
         )
-    kept = [name for name in ("point", "task", "value", *KEPT_OF_GAPS) if name in rows]
-    names = {"value": "y"} | {each: f"y_{each}" for each in ("low", "high", "resampled")}
-    gaps = rows[kept].rename(columns=names).assign(y_reason=texts(rows, "reason"))
-    gaps = gaps.assign(**{name: texts(rows, name) for name in GAP})
-    _once(gaps, ["point", "task", *GAP], what)
-    return gaps
-
-
-def _check(table: pd.DataFrame, columns: Sequence[str], key: list[str], what: str) -> None:
-    require_columns(table, columns, what)
-    if table.empty:
-        raise InputError(f"{what} has no rows; run the experiment first")
-    if key:
-        _once(table, key, what)
-
-
-def _once(table: pd.DataFrame, key: list[str], what: str) -> None:
-    twice = table[table.duplicated(key)]
-    if len(twice):
-        first = ", ".join(f"{name} {texts(twice, name)[0]!r}" for name in key)
-        raise InputError(f"{what} holds {first} more than once; give each score a name of its own")
+    require_rows(rows, (), ["point", "task", *GAP], "the extrinsic table")
+    kept = [name for name in ("point", "task", *GAP, "value", *KEPT_OF_GAPS) if name in rows]
+    names = {"value": "y", "reason": "y_reason"}
+    names |= {each: f"y_{each}" for each in ("low", "high", "resampled")}
+    return rows[kept].rename(columns=names)

@@ -9,7 +9,7 @@ from itertools import cycle
 
 from files.charts import SCHEMA, Spec
 
-# Okabe & Ito (2008), told apart by every kind of colour vision; black is kept for unmodified
+# Okabe & Ito (2008), distinct to every kind of colour vision; black is kept for unmodified
 # embeddings, pale yellow comes last.
 BLACK = "#000000"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
@@ -61,9 +61,9 @@ def chart(
     title: str | Spec, body: Spec, rows: Sequence[Mapping[str, object]] | None = None
 ) -> Spec:
     """A whole specification: ``body`` with its title, drawn from ``rows`` where they are given."""
-    told = {"text": title} if isinstance(title, str) else title
+    heading = {"text": title} if isinstance(title, str) else title
     data = {} if rows is None else {"data": {"values": [dict(row) for row in rows]}}
-    return {"$schema": SCHEMA, "config": CONFIG, "title": told, **data, **body}
+    return {"$schema": SCHEMA, "config": CONFIG, "title": heading, **data, **body}
 
 
 def palette_of(names: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from analysis.columns import texts
+from analysis.frame import texts
 from files import InputError, atomic_path
 from files.tables import read_table, write_csv
 
@@ -56,9 +56,11 @@ def mixed(makers: Iterable[Maker]) -> str:
     codes: dict[str, set[str]] = defaultdict(set)
     for maker in makers:
         codes[f"{maker.stage} ({maker.made_by})"].add(maker.code)
-    told = [f"{name} by {len(each)} codes" for name, each in codes.items() if len(each) > 1]
+    several = [f"{name} by {len(each)} codes" for name, each in codes.items() if len(each) > 1]
     versions = {name: each for name, each in versions_of(makers).items() if len(each) > 1}
-    return "; ".join([*told, *(f"{name} {' and '.join(each)}" for name, each in versions.items())])
+    return "; ".join(
+        [*several, *(f"{name} {' and '.join(each)}" for name, each in versions.items())]
+    )
 
 
 def versions_of(makers: Iterable[Maker]) -> Mapping[str, list[str]]:
@@ -71,7 +73,7 @@ def versions_of(makers: Iterable[Maker]) -> Mapping[str, list[str]]:
     return {name: sorted(found[name]) for name in sorted(found)}
 
 
-def spell_made(makers: Iterable[Maker]) -> str:
+def describe_made(makers: Iterable[Maker]) -> str:
     """One line for a reader: every version, after what is mixed."""
     known = list(makers)
     if not known:

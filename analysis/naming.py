@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from analysis.columns import text_rows, texts
+from analysis.frame import text_rows, texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,11 +41,11 @@ METRIC_TITLES = {"weat": "WEAT effect size (d)"}
 
 
 def counted(number: int, noun: str) -> str:
-    """``1 base``, ``2 bases``: for nouns whose plural ends in s."""
+    """``1 parent``, ``2 parents``: for nouns whose plural ends in s."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def told(table: pd.DataFrame, name: str) -> list[str]:
+def shown_values(table: pd.DataFrame, name: str) -> list[str]:
     """A column as a reader is shown it: a detail is left out where its thing has but one."""
     values = texts(table, name)
     if name not in DETAIL_OF:
@@ -60,14 +60,14 @@ def told(table: pd.DataFrame, name: str) -> list[str]:
     ]
 
 
-def shown(table: pd.DataFrame, columns: Iterable[str]) -> list[str]:
+def shown_columns(table: pd.DataFrame, columns: Iterable[str]) -> list[str]:
     """Those of the columns in which a reader is shown anything."""
-    return [name for name in columns if name not in DETAIL_OF or any(told(table, name))]
+    return [name for name in columns if name not in DETAIL_OF or any(shown_values(table, name))]
 
 
 def row_names(table: pd.DataFrame, columns: Iterable[str], separator: str = " ") -> list[str]:
     """For each row what a reader is shown of the columns, in one text."""
-    rows = zip(*(told(table, name) for name in columns), strict=True)
+    rows = zip(*(shown_values(table, name) for name in columns), strict=True)
     return [separator.join(filter(None, row)) for row in rows]
 
 
@@ -75,9 +75,9 @@ def gap_titles(table: pd.DataFrame) -> list[str]:
     """For each row ``recall gap``; where its subset or groups vary ``recall gap, type1, male -
     other``.
     """
-    pairs = zip(*(told(table, name) for name in GROUPS), strict=True)
+    pairs = zip(*(shown_values(table, name) for name in GROUPS), strict=True)
     groups = zip(map(any, pairs), group_pairs(table), strict=True)
-    rows = zip(texts(table, "measure"), told(table, "subset"), groups, strict=True)
+    rows = zip(texts(table, "measure"), shown_values(table, "subset"), groups, strict=True)
     return [
         ", ".join(filter(None, (f"{measure_title(measure)} gap", subset, pair if vary else "")))
         for measure, subset, (vary, pair) in rows
@@ -90,34 +90,34 @@ def group_pairs(table: pd.DataFrame) -> list[str]:
 
 
 def taggers(group_by: Iterable[str]) -> list[str]:
-    """What is to be said of groups that nobody annotated: ``groups by tagger: ...``, each once."""
+    """Who tagged groups that nobody annotated: ``groups by tagger: ...``, each once."""
     return [f"groups by {each}" for each in dict.fromkeys(group_by) if each not in ("", ANNOTATION)]
 
 
 def positive_class(points: pd.DataFrame) -> str:
     """What label 1 is, ``hate speech``: the class whose precision and recall are measured; of data
-    that differ in it each with their names. Empty where the table does not tell.
+    that differ in it each with their names. Empty where the table does not say.
     """
     data = (("source", "positive_class"), ("challenge", "challenge_positive_class"))
     found: dict[str, dict[str, None]] = {}
-    for name, told in (row for columns in data for row in text_rows(points, columns)):
-        if told:
-            found.setdefault(told, {})[name] = None
+    for name, positive in (row for columns in data for row in text_rows(points, columns)):
+        if positive:
+            found.setdefault(positive, {})[name] = None
     if len(found) < 2:
         return "".join(found)
-    return "; ".join(f"{told} (of {', '.join(names)})" for told, names in found.items())
+    return "; ".join(f"{positive} (of {', '.join(names)})" for positive, names in found.items())
 
 
-def label_told(positive: str) -> str:
-    """What is to be said of label 1."""
+def describe_label(positive: str) -> str:
+    """What label 1 is, for a reader."""
     return f"label 1, whose precision and recall are measured, is {positive}"
 
 
-def label_sentence(points: pd.DataFrame) -> list[str]:
-    """The same as a sentence, for a caption; none where the table does not tell what it is."""
+def label_sentences(points: pd.DataFrame) -> list[str]:
+    """The same as a sentence, for a caption; none where the table does not say what it is."""
     positive = positive_class(points)
-    told = label_told(positive)
-    return [f"{told[0].upper()}{told[1:]}."] if positive else []
+    text = describe_label(positive)
+    return [f"{text[0].upper()}{text[1:]}."] if positive else []
 
 
 def query_titles(table: pd.DataFrame) -> list[str]:

@@ -1,4 +1,4 @@
-"""Options of a sweep that no other column tells, such as ``modified.epochs``."""
+"""Options of a sweep that no other column holds, such as ``modified.epochs``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from analysis.columns import positions, text_rows, texts
+from analysis.frame import positions, text_rows, texts
 from files import InputError
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 OPTIONS = ("base_options", "method_options", "task_options")
 
 
-def with_varied(points: pd.DataFrame, told: Sequence[str]) -> pd.DataFrame:
+def with_varied(points: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """The points with those options alone, ``modified.epochs=1``, that differ between points which
-    are the same in the columns ``told``; empty text where there are none.
+    are the same in ``columns``; empty text where there are none.
     """
-    alike = list(positions(text_rows(points, told)).values())
+    alike = list(positions(text_rows(points, columns)).values())
     found = {}
     for name in OPTIONS:
         cells = texts(points, name)
@@ -46,12 +46,12 @@ def options_of(text: str) -> Mapping[str, str]:
     """
     if not text:
         return {}
-    told: object = None
+    found: object = None
     with suppress(ValueError, RecursionError):
-        told = json.loads(text)
-    if not isinstance(told, dict):
+        found = json.loads(text)
+    if not isinstance(found, dict):
         raise InputError(f"a column of options holds {text[:80]!r}; run the experiment again")
     return {
         str(name): value if isinstance(value, str) else json.dumps(value)
-        for name, value in told.items()
+        for name, value in found.items()
     }

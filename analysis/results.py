@@ -10,32 +10,21 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from analysis.columns import texts
 from analysis.declaration import WRITES
+from analysis.frame import Tables as Tables
+from analysis.frame import texts
 from analysis.made import MADE
 from files import InputError, atomic_path
 from files.nested import read_nested
 from files.tables import read_table, without_control, write_csv
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 # Of a path in quotation marks, which may hold spaces, and of any other.
 FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
-
-
-class Tables(NamedTuple):
-    """What a results folder holds: one row per point, per intrinsic score, per extrinsic measure;
-    where the vectors or metrics themselves were examined, what a probe found; and where words were
-    drawn from the task's posts, these.
-    """
-
-    points: pd.DataFrame
-    intrinsic: pd.DataFrame
-    extrinsic: pd.DataFrame
-    probes: pd.DataFrame = pd.DataFrame(columns=["point", "probe"])
-    words: pd.DataFrame = pd.DataFrame(columns=["point", "query"])
 
 
 ALWAYS = 3  # tables that every folder has
@@ -53,8 +42,8 @@ def read_tables(results_dir: str | Path) -> Tables:
     if not paths["points"].exists():
         near = (folder, folder.parent, folder.parent / "results")
         found = {path.parent: None for each in near for path in each.glob(f"*/{FILES[0]}")}
-        told = f"; results lie in {', '.join(sorted(map(str, found))[:10])}" if found else ""
-        raise InputError(f"no such file: {paths['points']}{told}")
+        near_by = f"; results lie in {', '.join(sorted(map(str, found))[:10])}" if found else ""
+        raise InputError(f"no such file: {paths['points']}{near_by}")
     return Tables(
         **{
             name: read_table(path)
@@ -130,9 +119,9 @@ def _noted(folder: Path) -> tuple[str, ...]:
     path = folder / CONCLUDED
     if not path.exists():
         return WRITES
-    told = read_nested(path)
-    names = [each for each in told if _is_name(each)] if isinstance(told, list) else []
-    if not isinstance(told, list) or len(names) < len(told):
+    noted = read_nested(path)
+    names = [each for each in noted if _is_name(each)] if isinstance(noted, list) else []
+    if not isinstance(noted, list) or len(names) < len(noted):
         raise InputError(f"{path} is no list of names of files beside it; delete it")
     return tuple(map(str, names))
 
@@ -143,7 +132,7 @@ def _is_name(value: object) -> bool:
 
 def _of_these_points(folder: Path) -> list[str]:
     """The names of the tables and of all that was concluded from them. The note comes last: until
-    all else is removed, it tells what is left to remove.
+    all else is removed, it says what is left to remove.
     """
     return [*FILES, MADE, *_noted(folder), CONCLUDED]
 

@@ -109,7 +109,7 @@ def agreed(
     shape = int(model.max(initial=-1)) + 1, int(kind.max(initial=-1)) + 1
     planned, has = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
     planned[model, kind], has[model[known], kind[known]] = True, True
-    planned &= has.any(axis=0)  # what nobody has tells nobody apart
+    planned &= has.any(axis=0)  # what nobody has makes no difference
     asked = planned[planned.any(axis=1)]  # models meant for none of these say nothing of them
     kept: Truths = np.logical_and.reduce(asked)
     if not len(asked) or not kept.any():

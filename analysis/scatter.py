@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.columns import labels, numbers, require_columns, texts
+from analysis.correlate import correlate_slices
 from analysis.declaration import Declaration
 from analysis.figures import STAMP, draw_figures
+from analysis.frame import labels, numbers, require_columns, texts
 from analysis.grid import INTERVALS, PLACES, ChartText, scatter_grid
 from analysis.joined import is_joined, join_points, open_table
 from analysis.naming import REVERSED
@@ -75,10 +76,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(argv, ScatterArguments())
     if Path(args.table).is_dir() and not args.x:
         out = Path(args.out or Path(args.table) / "figures")
-        confirmatory = Declaration.of(Path(args.table)).confirmatory
-        for path in draw_figures(
-            join_points(read_tables(args.table)), out, confirmatory=confirmatory
-        ):
+        study = Declaration.of(Path(args.table))
+        joined = join_points(read_tables(args.table), study.utility)
+        found = correlate_slices(joined, study.declared)
+        for path in draw_figures(joined, out, found=found, confirmatory=study.confirmatory):
             print(path)
         return 0
     table = open_table(args.table)

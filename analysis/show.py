@@ -15,7 +15,7 @@ from rich.segment import Segments
 from rich.table import Table
 from rich.text import Text
 
-from analysis.columns import numbers, text_rows, texts
+from analysis.frame import numbers, text_rows, texts
 from analysis.naming import (
     ALL,
     FAMILY,
@@ -25,7 +25,7 @@ from analysis.naming import (
     gap_titles,
     query_titles,
     row_names,
-    shown,
+    shown_columns,
     taggers,
 )
 
@@ -81,7 +81,7 @@ def p_value(p: float) -> str:
 def print_slices(found: Sequence[Finding], title: str, console: Console) -> None:
     """The slices of ``correlate``, one line each, verdicts below."""
     names, mixed = list(found[0].names), not all(each.confirmatory for each in found)
-    rows = [each.names | _numbers(each, alone=mixed) | {"note": each.note} for each in found]
+    rows = [each.names | describe_slice(each, alone=mixed) | {"note": each.note} for each in found]
     if not any(each.confirmatory for each in found):
         rows = [{name: cell for name, cell in row.items() if name != HOLM} for row in rows]
     print_table(f"{title}: {R_RM}", rows, console, left={*names, "note"})
@@ -96,19 +96,23 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
     names = pd.DataFrame([each.names for each in asked], columns=list(SLICE_COLUMNS))
     headings = row_names(names, FAMILY, ", ") if asked else []
     several = [name for name in ("embedding", "method") if len(set(names[name])) > 1]
-    columns = [*several, *shown(names, (*SCORE[2:], *GAP))]
+    columns = [*several, *shown_columns(names, (*SCORE[2:], *GAP))]
     for heading in dict.fromkeys(headings):
         block = [each for each, of in zip(asked, headings, strict=True) if of == heading]
-        rows = [{name: each.names[name] for name in columns} | _numbers(each) for each in block]
+        rows = [
+            {name: each.names[name] for name in columns} | describe_slice(each) for each in block
+        ]
         synthetic = ", synthetic data" if any(each.synthetic for each in block) else ""
         print_table(f"{heading}: {R_RM}{synthetic}", rows, console)
         _print_verdicts(block, columns, console)
-    _say(answer_lines(found), console)
-    _say(taggers(each.group_by for each in asked), console)
+    print_lines(answer_lines(found), console)
+    print_lines(taggers(each.group_by for each in asked), console)
 
 
-def _numbers(found: Finding, *, alone: bool = False) -> dict[str, str]:
-    """What is printed of a slice; ``alone``: with its own p."""
+def describe_slice(found: Finding, *, alone: bool = False) -> dict[str, str]:
+    """What a reader is shown of a slice, on the terminal, in LaTeX and on the page; ``alone``: with
+    its own p.
+    """
     of = found.within
     counts = (str(each) if each else NOTHING for each in (found.n_parents, found.n_conditions))
     return {
@@ -131,7 +135,7 @@ def _print_verdicts(found: Sequence[Finding], columns: Sequence[str], console: C
             said.setdefault(each.why, []).append(name)
     verbs = {True: "are", False: "is"}
     lines = (f"{', '.join(of)} {verbs[len(of) > 1]} {why}" for why, of in said.items())
-    _say(lines, console)
+    print_lines(lines, console)
 
 
 def answer_lines(found: Sequence[Finding]) -> list[str]:
@@ -169,7 +173,8 @@ def _gap_line(gap: str, parts: Sequence[tuple[str, Finding]]) -> str:
     return f"{gap} ({role}): {said}" + (f"; {hidden} more in correlations.csv" if hidden else "")
 
 
-def _say(lines: Iterable[str], console: Console) -> None:
+def print_lines(lines: Iterable[str], console: Console) -> None:
+    """Print whole lines as they are."""
     for line in lines:
         console.print(line, soft_wrap=True, highlight=False, markup=False)
 
@@ -178,7 +183,7 @@ def print_words(tables: Tables, console: Console) -> None:
     """The words that were drawn from the task's posts, a line a set; where points have others (of
     other posts, or another seed), each list with how many have it.
     """
-    _say(word_lists(tables.words), console)
+    print_lines(word_lists(tables.words), console)
 
 
 def word_lists(words: pd.DataFrame) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.columns import positions, text_rows, texts
+from analysis.frame import positions, text_rows, texts
 from analysis.naming import ALL, CONTROL
 
 if TYPE_CHECKING:

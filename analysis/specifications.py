@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from analysis.columns import numbers, texts
 from analysis.correlation import ONE_THREAD, studentised
 from analysis.findings import EXPLORED
+from analysis.frame import numbers, texts
 from analysis.joined import rows_of
 from analysis.naming import GAP, SCORE, SLICE_COLUMNS
 from analysis.observations import Observations, observations
@@ -173,7 +173,7 @@ def _curve(task: str, ways: Sequence[_Way], permutations: int) -> Curve:
 
 def _cells(models: Observations) -> list[tuple[str, str]]:
     """What each model is permuted by: its cluster and condition; a model by itself where conditions
-    are not told apart.
+    are not known.
     """
     condition = models.condition if len(set(models.condition.tolist())) > 1 else models.model
     return list(zip(models.cluster.tolist(), condition.tolist(), strict=True))
@@ -209,8 +209,8 @@ def _levels(ways: Sequence[_Way]) -> list[Level]:
         decides = _between(np.sign(r), own)
         for number, name in enumerate(names):
             of = r[own == number]
-            told = float(np.median(of)), float((of > 0).mean())
-            found.append(Level(choice, name, len(of), *told, decides))
+            median, above = float(np.median(of)), float((of > 0).mean())
+            found.append(Level(choice, name, len(of), median, above, decides))
     return found
 
 

@@ -132,7 +132,7 @@ class Correlation(Declaration):
         with _said("not drawn", console):
             figures = folder / "figures"
             written += draw_figures(
-                joined, figures, confirmatory=self.confirmatory, console=console
+                joined, figures, found=found, confirmatory=self.confirmatory, console=console
             )
         with _said("not drawn", console):
             written += self.report(folder, tables, joined, found, curves, aligned)

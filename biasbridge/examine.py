@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.naming import LEAST_COVERAGE, label_told
+from analysis.naming import LEAST_COVERAGE, describe_label
 from biasbridge.data import LOOKED_AT, Data, Settings, recognised
 from biasbridge.labels import classes, is_binary
 from corpora.corpus import TextCorpus
@@ -114,7 +114,7 @@ def _posts(data: Data, task: HateSpeech, found: Examined) -> None:
     if data.posts is None:
         return
     posts = task.source.load(seed=0)
-    found.told.append(label_told(task.source.positive_class))
+    found.told.append(describe_label(task.source.positive_class))
     found.told.extend(oddities(posts))
     if isinstance(task.classifier, Linear | CNN):
         next(split_posts(read_posts(posts), folds=task.classifier.folds, seed=0))

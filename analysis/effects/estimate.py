@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
-from analysis.columns import lists, numbers, text_rows
 from analysis.correlation import Estimate
-from analysis.joined import DRAWN, SETTINGS, origins
+from analysis.frame import lists, text_rows, typed
+from analysis.joined import DRAWN, SETTINGS, origins, utility_rows
 from analysis.naming import ALL, CONDITION, CONTROL, DOSE_SIGN, GAP, ORIGINAL, SCORE, UTILITY
 from analysis.options import OPTIONS, with_varied
 from files import InputError
@@ -104,12 +104,12 @@ def effects(tables: Tables, utility: str = UTILITY) -> list[Effect]:
     """The effect of every modification (method, words, direction and dose) on every score, gap and
     on the ``utility`` over all items, over all embeddings and by training algorithm. What is
     compared shares every option of the method and the task. Raises ``InputError`` where the tables
-    do not tell what results of one modification differ in.
+    do not say what results of one modification differ in.
 
     Where posts to learn from were changed too, embeddings are compared that have the same.
     """
     found = []
-    for outcome, conditions in _cells(tables, utility).items():
+    for outcome, conditions in _cells(typed(tables), utility).items():
         references = conditions.pop((CONTROL,), {})
         for condition, modified in conditions.items():
             *of_method, direction, dose = condition
@@ -190,8 +190,8 @@ def _effect(
 
 def mean_change(own: Floats, resampled: Floats) -> tuple[Estimate, str]:
     """The mean of the changes of clusters (m,) with its 95% interval, given the same over resamples
-    of items (m, resamples), drawn alike for all; and what the interval answers for: other trainings
-    (``parents``), other ``items``, both, or nothing (then it is NaN).
+    of items (m, resamples), drawn alike for all; and what the interval generalises to: other
+    trainings (``parents``), other ``items``, both, or nothing (then it is NaN).
     """
     m, value = len(own), float(own.mean())
     usable = resampled[:, np.isfinite(resampled).all(axis=0)]
@@ -216,7 +216,7 @@ def mean_change(own: Floats, resampled: Floats) -> tuple[Estimate, str]:
 
 def _cells(tables: Tables, utility: str) -> Cells:
     """What is known of every outcome of every parent, as modified or not."""
-    points = _told(tables.points[tables.points["status"] == "done"])
+    points = _identified(tables.points[tables.points["status"] == "done"])
     origin = dict(
         zip(points["point"], text_rows(points, ("parent", "cluster", "model")), strict=True)
     )
@@ -226,12 +226,13 @@ def _cells(tables: Tables, utility: str) -> Cells:
     rows: dict[tuple[Names, Names, str], list[tuple[Names, float, Floats, Ends]]] = {}
     seen = set()
     for table in _outcomes(tables, utility):
-        values, resampled = numbers(table, "value"), lists(table, "resampled")
+        resampled = lists(table, "resampled")
         of_score = table["side"].eq("score").all()
         names = text_rows(table, ("point", *OUTCOME))
-        ends = zip(*(numbers(table, name).tolist() for name in ("least", "most")), strict=True)
-        told = zip(names, values.tolist(), resampled, ends, strict=True)
-        for (point, *outcome), value, drawn, scale in told:
+        ends = zip(table["least"], table["most"], strict=True)
+        for (point, *outcome), value, drawn, scale in zip(
+            names, table["value"], resampled, ends, strict=True
+        ):
             if point not in origin:
                 continue
             parent, cluster, model = origin[point]
@@ -265,12 +266,12 @@ def _levels(points: pd.DataFrame) -> dict[str, list[str]]:
     return found if len(set(found["cluster"])) > 1 else found | {"cluster": found["parent"]}
 
 
-def _told(points: pd.DataFrame) -> pd.DataFrame:
-    """The points with their origins and those options that no other column tells. Raises
+def _identified(points: pd.DataFrame) -> pd.DataFrame:
+    """The points with their origins and those options that no other column holds. Raises
     ``InputError`` where points of one parent, modified alike, do not differ in the table.
     """
-    told = [name for name in (*SHARED, *PARENT, *CONDITION) if name not in OPTIONS]
-    points = with_varied(points.assign(**_levels(points)), told)
+    names = [name for name in (*SHARED, *PARENT, *CONDITION) if name not in OPTIONS]
+    points = with_varied(points.assign(**_levels(points)), names)
     same: dict[Names, set[Names]] = {}
     made = text_rows(points, ("model", "extrinsic_key"))
     for key, each in zip(
@@ -282,7 +283,7 @@ def _told(points: pd.DataFrame) -> pd.DataFrame:
             condition = " ".join(filter(None, key[len(SHARED) : len(SHARED) + len(CONDITION)]))
             raise InputError(
                 f"{len(results)} results of one unmodified embedding are {condition}, and the"
-                " points table does not tell what they differ in; run the experiment again for one"
+                " points table does not say what they differ in; run the experiment again for one"
                 " that does"
             )
     return points
@@ -304,10 +305,7 @@ def _parent_names(points: pd.DataFrame) -> list[str]:
 
 def _outcomes(tables: Tables, utility: str) -> Iterator[pd.DataFrame]:
     """Scores, gaps, and the utility over all items."""
+    gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
     yield tables.intrinsic.assign(side="score")
-    if "kind" in tables.extrinsic:
-        yield tables.extrinsic[tables.extrinsic["kind"] == "gap"].assign(
-            side="gap", least=-1.0, most=1.0
-        )
-        whole = (tables.extrinsic["measure"] == utility) & (tables.extrinsic["group"] == ALL)
-        yield tables.extrinsic[whole].assign(side="utility", least=0.0, most=1.0)
+    yield gaps.assign(side="gap", least=-1.0, most=1.0)
+    yield utility_rows(tables.extrinsic, utility).assign(side="utility", least=0.0, most=1.0)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.columns import numbers, text_rows, texts
 from analysis.effects.estimate import FEWEST_CLUSTERS, OUTCOME, SHARED, Effect
+from analysis.frame import numbers, text_rows, texts
 from analysis.naming import (
     ALL,
     CONDITION,
@@ -21,7 +21,7 @@ from analysis.naming import (
     query_titles,
     row_names,
 )
-from analysis.show import NOTHING, SCORES_SHOWN, estimate, print_table
+from analysis.show import NOTHING, SCORES_SHOWN, estimate, print_lines, print_table
 from files import atomic_path
 from files.tables import write_csv
 
@@ -56,25 +56,24 @@ def condition_table(found: Sequence[Effect], confirmatory: Sequence[str]) -> pd.
     digits = [2 if side == "score" else 3 for side in texts(table, "side")]
     parts = (numbers(table, name).tolist() for name in ("change", "low", "high"))
     vary = [name for name in SHARED if len({*texts(table, name)} - {""}) > 1]
-    told = table.assign(
+    shown = table.assign(
         cell=list(map(estimate, *parts, digits)),
         of=row_names(table, vary) if vary else "",
     )
     plain = ("method", "direction", "dose")
     condition = [name for name in CONDITION if name in plain or len({*texts(table, name)}) > 1]
-    parents = told.groupby(condition, sort=False)["n_parents"].max().astype(str)
-    of_score = told["side"] == "score"
-    scores = _wide(told[of_score], condition)
-    rest = _wide(told[~of_score], ["of", *condition])
+    parents = shown.groupby(condition, sort=False)["n_parents"].max().astype(str)
+    of_score = shown["side"] == "score"
+    scores = _wide(shown[of_score], condition)
+    rest = _wide(shown[~of_score], ["of", *condition])
     wide = (
         (rest.reset_index("of") if len(rest) else scores[[]])
         .join(parents.rename("parents").to_frame())
         .join(scores)
     )
     titles = [*rest, *scores]
-    shown = wide.reset_index().reindex(columns=["of", *condition, "parents", *titles])
-    shown = shown.drop(columns=[] if any(texts(shown, "of")) else "of")
-    return shown.fillna(NOTHING)
+    cells = wide.reset_index().reindex(columns=["of", *condition, "parents", *titles])
+    return cells.drop(columns=[] if any(texts(cells, "of")) else "of").fillna(NOTHING)
 
 
 def _wide(table: pd.DataFrame, index: Sequence[str]) -> pd.DataFrame:
@@ -111,18 +110,18 @@ def generalises_to(found: Sequence[Effect]) -> str:
         if (each.embedding, each.against) == (ALL, ORIGINAL)
     ]
     few = f"where there are fewer than {FEWEST_CLUSTERS} independent seeds or corpora"
-    told = []
+    lines = []
     for alone, answer in (
         ("items", f"other items (words), not to other trainings, {few}"),
         ("parents", "other trainings, not to other items (words)"),
     ):
         if names := dict.fromkeys(name for name, of in shown if of == alone):
-            told.append(f"intervals of {' and '.join(names)} generalise to {answer}")
-    return "; ".join(told)
+            lines.append(f"intervals of {' and '.join(names)} generalise to {answer}")
+    return "; ".join(lines)
 
 
 def means_over(found: Sequence[Effect]) -> str:
-    """What is to be said where unmodified embeddings differ in more than algorithm and seed."""
+    """Over what the means are, where parents differ in more than algorithm and seed."""
     parents = [name for name in dict.fromkeys(each.embedding for each in found) if name != ALL]
     if not any(" " in name for name in parents):
         return ""
@@ -145,10 +144,8 @@ def write_effects(
         table = effect_table(found)
         scores = list(dict.fromkeys(_score_titles(table[table["side"] == "score"])))
         if hidden := scores[SCORES_SHOWN:]:
-            told = f"not shown, but in {path.name}: {', '.join(hidden)}"
-            console.print(told, soft_wrap=True, highlight=False, markup=False)
-        for note in filter(None, (generalises_to(found), means_over(found))):
-            console.print(note, soft_wrap=True, highlight=False, markup=False)
+            print_lines([f"not shown, but in {path.name}: {', '.join(hidden)}"], console)
+        print_lines(filter(None, (generalises_to(found), means_over(found))), console)
     with atomic_path(path) as work:
         write_csv(effect_table(found), work)
     return path

@@ -40,7 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     aligned = alignments(joined)
     for path in [
         *study.report(folder, tables, joined, found, curves, aligned, given.out),
-        *draw_figures(joined, figures, confirmatory=study.confirmatory, console=Console()),
+        *draw_figures(
+            joined, figures, found=found, confirmatory=study.confirmatory, console=Console()
+        ),
         *draw_curves(curves, figures),
     ]:
         print(path)

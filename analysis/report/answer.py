@@ -59,13 +59,13 @@ def no_answer(scores: Sequence[str], gaps: Sequence[str]) -> Answer:
     """What is said where no model has a score and a gap: which of these could not be had, and why
     (see ``analysis.report.lacking``).
     """
-    told = [
+    lines = [
         f"No {side} could be had: {'; '.join(why)}."
         for side, why in (("score", scores), ("gap", gaps))
         if why
     ]
     left = " The gaps below are what is left." if not gaps else ""
-    headline, *notes = [*told, f"So there is nothing to compare.{left}"]
+    headline, *notes = [*lines, f"So there is nothing to compare.{left}"]
     return Answer(headline, notes=notes)
 
 
@@ -116,7 +116,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _names(asked: Sequence[Finding]) -> list[str]:
-    """For each slice what tells it from the others: ``WEAT 6b, recall gap``."""
+    """For each slice what sets it apart from the others: ``WEAT 6b, recall gap``."""
     table = pd.DataFrame([each.names for each in asked], columns=list(SLICE_COLUMNS))
     apart = ("task", "embedding", "metric", "convention", "method")
     vary = [name for name in apart if len({*table[name]}) > 1]
@@ -137,9 +137,9 @@ def _pairwise(asked: Sequence[Finding]) -> list[str]:
     ]
     if not any(said):
         return []
-    told = "; ".join(filter(None, said))
+    accuracy = "; ".join(filter(None, said))
     return [
-        f"Pairwise accuracy, of these models and items: of two models, {told}. A coin has"
+        f"Pairwise accuracy, of these models and items: of two models, {accuracy}. A coin has"
         f" {short(0.5, 1)}."
     ]
 

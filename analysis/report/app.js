@@ -19,9 +19,6 @@ const expand = (columns) => {
 };
 
 const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-// As on the terminal: .31 [-.09,.62].
-const short = (value) => value.toFixed(2).replace(/^-(?=0\.00$)/, "").replace(/^(-?)0\./, "$1.");
-const estimate = (value, low, high) => (value === null || value === undefined ? "" : `${short(value)}${low === null || low === undefined ? "" : `\u00a0[${short(low)},${short(high)}]`}`);
 const rows = expand(D.rows).map((row) => {
   const point = D.points[row.p];
   return {
@@ -33,9 +30,8 @@ const rows = expand(D.rows).map((row) => {
 }).filter((row) => row.x !== null && row.y !== null);
 // What was measured at a point, with what the point is.
 const measured = (columns) => expand(columns).map((row) => ({
-  ...D.points[row.p], ...row, items: row.support, "by group": row.by_group,
+  ...D.points[row.p], ...row,
   method_name: D.points[row.p].method === "none" ? ORIGINAL : D.points[row.p].method,
-  "value, 95% interval": estimate(row.value, row.low, row.high),
 }));
 const MADE = ["embedding", "method", "direction", "dose", "seed"];
 
@@ -145,13 +141,6 @@ async function draw(id, data = {}) {
 }
 
 // The answer first.
-const brief = ["score", "gap", "models / parents / conditions", "r_rm [95%]", "p (Holm)", "given condition", "given utility", "lost", "verdict"];
-const confirmatory = verdicts.map((row) => ({
-  ...row, score: row.query, "models / parents / conditions": [row.n, row.n_parents, row.n_conditions || "-"].join(" / "),
-  "r_rm [95%]": estimate(row.r_rm, row.low, row.high), "p (Holm)": row.p_holm,
-  "given condition": estimate(row.r_given_condition, row.low_given_condition, row.high_given_condition),
-  "given utility": estimate(row.r_given_utility, row.low_given_utility, row.high_given_utility), verdict: row.why,
-}));
 const vary = ["task", "metric", "embedding", "method"].filter((name) => distinct(verdicts.map((row) => row[name])).length > 1);
 const sliced = (row, names) => names.map((name) => row[name]).join(", ");
 const titled = (row) => sliced(row, [...vary, "query", "gap"]);
@@ -166,7 +155,7 @@ async function drawn(id, data) {
   else document.getElementById(id).closest("figure").remove();
 }
 if (rows.length) {
-  document.getElementById("verdicts").append(table(confirmatory, [...vary, ...brief],
+  document.getElementById("verdicts").append(table(D.verdicts, Object.keys(D.verdicts[0] ?? {}),
     "The confirmatory slices, declared before the run. Given condition: r_rm beyond what a condition does to score and gap; given utility: with the task's own performance partialled out; lost: models without a score or a gap", { cards: true }));
   await drawn("confirmatory", { confirmatory: verdicts.map((row) => ({ slice: titled(row), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null) });
 } else {
@@ -189,22 +178,17 @@ if (further.length) document.getElementById("t-further").append(table(further, [
 if (D.specifications.length) {
   const choices = Object.keys(D.specifications[0]).filter((name) => !["task", "rank", "n", "r_rm", "low", "high", "null_low", "null_high"].includes(name));
   const specifications = D.specifications.map((row) => ({ ...row, r: row.r_rm, levels: choices.map((name) => row[name]).filter(Boolean).join(", ") }));
-  document.getElementById("specifications-told").append(...D.specifications_told.map((text) => element("p", {}, text)));
+  document.getElementById("specification-sentences").append(...D.specification_sentences.map((text) => element("p", {}, text)));
   await draw("specifications", { specifications });
   document.getElementById("t-specifications").append(table(D.specifications, Object.keys(D.specifications[0]), "Specifications", { save: "specifications.csv", scroll: true }));
 }
 if (D.alignments.length) {
-  const aligned = D.alignments.map((row) => ({
-    ...row, "other words": row.other === ALL ? "all other queries" : row.other, models: row.n, parents: row.n_parents,
-    "r_rm, task's words": short(row.r_aligned), "r_rm, other words": short(row.r_other), "difference, 95% interval": estimate(row.difference, row.low, row.high),
-  }));
-  const named = ["task", "metric", "classifier", "gap"].filter((name) => name === "gap" || distinct(aligned.map((row) => row[name])).length > 1);
-  document.getElementById("t-alignment").append(table(aligned, [...named, "other words", "models", "parents", "r_rm, task's words", "r_rm, other words", "difference, 95% interval"],
+  document.getElementById("t-alignment").append(table(D.alignments, Object.keys(D.alignments[0]),
     "r_rm of scores that ask about the task's words less r_rm of others, from 8 degrees of freedom on; all other queries: less the mean of their r_rm", { save: "alignment.csv", cards: true }));
 }
 if (D.effects.length) document.getElementById("t-effects").append(table(D.effects, Object.keys(D.effects[0]),
-  "How far each condition, at its largest dose, moved scores, gaps and the task: mean over parents, less the unmodified embedding that each was made from, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where these are known). Every dose and score is in effects.csv." + (D.effects_told && ` Note: ${D.effects_told}.`), { cards: true }));
-else document.getElementById("t-effects").append(D.effects_told);
+  "How far each condition, at its largest dose, moved scores, gaps and the task: mean over parents, less the unmodified embedding that each was made from, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where these are known). Every dose and score is in effects.csv." + (D.effects_note && ` Note: ${D.effects_note}.`), { cards: true }));
+else document.getElementById("t-effects").append(D.effects_note);
 await drawn("curves", { curves });
 addEventListener("beforeprint", () => { for (const folded of document.querySelectorAll("details")) folded.open = true; });
 document.getElementById("t-points").append(table(D.points, Object.keys(D.points[0] ?? {}), "Points", { save: "points.csv", scroll: true }));

@@ -8,9 +8,7 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from analysis.columns import numbers, text_rows, texts
+from analysis.frame import text_rows, typed
 from analysis.naming import (
     ALL,
     ANNOTATION,
@@ -30,10 +28,11 @@ if TYPE_CHECKING:
 OTHER_WAY_ROUND = ("fpr", "fnr")  # rates of errors: more is worse
 
 
-def compared(tables: Tables, confirmatory: Sequence[str]) -> dict[str, str]:
+def describe_compared(tables: Tables, confirmatory: Sequence[str]) -> dict[str, str]:
     """What is compared, by name: who with whom, what a gap says, what label 1 is, how many items
-    there are and how many of their tokens have a vector. What the tables do not tell is left out.
+    there are and how many of their tokens have a vector. What the tables do not say is left out.
     """
+    tables = typed(tables)
     extrinsic = tables.extrinsic[tables.extrinsic["point"].isin(tables.points["point"])]
     gaps = extrinsic[extrinsic["kind"] == "gap"]
     facts = {
@@ -44,27 +43,27 @@ def compared(tables: Tables, confirmatory: Sequence[str]) -> dict[str, str]:
         "behind a gap": _support(gaps, confirmatory),
         "tokens with a vector": _coverage(extrinsic),
     }
-    return {name: told for name, told in facts.items() if told}
+    return {name: text for name, text in facts.items() if text}
 
 
 def facts_list(facts: dict[str, str]) -> str:
     """The facts as HTML."""
-    listed = [f"<dt>{html.escape(n)}</dt><dd>{html.escape(told)}</dd>" for n, told in facts.items()]
+    listed = [f"<dt>{html.escape(n)}</dt><dd>{html.escape(text)}</dd>" for n, text in facts.items()]
     return f'<dl class="facts">{"".join(listed)}</dl>' if listed else ""
 
 
 def _groups(gaps: pd.DataFrame) -> str:
     pairs = dict.fromkeys(text_rows(gaps, GROUPS))
     said = [f"{one} (privileged) against {other} (unprivileged)" for one, other in pairs]
-    told = {ANNOTATION: "as the data are annotated"}
-    by = [told.get(each, each) for each in dict.fromkeys(texts(gaps, "group_by")) if each]
+    annotated = {ANNOTATION: "as the data are annotated"}
+    by = [annotated.get(each, each) for each in dict.fromkeys(gaps["group_by"]) if each]
     return "; ".join(said) + (f". Which group an item is about: {'; '.join(by)}" if by else "")
 
 
 def _direction(gaps: pd.DataFrame) -> str:
-    measures = dict.fromkeys(texts(gaps, "measure"))
-    turned = [measure_title(each) for each in measures if each in OTHER_WAY_ROUND]
-    of_errors = f" (of {' and '.join(turned)} the other way round)" if turned else ""
+    measures = dict.fromkeys(gaps["measure"])
+    rates = [measure_title(each) for each in measures if each in OTHER_WAY_ROUND]
+    of_errors = f" (of {' and '.join(rates)} the other way round)" if rates else ""
     pairs = list(dict.fromkeys(text_rows(gaps, GROUPS)))
     one, other = pairs[0] if len(pairs) == 1 else ("the privileged group", "the unprivileged")
     return f"the value of {one} less that of {other}{of_errors}; above 0: worse for {other}"
@@ -72,18 +71,16 @@ def _direction(gaps: pd.DataFrame) -> str:
 
 def _label(points: pd.DataFrame, gaps: pd.DataFrame) -> str:
     """Which label the measures are about, where the task is to classify posts."""
-    if gaps.empty or "source" not in points or "scheme" in points:
+    if gaps.empty or not points["source"].any() or "scheme" in points:
         return ""
     sought = "what the classifier looks for; precision, recall and the other measures are about it"
-    told = positive_class(points)
-    return f"{told}: {sought}" if told else sought
+    positive = positive_class(points)
+    return f"{positive}: {sought}" if positive else sought
 
 
 def _items(extrinsic: pd.DataFrame) -> str:
     """Items of each group: those with label 1 (behind recall) and with label 0 (behind fpr)."""
-    whole_task = np.array([not subset for subset in texts(extrinsic, "subset")], dtype=bool)
-    values = extrinsic.assign(support=numbers(extrinsic, "support"))
-    values = values[(values["kind"] == "value") & whole_task]
+    values = extrinsic[(extrinsic["kind"] == "value") & (extrinsic["subset"] == "")]
     sides = [
         values[values["measure"] == measure].set_index(["point", "task", "group"])["support"]
         for measure in ("recall", "fpr")
@@ -93,18 +90,18 @@ def _items(extrinsic: pd.DataFrame) -> str:
         return ""
     of_group = both.groupby(level="group", sort=False)
     ones = sides[0].groupby(level="group", sort=False)
-    told = {
+    items = {
         str(name): f"{_range(part)} (label 1: {_range(ones.get_group(name))})"
         for name, part in of_group
     }
-    whole = f"{told.pop(ALL)}; " if ALL in told else ""
-    return whole + ", ".join(f"{name} {each}" for name, each in told.items())
+    whole = f"{items.pop(ALL)}; " if ALL in items else ""
+    return whole + ", ".join(f"{name} {each}" for name, each in items.items())
 
 
 def _support(gaps: pd.DataFrame, confirmatory: Sequence[str]) -> str:
     """The items behind each confirmatory gap, in the group that has fewer."""
-    known = gaps.assign(support=numbers(gaps, "support")).dropna(subset="support")
-    known = known[known["measure"].isin(confirmatory_of(texts(known, "measure"), confirmatory))]
+    known = gaps.dropna(subset="support")
+    known = known[known["measure"].isin(confirmatory_of(known["measure"], confirmatory))]
     parts = known.assign(title=gap_titles(known)).groupby("title", sort=False)["support"]
     said = [f"{title} {_range(part)}" for title, part in parts]
     return f"items in the group that has fewer: {', '.join(said)}" if said else ""
@@ -112,16 +109,15 @@ def _support(gaps: pd.DataFrame, confirmatory: Sequence[str]) -> str:
 
 def _coverage(extrinsic: pd.DataFrame) -> str:
     """As the terminal has it."""
-    known = numbers(extrinsic, "coverage")
-    known = known[np.isfinite(known)]
-    if not len(known):
+    known = extrinsic["coverage"].dropna()
+    if known.empty:
         return ""
     ends = dict.fromkeys(f"{100 * float(each):.0f}%" for each in (known.min(), known.max()))
     warning = (
         "; warning: a classifier sees little of such texts, take vectors, or a corpus, of them"
     )
-    told = f"{' to '.join(ends)} of those of the items"
-    return told + warning if known.min() < LEAST_COVERAGE else told
+    share = f"{' to '.join(ends)} of those of the items"
+    return share + warning if known.min() < LEAST_COVERAGE else share
 
 
 def _range(values: Iterable[float]) -> str:

@@ -7,17 +7,17 @@ const CONFIG = {
   header: { labelFontSize: 12, titleFontSize: 12 },
   view: { stroke: "#bbb" },
 };
-const TOLD = {
+const POINTER = {
   embedding: "embedding", method_name: "method", direction: "direction", dose: "dose", wordset: "words", seed: "seed",
   query: "query", x: "score", x_interval: "score, 95% interval", n_found: "words found", n_lost: "words lost",
   gap: "measure", groups: "groups", y: "gap", y_interval: "gap, 95% interval", by_group: "by group", support: "items behind the gap",
 };
 // Colours and shapes of verdicts and estimates; none is that of a method.
 const KINDS = { positive: ["#00603c", "circle"], negative: ["#a03000", "triangle-up"], negligible: ["#5a3d99", "square"], inconclusive: ["#777", "diamond"], "each embedding": ["#777", "circle"], together: ["#222", "diamond"] };
-const tooltip = Object.entries(TOLD).map(([field, title]) => ({ field, title, ...(["x", "y"].includes(field) ? { format: ".3f" } : {}) }));
+const tooltip = Object.entries(POINTER).map(([field, title]) => ({ field, title, ...(["x", "y"].includes(field) ? { format: ".3f" } : {}) }));
 const quantitative = (field, title, more = {}) => ({ field, type: "quantitative", title, ...more });
 const nominal = (field, title = null, more = {}) => ({ field, type: "nominal", title, ...more });
-// A label is told whole, over as many lines as it takes; a name longer than a line is broken.
+// A label is shown whole, over as many lines as it takes; a name longer than a line is broken.
 const LINE = window.innerWidth < 640 ? 28 : 46, LINE_HEIGHT = 14;
 const pieces = (word) => word.match(new RegExp(`.{1,${LINE}}`, "gu")) ?? [];
 const lines = (label) => label.split(" ").flatMap(pieces).reduce((found, piece) => {

@@ -10,8 +10,8 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
-from analysis.columns import texts
 from analysis.figures import STAMP
+from analysis.frame import texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,23 +19,24 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 
 
-def part(name: str) -> str:
+def read_part(name: str) -> str:
     """A file of this folder."""
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def framed(title: str, body: str, policy: str) -> str:
+def build_page(title: str, body: str, policy: str) -> str:
     """A whole page. ``title`` and ``body`` are HTML; ``policy`` is what the content security policy
     allows besides the style: all else is forbidden, so that nothing is asked of a network.
     """
-    return filled(
-        "frame.html", {"title": title, "style": part("style.css"), "policy": policy, "body": body}
+    return fill(
+        "frame.html",
+        {"title": title, "style": read_part("style.css"), "policy": policy, "body": body},
     )
 
 
-def filled(name: str, words: Mapping[str, str]) -> str:
+def fill(name: str, words: Mapping[str, str]) -> str:
     """A file of this folder with every ``$word`` replaced."""
-    return Template(part(name)).substitute(words)
+    return Template(read_part(name)).substitute(words)
 
 
 def banner(synthetic: bool) -> str:
@@ -43,7 +44,7 @@ def banner(synthetic: bool) -> str:
     return f'<p class="banner" role="note">{html.escape(STAMP)}</p>' if synthetic else ""
 
 
-def points_told(points: pd.DataFrame) -> str:
+def count_points(points: pd.DataFrame) -> str:
     """How many points are done: ``9 of 10 done, 1 failed``."""
     done = texts(points, "status").count("done")
     failed = len(points) - done

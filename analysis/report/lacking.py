@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.columns import numbers, text_rows, texts
+from analysis.frame import text_rows
 from analysis.naming import SCORE, counted, gap_titles, row_names
 from analysis.verdict import FEWEST_DF
 
@@ -27,25 +27,25 @@ def scores_lacking(intrinsic: pd.DataFrame) -> list[str]:
     which; where none is missing, the reason. ``weat7, at 2 of 9 points: 20 of its 32 words have no
     vector (math, algebra)``.
     """
-    several = len({*texts(intrinsic, "metric")}) > 1
+    several = len({*intrinsic["metric"]}) > 1
     names = row_names(intrinsic, SCORE if several else SCORE[2:], ", ")
     asked = Counter(names)
-    absent = intrinsic.assign(title=names, lost=texts(intrinsic, "lost"))
-    absent = absent[~np.isfinite(numbers(absent, "value"))]
-    told = []
+    absent = intrinsic.assign(title=names)
+    absent = absent[~np.isfinite(absent["value"])]
+    lines = []
     for title, lost in dict.fromkeys(text_rows(absent, ("title", "lost"))):
         part = absent[(absent["title"] == title) & (absent["lost"] == lost)]
         some = f", at {len(part)} of {counted(asked[title], 'point')}"
-        told.append(f"{title}{some if len(part) < asked[title] else ''}: {_why(part)}")
-    return told
+        lines.append(f"{title}{some if len(part) < asked[title] else ''}: {_why(part)}")
+    return lines
 
 
 def _why(part: pd.DataFrame) -> str:
     """Why rows with the same lost words have no score."""
-    words = list(filter(None, texts(part, "lost")[0].split(",")))
+    words = list(filter(None, part["lost"].iloc[0].split(",")))
     if not words:
-        return "; ".join(dict.fromkeys(filter(None, texts(part, "reason")))) or "no reason is known"
-    number, found = (int(numbers(part, name)[0]) for name in ("n_lost", "n_found"))
+        return "; ".join(dict.fromkeys(filter(None, part["reason"]))) or "no reason is known"
+    number, found = (int(part[name].iloc[0]) for name in ("n_lost", "n_found"))
     have = "has" if number == 1 else "have"
     return f"{number} of its {counted(number + found, 'word')} {have} no vector ({_few(words)})"
 
@@ -58,11 +58,10 @@ def _few(words: Sequence[str]) -> str:
 
 def gaps_lacking(gaps: pd.DataFrame) -> list[str]:
     """For each gap that is nowhere defined, why."""
-    table = gaps.assign(title=gap_titles(gaps), reason=texts(gaps, "reason"))
     return [
-        f"{title}: {'; '.join(dict.fromkeys(filter(None, texts(part, 'reason'))))}"
-        for title, part in table.groupby("title", sort=False)
-        if not np.isfinite(numbers(part, "value")).any()
+        f"{title}: {'; '.join(dict.fromkeys(filter(None, part['reason'])))}"
+        for title, part in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False)
+        if not np.isfinite(part["value"]).any()
     ]
 
 
@@ -76,7 +75,7 @@ def verdict_takes(found: Iterable[Finding]) -> str:
         return ""
     parents = max(1, most.n_parents)
     number = parents + 1 + FEWEST_DF
-    if most.n >= number:  # something else stands in the way
+    if most.n >= number:  # something else is in the way
         return ""
     of = f"{number} models of {counted(parents, 'parent')}"
     there = {0: "there are none", 1: "there is 1"}.get(most.n, f"there are {most.n}")

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import vl_convert
 
-from analysis.columns import numbers, texts
-from analysis.made import read_made, spell_made
-from analysis.naming import CONFIRMATORY, CONTROL, SESOI, UTILITY, counted, label_sentence
+from analysis.frame import numbers, texts, typed
+from analysis.made import describe_made, read_made
+from analysis.naming import CONFIRMATORY, CONTROL, SESOI, UTILITY, counted, label_sentences
 from analysis.report.answer import answer, no_answer
-from analysis.report.compared import compared, facts_list
-from analysis.report.frame import banner, filled, framed, part, points_told
+from analysis.report.compared import describe_compared, facts_list
+from analysis.report.frame import banner, build_page, count_points, fill, read_part
 from analysis.report.lacking import gaps_lacking, scores_lacking
 from analysis.report.page_data import Json, has_further, page_data
 from analysis.report.tex import correlations_tex
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
     from analysis.alignment import Alignment
     from analysis.findings import Finding
-    from analysis.results import Tables
+    from analysis.frame import Tables
     from analysis.specifications import Curve
 
 POLICY = "script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:"
 MOST_BYTES = 5_000_000
 MOST_ROWS = 50_000
-TOLD_TO_THE_POINTER = ("by_group", "groups", "n_found", "n_lost", "support", "reason")
+SHOWN_AT_THE_POINTER = ("by_group", "groups", "n_found", "n_lost", "support", "reason")
 EVERY_GAP = "Every gap that was measured, r_rm over all embeddings and methods:"
 LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
 
@@ -66,7 +66,7 @@ def build_report(
     ``aligned`` what scores gain that ask about the task's words. What the computing cost is read
     from the records in the folder. Raises ``InputError`` for a page larger than 5 MB.
     """
-    if len(joined) > MOST_ROWS:  # known before they are spelt, which takes a multiple in memory
+    if len(joined) > MOST_ROWS:  # known before they are written, which takes a multiple in memory
         raise InputError(
             f"the page would have {len(joined):,} pairs of score and gap, far more than fit into 5"
             " MB: give the results of fewer points"
@@ -81,19 +81,20 @@ def build_report(
         curves=curves,
         aligned=aligned,
     )
+    tables = typed(tables)
     pairs = bool(np.isfinite(numbers(joined, "x") + numbers(joined, "y")).any())
     words = _about(tables, folder) | _answer(found, tables, pairs)
     label = {"label": _label(tables), "sesoi": f"{sesoi:g}", "rules": html.escape(RULES)}
     words |= {
-        "facts": facts_list(compared(tables, confirmatory)),
-        "verdicts": filled("verdicts.html", label) if pairs else "",
-        "gaps": "" if pairs else filled("gaps.html", label),
-        "scored": filled("scored.html", label) if pairs else "",
-        "tables": part("tables.html") if pairs else "",
-        "further_measures": part("further.html") if has_further(tables) else "",
+        "facts": facts_list(describe_compared(tables, confirmatory)),
+        "verdicts": fill("verdicts.html", label) if pairs else "",
+        "gaps": "" if pairs else fill("gaps.html", label),
+        "scored": fill("scored.html", label) if pairs else "",
+        "tables": read_part("tables.html") if pairs else "",
+        "further_measures": read_part("further.html") if has_further(tables) else "",
         "banner": banner(bool(data["synthetic"])),
-        "curves": part("specifications.html") if curves else "",
-        "aligned": part("alignment.html") if aligned else "",
+        "curves": read_part("specifications.html") if curves else "",
+        "aligned": read_part("alignment.html") if aligned else "",
     }
     page = _within_size(data, words)
     target = out or folder / "report.html"
@@ -109,40 +110,40 @@ def _answer(found: Sequence[Finding], tables: Tables, pairs: bool) -> dict[str, 
     done = tables.points.loc[tables.points["status"] == "done", "point"]
     scores = scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
     of_gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
-    told = answer(found) if pairs else no_answer(scores, gaps_lacking(of_gaps))
+    said = answer(found) if pairs else no_answer(scores, gaps_lacking(of_gaps))
     return {
-        "headline": html.escape(told.headline),
-        "reasons": _listed("", told.verdicts),
-        "every_gap": _listed(EVERY_GAP, told.gaps),
-        "notes": "".join(f"<p>{html.escape(note)}</p>" for note in told.notes),
+        "headline": html.escape(said.headline),
+        "reasons": _listed("", said.verdicts),
+        "every_gap": _listed(EVERY_GAP, said.gaps),
+        "notes": "".join(f"<p>{html.escape(note)}</p>" for note in said.notes),
         "lacking": _listed("Queries without a score:", scores if pairs else ()),
     }
 
 
 def _listed(heading: str, lines: Sequence[str]) -> str:
     """The lines as a list under a heading; nothing where there are none."""
-    told = f"<p>{html.escape(heading)}</p>" if heading else ""
+    above = f"<p>{html.escape(heading)}</p>" if heading else ""
     items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
-    return f"{told}<ul>{items}</ul>" if items else ""
+    return f"{above}<ul>{items}</ul>" if items else ""
 
 
 def _label(tables: Tables) -> str:
-    """What a caption says of the label that gaps are about; nothing where no table tells it."""
-    return "".join(f" {html.escape(each)}" for each in label_sentence(tables.points))
+    """What a caption says of the label that gaps are about; nothing where no table says it."""
+    return "".join(f" {html.escape(each)}" for each in label_sentences(tables.points))
 
 
 def _about(tables: Tables, folder: Path) -> dict[str, str]:
-    """What the page tells of the data and of how they were made."""
+    """What the page says of the data and of how they were made."""
     return {
         "title": html.escape(_title(tables, folder)),
         "words": _word_lists(tables),
         "saturation": html.escape(saturation(tables)),
-        "method": _method(tables, _cost(folder), spell_made(read_made(folder))),
+        "method": _method(tables, _cost(folder), describe_made(read_made(folder))),
     }
 
 
 def _within_size(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
-    """The page, without what only the pointer is told where it would be too large with it."""
+    """The page, without what only the pointer shows where it would be too large with it."""
     page = _render(data, words)
     if len(page.encode()) > MOST_BYTES:
         page = _render({**data, **_without_pointer(data)}, words)
@@ -155,10 +156,10 @@ def _within_size(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
 
 
 def _without_pointer(data: Mapping[str, Json]) -> dict[str, Json]:
-    """Rows and gaps without what the pointer is told."""
+    """Rows and gaps without what only the pointer shows."""
     return {
         of: {name: rows[name] for name in rows if name not in left_out}
-        for of, left_out in (("rows", TOLD_TO_THE_POINTER), ("gaps", ("by_group",)))
+        for of, left_out in (("rows", SHOWN_AT_THE_POINTER), ("gaps", ("by group",)))
         if isinstance(rows := data[of], Mapping)
     }
 
@@ -166,9 +167,13 @@ def _without_pointer(data: Mapping[str, Json]) -> dict[str, Json]:
 def _render(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
     """The page as one text."""
     # In a script element only these characters could end it.
-    told = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    scripts = {"data": told, "bundle": _bundle(), "app": part("figures.js") + part("app.js")}
-    return framed(words["title"], filled("page.html", {**words, **scripts}), POLICY)
+    values = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    scripts = {
+        "data": values,
+        "bundle": _bundle(),
+        "app": read_part("figures.js") + read_part("app.js"),
+    }
+    return build_page(words["title"], fill("page.html", {**words, **scripts}), POLICY)
 
 
 @cache
@@ -182,8 +187,8 @@ def _word_lists(tables: Tables) -> str:
     """The words drawn from the task's posts, folded away; nothing where there are none."""
     if not (lines := word_lists(tables.words)):
         return ""
-    told = html.escape("\n".join(lines))
-    return f"<details><summary>The words drawn from the task</summary><pre>{told}</pre></details>"
+    words = html.escape("\n".join(lines))
+    return f"<details><summary>The words drawn from the task</summary><pre>{words}</pre></details>"
 
 
 def _title(tables: Tables, folder: Path) -> str:
@@ -211,30 +216,30 @@ def _method(tables: Tables, cost: str, made: str) -> str:
     models = set(texts(done, "vectors_key" if "vectors_key" in done else "point"))
     versions = [f"{name} {metadata.version(name)}" for name in LIBRARIES]
     facts = {
-        "points": points_told(points),
+        "points": count_points(points),
         "models": counted(len(models), "different embedding"),
-        "embeddings": _told(points, "embedding"),
-        "methods": _told(points[points["method"] != CONTROL], "method"),
-        "corpora": _told(points, "corpus"),
-        "labelled posts": _told(points, "source"),
-        "groups": _told(tables.extrinsic, "group_by"),
-        "classifiers": _told(points, "classifier"),
-        "word sets": _told(points, "wordset"),
-        "conventions": _told(tables.intrinsic, "convention"),
-        "seeds": _told(points, "seed"),
+        "embeddings": _values(points, "embedding"),
+        "methods": _values(points[points["method"] != CONTROL], "method"),
+        "corpora": _values(points, "corpus"),
+        "labelled posts": _values(points, "source"),
+        "groups": _values(tables.extrinsic, "group_by"),
+        "classifiers": _values(points, "classifier"),
+        "word sets": _values(points, "wordset"),
+        "conventions": _values(tables.intrinsic, "convention"),
+        "seeds": _values(points, "seed"),
         "cost": cost,
         "results made with": made,
         "analysed with": ", ".join([f"Python {platform.python_version()}", *versions]),
     }
     listed = "".join(
         f"<tr><th scope='row' class='text'>{html.escape(name)}</th><td class='text"
-        f" long'>{html.escape(told)}</td></tr>"
-        for name, told in facts.items()
+        f" long'>{html.escape(text)}</td></tr>"
+        for name, text in facts.items()
     )
-    return f'<div class="wide"><table>{listed}</table></div>{part("method.html")}'
+    return f'<div class="wide"><table>{listed}</table></div>{read_part("method.html")}'
 
 
-def _told(table: pd.DataFrame, column: str) -> str:
+def _values(table: pd.DataFrame, column: str) -> str:
     values = list(dict.fromkeys(filter(None, texts(table, column))))
     more = f" and {len(values) - 12} more" if len(values) > 12 else ""
     return ", ".join(values[:12]) + more or "none"

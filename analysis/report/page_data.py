@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import pandas as pd
 
 from analysis.alignment import Alignment, alignment_table
-from analysis.columns import numbers, text_rows, texts, values_of
 from analysis.effects.estimate import effects
 from analysis.effects.table import condition_table, generalises_to, means_over
 from analysis.findings import RESULT_COLUMNS, Finding, correlation_table
+from analysis.frame import Tables, text_rows, texts, typed, values_of
+from analysis.joined import utility_rows
 from analysis.look import BLACK, SHAPES, palette_of
 from analysis.naming import (
     ALL,
@@ -27,48 +28,24 @@ from analysis.naming import (
     query_titles,
     row_names,
 )
-from analysis.show import estimates
+from analysis.show import describe_slice, estimates, short
 from analysis.specification_curve import specification_table
 from files import InputError
 
 if TYPE_CHECKING:
-    from analysis.results import Tables
     from analysis.specifications import Curve
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 
 POINT_COLUMNS = (
-    "point",
-    "embedding",
-    "method",
-    "direction",
-    "dose",
-    "wordset",
-    "corpus",
-    "source",
-    "seed",
-    "replicate",
-    "classifier",
-    "status",
-    "error",
+    *("point", "embedding", "method", "direction", "dose", "wordset", "corpus", "source", "seed"),
+    *("replicate", "classifier", "status", "error"),
 )
 ROW_COLUMNS = (
-    "x",
-    "x_low",
-    "x_high",
-    "reverse_scored",
-    "y",
-    "y_low",
-    "y_high",
-    "n_found",
-    "n_lost",
-    "support",
-    "reason",
+    *("x", "x_low", "x_high", "reverse_scored", "y", "y_low", "y_high"),
+    *("n_found", "n_lost", "support", "reason"),
 )
-ALIGNMENT_COLUMNS = (
-    *("classifier", "other", "n", "n_parents", "df"),
-    *("r_aligned", "r_other", "difference", "low", "high"),
-)
+MEASURED = "value, 95% interval"
 
 
 def page_data(
@@ -83,15 +60,16 @@ def page_data(
     aligned: Sequence[Alignment] = (),
 ) -> dict[str, Json]:
     """Points, rows, curves, correlations, specifications, alignments and effects; NaN is None.
-    Every value is one of the tables' to the last digit.
+    Every number is one of the tables' to the last digit, and in what a reader is shown formatted
+    as on the terminal.
     """
-    points, joined = tables.points, joined[joined["status"] == "done"]
+    points, tables, joined = tables.points, typed(tables), joined[joined["status"] == "done"]
     main = [
         joined[joined["measure"] == measure]
-        for measure in confirmatory_of(texts(joined, "measure"), confirmatory)
+        for measure in confirmatory_of(joined["measure"], confirmatory)
     ]
-    correlations = correlation_table(found)
-    methods = [name for name in dict.fromkeys(texts(points, "method")) if name != CONTROL]
+    methods = [name for name in dict.fromkeys(tables.points["method"]) if name != CONTROL]
+    correlations = _correlations(found)
     table = specification_table(curves)
     return {
         "points": _records(columns(points, POINT_COLUMNS)),
@@ -99,14 +77,11 @@ def page_data(
         "gaps": _gaps(tables),
         "further": _further(tables),
         "curves": dose_curves(tables, utility),
-        "correlations": _records(
-            columns(correlations, ("task", "embedding"))
-            | _labels(correlations)
-            | columns(correlations, ("method", *RESULT_COLUMNS))
-        ),
+        "correlations": correlations,
+        "verdicts": _verdicts(found, correlations),
         "confirmatory": [title for part in main for title in dict.fromkeys(gap_titles(part))],
         "specifications": _records(columns(table, table.columns)),
-        "specifications_told": [curve.sentence() for curve in curves],
+        "specification_sentences": [curve.sentence() for curve in curves],
         "alignments": _alignments(aligned),
         **_effects(tables, confirmatory, utility),
         "sesoi": sesoi,
@@ -119,33 +94,56 @@ def page_data(
     }
 
 
+def _correlations(found: Sequence[Finding]) -> list[dict[str, Json]]:
+    """A row a slice, as ``correlations.csv`` has it, its score and gap in words."""
+    table = correlation_table(found)
+    named = columns(table, ("task", "embedding")) | _titles(table)
+    return _records(named | columns(table, ("method", *RESULT_COLUMNS)))
+
+
+def _verdicts(
+    found: Sequence[Finding], correlations: Sequence[Mapping[str, Json]]
+) -> list[dict[str, Json]]:
+    """What a reader is shown of the confirmatory slices."""
+    pairs = zip(found, correlations, strict=True)
+    asked = [(each, row) for each, row in pairs if each.confirmatory]
+    named = ("task", "metric", "embedding", "method")
+    vary = [name for name in named if len({row[name] for _, row in asked}) > 1]
+    return [
+        {name: row[name] for name in vary}
+        | {"score": row["query"], "gap": row["gap"]}
+        | {name: _unbroken(cell) for name, cell in describe_slice(each).items()}
+        | {"verdict": each.why}
+        for each, row in asked
+    ]
+
+
 def _rows(tables: Tables, joined: pd.DataFrame) -> dict[str, Json]:
     """The scores and gaps, a list a column; ``p`` is the place of each row's point."""
-    place = {point: i for i, point in enumerate(texts(tables.points, "point"))}
-    rows: dict[str, Json] = {
-        "p": [place[point] for point in texts(joined, "point")],
-        "task": texts(joined, "task"),
-        **_labels(joined),
-        "groups": group_pairs(joined),
-        "by_group": by_group(joined, tables.extrinsic),
-    }
-    return rows | columns(joined, ROW_COLUMNS)
+    named = {**_titles(joined), "groups": group_pairs(joined)}
+    own = {"by_group": by_group(joined, tables.extrinsic)}
+    return {**_places(tables, joined), **named, **own, **columns(joined, ROW_COLUMNS)}
+
+
+def _places(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
+    """The place of the point of each row, and its task."""
+    place = {point: i for i, point in enumerate(tables.points["point"])}
+    return {"p": [place[point] for point in table["point"]], "task": table["task"].tolist()}
 
 
 def _gaps(tables: Tables) -> dict[str, Json]:
     """The gap of every point, whether or not there is a score to set it against."""
     table = _of_points(tables, tables.extrinsic["kind"] == "gap")
-    told = {"gap": gap_titles(table), "groups": group_pairs(table)}
-    return {**_measured(tables, table), **told, "by_group": by_group(table, tables.extrinsic)}
+    named = {"gap": gap_titles(table), "groups": group_pairs(table)}
+    return {**_measured(tables, table), **named, "by group": by_group(table, tables.extrinsic)}
 
 
 def _further(tables: Tables) -> dict[str, Json]:
-    """What was measured besides values of groups and gaps, where it was asked for; what there is
-    of every single term stays in the file.
+    """What was measured beyond values of groups and gaps, where it was asked for; what there is of
+    every single term stays in the file.
     """
     table = _further_rows(tables)
-    measures = map(measure_title, texts(table, "measure"))
-    parts = (texts(table, "kind"), measures, texts(table, "subset"))
+    parts = (table["kind"], map(measure_title, table["measure"]), table["subset"])
     named = text_rows(table, ("group", *GROUPS))
     return {
         **_measured(tables, table),
@@ -156,9 +154,7 @@ def _further(tables: Tables) -> dict[str, Json]:
 
 def _further_rows(tables: Tables) -> pd.DataFrame:
     kind = tables.extrinsic["kind"]
-    single = (kind == "flips") & ~pd.Series(texts(tables.extrinsic, "group"), kind.index).isin(
-        ["", ALL]
-    )
+    single = (kind == "flips") & ~tables.extrinsic["group"].isin(["", ALL])
     return _of_points(tables, ~kind.isin(["value", "gap", "term_gap"]) & ~single)
 
 
@@ -179,13 +175,16 @@ def _of_points(tables: Tables, kept: pd.Series) -> pd.DataFrame:
 
 
 def _measured(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
-    """The numbers of rows of the extrinsic table; ``p`` as in ``_rows``."""
-    place = {point: i for i, point in enumerate(texts(tables.points, "point"))}
-    known: dict[str, Json] = {
-        "p": [place[point] for point in texts(table, "point")],
-        "task": texts(table, "task"),
-    }
-    return known | columns(table, ("value", "low", "high", "support", "reason"))
+    """The numbers of rows of the extrinsic table, and how they are shown."""
+    own = columns(table, ("value", "low", "high", "reason"))
+    items = columns(table, ("support",))["support"]
+    shown = list(map(_unbroken, estimates(table)))
+    return {**_places(tables, table), **own, "items": items, MEASURED: shown}
+
+
+def _unbroken(cell: str) -> str:
+    """An estimate that is not broken over two lines."""
+    return cell.replace(" [", "\u00a0[")
 
 
 def columns(table: pd.DataFrame, names: Iterable[str]) -> dict[str, Sequence[Json]]:
@@ -207,10 +206,10 @@ def by_group(joined: pd.DataFrame, extrinsic: pd.DataFrame) -> list[str]:
     values = extrinsic[extrinsic["kind"] == "value"]
     measured = ("point", "task", "measure", "subset")
     keys = text_rows(values, (*measured, "group"))
-    told = {key: f"{key[-1]} {of}" for key, of in zip(keys, estimates(values), strict=True)}
+    of = {key: f"{key[-1]} {each}" for key, each in zip(keys, estimates(values), strict=True)}
     gaps = zip(text_rows(joined, measured), text_rows(joined, GROUPS), strict=True)
     return [
-        "; ".join(told[*gap, group] for group in groups if (*gap, group) in told)
+        "; ".join(of[*gap, group] for group in groups if (*gap, group) in of)
         for gap, groups in gaps
     ]
 
@@ -225,49 +224,62 @@ def dose_curves(tables: Tables, utility: str) -> dict[str, Sequence[Json]]:
     points = tables.points[tables.points["status"] == "done"]
     extrinsic = tables.extrinsic
     gaps = extrinsic[extrinsic["kind"] == "gap"]
-    overall = (extrinsic["measure"] == utility) & (extrinsic["group"] == ALL)
+    overall = utility_rows(extrinsic, utility)
     values = pd.concat(
         [
             tables.intrinsic.assign(what=row_names(tables.intrinsic, SCORE), kind="score"),
             gaps.assign(what=gap_titles(gaps), kind="gap"),
-            extrinsic[overall].assign(what=f"{measure_title(utility)} of the task", kind="utility"),
+            overall.assign(what=f"{measure_title(utility)} of the task", kind="utility"),
         ]
     )[["point", "what", "kind", "value"]].dropna(subset="value")
-    sign = [DOSE_SIGN.get(direction, 0.0) for direction in texts(points, "direction")]
-    made = points[["point", "embedding", "method"]].assign(dose=sign * numbers(points, "dose"))
+    sign = [DOSE_SIGN.get(direction, 0.0) for direction in points["direction"]]
+    made = points[["point", "embedding", "method"]].assign(dose=sign * points["dose"])
     curves = made.merge(values, on="point").drop(columns="point").dropna(subset="dose")
     plain_ones = curves["method"] == CONTROL
-    methods = dict.fromkeys(texts(curves[~plain_ones], "method"))
+    methods = dict.fromkeys(curves.loc[~plain_ones, "method"])
     repeated = [curves[plain_ones].assign(method=method) for method in methods]
     whole = pd.concat([curves[~plain_ones], *repeated], ignore_index=True)
     return columns(whole, ("embedding", "method", "dose", "what", "kind", "value"))
 
 
 def _alignments(aligned: Sequence[Alignment]) -> list[dict[str, Json]]:
-    """What scores gain that ask about the task's words."""
+    """What scores gain that ask about the task's words, as a reader is shown it."""
     table = alignment_table(aligned)
     named: dict[str, Sequence[Json]] = {
         "task": texts(table, "task"),
         "metric": row_names(table, ("metric", "convention", "part"), ", "),
+        "classifier": texts(table, "classifier"),
         "gap": gap_titles(table),
     }
-    return _records(named | columns(table, ALIGNMENT_COLUMNS))
+    vary = {name: each for name, each in named.items() if name == "gap" or len({*each}) > 1}
+    other = ["all other queries" if name == ALL else name for name in table["other"]]
+    shown: dict[str, Sequence[Json]] = {
+        "other words": other,
+        "models": table["n"].tolist(),
+        "parents": table["n_parents"].tolist(),
+        "r_rm, task's words": list(map(short, table["r_aligned"])),
+        "r_rm, other words": list(map(short, table["r_other"])),
+        "difference, 95% interval": list(
+            map(_unbroken, estimates(table.rename(columns={"difference": "value"})))
+        ),
+    }
+    return _records(vary | shown)
 
 
 def _effects(tables: Tables, confirmatory: Sequence[str], utility: str) -> dict[str, Json]:
-    """How far each condition moved scores, gaps and utility; and what is to be said of that."""
+    """How far each condition moved scores, gaps and utility; and what its intervals hold for."""
     try:
         found = effects(tables, utility)
     except InputError as refusal:
-        return {"effects": [], "effects_told": str(refusal)}
+        return {"effects": [], "effects_note": str(refusal)}
     table = condition_table(found, confirmatory)
     rows = _records({str(name): texts(table, str(name)) for name in table})
     notes = filter(None, (generalises_to(found), means_over(found)))
-    return {"effects": rows, "effects_told": "; ".join(notes)}
+    return {"effects": rows, "effects_note": "; ".join(notes)}
 
 
-def _labels(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
-    """What a reader is shown of scores and gaps."""
+def _titles(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
+    """Scores and gaps in words."""
     return {
         "metric": row_names(table, SCORE[:2], ", "),
         "query": query_titles(table),

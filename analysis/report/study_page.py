@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from analysis.columns import texts, values_of
-from analysis.made import read_made, spell_made
-from analysis.report.frame import banner, filled, framed, points_told
+from analysis.frame import texts, values_of
+from analysis.made import describe_made, read_made
+from analysis.report.frame import banner, build_page, count_points, fill
 from analysis.show import short
 from files import atomic_path
 
@@ -46,10 +46,10 @@ def write_study_page(
         "tables": "".join(_table(name, table) for name, table in tables),
         "figures": "".join(map(_figure, drawn)),
         "notes": "".join(f"<li>{html.escape(note)}</li>" for note in notes),
-        "points": points_told(points),
-        "made": html.escape(spell_made(read_made(folder))),
+        "points": count_points(points),
+        "made": html.escape(describe_made(read_made(folder))),
     }
-    page = framed(words["title"], filled("study_page.html", words), "img-src data:")
+    page = build_page(words["title"], fill("study_page.html", words), "img-src data:")
     with atomic_path(folder / PAGE) as path:
         path.write_text(page, encoding="utf-8")
     return folder / PAGE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.naming import ALL, REVERSED, SCORE, SLICE_COLUMNS, gap_titles, row_names, taggers
-from analysis.show import NOTHING, estimate, p_value
+from analysis.show import describe_slice
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
@@ -63,15 +63,7 @@ def escape(text: str) -> str:
 
 
 def _row(found: Finding, metric: str, query: str) -> str:
-    cells = [
-        escape(metric),
-        escape(found.names["embedding"]),
-        escape(query),
-        f"{found.n} / {found.n_parents} / {found.n_conditions or NOTHING}",
-        estimate(*found.within.interval),
-        p_value(found.p_holm).replace("<", "$<$"),
-        estimate(*found.given_condition.interval),
-        estimate(*found.given_utility.interval),
-        found.verdict,
-    ]
-    return " & ".join(cells) + r" \\"
+    names = (metric, found.names["embedding"], query)
+    cells = describe_slice(found)
+    numbers = [cell.replace("<", "$<$") for name, cell in cells.items() if name != "lost"]
+    return " & ".join([*map(escape, names), *numbers, found.verdict]) + r" \\"

@@ -98,12 +98,12 @@ def make_rows(x: ArrayLike, y: ArrayLike, **columns: ArrayLike) -> Rows:
     labels.setdefault("model", np.arange(len(first)).astype(str))
     labels.setdefault("cluster", labels.get("parent", empty))
     names = ("model", "parent", "cluster", "condition", "method", "setting", "training", "asked")
-    told = {name: labels.get(name, empty) for name in names}
+    named = {name: labels.get(name, empty) for name in names}
     none = Resampled.of(np.zeros((len(first), 0)))
     return Rows(
         first,
         second,
-        **told,
+        **named,
         utility=np.full(len(first), np.nan),
         x_resampled=none,
         y_resampled=none,
@@ -133,8 +133,8 @@ def make_sweep(seed: int = 0, slope: float = 0.0, /, **settings: Sequence[object
             }
             made |= {"dose": number, "status": "done", "generated": False, "seed": 0}
             keys = {"vectors_key": f"{parent}{number}", "base_key": parent, "corpus_key": "one"}
-            told = dict(zip(settings, values, strict=True))
-            points.append({"point": key} | made | {"replicate": 0} | keys | told)
+            named = dict(zip(settings, values, strict=True))
+            points.append({"point": key} | made | {"replicate": 0} | keys | named)
             for query, at in (("weat7", 1.5), ("weat8", -1.5)):
                 value: dict[str, object] = {"value": x + at, "unbiased": 0.0}
                 scores.append({"point": key, "metric": "weat", "query": query} | value)

@@ -90,15 +90,15 @@ SCOPES: dict[str, Callable[[Observations], Correlation]] = {
 def outcomes(study: Study) -> dict[str, Outcome]:
     """What is found of a study under each of its scopes."""
     found = {scope: SCOPES[scope](study.of) for scope in study.true if scope in SCOPES}
-    told = {}
+    outcomes = {}
     for scope, each in found.items():
         verdict = ""
         if scope in (WITHIN, AVERAGED, IGNORED):
             verdict = verdict_of(study, {WITHIN: each}, scope == AVERAGED).verdict
-        told[scope] = _outcome(each, study.true[scope], verdict)
+        outcomes[scope] = _outcome(each, study.true[scope], verdict)
     if PRINTED in study.true:
-        told[PRINTED] = Outcome(claims=overclaims(study, verdict_of(study, found)))
-    return told
+        outcomes[PRINTED] = Outcome(claims=overclaims(study, verdict_of(study, found)))
+    return outcomes
 
 
 def _outcome(found: Correlation, true: float, verdict: str) -> Outcome:

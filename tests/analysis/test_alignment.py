@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from itertools import starmap
 from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +17,11 @@ from rich.console import Console
 from scipy import stats
 
 from analysis.alignment import ALIGNED, alignments, difference, write_alignment
-from analysis.columns import texts
+from analysis.frame import texts
 from analysis.joined import join_points
 from analysis.report.__main__ import main as report
 from analysis.results import Tables, write_tables
+from analysis.show import estimate
 from analysis.study import Correlation
 from files.tables import read_table
 from tests.analysis.designs import study_of
@@ -193,7 +195,9 @@ def test_the_report_holds_the_table_as_it_is_written(tmp_path: Path) -> None:
             assert ("task's own words</h2>" in page) == bool(rows)
         if rows:
             written = pd.read_csv(tmp_path / "alignment.csv", keep_default_na=False)
-            names = ["other", "n", "n_parents", "r_aligned", "r_other", "difference"]
-            for name in (*names, "low", "high"):
-                assert [row[name] for row in found] == written[name].tolist(), name
+            parts = zip(written["difference"], written["low"], written["high"], strict=True)
+            expected = [cell.replace(" ", "\u00a0") for cell in starmap(estimate, parts)]
+            assert [row["difference, 95% interval"] for row in found] == expected
+            assert [row["models"] for row in found] == written["n"].tolist()
+            assert [row["other words"] for row in found][1:3] == ["weat7", "weat8"]
             assert {row["gap"] for row in found} == {"recall gap", "precision gap"}

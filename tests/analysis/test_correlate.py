@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.columns import numbers
 from analysis.correlate import correlate, correlate_slices, main
 from analysis.findings import CORRELATION_COLUMNS, Finding
 from analysis.foreign import Levels
+from analysis.frame import numbers
 from analysis.joined import join_points
 from analysis.repeated_rows import repeats
 from analysis.results import Tables, write_tables
@@ -52,10 +52,10 @@ def paper(realdata: Path) -> pd.DataFrame:
 def test_the_papers_coreference_results(by: tuple[str, ...], paper: pd.DataFrame) -> None:
     """Its rows are no models of their own, so none has a verdict."""
     found = correlate(paper, x="WEAT", y=GAP, by=by, confirmatory=["all"])
-    told = {tuple(each.names.values()): (each.n, each.within.r) for each in found}
-    assert told.keys() == GOLDEN[by].keys()
+    actual = {tuple(each.names.values()): (each.n, each.within.r) for each in found}
+    assert actual.keys() == GOLDEN[by].keys()
     for key, expected in GOLDEN[by].items():
-        assert told[key] == pytest.approx(expected, abs=5e-7)
+        assert actual[key] == pytest.approx(expected, abs=5e-7)
     assert {each.verdict for each in found} == {"inconclusive"}
     assert all("--observation" in each.why for each in found)
 

@@ -140,7 +140,7 @@ def test_p_is_that_of_all_orders_within_parents(sizes: tuple[int, ...]) -> None:
         ([0.3, 0.1, 0.1, 0.1, 0.1], [7, 1, 2, 3, 5], (5,), 2 / 5),  # the first is most, or least
     ],
 )
-def test_orders_that_only_rounding_tells_apart_are_ties(
+def test_orders_that_differ_by_rounding_alone_are_ties(
     x: list[float], y: list[float], sizes: tuple[int, ...], exact: float
 ) -> None:
     """Without some of these observations r is 1, -1 or undefined: then z is rounding, and p fell to
@@ -218,12 +218,12 @@ def test_what_holds_of_any_table(
     mirrored, moved = of(c=-1), of(a=3, b=5, c=0.2, d=-7)
     ends = (found.low, found.high, found.low_90, found.high_90)
     assert (moved.r, -mirrored.r) == pytest.approx((found.r, found.r), abs=1e-9)
-    for other, told in (
+    for other, actual in (
         (moved, (moved.low, moved.high, moved.low_90, moved.high_90)),
         (mirrored, (-mirrored.high, -mirrored.low, -mirrored.high_90, -mirrored.low_90)),
     ):
         assert other.p == pytest.approx(found.p, abs=1e-9)
-        assert told == pytest.approx(ends, abs=1e-5)
+        assert actual == pytest.approx(ends, abs=1e-5)
 
 
 def test_neither_the_order_of_rows_nor_names_matter() -> None:

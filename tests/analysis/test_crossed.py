@@ -57,9 +57,9 @@ def drawn(world: World, seed: int) -> Crossing:
 )
 def test_shares_are_those_of_the_world_and_intervals_hold_them(world: World) -> None:
     found = [cross(drawn(world, seed)) for seed in range(80)]
-    told = np.array([(each.embedding.value, each.labels.value, each.rest) for each in found])
-    np.testing.assert_allclose(told.sum(axis=1), 1)
-    np.testing.assert_allclose(told.mean(axis=0), world.shares, atol=0.05)
+    shares = np.array([(each.embedding.value, each.labels.value, each.rest) for each in found])
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    np.testing.assert_allclose(shares.mean(axis=0), world.shares, atol=0.05)
     r = world.follows * world.embedding / sqrt(world.embedding**2 + world.rest**2 / world.levels)
     for truth, estimates in (
         (world.shares[0], [each.embedding for each in found]),

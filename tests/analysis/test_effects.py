@@ -56,7 +56,7 @@ class Made:
         dim: int = 300,
         regularisation: float = 1.0,
         drawn: int = 0,
-        told: bool = True,
+        known: bool = True,
     ) -> None:
         method, direction, dose = condition
         parent = f"{embedding} {seed} {dim}"
@@ -80,7 +80,7 @@ class Made:
                 "status": "done",
                 "generated": False,
                 "seed": drawn,
-                **(options if told else {}),
+                **(options if known else {}),
                 "vectors_key": f"{parent} {condition} {own}",
                 "base_key": parent,
                 "corpus_key": str(seed),
@@ -218,7 +218,7 @@ def test_what_the_conditions_of_one_parent_differ_in_is_part_of_the_row() -> Non
     assert sorted(shown["method_options"]) == ["modified.epochs=1"] * 2 + ["modified.epochs=5"] * 2
 
 
-def test_parents_and_tasks_that_differ_in_an_option_are_told_apart(tmp_path: Path) -> None:
+def test_parents_and_tasks_that_differ_in_an_option_have_rows_of_their_own(tmp_path: Path) -> None:
     made = Made()
     for seed, dim, regularisation in product(range(3), (50, 300), (0.1, 1.0)):
         for condition, score in ((PLAIN, 0), (DOWN, -dim)):
@@ -251,11 +251,11 @@ def test_parents_and_tasks_that_differ_in_an_option_are_told_apart(tmp_path: Pat
     assert last == f"these are means over {small}; {large}; each by itself in effects.csv"
 
 
-def test_results_that_differ_in_nothing_that_is_told_are_refused() -> None:
+def test_results_that_differ_in_no_column_are_refused() -> None:
     made = Made()
-    made.add(0, PLAIN, 0, 0, told=False)
+    made.add(0, PLAIN, 0, 0, known=False)
     for epochs in (1, 5):
-        made.add(0, DOWN, -1, 0.1, epochs=epochs, told=False)
+        made.add(0, DOWN, -1, 0.1, epochs=epochs, known=False)
     with pytest.raises(InputError, match=r"2 results of one .* attract_repel weat7 debias 1"):
         effects(made.tables())
 
@@ -299,7 +299,7 @@ def test_what_an_interval_does_not_generalise_to_is_said_below_the_table(tmp_pat
     page = page_data(
         tables, joined, correlate_slices(joined), confirmatory=("recall",), utility="f1", sesoi=0.3
     )
-    assert page["effects_told"] == last, "in the report too"
+    assert page["effects_note"] == last, "in the report too"
 
 
 def test_of_one_parent_the_interval_generalises_to_items() -> None:
@@ -410,10 +410,10 @@ def test_the_command_reads_a_results_folder(
         main([str(tmp_path)])
 
 
-def test_scores_alone_are_told_too(tables: Tables) -> None:
+def test_scores_alone_are_shown_too(tables: Tables) -> None:
     parent = [name.split()[0] for name in tables.points["point"]]
     keyed = tables.points.assign(base_key=parent)
-    alone = tables._replace(points=keyed, extrinsic=tables.extrinsic.drop(columns="kind"))
+    alone = tables._replace(points=keyed, extrinsic=tables.extrinsic[:0])
     rows = condition_table(effects(alone), ("recall",))
     assert [name for name in rows if name not in CONDITION] == ["parents", "WEAT 7", "WEAT 8"]
     whole = condition_table(effects(tables._replace(points=keyed)), ("recall",))

@@ -1,4 +1,4 @@
-"""The paper's figures: what stands in them, and the numbers beside them."""
+"""The paper's figures: what they show, and the numbers beside them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.columns import text_rows
 from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
 from analysis.findings import CORRELATION_COLUMNS, correlation_table
+from analysis.frame import text_rows
 from analysis.grid import panel_note
 from analysis.joined import join_points
 from analysis.look import BLACK, PALETTE
@@ -151,23 +151,17 @@ def test_a_panel_shows_the_slice_of_the_same_name(
         assert note in texts(tmp_path / f"{stem}.svg")
 
 
-def test_tagged_groups_are_told_above_the_panels(
+def test_captions_say_who_tagged_the_groups_and_what_label_1_is(
     tables: Tables, tmp_path: Path, texts: Texts
 ) -> None:
     tagged = tables.extrinsic.assign(group_by="tagger: words of men and women")
-    draw_figures(join_points(tables._replace(extrinsic=tagged)), tmp_path, suffixes=[".svg"])
-    for stem in STEMS:
-        assert "groups by tagger: words of men and women" in " ".join(
-            texts(tmp_path / f"{stem}.svg")
-        )
-
-
-def test_a_caption_says_what_label_1_is(tables: Tables, tmp_path: Path, texts: Texts) -> None:
     points = tables.points.assign(positive_class="hate speech")
-    draw_figures(join_points(tables._replace(points=points)), tmp_path, suffixes=[".svg"])
-    sentence = "Label 1, whose precision and recall are measured, is hate speech."
+    joined = join_points(tables._replace(points=points, extrinsic=tagged))
+    draw_figures(joined, tmp_path, suffixes=[".svg"])
     for stem in STEMS:
-        assert sentence in " ".join(texts(tmp_path / f"{stem}.svg"))
+        caption = " ".join(texts(tmp_path / f"{stem}.svg"))
+        assert "groups by tagger: words of men and women" in caption
+        assert "Label 1, whose precision and recall are measured, is hate speech." in caption
 
 
 def test_of_too_many_points_the_numbers_alone_are_written(

@@ -25,8 +25,8 @@ def test_pairwise_accuracy_is_a_loop_over_pairs(ties: bool) -> None:
             for j in range(i)
         ]
         assert pairwise(x, y) == pytest.approx(np.mean(right))
-        turned, alike = pairwise(-x, y), pairwise(np.abs(x), np.abs(y))
-        assert turned == pytest.approx(1 - np.mean(right))
+        reverse, alike = pairwise(-x, y), pairwise(np.abs(x), np.abs(y))
+        assert reverse == pytest.approx(1 - np.mean(right))
         assert 0 <= alike <= 1
     assert pairwise(np.ones(4), np.arange(4.0)) == 0.5
     assert math.isnan(pairwise(np.ones(1), np.ones(1)))

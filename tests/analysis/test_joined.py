@@ -1,4 +1,4 @@
-"""Points joined with both kinds of scores: what is kept, what is told apart, what is refused."""
+"""Points joined with both kinds of scores: what is kept, what differs, what is refused."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_bad_tables_are_refused(
         join_points(broken(tables))
 
 
-def test_unmodified_embeddings_are_the_dose_0_of_every_arm() -> None:
+def test_unmodified_embeddings_are_the_dose_0_of_every_condition() -> None:
     facts = {"embedding": "word2vec", "status": "done", "generated": True}
     points = pd.DataFrame(
         [

@@ -39,12 +39,12 @@ def found_in(rows: pd.DataFrame, **levels: Sequence[str]) -> Finding:
     return found
 
 
-ARMS = [f"arm {i}" for i in range(24)]
+CONDITIONS = [f"condition {i}" for i in range(24)]
 
 
 def test_an_observation_is_one_of_its_parent() -> None:
     """2 algorithms x 24 conditions, named alike in both, are 48 models."""
-    rows = table(["word2vec", "fasttext"], ARMS)
+    rows = table(["word2vec", "fasttext"], CONDITIONS)
     found = found_in(rows, observation=["b"], parent=["a"])
     assert (found.n, found.n_parents, found.n_conditions, found.within.df) == (48, 2, 24, 45)
     named = found_in(rows, observation=["b"], parent=["a"], condition=["b"])
@@ -55,7 +55,7 @@ def test_an_observation_is_one_of_its_parent() -> None:
 
 
 def test_rows_of_one_observation_are_averaged() -> None:
-    rows = table(["word2vec", "fasttext"], ARMS, ["6", "7", "8"])
+    rows = table(["word2vec", "fasttext"], CONDITIONS, ["6", "7", "8"])
     found = found_in(rows, observation=["b"], parent=["a"])
     means = rows.groupby(["a", "b"], as_index=False, sort=False)[["x", "y"]].mean()
     left = means[["x", "y"]] - means.groupby("a")[["x", "y"]].transform("mean")
@@ -64,7 +64,7 @@ def test_rows_of_one_observation_are_averaged() -> None:
 
 
 def test_without_levels_each_row_is_a_model_of_one_parent() -> None:
-    rows = table(ARMS)
+    rows = table(CONDITIONS)
     found = found_in(rows)
     assert (found.n, found.n_parents, found.n_clusters, found.n_conditions) == (24, 0, 0, 0)
     assert found.within.r == pytest.approx(np.corrcoef(rows["x"], rows["y"])[0, 1])
@@ -144,7 +144,7 @@ def test_names_in_several_columns_stay_apart() -> None:
 
 
 def test_utility_is_a_column() -> None:
-    rows = table(["p", "q"], ARMS).assign(f1=np.random.default_rng(1).normal(size=48))
+    rows = table(["p", "q"], CONDITIONS).assign(f1=np.random.default_rng(1).normal(size=48))
     found = found_in(rows, parent=["a"], utility=["f1"])
     design = np.column_stack([rows["a"] == "p", rows["a"] == "q", rows["f1"]]).astype(float)
     left = [

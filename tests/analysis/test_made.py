@@ -1,4 +1,4 @@
-"""What made the results is told from the recipes' own words, and mixed versions are said first."""
+"""What made the results comes from the recipes' own words, and mixed versions are said first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.joined import join_points
-from analysis.made import Maker, mixed, read_made, spell_made, write_made
+from analysis.made import Maker, describe_made, mixed, read_made, write_made
 from analysis.report import build_report
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ OTHER = ONE._replace(code="cc", libraries="Python 3.11.7, gensim 4.4.0")
 
 def test_one_code_and_one_version_are_not_mixed() -> None:
     assert mixed([ONE, SAME]) == ""
-    assert spell_made([ONE, SAME]) == "Biasbridge 0.1.0, Python 3.11.7, gensim 4.3.3"
-    assert spell_made([]) == "not recorded"
+    assert describe_made([ONE, SAME]) == "Biasbridge 0.1.0, Python 3.11.7, gensim 4.3.3"
+    assert describe_made([]) == "not recorded"
 
 
 def test_codes_of_one_stage_and_versions_of_any_are_compared() -> None:
@@ -39,5 +39,5 @@ def test_the_report_says_what_made_its_results_and_not_what_is_installed(
     assert "not recorded" in page()
     write_made(tmp_path, [ONE, OTHER, SAME])
     assert read_made(tmp_path) == [ONE, OTHER, SAME]
-    told = "mixed: vectors (Word2Vec) by 2 codes; gensim 4.3.3 and 4.4.0. Biasbridge 0.1.0, Python"
-    assert told in page()
+    line = "mixed: vectors (Word2Vec) by 2 codes; gensim 4.3.3 and 4.4.0. Biasbridge 0.1.0, Python"
+    assert line in page()

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.columns import numbers, text_rows, texts
 from analysis.correlate import correlate_slices
 from analysis.crossed import crossed_table
+from analysis.frame import numbers, text_rows, texts
 from analysis.joined import join_points, rows_of
 from analysis.results import Tables
 from analysis.rows import agreed

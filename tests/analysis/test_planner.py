@@ -148,7 +148,7 @@ def test_more_items_are_foreseen_as_studies_on_more_items_find_them() -> None:
     rng, found = np.random.default_rng(1), []
     parent = np.repeat(np.arange(10), 20)
     for items in (200, 800):
-        told = []
+        actual = []
         for _ in range(20):
             x, own = rng.normal(size=(2, 200))
             slopes, errors = rng.normal(size=items), rng.normal(size=(200, items))
@@ -157,8 +157,8 @@ def test_more_items_are_foreseen_as_studies_on_more_items_find_them() -> None:
             y, again = own + on_each.mean(axis=1), own[:, None] + on_each @ draws
             of = correlation(x, y, parent, y_resampled=again, permutations=9)
             share = reliability(residuals(x, y, parent), y, again, np.zeros(200))
-            told.append((share, of.sampling.items))
-        found.append(np.nanmean(told, axis=0).tolist())
+            actual.append((share, of.sampling.items))
+        found.append(np.nanmean(actual, axis=0).tolist())
     (share, shared), (more, less) = found
     foreseen = Design(10, 20, reliability_y=share, items_error=shared).with_items(4)
     assert foreseen.reliability_y == pytest.approx(more, abs=0.05)

@@ -111,5 +111,5 @@ def test_how_far_full_overbiasing_moves_the_gaps_is_as_the_page_says() -> None:
     for measure in ("precision", "fpr"):
         each = found[measure]
         assert each.n_parents == 8
-        told = [f"{number:.3f}".lstrip("0") for number in (each.change, each.low, each.high)]
-        assert f"{told[0]} [{told[1]}, {told[2]}]" in " ".join(page.split())
+        numbers = [f"{number:.3f}".lstrip("0") for number in (each.change, each.low, each.high)]
+        assert f"{numbers[0]} [{numbers[1]}, {numbers[2]}]" in " ".join(page.split())

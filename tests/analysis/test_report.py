@@ -18,6 +18,7 @@ import pytest
 from analysis.correlate import correlate_slices
 from analysis.correlation import Correlation
 from analysis.findings import RESULT_COLUMNS, Finding
+from analysis.frame import typed
 from analysis.joined import join_points
 from analysis.look import PALETTE
 from analysis.naming import SLICE_COLUMNS, Declared
@@ -161,15 +162,15 @@ def test_text_can_be_read(ink: str, paper: str, page: Page) -> None:
     assert ink in page.text or short in page.text
 
 
-def test_marks_can_be_told_from_the_paper() -> None:
-    # The sixth and seventh colours are paler; shapes and panels tell methods apart besides.
+def test_marks_stand_out_from_the_paper() -> None:
+    # The sixth and seventh colours are paler; shapes and panels show the methods too.
     assert all(contrast(colour, "#ffffff") >= 2.2 for colour in PALETTE[:5])
 
 
 def test_the_curves_have_the_unmodified_embedding_at_dose_0_of_every_method(
     module_tables: Tables,
 ) -> None:
-    curves = pd.DataFrame(dose_curves(module_tables, "f1"))
+    curves = pd.DataFrame(dose_curves(typed(module_tables), "f1"))
     weat = curves[(curves["what"] == "weat weat7") & (curves["embedding"] == "word2vec")]
     found = {
         method: sorted(zip(part["dose"], part["value"], strict=True))
@@ -185,11 +186,11 @@ def test_the_curves_have_the_unmodified_embedding_at_dose_0_of_every_method(
 
 def test_methods_without_a_dose_have_no_curves(module_tables: Tables) -> None:
     points = module_tables.points.drop(columns=["dose", "direction"])
-    curves = dose_curves(module_tables._replace(points=points), "f1")
+    curves = dose_curves(typed(module_tables._replace(points=points)), "f1")
     assert all(not values for values in curves.values())
 
 
-def test_a_gap_tells_the_values_of_its_groups_whatever_they_are_called(
+def test_a_gap_shows_the_values_of_its_groups_whatever_they_are_called(
     module_tables: Tables, tmp_path: Path
 ) -> None:
     gaps = module_tables.extrinsic.query("kind == 'gap' and measure == 'recall'")
@@ -206,15 +207,15 @@ def test_a_gap_tells_the_values_of_its_groups_whatever_they_are_called(
     }
 
 
-def test_tagged_groups_and_saturated_methods_are_told(tables: Tables, tmp_path: Path) -> None:
-    told = "Which group an item is about: tagger: &lt;words&gt;"
+def test_tagged_groups_and_saturated_methods_are_shown(tables: Tables, tmp_path: Path) -> None:
+    line = "Which group an item is about: tagger: &lt;words&gt;"
     scores = tables.intrinsic.assign(least=-2.0, most=2.0, unbiased=0.0)
     scores.loc[scores["point"].str.contains("attract_repel overbias"), "value"] = -1.9
     tables = Tables(tables.points, scores, tables.extrinsic.assign(group_by="tagger: <words>"))
     joined = join_points(tables)
     page, tex = build_report(tmp_path, tables, joined, correlate_slices(joined))
     text = page.read_text(encoding="utf-8")
-    assert told in text
+    assert line in text
     assert "shows nothing: 4 of 4 scores of weat after attract_repel, overbias, dose 1." in text
     assert "% groups by tagger: <words>" in tex.read_text(encoding="utf-8")
 
@@ -232,8 +233,8 @@ def test_the_answer_counts_what_was_declared(module_tables: Tables) -> None:
             "the confirmatory slice",
         ),
     ):
-        told = answer(correlate_slices(joined, declared)).headline
-        assert told == (
+        headline = answer(correlate_slices(joined, declared)).headline
+        assert headline == (
             "Undecided: these models cannot say whether the gap rises with the score when an"
             f" embedding is modified, in {slices}."
         ), declared
@@ -254,7 +255,7 @@ MODIFIED = "when an embedding is modified, the gap"
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "told"),
+    ("verdicts", "expected"),
     [
         (["positive"] * 3, f"Yes: {MODIFIED} rises with the score, in all 3 confirmatory slices."),
         (["positive"], f"Yes: {MODIFIED} rises with the score, in the confirmatory slice."),
@@ -279,11 +280,11 @@ MODIFIED = "when an embedding is modified, the gap"
         ),
     ],
 )
-def test_the_headline_is_of_the_confirmatory_slices(verdicts: list[str], told: str) -> None:
+def test_the_headline_is_of_the_confirmatory_slices(verdicts: list[str], expected: str) -> None:
     found = [slice_of(f"q{i}", verdict) for i, verdict in enumerate(verdicts)]
-    assert answer([*found, slice_of("q9", "")]).headline == told
+    assert answer([*found, slice_of("q9", "")]).headline == expected
     plain = [each._replace(n_conditions=0) for each in found]
-    assert answer(plain).headline == told.replace("when an embedding is modified, ", "")
+    assert answer(plain).headline == expected.replace("when an embedding is modified, ", "")
 
 
 def test_a_gap_that_goes_the_other_way_is_never_hidden() -> None:
@@ -299,7 +300,7 @@ def test_a_gap_that_goes_the_other_way_is_never_hidden() -> None:
     ]
 
 
-def test_a_sentence_is_told_once_with_its_slices() -> None:
+def test_a_sentence_is_said_once_with_its_slices() -> None:
     found = answer(
         [
             slice_of("weat7", "inconclusive", why="inconclusive: few", lost_models="1 of 3 cda"),
@@ -321,7 +322,7 @@ def test_a_sentence_is_told_once_with_its_slices() -> None:
     assert "further from 0 in .75. A coin" in answer([both]).notes[-1]
 
 
-def test_of_many_sentences_the_first_are_told() -> None:
+def test_of_many_sentences_the_first_are_shown() -> None:
     many = [slice_of(f"q{i}", "inconclusive", why=f"such as {i}") for i in range(11)]
     assert answer(many).verdicts[7:] == [
         "q7, recall gap: such as 7.",
@@ -329,7 +330,7 @@ def test_of_many_sentences_the_first_are_told() -> None:
     ]
 
 
-def test_conventions_parts_and_groups_are_told_where_they_vary(
+def test_conventions_parts_and_groups_are_shown_where_they_vary(
     page: Page, module_tables: Tables, tmp_path: Path
 ) -> None:
     assert set(page.data["rows"]["metric"]) == {"weat"}
@@ -455,7 +456,7 @@ def test_a_thousand_points_fit_in_five_megabytes(tmp_path: Path) -> None:
     assert len(build(tmp_path, large(1_000), few).text.encode()) < 5_000_000
 
 
-def test_a_page_that_is_too_large_leaves_out_what_only_the_pointer_is_told(
+def test_a_page_that_is_too_large_leaves_out_what_only_the_pointer_shows(
     module_tables: Tables,
     findings: list[Finding],
     tmp_path: Path,
@@ -470,14 +471,14 @@ def test_a_page_that_is_too_large_leaves_out_what_only_the_pointer_is_told(
         build(tmp_path, module_tables, findings)
 
 
-def test_words_from_the_task_are_told_and_escaped(
+def test_words_from_the_task_are_shown_and_escaped(
     tmp_path: Path, tables: Tables, findings: list[Finding]
 ) -> None:
     rows = [("p1", "from_task", "X", "male", word) for word in ("he", "<b>")]
     words = pd.DataFrame(rows, columns=["point", "query", "role", "stands_for", "word"])
-    plain, told = (
+    plain, with_words = (
         build_report(tmp_path, each, join_points(tables), findings)[0].read_text(encoding="utf-8")
         for each in (tables, tables._replace(words=words))
     )
     assert "from_task" not in plain
-    assert "<pre>from_task, X (male), 1 point: he, &lt;b&gt;</pre>" in told
+    assert "<pre>from_task, X (male), 1 point: he, &lt;b&gt;</pre>" in with_words

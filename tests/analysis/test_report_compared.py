@@ -1,4 +1,4 @@
-"""What the report says of groups, gaps, items and coverage, and what was measured besides gaps."""
+"""What the report says of groups, gaps, items and coverage, and what was measured beyond gaps."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from analysis.correlate import correlate_slices
+from analysis.frame import typed
 from analysis.joined import join_points
 from analysis.report import build_report
-from analysis.report.compared import compared, facts_list
+from analysis.report.compared import describe_compared, facts_list
 from analysis.report.page_data import has_further, page_data
 from files import InputError
 from tests.analysis.conftest import gap, overall
@@ -43,7 +44,7 @@ def posts(tables: Tables) -> Tables:
 
 
 def test_it_says_who_is_compared_with_whom_and_on_how_much(posts: Tables) -> None:
-    assert compared(posts, ["recall"]) == {
+    assert describe_compared(posts, ["recall"]) == {
         "groups": "male (privileged) against female (unprivileged). Which group an item is about:"
         " as the data are annotated",
         "a gap": "the value of male less that of female; above 0: worse for female",
@@ -54,9 +55,9 @@ def test_it_says_who_is_compared_with_whom_and_on_how_much(posts: Tables) -> Non
     }
 
 
-def test_label_1_is_named_where_the_tables_tell_it(posts: Tables, tmp_path: Path) -> None:
+def test_label_1_is_named_where_the_tables_say_it(posts: Tables, tmp_path: Path) -> None:
     named = posts._replace(points=posts.points.assign(positive_class="'<i>' in column 'hs'"))
-    assert compared(named, ["recall"])["label 1"] == (
+    assert describe_compared(named, ["recall"])["label 1"] == (
         "'<i>' in column 'hs': what the classifier looks for; precision, recall and the other"
         " measures are about it"
     )
@@ -76,33 +77,33 @@ def test_a_page_of_far_too_many_rows_is_refused_before_it_is_made(
     assert not list(tmp_path.iterdir())
 
 
-def test_gaps_of_errors_and_of_several_groups_are_told(posts: Tables) -> None:
+def test_gaps_of_errors_and_of_several_groups_are_shown(posts: Tables) -> None:
     key = posts.points["point"][0]
     more = [gap(key, "fpr", 0.1), gap(key, "recall", 0.1) | {"unprivileged": "other"}]
     extrinsic = pd.concat([posts.extrinsic, pd.DataFrame(more)], ignore_index=True)
-    told = compared(posts._replace(extrinsic=extrinsic), ["recall"])
-    assert "male (privileged) against other (unprivileged)" in told["groups"]
-    assert told["a gap"] == (
+    found = describe_compared(posts._replace(extrinsic=extrinsic), ["recall"])
+    assert "male (privileged) against other (unprivileged)" in found["groups"]
+    assert found["a gap"] == (
         "the value of the privileged group less that of the unprivileged (of fpr the other way"
         " round); above 0: worse for the unprivileged"
     )
 
 
 @pytest.mark.parametrize(
-    ("shares", "told", "warns"),
+    ("shares", "expected", "warns"),
     [
         ([0.93, 0.93], "93% of those of the items", False),
         ([0.7, 0.93], "70% to 93% of those of the items", True),
         ([np.nan, 0.5], "50% of those of the items", True),
     ],
 )
-def test_how_many_tokens_have_a_vector_is_told_with_a_warning(
-    shares: list[float], told: str, warns: bool, posts: Tables
+def test_how_many_tokens_have_a_vector_is_shown_with_a_warning(
+    shares: list[float], expected: str, warns: bool, posts: Tables
 ) -> None:
     extrinsic = posts.extrinsic.assign(coverage=shares[0])
     extrinsic.loc[extrinsic["point"] == posts.points["point"][0], "coverage"] = shares[1]
-    found = compared(posts._replace(extrinsic=extrinsic), [])["tokens with a vector"]
-    assert found.startswith(told)
+    found = describe_compared(posts._replace(extrinsic=extrinsic), [])["tokens with a vector"]
+    assert found.startswith(expected)
     assert ("warning" in found) is warns
 
 
@@ -141,8 +142,8 @@ def test_differences_ratios_and_flips_are_a_table_of_their_own(
     assert further["groups"] == ["male, female", "male, female", "all", "male, female"]
     assert further["value"] == [0.3, 0.6, 0.1, 0.2]
     assert further["low"] == [value - 0.03 for value in (0.3, 0.6, 0.1, 0.2)]
-    assert further["support"] == [40] * 4
+    assert further["items"] == [40] * 4
     page, _ = build_report(tmp_path, asked, joined, found)
     assert 'id="t-further"' in page.read_text(encoding="utf-8").split("<script")[0]
-    assert has_further(asked)
-    assert not has_further(tables)
+    assert has_further(typed(asked))
+    assert not has_further(typed(tables))

@@ -75,7 +75,7 @@ def test_a_study_without_gaps_says_so_first(tables: Tables, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("n", "parents", "df", "told"),
+    ("n", "parents", "df", "expected"),
     [
         # models - parents - 1 must be 8
         (5, 2, 2, "at least 11 models of 2 parents, each with a score and a gap; there are 5."),
@@ -85,10 +85,10 @@ def test_a_study_without_gaps_says_so_first(tables: Tables, tmp_path: Path) -> N
         (30, 6, 2, ""),  # of few clusters, however many models
     ],
 )
-def test_how_many_models_a_verdict_takes(n: int, parents: int, df: int, told: str) -> None:
+def test_how_many_models_a_verdict_takes(n: int, parents: int, df: int, expected: str) -> None:
     found = Finding({}, Correlation(n=n, df=df), n=n, n_parents=parents)
-    assert told in verdict_takes([found])
-    assert bool(verdict_takes([found])) is bool(told)
+    assert expected in verdict_takes([found])
+    assert bool(verdict_takes([found])) is bool(expected)
 
 
 def test_the_answer_says_how_many_models_a_verdict_takes(tables: Tables, tmp_path: Path) -> None:

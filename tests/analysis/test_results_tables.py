@@ -69,7 +69,7 @@ def test_written_and_read_back(tables: Tables, tmp_path: Path) -> None:
     assert names(folder) == {"points.parquet", "intrinsic.parquet", "extrinsic.parquet"}
 
 
-def test_what_is_shared_tells_nothing_of_the_machine(tables: Tables) -> None:
+def test_what_is_shared_says_nothing_of_the_machine(tables: Tables) -> None:
     home = str(Path.home())
     errors = {
         f"no such file: {home}/secret name/posts.csv": "no such file: .../secret name/posts.csv",
@@ -84,8 +84,8 @@ def test_what_is_shared_tells_nothing_of_the_machine(tables: Tables) -> None:
     intrinsic = tables.intrinsic.assign(query="weat\x1b[2J")
     shared = shareable(Tables(points, intrinsic, tables.extrinsic))
     assert "traceback" not in shared.points
-    told = [hidden or error for error, hidden in errors.items()]
-    assert shared.points["error"].tolist()[: len(errors)] == told
+    expected = [hidden or error for error, hidden in errors.items()]
+    assert shared.points["error"].tolist()[: len(errors)] == expected
     assert set(shared.intrinsic["query"]) == {r"weat\x1b[2J"}
     pd.testing.assert_frame_equal(shared.extrinsic, tables.extrinsic)
 
@@ -301,7 +301,7 @@ def test_gaps_of_three_pairs_of_groups_have_a_table_each(tables: Tables) -> None
     heads = {
         line.split(": ")[1]: lines[i + 1].split() for i, line in enumerate(lines) if ": " in line
     }
-    whole, *pairs = [told for told in heads if told.endswith("synthetic data")][:4]
+    whole, *pairs = [name for name in heads if name.endswith("synthetic data")][:4]
     assert whole.endswith("points, synthetic data")
     assert "F1" in heads[whole]
     assert "gap" not in heads[whole]
@@ -310,7 +310,7 @@ def test_gaps_of_three_pairs_of_groups_have_a_table_each(tables: Tables) -> None
         assert " ".join(heads[pair]).endswith("seed recall gap, n precision gap, n")
 
 
-def test_groups_that_nobody_annotated_are_told_beside_their_numbers(tables: Tables) -> None:
+def test_groups_that_nobody_annotated_are_shown_beside_their_numbers(tables: Tables) -> None:
     assert not any("groups by" in line for line in shown(print_points, tables))
     tagged = tables._replace(extrinsic=tables.extrinsic.assign(group_by="tagger: by words"))
     assert "groups by tagger: by words" in shown(print_points, tagged)
@@ -323,10 +323,10 @@ def test_groups_that_nobody_annotated_are_told_beside_their_numbers(tables: Tabl
 
 def test_the_terminal_says_what_label_1_is(tables: Tables) -> None:
     assert not any("label 1" in line for line in shown(print_points, tables))
-    told = tables.points.assign(source="mine", positive_class="'toxic' in column 'label'")
+    points = tables.points.assign(source="mine", positive_class="'toxic' in column 'label'")
     is_toxic = "label 1, whose precision and recall are measured, is 'toxic' in column 'label'"
-    assert is_toxic in shown(print_points, tables._replace(points=told))
-    tested = told.assign(challenge="hatecheck", challenge_positive_class="hate speech")
+    assert is_toxic in shown(print_points, tables._replace(points=points))
+    tested = points.assign(challenge="hatecheck", challenge_positive_class="hate speech")
     both = f"{is_toxic} (of mine); hate speech (of hatecheck)"
     assert both in shown(print_points, tables._replace(points=tested))
 
@@ -387,14 +387,14 @@ def test_a_slice_on_the_terminal_and_what_is_said_below(findings: list[Finding])
     )
     falls = made(findings, Correlation(-0.84, -0.89, -0.76, p=0.001), confirmatory=False)
     falls = falls._replace(names=falls.names | {"measure": "auc"}, verdict="", why="")
-    title, heads, told, *said = shown(print_correlations, [first, falls])
+    title, heads, line, *said = shown(print_correlations, [first, falls])
     assert title.startswith("hatespeech_en, weat: r_rm")
     measure = first.names["measure"]
     assert re.split(r"\s{2,}", heads) == [
         *("query", "measure", "models / parents / conditions", "r_rm [95%]", "p (Holm)"),
         *("given condition", "given utility", "lost"),
     ]
-    assert re.split(r"\s{2,}", told) == [
+    assert re.split(r"\s{2,}", line) == [
         *("weat7", measure, f"{first.n} / 2 / 5", ".31 [.09,.62]", ".0416"),
         *(".10 [-.20,.40]", ".25 [.01,.50]", "1"),
     ]
@@ -405,7 +405,7 @@ def test_a_slice_on_the_terminal_and_what_is_said_below(findings: list[Finding])
     ]
 
 
-def test_without_a_confirmatory_slice_every_gap_is_told_all_the_same(
+def test_without_a_confirmatory_slice_every_gap_is_shown_all_the_same(
     findings: list[Finding],
 ) -> None:
     quiet = [each._replace(confirmatory=False, verdict="", why="") for each in findings]
@@ -415,7 +415,7 @@ def test_without_a_confirmatory_slice_every_gap_is_told_all_the_same(
     ]
 
 
-def test_of_many_scores_the_first_are_told_with_a_gap(findings: list[Finding]) -> None:
+def test_of_many_scores_the_first_are_shown_with_a_gap(findings: list[Finding]) -> None:
     rises = made(findings, Correlation(0.5, 0.3, 0.7), confirmatory=False)
     many = [rises._replace(names=rises.names | {"query": f"weat{i}"}) for i in range(1, 7)]
     (line,) = shown(print_correlations, many)
@@ -423,7 +423,7 @@ def test_of_many_scores_the_first_are_told_with_a_gap(findings: list[Finding]) -
     assert line.count("[.30,.70]") == 4
 
 
-def test_the_terminal_tells_details_where_they_vary(findings: list[Finding]) -> None:
+def test_the_terminal_shows_details_where_they_vary(findings: list[Finding]) -> None:
     more = [
         each._replace(names=each.names | {"convention": "caliskan", "unprivileged": "non-binary"})
         for each in findings
@@ -434,13 +434,13 @@ def test_the_terminal_tells_details_where_they_vary(findings: list[Finding]) -> 
     assert not any("privileged" in line.split() for line in lines)
 
 
-def test_lost_pairs_are_told() -> None:
+def test_lost_pairs_are_shown() -> None:
     table = pd.DataFrame({"x": [1.0, 2, 3, 5, np.nan], "y": [1.0, 2, 4, 3, 1]})
-    title, heads, told = shown(print_slices, correlate(table, x="x", y="y"), "title")
+    title, heads, line = shown(print_slices, correlate(table, x="x", y="y"), "title")
     assert title.startswith("title: r_rm")
     assert re.split(r"\s{2,}", heads)[-2:] == ["lost", "note"]
-    assert told.strip().startswith("4 / - / -"), "neither parents nor conditions were named"
-    assert told.endswith("1  lost: 1 of 5")
+    assert line.strip().startswith("4 / - / -"), "neither parents nor conditions were named"
+    assert line.endswith("1  lost: 1 of 5")
 
 
 def test_a_gap_that_cannot_be_had_says_why(tables: Tables) -> None:

@@ -143,7 +143,7 @@ def test_the_noise_of_trainings_by_hand() -> None:
     assert training_noise(once).tolist() == [0, 0, 0]
 
 
-def test_noise_of_trainings_is_told_from_that_of_items() -> None:
+def test_noise_of_trainings_is_kept_from_that_of_items() -> None:
     """A training moves a gap by .8 standard deviations, test items all gaps by 2 and those of each
     training by .6: the variance of a mean of two is .64 / 2, whatever items do.
     """

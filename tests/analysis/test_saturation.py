@@ -60,7 +60,7 @@ def test_a_scale_without_ends_beside_one_with_ends_is_passed_over() -> None:
     assert "2 of 2 scores of weat after" in saturation(known._replace(intrinsic=scores))
 
 
-def test_each_dose_is_told_by_itself() -> None:
+def test_each_dose_is_shown_by_itself() -> None:
     tables = study([0.5, 0.6, 1.99, 1.98])
     doses = tables.points.assign(dose=[0.1, 0.1, 1.0, 1.0], direction="overbias")
     assert saturation(tables._replace(points=doses)) == (

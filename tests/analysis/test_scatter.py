@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -93,7 +93,7 @@ def test_a_results_folder_gets_the_papers_figures(
 ) -> None:
     asked = []
 
-    def draw(joined: pd.DataFrame, out: Path, confirmatory: Sequence[str]) -> list[Path]:
+    def draw(joined: pd.DataFrame, out: Path, **_: object) -> list[Path]:
         asked.append((len(joined), out))
         return []
 
@@ -196,7 +196,7 @@ def test_bad_options_are_refused(options: list[str], message: str, foreign: Path
 @pytest.mark.parametrize(
     ("option", "message"), [("--colour", "at most 7"), ("--shape", "at most 8")]
 )
-def test_more_values_than_can_be_told_apart_are_refused(
+def test_more_values_than_there_are_colours_for_are_refused(
     option: str, message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "t.csv"

@@ -10,9 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.correlate import correlate_slices
+from analysis.figures import draw_figures
+from analysis.joined import join_points
+from analysis.naming import Declared
 from analysis.slices import slices
+from tests.analysis.conftest import make_sweep
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from analysis.findings import Finding
 
 KINDS, POOLED = ("task", "measure"), ("embedding", "query", "method")
@@ -84,3 +91,17 @@ def test_slices_of_a_sweep_say_what_is_lost_and_where_they_differ(findings: list
     assert note(embedding="fasttext", measure="precision") == constant
     opposite = "lost: 1 of 5 balance; heterogeneous: r_rm of word2vec 1.00, but of fasttext -1.00"
     assert note(embedding="all", measure="recall") == opposite
+
+
+def test_slices_of_the_same_rows_have_the_same_numbers(tmp_path: Path) -> None:
+    """Of one embedding its slice, exploratory, and that of all, confirmatory; and their panel."""
+    joined = join_points(make_sweep(0, 0.5, classifier=["cnn"]))
+    found = correlate_slices(joined, Declared(["recall"]))
+    of = {(each.names["embedding"], each.names["query"]): each for each in found}
+    for query in ("weat7", "weat8"):
+        alone, whole = of["word2vec", query], of["all", query]
+        assert (alone.verdict, whole.confirmatory) == ("", True)
+        assert alone.within == whole.within
+    draw_figures(joined, tmp_path, found=found, suffixes=[])
+    drawn = pd.read_csv(tmp_path / "figure3_t_weat.csv")
+    assert set(drawn["panel_low"]) == {of["all", query].within.low for query in ("weat7", "weat8")}

@@ -15,9 +15,9 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
-from analysis.columns import numbers, texts
 from analysis.correlate import correlate, correlate_slices
 from analysis.foreign import Levels
+from analysis.frame import numbers, texts
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.results import Tables

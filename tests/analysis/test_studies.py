@@ -90,7 +90,7 @@ def test_what_cannot_be_correlated_is_said_and_is_no_failure(
     assert pd.read_csv(written[0]).empty
 
 
-def test_an_option_that_varies_is_shown_and_one_that_is_not_told_is_said(
+def test_an_option_that_varies_is_shown_and_one_that_is_not_recorded_is_said(
     tables: Tables, tmp_path: Path
 ) -> None:
     first = "word2vec balance debias"
@@ -104,10 +104,10 @@ def test_an_option_that_varies_is_shown_and_one_that_is_not_told_is_said(
     points.loc[points["point"] == "again", "vectors_key"] = "again"
     twice = tables._replace(points=points, intrinsic=scores, extrinsic=gaps)
     written, printed = concluded(Correlation(), tmp_path, twice)
-    told = "2 results of one unmodified embedding are balance debias 1"
-    assert f"what conditions did is not known: {told}" in printed
+    line = "2 results of one unmodified embedding are balance debias 1"
+    assert f"what conditions did is not known: {line}" in printed
     assert tmp_path / "effects.csv" not in written
-    assert told in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert line in (tmp_path / "report.html").read_text(encoding="utf-8")
     caps = [
         f'{{"balanced.cap": {0.1 if each == "again" else 0.05}}}' if each != "none" else "{}"
         for each in points["point"]
@@ -119,7 +119,7 @@ def test_an_option_that_varies_is_shown_and_one_that_is_not_told_is_said(
 
 
 def test_what_cannot_be_drawn_is_said_and_is_no_failure(tables: Tables, tmp_path: Path) -> None:
-    """Nine methods are more than the colours that can be told apart."""
+    """Nine methods are more than the colours there are."""
     modified = tables.points["method"] != "none"
     names = [f"method {number}" for number in range(modified.sum())]
     points = tables.points.copy()

@@ -219,7 +219,7 @@ def test_tables_that_can_have_no_verdict_say_why() -> None:
     assert verdict_of(study(y=whole["y"].where(np.arange(40) > 3))).verdict == "positive"
 
 
-def test_too_few_after_averaging_is_not_told_by_the_number_of_models() -> None:
+def test_too_few_after_averaging_does_not_follow_from_the_number_of_models() -> None:
     """Eight parents of two corpora in four conditions are eight observations."""
     table = study(32, corpus=np.arange(32) % 2, parent=np.arange(32) % 8, of=np.arange(32) // 8)
     found = verdict_of(table, "of", "corpus")

@@ -1,19 +1,51 @@
-"""Columns of any table as numbers and as text."""
+"""Tables typed where they enter, and columns of any table as numbers and as text."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
-from analysis.columns import labels, lists, numbers, require_columns, texts
-from analysis.results import read_tables
+from analysis.effects.estimate import effects
+from analysis.frame import (
+    EXTRINSIC,
+    INTRINSIC,
+    POINTS,
+    Tables,
+    labels,
+    lists,
+    numbers,
+    require_columns,
+    texts,
+    typed,
+)
+from analysis.show_points import print_points
 from files import InputError
 
-if TYPE_CHECKING:
-    from pathlib import Path
+
+def test_every_column_is_there_and_of_its_type(tables: Tables) -> None:
+    scores = tables.intrinsic.assign(value=tables.intrinsic["value"].astype(object), part=None)
+    found = typed(tables._replace(intrinsic=scores.drop(columns=["reason"])))
+    for table, names in zip(found, (POINTS, INTRINSIC, EXTRINSIC), strict=False):
+        for name in names:
+            assert {type(value) for value in table[name]} == {str}, name
+    assert found.intrinsic["value"].dtype == float
+    pd.testing.assert_frame_equal(typed(found).points, found.points)
+    with pytest.raises(InputError, match="column 'value' holds 'high' in row 1"):
+        typed(tables._replace(intrinsic=scores.assign(value="high")))
+
+
+def test_a_table_of_gaps_alone_needs_no_groups(tables: Tables) -> None:
+    gaps = tables.extrinsic.query("kind == 'gap'").drop(columns="group")
+    parent = [name.split()[0] for name in tables.points["point"]]
+    alone = tables._replace(points=tables.points.assign(base_key=parent), extrinsic=gaps)
+    console = Console(record=True, file=io.StringIO(), width=200)
+    print_points(alone, console)
+    assert "recall gap" in console.export_text()
+    assert {each.names["side"] for each in effects(alone)} == {"score", "gap"}
 
 
 def test_missing_cells() -> None:
@@ -27,11 +59,11 @@ def test_missing_cells() -> None:
 
 
 def test_lists_of_numbers_are_rows_as_long_as_the_longest() -> None:
-    table = pd.DataFrame({"drawn": [[1.0, 2.0, 3.0], np.array([4.0]), None]})
+    table = pd.DataFrame({"drawn": [[1.0, 2.0, 3.0], np.array([4.0]), None, []]})
     nan = np.nan
-    expected = [[1, 2, 3], [4, nan, nan], [nan, nan, nan]]
+    expected = [[1, 2, 3], [4, nan, nan], [nan, nan, nan], [nan, nan, nan]]
     np.testing.assert_array_equal(lists(table, "drawn"), expected)
-    assert lists(table, "absent").shape == (3, 0)
+    assert lists(table, "absent").shape == (4, 0)
 
 
 def test_a_column_that_a_table_lacks() -> None:
@@ -55,22 +87,9 @@ def test_labels_of_numbers() -> None:
     assert labels(table, "on") == ["True", "False", "True", "True"]
 
 
-def test_lists_of_numbers() -> None:
-    table = pd.DataFrame({"v": [[1.0, 2.0], [], None, [3.0]]})
-    nan = np.nan
-    expected = np.array([[1, 2], [nan, nan], [nan, nan], [3, nan]])
-    assert lists(table, "v") == pytest.approx(expected, nan_ok=True)
-    assert lists(table, "w").shape == (4, 0)
-
-
 @pytest.mark.parametrize("word", ["", "NA", "n/a", "NaN", "null", "-"])
 def test_words_for_missing_are_nan(word: str) -> None:
     assert np.isnan(numbers(pd.DataFrame({"x": [word]}), "x")).all()
-
-
-def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no such file: .*points.parquet"):
-        read_tables(tmp_path)
 
 
 def test_text_in_a_number_column_names_the_cell() -> None:

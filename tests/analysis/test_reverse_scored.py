@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.columns import numbers
 from analysis.correlate import correlate, correlate_slices
 from analysis.crossed import crossed_table
 from analysis.figures import draw_figures
 from analysis.findings import correlation_table
+from analysis.frame import numbers
 from analysis.joined import join_points, rows_of
 from tests.analysis.conftest import make_sweep
 

@@ -1,0 +1,170 @@
+"""The tables of an experiment, checked and typed once where they enter; and the columns of any
+other table, by name, as text, labels or numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import infer_dtype, is_numeric_dtype
+
+from files import InputError
+from files.tables import require_columns as require_columns
+
+Key = TypeVar("Key", bound=Hashable)
+
+EMPTY = "(empty)"
+MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
+# What each table holds of text, and of numbers; an older or smaller one may lack some of it
+POINTS = (
+    *("point", "experiment", "task", "source", "positive_class", "challenge"),
+    *("challenge_positive_class", "corpus", "embedding", "method", "direction", "wordset"),
+    *("classifier", "label_method", "label_direction", "mixture", "status"),
+    *("base_options", "method_options", "task_options"),
+    *("vectors_key", "base_key", "corpus_key", "extrinsic_key"),
+)
+OF_POINTS = ("dose", "label_dose", "stereotype")
+INTRINSIC = ("point", "metric", "convention", "query", "part", "lost", "reason")
+OF_INTRINSIC = ("value", "low", "high", "unbiased", "least", "most", "n_found", "n_lost")
+EXTRINSIC = (
+    *("point", "task", "kind", "measure", "subset", "group", "privileged", "unprivileged"),
+    *("group_by", "reason"),
+)
+OF_EXTRINSIC = ("value", "low", "high", "support", "coverage")
+
+
+class Tables(NamedTuple):
+    """What a results folder holds: one row per point, per intrinsic score, per extrinsic measure;
+    where the vectors or metrics themselves were examined, what a probe found; and where words were
+    drawn from the task's posts, these.
+    """
+
+    points: pd.DataFrame
+    intrinsic: pd.DataFrame
+    extrinsic: pd.DataFrame
+    probes: pd.DataFrame = pd.DataFrame(columns=["point", "probe"])
+    words: pd.DataFrame = pd.DataFrame(columns=["point", "query"])
+
+
+def typed(tables: Tables) -> Tables:
+    """The tables with all columns of text and of numbers, so that nobody asks again: text is empty,
+    and a number NaN, where a cell or the whole column is missing; a table that does not say which
+    score is unbiased means 0. Raises ``InputError`` for a number that is none.
+    """
+    if "unbiased" not in tables.intrinsic:
+        tables = tables._replace(intrinsic=tables.intrinsic.assign(unbiased=0.0))
+    return tables._replace(
+        points=_typed(tables.points, POINTS, OF_POINTS),
+        intrinsic=_typed(tables.intrinsic, INTRINSIC, OF_INTRINSIC),
+        extrinsic=_typed(tables.extrinsic, EXTRINSIC, OF_EXTRINSIC),
+    )
+
+
+def _typed(table: pd.DataFrame, text: Sequence[str], number: Sequence[str]) -> pd.DataFrame:
+    columns = {name: _text(table, name) for name in text}
+    for name in number:
+        if name not in table or not is_numeric_dtype(table[name]):
+            columns[name] = pd.Series(numbers(table, name), table.index)
+    return table.assign(**columns)
+
+
+def _text(table: pd.DataFrame, name: str) -> pd.Series:
+    if name in table and table[name].notna().all() and infer_dtype(table[name]) == "string":
+        return table[name]
+    return pd.Series(texts(table, name), table.index, dtype=str)
+
+
+def require_rows(
+    table: pd.DataFrame, columns: Iterable[str], key: Sequence[str], what: str
+) -> None:
+    """Raise ``InputError`` for a table without some column or without rows, and for one that holds
+    a ``key`` more than once.
+    """
+    require_columns(table, columns, what)
+    if table.empty:
+        raise InputError(f"{what} has no rows; run the experiment first")
+    twice = table[table.duplicated(list(key))] if key else table[:0]
+    if len(twice):
+        first = ", ".join(f"{name} {texts(twice, name)[0]!r}" for name in key)
+        raise InputError(f"{what} holds {first} more than once; give each score a name of its own")
+
+
+def values_of(table: pd.DataFrame, column: str) -> list[object]:
+    """The values of a column."""
+    values: list[object] = table[column].tolist()
+    return values
+
+
+def numbers(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
+    """A column as floats; blanks and the usual words for missing are NaN, and all are where the
+    table lacks the column. Raises ``InputError`` for any other text.
+    """
+    if column not in table:
+        return np.full(len(table), np.nan)
+    values = table[column]
+    if is_numeric_dtype(values):
+        return values.to_numpy(dtype=float, na_value=np.nan)
+    found = np.full(len(values), np.nan)
+    for i, value in enumerate(values_of(table, column)):
+        if is_blank(value) or str(value).strip().lower() in MISSING:
+            continue
+        try:
+            found[i] = float(str(value))
+        except ValueError:
+            raise InputError(
+                f"column {column!r} holds {value!r} in row {i + 1}, which is no number; choose a"
+                " numeric column"
+            ) from None
+    return found
+
+
+def labels(table: pd.DataFrame, column: str, *, empty: str = EMPTY) -> list[str]:
+    """A column as text to group by: the numbers 6 and 6.0 are the label ``6``; an empty cell is
+    the label ``empty``.
+    """
+    return [empty if is_blank(value) else _label(value) for value in values_of(table, column)]
+
+
+def texts(table: pd.DataFrame, column: str) -> list[str]:
+    """A column as text; empty text where a cell is empty or the table lacks the column."""
+    return labels(table, column, empty="") if column in table else [""] * len(table)
+
+
+def text_rows(table: pd.DataFrame, columns: Iterable[str]) -> list[tuple[str, ...]]:
+    """For each row its texts in the columns named."""
+    return list(zip(*(texts(table, name) for name in columns), strict=True))
+
+
+def lists(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
+    """A column of lists of numbers. Shape (rows, longest); NaN where a list is shorter, or missing,
+    and no columns where the table lacks the column. A list that a CSV file has as text, shortened
+    as it may be, is missing.
+    """
+    values = values_of(table, column) if column in table else []
+    cells = ([] if isinstance(value, str) else value for value in values)
+    found = [np.atleast_1d(np.asarray(value, dtype=float)) for value in cells]
+    whole = np.full((len(table), max(map(len, found), default=0)), np.nan)
+    for row, each in zip(whole, found, strict=False):
+        row[: len(each)] = each
+    return whole
+
+
+def positions(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
+    """Where each key stands, in order of appearance."""
+    found: dict[Key, list[int]] = {}
+    for place, key in enumerate(keys):
+        found.setdefault(key, []).append(place)
+    return {key: np.array(places) for key, places in found.items()}
+
+
+def is_blank(value: object) -> bool:
+    """Whether a cell holds nothing: None, NaN, NA or empty text."""
+    return value is None or value is pd.NA or value is pd.NaT or value != value or value == ""
+
+
+def _label(value: object) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
