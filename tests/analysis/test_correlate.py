@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 from analysis.columns import numbers
-from analysis.correlate import correlate, correlate_slices, main
+from analysis.correlate import correlate, correlate_slices
+from analysis.correlate.__main__ import main
 from analysis.findings import CORRELATION_COLUMNS, Finding
 from analysis.foreign import Levels
 from analysis.joined import join_points

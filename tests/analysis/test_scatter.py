@@ -15,7 +15,8 @@ from analysis.grid import panel_note, panel_statistics
 from analysis.joined import join_points
 from analysis.naming import Declared
 from analysis.results import Tables, write_tables
-from analysis.scatter import grid_data, main
+from analysis.scatter import grid_data
+from analysis.scatter.__main__ import main
 from files import InputError
 from tests.analysis.test_specifications import measured, tables_of
 
