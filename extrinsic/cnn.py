@@ -23,9 +23,9 @@ class CNN(CNNSettings):
         Raises ``InputError`` for posts or vectors that cannot be used and ``FloatingPointError``
         when the loss is no longer finite.
         """
-        from extrinsic.cnn_network import probabilities  # torch is slow to import
+        from extrinsic.cnn_network import predict_probabilities  # torch is slow to import
 
         table = read_posts(posts)
         encoded, labels = encode(table["text"], vectors), table["train_label"].to_numpy()
-        score = partial(probabilities, self, encoded, labels)
+        score = partial(predict_probabilities, self, encoded, labels)
         return cross_predict(table, score, folds=self.folds, seed=seed)

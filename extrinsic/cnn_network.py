@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EVALUATION_BATCH = 256
 
 
-def probabilities(
+def predict_probabilities(
     choice: CNNSettings, posts: Encoded, labels: Rows, fold: Fold
 ) -> NDArray[np.float32]:
     """P(label 1) of each of ``fold.test``, by a network stopped by ``fold.dev``."""

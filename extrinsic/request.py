@@ -12,7 +12,7 @@ from extrinsic.gap_table import gap_rows
 from extrinsic.gaps import DEFAULT, Comparison, Gaps
 from extrinsic.multiclass import class_rows
 from extrinsic.paired import classifier_rows
-from extrinsic.predictions import binary, column_of, positive_of
+from extrinsic.predictions import get_column, read_binary, read_positive
 from extrinsic.ranking import RANKINGS
 from files import InputError
 
@@ -95,18 +95,18 @@ class Request:
 
     def _rename(self, table: pd.DataFrame, pred: str, score: str) -> pd.DataFrame:
         """The columns by the names ``gap_table`` knows; an empty group becomes a missing one."""
-        groups = column_of(table, self.group).astype("string")
+        groups = get_column(table, self.group).astype("string")
         names = [self.gold, pred]
         labels: Sequence[Counts | pd.Series]
         if self.multiclass:
-            labels = [column_of(table, name) for name in names]
+            labels = [get_column(table, name) for name in names]
         elif self.positive:
-            labels = [*positive_of(table, names, self.positive).T]
+            labels = [*read_positive(table, names, self.positive).T]
         else:
-            labels = [binary(table, name, REMEDY) for name in names]
+            labels = [read_binary(table, name, REMEDY) for name in names]
         found = pd.DataFrame(dict(zip(("label", "prediction"), labels, strict=True)))
         if score:
-            found["score"] = column_of(table, score)
+            found["score"] = get_column(table, score)
         return found.assign(group=groups.mask(groups == ""))
 
     def _choose(self, present: set[str]) -> Gaps:

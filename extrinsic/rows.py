@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 from typing import Literal, NamedTuple
 
 import pandas as pd
@@ -18,17 +19,17 @@ class Row(NamedTuple):
 
     kind: Kind
     measure: str
-    group: str
-    privileged: str
-    unprivileged: str
-    value: float
-    low: float
-    high: float
-    support: int
-    support_privileged: int | None
-    support_unprivileged: int | None
-    reason: str
-    resampled: list[float]
+    group: str = ""
+    privileged: str = ""
+    unprivileged: str = ""
+    value: float = nan
+    low: float = nan
+    high: float = nan
+    support: int = 0
+    support_privileged: int | None = None
+    support_unprivileged: int | None = None
+    reason: str = ""
+    resampled: Sequence[float] = ()
     subset: str = ""
     classifier: str = ""
 

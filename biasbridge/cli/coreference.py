@@ -12,7 +12,7 @@ from typing import Literal
 from rich.console import Console
 from rich.table import Table
 
-from extrinsic.coreference.scorer import Score, paired, score
+from extrinsic.coreference.scorer import Score, pair_documents, score
 from files.documents import Document, read_documents
 from files.options import Parser
 from files.printable import printable
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read both files and print the scores as a table in percent, or as JSON from 0 to 1."""
     options = _parser().parse_args(arguments, namespace=Options())
     faults: list[str] = []
-    pairs = paired(
+    pairs = pair_documents(
         *(
             _read(path, options, faults.append if options.mend else None)
             for path in (options.key, options.response)

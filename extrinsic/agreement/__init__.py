@@ -15,7 +15,7 @@ import pandas as pd
 
 from extrinsic.intervals import UNDEFINED
 from extrinsic.measures import MEASURES
-from extrinsic.predictions import column_of
+from extrinsic.predictions import get_column
 from extrinsic.tagger import BOTH, NEITHER, MentionTagger
 from files import InputError, nearest
 
@@ -46,8 +46,8 @@ def count_tags(
     ``query``: the words, as ``MentionTagger`` takes them. Raises ``InputError`` for a column or a
     query that is not there.
     """
-    texts = (unicodedata.normalize("NFC", str(each)) for each in column_of(posts, text))
-    annotation = column_of(posts, group).astype(str).replace("", "none")
+    texts = (unicodedata.normalize("NFC", str(each)) for each in get_column(posts, text))
+    annotation = get_column(posts, group).astype(str).replace("", "none")
     words = [" ".join(WORD.findall(each)) for each in texts]
     tags = MentionTagger(query).tag(pd.DataFrame({"text": words}))["group"]
     return cross_table(tags, annotation)
