@@ -39,6 +39,7 @@ def as_table(rows: Sequence[Row]) -> pd.DataFrame:
     only where a row has one.
     """
     supports = ("support", "support_privileged", "support_unprivileged")
-    table = pd.DataFrame(list(rows), columns=list(Row._fields))
+    lists = [row._replace(resampled=list(row.resampled)) for row in rows]
+    table = pd.DataFrame(lists, columns=list(Row._fields))
     empty = [name for name in OPTIONAL if not table[name].ne("").any()]
     return table.drop(columns=empty).astype(dict.fromkeys(supports, "Int64"))
