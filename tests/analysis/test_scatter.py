@@ -98,7 +98,7 @@ def test_a_results_folder_gets_the_papers_figures(
         asked.append((len(joined), out))
         return []
 
-    monkeypatch.setattr("analysis.scatter.draw_figures", draw)
+    monkeypatch.setattr("analysis.figures.draw_figures", draw)
     write_tables(tmp_path, tables)
     assert main([str(tmp_path)]) == 0
     assert main([str(tmp_path), "--out", "elsewhere"]) == 0
