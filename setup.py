@@ -45,7 +45,7 @@ class BuildPy(build_py):
         for name in ("biasbridge", "hydra_plugins"):
             for path in sorted((whole / name).rglob("*")):
                 if path.suffix in TEXTS:
-                    text = told(path.read_text(encoding="utf-8"), commands)
+                    text = rename_commands(path.read_text(encoding="utf-8"), commands)
                     text = imported(text, path) if path.suffix == ".py" else text
                     path.write_text(text, encoding="utf-8")
 
@@ -64,9 +64,9 @@ def imported(text: str, path: Path) -> str:
     return "".join(lines)
 
 
-def told(text: str, commands: dict[str, tuple[str, str]]) -> str:
+def rename_commands(text: str, commands: dict[str, tuple[str, str]]) -> str:
     """A text that names the commands as they are called without a checkout."""
-    names = {module.removesuffix(".__main__"): name for name, (module, _) in commands.items()}
+    names = {module: name for name, (module, _) in commands.items() if module}
     every = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     text = re.sub(rf"python -m ({every})\b", lambda found: f"biasbridge {names[found[1]]}", text)
     return text.replace("python train.py", "biasbridge train")

@@ -1,16 +1,23 @@
-"""The sub-commands of ``biasbridge`` that are command lines of rooms, and the module of each."""
+"""The commands: what ``python -m`` calls each, where it is a door too, and what it does.
+
+Setting up a wheel reads this table, so it imports nothing.
+"""
 
 COMMANDS = {
-    "intrinsic": ("intrinsic.__main__", "every bias metric on any vectors, in one table"),
-    "debias": ("debias.__main__", "a debiased or overbiased copy of a file of vectors"),
-    "extrinsic": ("extrinsic.__main__", "gaps with intervals from anybody's predictions"),
-    "coreference": ("extrinsic.coreference.__main__", "coreference scored against the truth"),
+    "train": ("", "a point or a sweep, as train.py in a checkout"),
+    "audit": ("intrinsic", "every bias metric on any vectors, in one table"),
+    "debias": ("debias", "a debiased or overbiased copy of a file of vectors"),
+    "gaps": ("extrinsic", "gaps with intervals from anybody's predictions"),
+    "coreference": ("extrinsic.coreference", "coreference scored against the truth"),
     "agreement": ("extrinsic.agreement", "do gender words find the group annotators saw?"),
-    "tsne": ("intrinsic.tsne", "the words of a query in the plane"),
     "correlate": ("analysis.correlate", "correlations of a results folder or any table"),
-    "effects": ("analysis.effects.__main__", "what each modification did to gaps and scores"),
+    "effects": ("analysis.effects", "what each condition did to gaps and scores"),
     "scatter": ("analysis.scatter", "figures of a results folder or any table"),
-    "atlas": ("studies.atlas.__main__", "published point sets read anew by the same protocol"),
-    "report": ("analysis.report.__main__", "the report of a results folder again"),
-    "store": ("train.store.__main__", "look into a store: ls, explain, export, verify, gc"),
+    "report": ("analysis.report", "the report of a results folder, written again"),
+    "tsne": ("intrinsic.tsne", "the words of a query in the plane"),
+    "atlas": ("studies.atlas", "published point sets computed again by the same protocol"),
+    "store": ("train.store", "look into a store: ls, explain, export, verify, gc"),
+    "check": ("", "reads your posts, corpus, words and vectors, and says what would happen"),
+    "init": ("", "writes an experiment file for them"),
 }
+ALSO = {"intrinsic": "audit", "extrinsic": "gaps"}  # other names of a command

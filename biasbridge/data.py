@@ -42,23 +42,6 @@ class Arguments(argparse.Namespace):
     trusted: bool
 
 
-def add_arguments(options: argparse.ArgumentParser) -> None:
-    """The arguments that both share."""
-    add = options.add_argument
-    told = "labelled posts (a table), a corpus (text), words (YAML, JSON or CSV), vectors"
-    add("data", nargs="+", type=Path, metavar="DATA", help=told)
-    add("--text", metavar="COL", help="column of the posts' text (default: as its name tells)")
-    add("--label", metavar="COL", help="column of the labels")
-    counts = "a label that counts as 1, all others as 0; once for each (default: as labels tell)"
-    add("--positive", metavar="LABEL", action="append", default=[], help=counts)
-    add("--group", metavar="COL", help="column of the groups; without one words tell them")
-    for name in ("privileged", "unprivileged"):
-        add(f"--{name}", metavar="GROUP", help=f"the {name} group (default: as names tell)")
-    add("--language", metavar="CODE", help="of the data (default: what they look like)")
-    trusted = "open gensim's own format, a pickle, which can run any code: only of files you made"
-    add("--trusted", action="store_true", help=trusted)
-
-
 @dataclass
 class Data:
     """What was found in the files given, each under its kind.

@@ -5,7 +5,7 @@ be said about them in ``table.attrs["notes"]``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isnan
 from os import PathLike
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from debias.kinds import Direction
     from intrinsic.audit import Audited
+    from intrinsic.metric import Metric
     from intrinsic.wordsets import Query
 
 # gensim's vectors, a path of a file, a table with a row a word, a vector by word
@@ -64,45 +65,70 @@ def audit(
 
     Raises ``InputError`` as ``python -m intrinsic`` does.
     """
-    from intrinsic.audit import (
-        Audited,
-        as_table,
-        choose_metrics,
-        language_asked,
-        language_of,
-        not_asked,
-    )
-    from intrinsic.audit import audit as scores_of
-    from intrinsic.wordsets import read_wordsets
+    from intrinsic.audit import as_table, choose_metrics, language_asked
 
     named, metrics, queries = _several(vectors), _names(metrics), _names(queries)
     if _built_in(words):
         queries, words = [*queries, str(words)], None
-    audited: list[Audited] = []
-    notes: list[str] = []
     with _word_file(words) as file:
-        own = list(read_wordsets(file).queries.values()) if file else []
-        asked = language_asked(queries, file)
-        for name, each in named.items():
-            read = _read(each, trusted=trusted)
-            seen = language_of(name, read.index_to_key, asked)
-            chosen = choose_metrics(
+
+        def choose(seen: str) -> list[Metric]:
+            return choose_metrics(
                 metrics,
                 queries=queries,
                 words=file,
                 convention=convention,
-                language=language or seen.code,
+                language=language or seen,
                 case=case,
                 min_found=min_found,
                 resamples=resamples,
             )
-            audited += [Audited(name, *row) for row in scores_of(read, chosen, seed=seed)]
-            notes += [seen.remark] if seen.remark and not language else []
-            notes += [line for metric in chosen for line in metric.remarks()]
-            notes += not_asked(chosen, own)
+
+        audited, notes = audit_each(
+            named,
+            choose,
+            asked=language_asked(queries, file),
+            words=file,
+            remark=not language,
+            seed=seed,
+            trusted=trusted,
+        )
     table = as_table(audited)
-    table.attrs["notes"] = [*dict.fromkeys(notes), *_left_out(audited)]
+    table.attrs["notes"] = [*notes, *_left_out(audited)]
     return table
+
+
+def audit_each(
+    vectors: Mapping[str, Vectors],
+    choose: Callable[[str], list[Metric]],
+    *,
+    asked: str,
+    words: str | None,
+    remark: bool,
+    seed: int,
+    trusted: bool,
+) -> tuple[list[Audited], list[str]]:
+    """The scores of several vectors by name, and remarks: the language seen (where ``remark``),
+    groups that a metric does not compare, queries of the file ``words`` that lack a role.
+
+    ``choose``: the metrics in a language. ``asked``: the language of the queries.
+    """
+    from intrinsic.audit import Audited, language_of, not_asked
+    from intrinsic.audit import audit as score_all
+    from intrinsic.wordsets import read_wordsets
+
+    own = list(read_wordsets(words).queries.values()) if words else []
+    audited: list[Audited] = []
+    remarks: list[str] = []
+    for name, each in vectors.items():
+        read = _read(each, trusted=trusted)
+        language = language_of(name, read.index_to_key, asked)
+        chosen = choose(language.code)
+        audited += [Audited(name, *row) for row in score_all(read, chosen, seed=seed)]
+        remarks += [language.remark] if language.remark and remark else []
+        remarks += [line for metric in chosen for line in metric.remarks()]
+        remarks += not_asked(chosen, own)
+    return audited, list(dict.fromkeys(remarks))
 
 
 def _left_out(audited: Sequence[Audited]) -> list[str]:
@@ -170,15 +196,14 @@ def gaps(
     Raises ``InputError`` for a column or group that is not there, labels other than 0 and 1, and
     options that do not go together.
     """
-    from extrinsic.__main__ import Options, check, choose, measure, prepare
+    from extrinsic.request import Request
     from extrinsic.rows import as_table
 
-    names, scores = _names(pred), _names(score)
-    asked = Options(
+    request = Request(
         gold=gold,
-        pred=names,
+        pred=_names(pred),
         group=group,
-        score=scores,
+        score=_names(score),
         privileged=privileged,
         unprivileged=unprivileged,
         groups=_names(groups),
@@ -188,12 +213,7 @@ def gaps(
         multiclass=multiclass,
         least_support=least_support,
     )
-    check(asked)
-    table = _table(predictions)
-    pairs = zip(names, scores or [""] * len(names), strict=True)
-    classifiers = {name: prepare(table, asked, name, of) for name, of in pairs}
-    found = choose(asked, {*next(iter(classifiers.values()))["group"].dropna()})
-    rows = as_table(measure(classifiers, found, multiclass=multiclass))
+    rows = as_table(request.find_rows(_table(predictions)))
     return _with_notes(rows.drop(columns="resampled", errors="ignore"), "reason")
 
 
@@ -399,6 +419,6 @@ def _table(table: Predictions) -> pd.DataFrame:
 
 def _with_notes(table: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """The table with the different texts of these columns as its notes."""
-    told = [text for name in columns for text in table.get(name, [])]
-    table.attrs["notes"] = [text for text in dict.fromkeys(map(str, told)) if text]
+    texts = [str(text) for name in columns for text in table.get(name, [])]
+    table.attrs["notes"] = [text for text in dict.fromkeys(texts) if text]
     return table

@@ -31,14 +31,14 @@ def refuse_hidden(*rooms: str) -> None:
         instead = _found(room)
         if instead is None or instead.resolve() == HOME / room / "__init__.py":
             continue
-        told = (
+        message = (
             f"{instead} hides {room!r}, a package of biasbridge in {HOME}; rename it, or"
             f" install biasbridge as a wheel, which shares no names: pip install --no-deps {HOME}"
         )
         if sys.argv[:1] == ["-m"]:  # so long as Python looks for the module
-            print(f"error: {told}", file=sys.stderr)
+            print(f"error: {message}", file=sys.stderr)
             sys.exit(2)
-        raise ImportError(told)
+        raise ImportError(message)
 
 
 def _found(room: str) -> Path | None:

@@ -1,25 +1,13 @@
-"""``biasbridge init DATA``: write an experiment file for one's own data, to read, edit and run."""
+"""An experiment file for one's own data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from biasbridge.data import Arguments, Data, Settings, add_arguments, read_data
-from files import InputError, atomic_path
-from files.atomic import require_new
-from files.options import Parser
-
-
-class Options(Arguments):
-    """What the command line holds."""
-
-    name: str
-    force: bool
-
+if TYPE_CHECKING:
+    from biasbridge.data import Data, Settings
 
 SWEEP = """
 hydra:
@@ -37,30 +25,6 @@ DOSES = {"loaded": (0.02, 0.05, 0.1, 0.2), "trained": (0.05, 0.1, 0.3)}
 CONFIRMATORY = 2  # measures whose gaps are confirmatory slices: see conf/study/correlation.yaml
 MODIFIED: Settings = {"debias": "attract_repel", "debias.direction": "debias", "debias.dose": 0.1}
 BUILT_IN = 3  # queries asked where there are none of one's own: see conf/intrinsic/weat.yaml
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write ``experiment/NAME.yaml`` and print the command that runs it."""
-    options = Parser(prog="biasbridge init", description=__doc__)
-    add_arguments(options)
-    options.add_argument("--name", default="mine", help="of the experiment (default: mine)")
-    options.add_argument("--force", action="store_true", help="replace the file that is there")
-    given = options.parse_args(arguments, Options())
-    if not given.name.isidentifier():
-        raise InputError(f"--name {given.name}: give letters, digits and underscores")
-    data = read_data(given)
-    from biasbridge.examine import examine  # takes seconds
-
-    settings = data.settings()
-    if problems := examine(data, settings | MODIFIED).problems:
-        raise InputError("; ".join(problems))
-    path = Path("experiment") / f"{given.name}.yaml"
-    path.parent.mkdir(exist_ok=True)
-    require_new(path, read=data.paths.values(), force=given.force)
-    with atomic_path(path) as work:
-        work.write_text(experiment(data, settings, given.name), encoding="utf-8")
-    print(f"wrote {path}; look at it, then: {command(given.name)}")
-    return 0
 
 
 def command(name: str) -> str:
@@ -89,8 +53,8 @@ def experiment(data: Data, settings: Settings, name: str) -> str:
     )
     text = yaml.safe_dump({"defaults": defaults} | values, allow_unicode=True, sort_keys=False)
     doses = DOSES["loaded" if "vectors" in data.paths else "trained"]
-    told = ", ".join(map(str, (0, *doses)))
-    grid = SWEEP.format(seeds=SEEDS, doses=told.replace(" ", ""), size=_reach(data, len(doses)))
+    listed = ",".join(map(str, (0, *doses)))
+    grid = SWEEP.format(seeds=SEEDS, doses=listed, size=_reach(data, len(doses)))
     return head + text + grid
 
 

@@ -1,62 +1,21 @@
-"""Kim's (2014) convolutional network on frozen vectors ("CNN-static"): its settings."""
+"""Kim's (2014) convolutional network as a classifier of posts."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING
 
-from annotated_types import Ge, Lt
-
-from extrinsic.crossval import Folds, cross_predict, read_posts
+from extrinsic.cnn_settings import CNNSettings
+from extrinsic.crossval import cross_predict, read_posts
 from extrinsic.encode import encode
-from files import InputError, choice
-from files.choice import Count, Fileless, Positive
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
 
-@choice
-class CNN(Fileless):
-    """CNN-static (Kim, 2014, EMNLP), the model of Goldfarb-Tarrant et al. (2021, section 3.3).
-
-    Frozen vectors; ``maps`` filters for each width in ``windows``, ReLU, maximum over time;
-    dropout; softmax over two classes, whose weight vectors are cut back to l2 norm ``max_norm``
-    after each step, in Kim's scale (times 1 - ``dropout`` in ours: ``cnn_network.step``);
-    cross-entropy by Adadelta (rho 0.95, ``learning_rate`` 1). These values are
-    Kim's. His paper stops early on the dev set without saying how, his code keeps the best of 25
-    epochs by dev accuracy; here the epoch of the highest dev F1 is kept (on a tie, of the lower dev
-    loss), and training ends ``patience`` epochs after it or after ``epochs``. F1, since the classes
-    are uneven and the gaps are made of precision and recall: the dev loss picks visibly worse
-    epochs.
-
-    Posts are cut after ``max_length`` tokens and those shorter than the widest window padded with
-    zeros; longer posts in the same batch do not pad shorter ones. A batch holds posts of similar
-    length. ``device`` is any torch device; on the CPU a seed gives the same predictions each time
-    for the same number of threads.
-    """
-
-    windows: tuple[Count, ...] = (3, 4, 5)
-    maps: Count = 100
-    dropout: Annotated[float, Ge(0), Lt(1)] = 0.5
-    max_norm: Positive = 3.0
-    batch_size: Count = 50
-    epochs: Count = 25
-    patience: Count = 3
-    learning_rate: Positive = 1.0
-    max_length: Count = 128
-    folds: Folds = 5
-    device: str = "cpu"
-
-    name: ClassVar[str] = "cnn"
-    version: ClassVar[int] = 3
-    unkeyed: ClassVar[tuple[str, ...]] = ("device",)
-
-    def __post_init__(self) -> None:
-        if not self.windows or self.max_length < max(self.windows):
-            given = f"windows={self.windows}, max_length={self.max_length}"
-            raise InputError(f"{given}: give at least one width, and none above max_length")
+class CNN(CNNSettings):
+    """CNN-static (Kim, 2014, EMNLP): see ``CNNSettings``."""
 
     def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
         """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``.
@@ -64,9 +23,9 @@ class CNN(Fileless):
         Raises ``InputError`` for posts or vectors that cannot be used and ``FloatingPointError``
         when the loss is no longer finite.
         """
-        from extrinsic.cnn_network import probabilities  # torch is slow to import
+        from extrinsic.cnn_network import predict_probabilities  # torch is slow to import
 
         table = read_posts(posts)
         encoded, labels = encode(table["text"], vectors), table["train_label"].to_numpy()
-        score = partial(probabilities, self, encoded, labels)
+        score = partial(predict_probabilities, self, encoded, labels)
         return cross_predict(table, score, folds=self.folds, seed=seed)

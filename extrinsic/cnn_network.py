@@ -15,14 +15,16 @@ from torch.nn import functional
 from extrinsic.convolution import pooled_convolution
 
 if TYPE_CHECKING:
-    from extrinsic.cnn import CNN
+    from extrinsic.cnn_settings import CNNSettings
     from extrinsic.crossval import Fold, Rows
     from extrinsic.encode import Encoded
 
 EVALUATION_BATCH = 256
 
 
-def probabilities(choice: CNN, posts: Encoded, labels: Rows, fold: Fold) -> NDArray[np.float32]:
+def predict_probabilities(
+    choice: CNNSettings, posts: Encoded, labels: Rows, fold: Fold
+) -> NDArray[np.float32]:
     """P(label 1) of each of ``fold.test``, by a network stopped by ``fold.dev``."""
     network = Network(choice, posts, torch.Generator().manual_seed(fold.seed))
     fit(network, labels, fold.train, fold.dev)
@@ -34,7 +36,7 @@ class Network(nn.Module):
 
     vectors: Tensor
 
-    def __init__(self, choice: CNN, posts: Encoded, generator: torch.Generator) -> None:
+    def __init__(self, choice: CNNSettings, posts: Encoded, generator: torch.Generator) -> None:
         super().__init__()
         self.choice, self.posts, self.generator = choice, posts, generator
         self.register_buffer("vectors", torch.from_numpy(posts.matrix), persistent=False)

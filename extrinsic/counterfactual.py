@@ -7,7 +7,7 @@ FPR and FNR being those of all items with a term; in [0, number of terms], 0 = e
 
     flips = P(the predictions for two terms in one frame differ)
 
-over frames, each with the terms that stand in it, two different ones drawn at random: in [0, 1], 0:
+over frames, each with the terms that occur in it, two different ones drawn at random: in [0, 1], 0:
 the term decides nothing.
 """
 
@@ -23,9 +23,9 @@ from extrinsic.gap_table import sample_rows
 from extrinsic.gaps import CRITERIA, DEFAULT, Gaps
 from extrinsic.intervals import UNDEFINED, Estimate, Floats, quantile
 from extrinsic.measured import ALL, Side
-from extrinsic.predictions import column_of, read_sample
+from extrinsic.predictions import get_column, read_sample
 from extrinsic.rows import Kind, Row
-from extrinsic.sample import Sample, lacks
+from extrinsic.sample import Sample, explain_lack
 from extrinsic.spread import no_surprise, noise_of
 
 RATES = ("fpr", "fnr")
@@ -45,7 +45,7 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> list[Row]:
     term (``group``), and those of each two groups that are compared (``privileged``,
     ``unprivileged``), with the number of frames as support. Intervals are over frames.
     """
-    held = predictions[column_of(predictions, "term") != ""]
+    held = predictions[get_column(predictions, "term") != ""]
     by_term = held.assign(group=held["term"]).drop(columns="id", errors="ignore")
     measures = tuple(name for name in gaps.measures if name not in CRITERIA)
     every = Gaps(
@@ -64,11 +64,11 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> list[Row]:
             for row in found
             if row.group != ALL
         ]
-    rows += [equality_difference(terms, rate) for rate in RATES]
+    rows += [find_equality_difference(terms, rate) for rate in RATES]
     return rows + (flip_rows(held[held["frame"] != ""], gaps) if "frame" in held else [])
 
 
-def equality_difference(terms: Sample, rate: str) -> Row:
+def find_equality_difference(terms: Sample, rate: str) -> Row:
     """The equality difference of a rate over terms (the groups of ``terms``), those with too few
     items left out by name.
 
@@ -80,15 +80,19 @@ def equality_difference(terms: Sample, rate: str) -> Row:
     lacking = "; ".join(each.reason for each in figures.values() if each.reason)
     if len(kept) < 2:
         why = lacking or "an equality difference needs two terms"
-        return Row("equality_difference", rate, "", "", "", *UNDEFINED, 0, None, None, why, [])
+        return Row("equality_difference", rate, reason=why)
     supports = [figures[term].support for term in kept]
-    found = _summed(terms, rate, kept, np.array(supports, dtype=np.float64))
-    told = f"left out: {lacking}" if lacking else ""
-    least = min(supports)
-    return Row("equality_difference", rate, "", "", "", *found, least, None, None, told, [])
+    found = _sum_differences(terms, rate, kept, np.array(supports, dtype=np.float64))
+    return Row(
+        kind="equality_difference",
+        measure=rate,
+        **found._asdict(),
+        support=min(supports),
+        reason=f"left out: {lacking}" if lacking else "",
+    )
 
 
-def _summed(terms: Sample, rate: str, kept: Sequence[str], supports: Floats) -> Estimate:
+def _sum_differences(terms: Sample, rate: str, kept: Sequence[str], supports: Floats) -> Estimate:
     block = terms.block(rate, kept)
     weights = supports / supports.sum()
     overall = float(weights @ block.seen)
@@ -109,7 +113,7 @@ def _summed(terms: Sample, rate: str, kept: Sequence[str], supports: Floats) -> 
 
 
 def flip_rows(framed: pd.DataFrame, gaps: Gaps) -> list[Row]:
-    """The rows of ``kind`` "flips" of posts that stand in frames."""
+    """The rows of ``kind`` "flips" of posts that are in frames."""
     if framed.empty:
         return []
     terms = _shares(framed, "term")
@@ -158,15 +162,26 @@ def _flips(
     make it as well known (Wilson).
     """
     n, name = len(chances), group or f"{privileged} and {unprivileged}"
-    reason = lacks("frame", name, n, gaps.least_support)
-    found = UNDEFINED if reason else _mean(np.asarray(chances, dtype=np.float64), gaps.level)
+    reason = explain_lack("frame", name, n, gaps.least_support)
+    found = (
+        UNDEFINED if reason else _estimate_mean(np.asarray(chances, dtype=np.float64), gaps.level)
+    )
     side = None if group else n
     return Row(
-        "flips", "prediction", group, privileged, unprivileged, *found, n, side, side, reason, []
+        kind="flips",
+        measure="prediction",
+        group=group,
+        privileged=privileged,
+        unprivileged=unprivileged,
+        **found._asdict(),
+        support=n,
+        support_privileged=side,
+        support_unprivileged=side,
+        reason=reason,
     )
 
 
-def _mean(chances: Floats, level: float) -> Estimate:
+def _estimate_mean(chances: Floats, level: float) -> Estimate:
     mean = float(chances.mean())
     binomial, seen = mean * (1 - mean), float(chances.var())
     n = len(chances) * (binomial / seen if seen > 0 else 1.0)

@@ -11,7 +11,7 @@ import pandas as pd
 from annotated_types import Ge
 from numpy.typing import NDArray
 
-from extrinsic.predictions import binary
+from extrinsic.predictions import read_binary
 from files import InputError
 from files.tables import require_columns
 
@@ -38,7 +38,7 @@ def read_posts(posts: pd.DataFrame) -> pd.DataFrame:
     """The columns ``id, text, split, label, group``, checked; a missing ``group`` becomes None.
 
     Two more say how a post is learned from: ``train_label``, by which label (where the posts have
-    no such column, by ``label``), and ``in_training``, whether at all (yes). They tell nothing of
+    no such column, by ``label``), and ``in_training``, whether at all (yes). They do not change
     how it is judged (see ``debias.kinds.LabelMethod``).
 
     Raises ``InputError`` for a missing column, a label other than 0 and 1, and a text that is not a
@@ -46,11 +46,11 @@ def read_posts(posts: pd.DataFrame) -> pd.DataFrame:
     """
     require_columns(posts, ["id", "text", "label", "split"], "the table of posts")
     table = posts[["id", "text", "split"]].reset_index(drop=True)
-    table["label"] = binary(posts, "label")
+    table["label"] = read_binary(posts, "label")
     table["group"] = posts["group"].to_numpy() if "group" in posts else None
-    table["train_label"] = binary(posts, "train_label" if "train_label" in posts else "label")
+    table["train_label"] = read_binary(posts, "train_label" if "train_label" in posts else "label")
     learned = "in_training" in posts
-    table["in_training"] = binary(posts, "in_training").astype(bool) if learned else True
+    table["in_training"] = read_binary(posts, "in_training").astype(bool) if learned else True
     lost = [number for number, text in enumerate(table["text"]) if not isinstance(text, str)]
     if lost:
         first = f"the first with id {table['id'].iloc[lost[0]]!r}"

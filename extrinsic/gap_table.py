@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from extrinsic.gaps import CRITERIA, DEFAULT, Gaps
-from extrinsic.largest import spread_rows
 from extrinsic.measured import (
     ALL,
     Figure,
@@ -19,6 +18,7 @@ from extrinsic.measured import (
 from extrinsic.predictions import read_sample
 from extrinsic.ranking import BACKGROUND
 from extrinsic.rows import Row, as_table
+from extrinsic.spread import DIFFERENCE, RATIO, estimate_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
 
     ``low`` and ``high`` are Wilson's score interval (see ``extrinsic.measures``), of a gap
     Newcombe's (``extrinsic.intervals``), of an AUC see ``extrinsic.ranking``; of "largest" and
-    "ratio", which know that a maximum was taken, ``extrinsic.spread``. They answer for the choice
+    "ratio", which know that a maximum was taken, ``extrinsic.spread``. They hold for the choice
     of test items, not of the training run. Where ``predictions`` has the column ``unit``, items of
     one unit (such as phrases that differ in one term) are taken as drawn together: groups are then
     compared within units, as far as they share them.
@@ -107,19 +107,8 @@ def _pairs(sample: Measured, gaps: Gaps) -> list[tuple[Side, Side]]:
 
 
 def _value(measure: str, group: str, found: Figure) -> Row:
-    return Row(
-        "value",
-        measure,
-        group,
-        "",
-        "",
-        *found.estimate,
-        found.support,
-        None,
-        None,
-        found.reason,
-        [],
-    )
+    estimate = found.estimate._asdict()
+    return Row("value", measure, group, **estimate, support=found.support, reason=found.reason)
 
 
 def _gap(sample: Measured, measure: str, privileged: Side, unprivileged: Side) -> Row:
@@ -129,15 +118,67 @@ def _gap(sample: Measured, measure: str, privileged: Side, unprivileged: Side) -
     one, other = sides if larger_is_better(measure) else sides[::-1]
     reason = both_reasons((a, b))
     return Row(
-        "gap",
-        measure,
-        "",
-        privileged.name,
-        unprivileged.name,
-        *sample.difference(measure, one, other),
-        min(a.support, b.support),
-        a.support,
-        b.support,
-        reason,
-        [] if reason else sample.resampled_difference(measure, one, other),
+        kind="gap",
+        measure=measure,
+        privileged=privileged.name,
+        unprivileged=unprivileged.name,
+        **sample.difference(measure, one, other)._asdict(),
+        support=min(a.support, b.support),
+        support_privileged=a.support,
+        support_unprivileged=b.support,
+        reason=reason,
+        resampled=() if reason else sample.resampled_difference(measure, one, other),
     )
+
+
+def spread_rows(sample: Spreading, gaps: Gaps, measures: Sequence[str] | None = None) -> list[Row]:
+    """The largest differences, then the ratios, where ``gaps`` asks for them."""
+    asked = gaps.measures if measures is None else measures
+    kept = [name for name in asked if name not in BACKGROUND] if "largest" in gaps.compare else []
+    spreads = [_spread_rows(sample, name, gaps) for name in kept]
+    return [row for kind in zip(*spreads, strict=True) for row in kind]
+
+
+def _spread_rows(sample: Spreading, name: str, gaps: Gaps) -> list[Row]:
+    """The largest difference and the ratio among the groups that have a value."""
+    among = gaps.groups or sample.groups
+    measures = CRITERIA.get(name, (name,))
+    figures = {each: {g: sample.figure(each, Side(g)) for g in among} for each in measures}
+    reasons = [found.reason for each in measures for found in figures[each].values()]
+    lacking = "; ".join(filter(None, reasons))
+    kept = {
+        each: {group: found for group, found in figures[each].items() if not found.reason}
+        for each in measures
+    }
+    if min(map(len, kept.values())) < 2:
+        why = lacking or "a difference needs two groups"
+        return [Row(spread.kind, name, reason=why) for spread in (DIFFERENCE, RATIO)]
+    blocks = {each: sample.block(each, list(groups)) for each, groups in kept.items()}
+    left_out = f"left out: {lacking}" if lacking else ""
+    rows = []
+    for spread in (DIFFERENCE, RATIO):
+        if any(map(spread.undefined, blocks.values())):
+            why = "; ".join(filter(None, ("all values are 0", left_out)))
+            rows.append(Row(spread.kind, name, reason=why))
+            continue
+        found = estimate_spread(list(blocks.values()), spread, sample.level)
+        order = {each: spread.order(block) for each, block in blocks.items()}
+        decisive = max(order, key=order.__getitem__)
+        ends = _furthest_apart(decisive, kept[decisive])
+        rows.append(Row(spread.kind, name, **ends, **found._asdict(), reason=left_out))
+    return rows
+
+
+def _furthest_apart(measure: str, figures: Mapping[str, Figure]) -> dict[str, Any]:
+    """The groups with the best and the worst value, and their supports."""
+    by_value = {group: found.estimate.value for group, found in figures.items()}
+    ends = min(by_value, key=by_value.__getitem__), max(by_value, key=by_value.__getitem__)
+    worst, best = ends if larger_is_better(measure) else ends[::-1]
+    n, m = figures[best].support, figures[worst].support
+    return {
+        "privileged": best,
+        "unprivileged": worst,
+        "support": min(n, m),
+        "support_privileged": n,
+        "support_unprivileged": m,
+    }

@@ -29,8 +29,8 @@ class KeywordTagger:
     accents do not count. They are those of ``keywords`` and those of ``file``, one a line: a plain
     list, or of a Markdown file the list under the first heading that contains ``heading``.
 
-    Whom a post was collected for is not whom it is about: like ``extrinsic.tagger`` this stands in
-    for an annotation. It is known to be the rule of HatEval's collection: of the posts of its
+    Whom a post was collected for is not whom it is about: like ``extrinsic.tagger`` this replaces
+    an annotation. It is known to be the rule of HatEval's collection: of the posts of its
     English training file, whose order gives the target away, 99.9% of those with keywords of one
     target alone are of that target.
 
@@ -63,9 +63,9 @@ class KeywordTagger:
     def description(self) -> str:
         """What the groups are, in words fit for a caption."""
         file = [self.heading or Path(self.file).name] if self.file else []
-        told = ", ".join([*self.keywords, *file])
+        listed = ", ".join([*self.keywords, *file])
         return (
-            f"posts that hold one of the keywords: {told}; not annotated (version {self.version})"
+            f"posts that hold one of the keywords: {listed}; not annotated (version {self.version})"
         )
 
     def tag(self, posts: pd.DataFrame) -> pd.DataFrame:

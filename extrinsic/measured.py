@@ -23,7 +23,7 @@ class Side(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As it is told in tables."""
+        """Its name in the tables."""
         return REST if self.rest else self.group
 
 
@@ -57,7 +57,7 @@ class Measured(Protocol):
 
 
 class Spreading(Measured, Protocol):
-    """What the largest difference between groups can be told of as well."""
+    """What has a largest difference between groups as well."""
 
     def block(self, measure: str, groups: Sequence[str]) -> Block:
         """What it is made of."""

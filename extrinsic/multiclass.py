@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from extrinsic.combined import Combined
 from extrinsic.gap_table import sample_rows
 from extrinsic.gaps import CRITERIA, Gaps
-from extrinsic.intervals import UNDEFINED, Estimate, combination, correlation_of, effective_size
-from extrinsic.measured import Figure, Side, both_reasons
-from extrinsic.predictions import column_of, plain_number, read_sample
+from extrinsic.predictions import get_column, plain_number, read_sample
 from extrinsic.ranking import RANKINGS
-from extrinsic.spread import Block
 from files import InputError
 
 if TYPE_CHECKING:
@@ -28,56 +23,6 @@ MACRO = "macro"
 WHOLE = "accuracy"
 # Over all classes the shares selected add up to 1 in every group
 NO_MEAN = (WHOLE, "selection_rate", *CRITERIA)
-
-
-@dataclass(frozen=True)
-class Macro:
-    """The mean over classes of measures of each class against the rest, all of the same items."""
-
-    classes: Sequence[Sample]
-
-    @property
-    def groups(self) -> Sequence[str]:
-        """The names of all groups."""
-        return self.classes[0].groups
-
-    @property
-    def level(self) -> float:
-        """Of the intervals."""
-        return self.classes[0].level
-
-    def figure(self, measure: str, side: Side) -> Figure:
-        """The mean of a measure; undefined where a class has too few items."""
-        figures = [each.figure(measure, side) for each in self.classes]
-        reason = both_reasons(figures)
-        found = UNDEFINED if reason else self._mean(measure, [side], [1])
-        return Figure(found, min(each.support for each in figures), reason)
-
-    def difference(self, measure: str, one: Side, other: Side) -> Estimate:
-        """The mean of one side minus that of the other; undefined where either is."""
-        if self.figure(measure, one).reason or self.figure(measure, other).reason:
-            return UNDEFINED
-        return self._mean(measure, [one, other], [1, -1])
-
-    def _mean(self, measure: str, sides: Sequence[Side], signs: Sequence[int]) -> Estimate:
-        """An error counts against two classes, so that their measures go together."""
-        asked = [(each, side) for side in sides for each in self.classes]
-        estimates = [sample.figure(measure, side).estimate for sample, side in asked]
-        together = correlation_of([sample.by_unit(measure, side) for sample, side in asked])
-        shares = [sign / len(self.classes) for sign in signs for _ in self.classes]
-        return combination(estimates, shares, together)
-
-    def resampled_difference(self, measure: str, one: Side, other: Side) -> list[float]:
-        """The same over the resamples."""
-        lists = [each.resampled_difference(measure, one, other) for each in self.classes]
-        values: list[float] = np.mean(lists, axis=0).tolist()
-        return values
-
-    def block(self, measure: str, groups: Sequence[str]) -> Block:
-        """What the largest difference between groups is made of."""
-        estimates = [self.figure(measure, Side(group)).estimate for group in groups]
-        sizes = [effective_size(each, self.level) for each in estimates]
-        return Block(np.array([each.value for each in estimates]), np.array(sizes))
 
 
 def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
@@ -108,15 +53,16 @@ def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
     for name, sample in by_class.items():
         rows += _rows(name, sample, gaps, each)
     mean = [name for name in gaps.measures if name not in NO_MEAN]
-    return rows + _rows(MACRO, Macro(list(by_class.values())), gaps, mean)
+    mean_of_classes = Combined(list(by_class.values()), [1 / len(by_class)] * len(by_class))
+    return rows + _rows(MACRO, mean_of_classes, gaps, mean)
 
 
-def _rows(subset: str, sample: Sample | Macro, gaps: Gaps, measures: Sequence[str]) -> list[Row]:
+def _rows(subset: str, sample: Sample | Combined, gaps: Gaps, measures: Sequence[str]) -> list[Row]:
     return [row._replace(subset=subset) for row in sample_rows(sample, gaps, measures)]
 
 
 def _classes(predictions: pd.DataFrame, column: str) -> pd.Series[str]:
-    cells = column_of(predictions, column)
+    cells = get_column(predictions, column)
     values = cells.map(plain_number, na_action="ignore").astype("string")
     missing = values.isna() | values.eq("")
     if missing.any():

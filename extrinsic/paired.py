@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from extrinsic.combined import Combined
 from extrinsic.gap_table import difference_rows, sample_rows, value_rows
-from extrinsic.intervals import UNDEFINED, Estimate, combination, correlation_of
-from extrinsic.measured import Figure, Side, both_reasons
 from extrinsic.predictions import read_sample
 from files import InputError
 
@@ -23,65 +21,15 @@ if TYPE_CHECKING:
     from extrinsic.sample import Sample
 
 
-@dataclass(frozen=True)
-class Paired:
-    """``first`` minus ``second``, which predict the same items in the same order. An item that both
-    get wrong tells nothing of their difference: intervals are of differences within items.
-    """
-
-    first: Sample
-    second: Sample
-
-    @property
-    def groups(self) -> Sequence[str]:
-        """The names of all groups."""
-        return self.first.groups
-
-    @property
-    def level(self) -> float:
-        """Of the intervals."""
-        return self.first.level
-
-    def figure(self, measure: str, side: Side) -> Figure:
-        """A measure by the first minus the same by the second, in [-1, 1]."""
-        figures = [each.figure(measure, side) for each in (self.first, self.second)]
-        reason = both_reasons(figures)
-        support = min(each.support for each in figures)
-        found = UNDEFINED if reason else self._combined(measure, [side], [1])
-        return Figure(found, support, reason)
-
-    def difference(self, measure: str, one: Side, other: Side) -> Estimate:
-        """How much larger a difference between sides is by the first than by the second."""
-        if self.figure(measure, one).reason or self.figure(measure, other).reason:
-            return UNDEFINED
-        return self._combined(measure, [one, other], [1, -1])
-
-    def _combined(self, measure: str, sides: Sequence[Side], signs: Sequence[int]) -> Estimate:
-        asked = [(sample, side) for sample in (self.first, self.second) for side in sides]
-        estimates = [sample.figure(measure, side).estimate for sample, side in asked]
-        together = correlation_of([sample.by_unit(measure, side) for sample, side in asked])
-        return combination(estimates, [*signs, *(-sign for sign in signs)], together)
-
-    def resampled_difference(self, measure: str, one: Side, other: Side) -> list[float]:
-        """The same over the resamples."""
-        a, b = (
-            np.array(each.resampled_difference(measure, one, other))
-            for each in (self.first, self.second)
-        )
-        values: list[float] = (a - b).tolist()
-        return values
-
-
 def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list[Row]:
     """The rows of ``extrinsic.gap_table.gap_table``, for several classifiers by name, all of the
     same items in the same order; ``classifier`` has their names.
 
     After the rows of each come those of each two of them, ``first - second``: values and gaps of
-    the first minus those of the second, with intervals of differences within items (Zou and
-    Donner's, whose correlation is that of what each item moves the two). Nothing is pooled over
-    classifiers.
+    the first minus those of the second, with intervals of differences within items, so that an item
+    that both get wrong widens none (``extrinsic.combined``). Nothing is pooled over classifiers.
 
-    Raises ``InputError`` where labels or groups differ, besides what ``gap_table`` raises.
+    Raises ``InputError`` where labels or groups differ, and as ``gap_table`` does.
     """
     samples = {name: read_sample(table, gaps) for name, table in predictions.items()}
     for one, other in combinations(samples, 2):
@@ -92,7 +40,7 @@ def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list
         for row in sample_rows(sample, gaps)
     ]
     for one, other in combinations(samples, 2):
-        pair = Paired(samples[one], samples[other])
+        pair = Combined([samples[one], samples[other]], [1, -1])
         found = value_rows(pair, gaps) + difference_rows(pair, gaps)
         rows += [row._replace(classifier=f"{one} - {other}") for row in found]
     return rows

@@ -1,4 +1,9 @@
-"""A table of predictions as arrays, or what is wrong with it."""
+"""A table of predictions as arrays, or what is wrong with it.
+
+Gaps of several embeddings share the posts they are measured on, so the choice of posts moves them
+together. Resamples that are the same for everybody who predicts the posts show that part of their
+noise: over embeddings, the covariance of their resampled gaps.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +15,9 @@ import pandas as pd
 
 from extrinsic.measured import ALL, REST
 from extrinsic.ranking import RANKINGS
-from extrinsic.resampling import resampled_counts
 from extrinsic.sample import Sample
 from files import InputError, nearest
+from intrinsic.resampling import RESAMPLES, times_drawn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
     from extrinsic.intervals import Floats
     from extrinsic.measures import Counts
 
-
+BLOCK = 8192
 WHOLE = re.compile(r"([+-]?\d+)\.0+")
 
 
@@ -33,18 +38,18 @@ def read_sample(predictions: pd.DataFrame, gaps: Gaps) -> Sample:
     groups += [name for name in _empty_categories(predictions) if name not in groups]
     # A missing group has code -1
     code = pd.Categorical(names, categories=groups).codes.astype(np.int64)
-    cell = 2 * binary(predictions, "label") + binary(predictions, "prediction")
+    cell = 2 * read_binary(predictions, "label") + read_binary(predictions, "prediction")
     score = _scores(predictions) if {*gaps.measures} & {*RANKINGS} else None
     unit = _codes(predictions["unit"]) if "unit" in predictions else None
     drawn = _resample(predictions, code, cell, len(groups))
     return Sample(groups, code, cell, score, unit, drawn, gaps.level, gaps.least_support)
 
 
-def binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
+def read_binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
     """A column of 0 and 1 (also text or booleans) as integers; ``InputError``, which ends in the
     ``remedy``, for anything else.
     """
-    values = column_of(table, column)
+    values = get_column(table, column)
     numbers = pd.to_numeric(values, errors="coerce").astype("float64")
     bad = ~numbers.isin([0.0, 1.0]).to_numpy()
     if bad.any():
@@ -56,13 +61,13 @@ def binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
     return np.asarray(numbers, dtype=np.int64)
 
 
-def positive_of(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[str]) -> Counts:
+def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[str]) -> Counts:
     """Columns of labels of any names as 1, for the ``positive`` ones, and 0: (rows, columns).
 
     Raises ``InputError`` for a row without a label, a positive label that no row of the first
     column has, and labels of another column that the first does not have.
     """
-    cells = [column_of(table, name) for name in columns]
+    cells = [get_column(table, name) for name in columns]
     for name, column in zip(columns, cells, strict=True):
         if missing := int((column.isna() | (column.astype(str).str.strip() == "")).sum()):
             raise InputError(f"column {name!r} has no label in {missing} of {len(table)} rows")
@@ -74,8 +79,8 @@ def positive_of(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[
             raise InputError(f"no row of column {columns[0]!r} has the label {label!r}{there}")
     for name, column in zip(columns, plain, strict=True):
         if unknown := sorted({*column} - known):
-            told = f"column {name!r} holds {unknown[0]!r}, which {columns[0]!r} does not"
-            raise InputError(f"{told}; its labels: {', '.join(sorted(known)[:10])}")
+            message = f"column {name!r} holds {unknown[0]!r}, which {columns[0]!r} does not"
+            raise InputError(f"{message}; its labels: {', '.join(sorted(known)[:10])}")
     counted = {_plain(label) for label in positive}
     return np.column_stack([column.isin(counted) for column in plain]).astype(np.int64)
 
@@ -93,7 +98,7 @@ def _plain(label: object) -> str:
     return {"True": "1", "False": "0"}.get(text, text)
 
 
-def column_of(table: pd.DataFrame, column: str) -> pd.Series:
+def get_column(table: pd.DataFrame, column: str) -> pd.Series:
     """A column by name; ``InputError`` with the nearest name where there is none."""
     if column not in table.columns:
         present = ", ".join(repr(name) for name in table.columns)
@@ -104,7 +109,7 @@ def column_of(table: pd.DataFrame, column: str) -> pd.Series:
 
 
 def _scores(predictions: pd.DataFrame) -> Floats:
-    values = column_of(predictions, "score")
+    values = get_column(predictions, "score")
     numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64)
     bad = ~np.isfinite(numbers)
     if bad.any():
@@ -115,7 +120,7 @@ def _scores(predictions: pd.DataFrame) -> Floats:
 
 
 def _group_names(predictions: pd.DataFrame, gaps: Gaps) -> pd.Series[str]:
-    names = column_of(predictions, "group").astype("string")
+    names = get_column(predictions, "group").astype("string")
     present = sorted(names.dropna().unique())
     taken = {ALL: "the rows over all items"}
     if "rest" in gaps.compare:
@@ -149,8 +154,25 @@ def _resample(predictions: pd.DataFrame, code: Counts, cell: Counts, n: int) -> 
     if missing := int(ids.isna().sum()):
         raise InputError(f"{missing} of {len(ids)} rows have no id; give each, or drop the column")
     place = np.where(code < 0, n, code)
-    counts = resampled_counts(ids.tolist(), 4 * place + cell, 4 * (n + 1))
+    counts = resample_counts(ids.tolist(), 4 * place + cell, 4 * (n + 1))
     return counts.reshape(-1, n + 1, 4).swapaxes(0, 1)
+
+
+def resample_counts(ids: Sequence[str], kinds: Counts, n_kinds: int) -> Counts:
+    """How many items of each kind (0, 1, ..., ``n_kinds`` - 1) each resample holds: (200, n_kinds).
+
+    The Poisson bootstrap (Hanley and MacGibbon, 2006): how often an item is drawn into a resample
+    is Poisson(1), and a function of its id alone, so that neither the other items nor their order
+    change it. Kinds are resampled independently; items of one id go together.
+    """
+    counts = np.zeros((RESAMPLES, n_kinds), dtype=np.int64)
+    of_kind = np.eye(n_kinds, dtype=np.float32)
+    for start in range(0, len(ids), BLOCK):
+        here = slice(start, start + BLOCK)
+        # Exact: whole numbers far below 2^24
+        drawn = times_drawn(ids[here]).astype(np.float32)
+        counts += (drawn.T @ of_kind[kinds[here]]).astype(np.int64)
+    return counts
 
 
 def _codes(column: pd.Series) -> Counts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 from typing import Literal, NamedTuple
 
 import pandas as pd
@@ -18,17 +19,17 @@ class Row(NamedTuple):
 
     kind: Kind
     measure: str
-    group: str
-    privileged: str
-    unprivileged: str
-    value: float
-    low: float
-    high: float
-    support: int
-    support_privileged: int | None
-    support_unprivileged: int | None
-    reason: str
-    resampled: list[float]
+    group: str = ""
+    privileged: str = ""
+    unprivileged: str = ""
+    value: float = nan
+    low: float = nan
+    high: float = nan
+    support: int = 0
+    support_privileged: int | None = None
+    support_unprivileged: int | None = None
+    reason: str = ""
+    resampled: Sequence[float] = ()
     subset: str = ""
     classifier: str = ""
 
@@ -38,6 +39,7 @@ def as_table(rows: Sequence[Row]) -> pd.DataFrame:
     only where a row has one.
     """
     supports = ("support", "support_privileged", "support_unprivileged")
-    table = pd.DataFrame(list(rows), columns=list(Row._fields))
+    lists = [row._replace(resampled=list(row.resampled)) for row in rows]
+    table = pd.DataFrame(lists, columns=list(Row._fields))
     empty = [name for name in OPTIONAL if not table[name].ne("").any()]
     return table.drop(columns=empty).astype(dict.fromkeys(supports, "Int64"))

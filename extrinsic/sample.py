@@ -101,7 +101,7 @@ class Sample:
     def _counted(self, measure: str, side: Side) -> Figure:
         spec, cells = MEASURES[measure], self.cells(side)
         support = int(spec.support(cells))
-        if reason := lacks(spec.item, side.name, support, self.least):
+        if reason := explain_lack(spec.item, side.name, support, self.least):
             return Figure(UNDEFINED, support, reason)
         effect = self._effect(measure, side)
         return Figure(spec.estimate(cells, self.level, effect), support, "")
@@ -115,7 +115,7 @@ class Sample:
         scarce = int(np.argmin(counts))
         own = (spec.own_negatives, spec.own_positives)[scarce]
         name = side.name if own else f"other than {side.name}"
-        if reason := lacks(CLASSES[scarce], name, counts[scarce], self.least):
+        if reason := explain_lack(CLASSES[scarce], name, counts[scarce], self.least):
             return Figure(UNDEFINED, counts[scarce], reason)
         value = float(np.mean(self._placed(measure, side)[1]))
         found = area(value, counts[1], counts[0], self.level, self._effect(measure, side))
@@ -208,7 +208,7 @@ class Sample:
         )
 
 
-def lacks(item: str, group: str, support: int, least: int) -> str:
+def explain_lack(item: str, group: str, support: int, least: int) -> str:
     """Why there is no value; empty where there is one."""
     if not support:
         return f"no {item} of group {group}"

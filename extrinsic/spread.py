@@ -44,7 +44,7 @@ class Block(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """A way to tell how far apart the smallest and the largest of some values are.
+    """How far apart the smallest and the largest of some values are.
 
     ``of``: values (..., k) to (...,). ``above``: the largest value that is so far from a smallest
     one; ``below``: the smallest that is so far from a largest one. ``equal``, ``most``: of groups
@@ -134,7 +134,7 @@ def _end(surprise: Callable[[float], float], inside: float, end: float, tail: fl
 
 def _moved(block: Block, spread: Spread, apart: float, *, stretch: bool) -> Floats:
     """The values ``apart``, nearest to those seen in squared standard errors; values that lie
-    closer together stay where they are unless told to ``stretch``.
+    closer together stay where they are unless they are to ``stretch``.
     """
     values, sizes = block.seen, block.sizes
     furthest = float(spread.of(values))

@@ -26,13 +26,13 @@ class MentionTagger:
     ``gender_mentions_es`` (Spanish) hold the male and female terms of the WEAT tests and further
     general gender nouns, in pairs, so that neither gender has more ways of being found.
 
-    Stands in for the annotation of whom a post is about, which few data sets have, and badly: a
+    A poor replacement for the annotation of whom a post is about, which few data sets have: a
     gender is mentioned in many posts that target somebody else. Of 197 posts of HateXplain (Mathew
     et al., 2021) that gender words call female, 49 are annotated as about women, of 247 that they
     call male, 2 as about men. ``python -m extrinsic.agreement`` counts it for posts that have both.
     ``description`` says so and belongs beside every number made from these groups.
 
-    Raises ``InputError`` for a query without X or Y, and for a word that stands in both.
+    Raises ``InputError`` for a query without X or Y, and for a word that is in both.
     """
 
     query: str | None = "gender_mentions"
@@ -73,8 +73,8 @@ class MentionTagger:
         """What the groups are, in words fit for a caption."""
         counts = zip(map(self._words, "XY"), self.groups, strict=True)
         words = ", ".join(f"{len(words)} {group}" for words, group in counts)
-        told = f"{self.name}: {words} words, version {self.version}"
-        return f"posts that mention a group, whomever they are about; not annotated ({told})"
+        source = f"{self.name}: {words} words, version {self.version}"
+        return f"posts that mention a group, whomever they are about; not annotated ({source})"
 
     def tag(self, posts: pd.DataFrame) -> pd.DataFrame:
         """The posts with ``group``, in place of any: one of ``groups``, "both" or "neither".

@@ -1,4 +1,4 @@
-"""Command lines whose mistakes are answered as all bad input is: by one line."""
+"""The parser of every command line: a mistake is one line, as all bad input."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise ``InputError`` with the message."""
-        raise InputError(f"{message}; {self.prog} --help tells what there is")
+        raise InputError(f"{message}; {self.prog} --help shows the options")

@@ -245,7 +245,7 @@ def test_a_long_corpus_is_looked_at_and_not_cut(
     check: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("some.txt").write_text("\n".join(TEXTS * 20), encoding="utf-8")
-    for module in ("data", "check", "examine"):
+    for module in ("data", "cli.check", "examine"):
         monkeypatch.setattr(f"biasbridge.{module}.LOOKED_AT", 30, raising=False)
     told = check("some.txt")
     assert "corpus some.txt: first 30 lines looked at, 180 words\n" in told

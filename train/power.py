@@ -87,8 +87,8 @@ def _shares(found: Sequence[Power]) -> list[str]:
 
 def read_pilot(results: Path, study: Correlation) -> Pilot:
     """What the tables in a results folder say of noise; an empty one where there are none."""
-    from analysis.frame import numbers
     from analysis.correlate import correlate_slices
+    from analysis.frame import numbers
     from analysis.joined import has_gaps, join_points
     from analysis.naming import confirmatory_of
     from analysis.results import read_tables

@@ -1,60 +1,7 @@
-"""The atlas of published point sets, computed anew.
+"""``python -m studies.atlas``: the command ``biasbridge atlas``."""
 
-python -m studies.atlas docs/atlas
-"""
-
-from __future__ import annotations
-
-from argparse import Namespace
-from collections.abc import Sequence
-from pathlib import Path
-
-from files import InputError, atomic_path, run_cli
-from files.charts import save_chart
-from files.options import Parser
-from files.tables import write_csv
-from studies.atlas.page import forest, page, table
-from studies.atlas.protocol import read_atlas
-
-
-class AtlasArguments(Namespace):
-    """What the command line gives."""
-
-    folder: Path
-    out: Path | None
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Read every point set of a folder and write page, table and figure; 0, or 1 where the table of
-    a set is not at hand.
-    """
-    args = _parser().parse_args(argv, AtlasArguments())
-    readings = read_atlas(args.folder)
-    if not any(each.read for each in readings):
-        raise InputError("no table is at hand; set BIASBRIDGE_DATA to the folder that holds them")
-    out = args.out or args.folder
-    with atomic_path(out / "README.md") as path:
-        path.write_text(page(readings), encoding="utf-8")
-    with atomic_path(out / "atlas.csv") as path:
-        write_csv(table(readings), path)
-    save_chart(forest(readings), out / "atlas.svg")
-    for written in ("README.md", "atlas.csv", "atlas.svg"):
-        print(out / written)
-    absent = [each for each in readings if not each.read]
-    for each in absent:
-        print(f"{each.name}: {each.of.table} is not at hand; get it from {each.of.address}")
-    return 1 if absent else 0
-
-
-def _parser() -> Parser:
-    parser = Parser(
-        prog="python -m studies.atlas",
-        description="Published point sets, read anew by one protocol.",
-    )
-    parser.add_argument("folder", type=Path, help="the folder with a YAML file for each set")
-    parser.add_argument("--out", type=Path, help="where to write (default: that folder)")
-    return parser
-
+from biasbridge.cli.atlas import main
+from files import run_cli
 
 if __name__ == "__main__":
     run_cli(main)

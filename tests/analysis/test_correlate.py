@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.correlate import correlate, correlate_slices, main
+from analysis.correlate import correlate, correlate_slices
+from analysis.correlate.__main__ import main
 from analysis.findings import CORRELATION_COLUMNS, Finding
 from analysis.foreign import Levels
 from analysis.frame import numbers

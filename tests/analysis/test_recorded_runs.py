@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from analysis.correlate import correlate_slices
-from analysis.correlate import main as correlate
+from analysis.correlate.__main__ import main as correlate
 from analysis.effects.estimate import effects
 from analysis.joined import join_points
 from analysis.report.__main__ import main as report

@@ -15,7 +15,8 @@ from analysis.grid import panel_note, panel_statistics
 from analysis.joined import join_points
 from analysis.naming import Declared
 from analysis.results import Tables, write_tables
-from analysis.scatter import grid_data, main
+from analysis.scatter import grid_data
+from analysis.scatter.__main__ import main
 from files import InputError
 from tests.analysis.test_specifications import measured, tables_of
 
@@ -97,7 +98,7 @@ def test_a_results_folder_gets_the_papers_figures(
         asked.append((len(joined), out))
         return []
 
-    monkeypatch.setattr("analysis.scatter.draw_figures", draw)
+    monkeypatch.setattr("analysis.figures.draw_figures", draw)
     write_tables(tmp_path, tables)
     assert main([str(tmp_path)]) == 0
     assert main([str(tmp_path), "--out", "elsewhere"]) == 0

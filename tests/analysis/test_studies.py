@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.correlate import main as correlate
+from analysis.correlate.__main__ import main as correlate
 from analysis.findings import CORRELATION_COLUMNS
 from analysis.report.__main__ import main as report
 from analysis.results import write_tables

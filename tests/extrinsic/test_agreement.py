@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from extrinsic.agreement import cross_table, main, precision
+from extrinsic.agreement import cross_table, precision
+from extrinsic.agreement.__main__ import main
 from files import InputError
 
 POSTS = pd.DataFrame(

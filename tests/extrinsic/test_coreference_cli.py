@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,17 +45,17 @@ def test_table(key: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_json(key: str, capsys: pytest.CaptureFixture[str]) -> None:
     main([key, response(key, MORE, LONE), "--json"])
-    told = json.loads(capsys.readouterr().out)
+    shown = json.loads(capsys.readouterr().out)
     expected = score([(KEY, LONE), (MORE, MORE)])
-    assert told["documents"] == 2
-    assert told["singletons"] == "keep"
-    assert told["scores"] == {name: row._asdict() for name, row in expected.items()}
+    assert shown["documents"] == 2
+    assert shown["singletons"] == "keep"
+    assert shown["scores"] == {name: row._asdict() for name, row in expected.items()}
 
 
 def test_singletons_dropped_from_both_sides(key: str, capsys: pytest.CaptureFixture[str]) -> None:
     main([key, response(key, MORE, LONE), "--singletons", "drop", "--json"])
-    told = json.loads(capsys.readouterr().out)
-    assert {row["f1"] for row in told["scores"].values()} == {1.0}
+    shown = json.loads(capsys.readouterr().out)
+    assert {row["f1"] for row in shown["scores"].values()} == {1.0}
 
 
 @pytest.mark.parametrize(
@@ -100,13 +98,3 @@ def test_faults_are_refused_or_mended(tmp_path: Path, capsys: pytest.CaptureFixt
     captured = capsys.readouterr()
     assert captured.err.count("mended: ") == 2
     assert json.loads(captured.out)["scores"]["muc"]["f1"] == 1
-
-
-def test_from_the_shell(key: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "extrinsic.coreference", key]
-    done = subprocess.run([*command, key], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    lost = subprocess.run([*command, f"{key}x"], capture_output=True, text=True, check=False)
-    assert lost.returncode == 2
-    assert lost.stderr.startswith("error: no such file")
-    assert lost.stderr.count("\n") == 1

@@ -78,7 +78,7 @@ def test_terms_are_measured_and_compared_with_the_rest() -> None:
         )
 
 
-def test_terms_that_are_the_groups_are_told_once() -> None:
+def test_terms_that_are_the_groups_are_listed_once() -> None:
     data = frames()
     rows = term_rows(data.assign(group=data["term"]), Gaps("a", "b", least_support=0))
     assert {row.subset for row in rows} == {""}

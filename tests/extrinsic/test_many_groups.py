@@ -91,7 +91,7 @@ def random_table(seed: int) -> pd.DataFrame:
     )
 
 
-def told(table: pd.DataFrame, kind: str, key: str) -> dict[tuple[str, str], float]:
+def values_of(table: pd.DataFrame, kind: str, key: str) -> dict[tuple[str, str], float]:
     rows = table[table["kind"] == kind]
     return dict(zip(zip(rows["measure"], rows[key], strict=True), rows["value"], strict=True))
 
@@ -104,8 +104,8 @@ def test_two_hundred_tables_are_those_of_fairlearn_and_scikit_learn(
     monkeypatch.setattr("extrinsic.spread.DRAWS", 3)  # of intervals, which are not compared
     data = random_table(seed)
     table = gap_table(data, ASKED)
-    values, rest = told(table, "value", "group"), told(table, "gap", "unprivileged")
-    largest, ratio = told(table, "largest", "group"), told(table, "ratio", "group")
+    values, rest = values_of(table, "value", "group"), values_of(table, "gap", "unprivileged")
+    largest, ratio = values_of(table, "largest", "group"), values_of(table, "ratio", "group")
     near: dict[str, Any] = {"abs": 1e-12, "rel": 0, "nan_ok": True}
     groups = list(data["group"].cat.categories)
     for measure, scorer in SCORERS.items():
@@ -197,8 +197,10 @@ def test_a_group_asked_for_that_nobody_knows_is_refused() -> None:
     data = pd.DataFrame({"label": 1, "prediction": 1, "group": ["women", "b", "c"] * 4})
     for compare in ("rest", "largest", "each"):
         asked = Gaps("b", compare=(compare,), groups=("womn", "c"))
-        told = "no rows of group 'womn'; did you mean 'women'?; groups present: 'b', 'c', 'women'"
-        with pytest.raises(InputError, match=re.escape(told)):
+        message = (
+            "no rows of group 'womn'; did you mean 'women'?; groups present: 'b', 'c', 'women'"
+        )
+        with pytest.raises(InputError, match=re.escape(message)):
             gap_table(data, asked)
 
 
@@ -249,6 +251,9 @@ def test_the_largest_difference_names_who_fares_best_and_worst() -> None:
         ({"measures": ("recall", "recall")}, "name each once"),
         ({"measures": ("equalised_odds",)}, "add largest to compare"),
         ({"compare": ("others",)}, "compare"),
+        ({"unprivileged": "male"}, "group are both 'male'; name two groups"),
+        ({"least_support": -1}, "least_support=-1: give a whole number of at least 0"),
+        ({"level": 95}, "level=95: give a number above 0 and below 1"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(options: dict[str, Any], message: str) -> None:

@@ -12,7 +12,7 @@ from scipy.stats import chisquare, poisson
 from extrinsic.gap_table import gap_table
 from extrinsic.gaps import Gaps
 from extrinsic.measures import MEASURES
-from extrinsic.resampling import resampled_counts
+from extrinsic.predictions import resample_counts
 from intrinsic.resampling import RESAMPLES
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -84,13 +84,13 @@ def test_gaps_move_together_as_far_as_they_share_their_errors() -> None:
 def test_how_often_a_post_is_drawn_is_poisson_and_its_own() -> None:
     ids = [str(number) for number in range(10_000)]
     kinds = np.arange(10_000) % 5
-    counts = resampled_counts(ids, kinds, 5)
+    counts = resample_counts(ids, kinds, 5)
     assert counts.shape == (RESAMPLES, 5)
     parts = (slice(3000), slice(3000, None))
     np.testing.assert_array_equal(
-        counts, sum(resampled_counts(ids[part], kinds[part], 5) for part in parts)
+        counts, sum(resample_counts(ids[part], kinds[part], 5) for part in parts)
     )
-    one_each = resampled_counts(ids[:500], np.arange(500), 500)
+    one_each = resample_counts(ids[:500], np.arange(500), 500)
     found = np.bincount(one_each.ravel(), minlength=9)
     expected = poisson.pmf(np.arange(5), 1) * one_each.size
     tail = (found[5:].sum(), one_each.size - expected.sum())

@@ -14,10 +14,10 @@ from torch import Tensor
 from benchmarks.resolver import plainly
 from extrinsic.coreference.model import pair_products as products
 from extrinsic.coreference.model.antecedents import antecedents, buckets, marginal_loss
-from extrinsic.coreference.model.decode import decode
 from extrinsic.coreference.model.dropout import dropout, relu_dropout_
 from extrinsic.coreference.model.encode import LONGEST_WORD, Text, read_lexicon, read_text, spell
 from extrinsic.coreference.model.network import Network, Scores, build, clusters_on_grid
+from extrinsic.coreference.model.training import decode
 from extrinsic.coreference.model.words import buckets as sentence_batches
 from extrinsic.coreference.resolver import EndToEnd
 from files.documents import Document

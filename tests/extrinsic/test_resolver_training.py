@@ -19,9 +19,7 @@ from extrinsic.coreference.model.training import Training
 from extrinsic.coreference.resolution import Resolved, mention_recall
 from extrinsic.coreference.resolver import EndToEnd
 from extrinsic.coreference.scorer import score
-from extrinsic.kinds import Resolver
 from files import InputError, loaded
-from files.choice import lacks
 from files.documents import Document
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -220,7 +218,3 @@ def test_what_cannot_be_learnt_from_is_refused(
         CHOICE.resolve({**splits, "train": alone}, vectors, seed=0, folder=tmp_path)
     with pytest.raises(FloatingPointError, match="not finite in epoch 1; lower learning_rate"):
         replace(CHOICE, learning_rate=1e30).resolve(splits, vectors, seed=0, folder=tmp_path)
-
-
-def test_it_is_a_resolver() -> None:
-    assert lacks(EndToEnd(), Resolver) == []

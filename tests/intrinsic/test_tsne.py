@@ -11,7 +11,8 @@ from gensim.models import KeyedVectors
 
 from files import InputError
 from intrinsic.found_query import find_query
-from intrinsic.tsne import main, plane
+from intrinsic.tsne import plane
+from intrinsic.tsne.__main__ import main
 from intrinsic.wordsets import read_query
 
 SETS = {role: [f"{role.lower()}{i}" for i in range(6)] for role in "XYAB"}

@@ -125,18 +125,18 @@ def _of_subset(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:
     genders = gaps.privileged, gaps.unprivileged
     rows += _compared(by_gender, genders, gaps, ["f1", *ACCURACY])
     rows.append(_ratio(by_gender, genders, gaps))
-    if len(told := percentages_and_leanings(answers, *genders)):
-        rows.append(_correlation(cases[0].subset, told, gaps))
+    if len(occupations := percentages_and_leanings(answers, *genders)):
+        rows.append(_correlation(cases[0].subset, occupations, gaps))
     return rows
 
 
-def _part(cases: Sequence[Case], told: Sequence[str], tallies: Sequence[Floats]) -> Part:
+def _part(cases: Sequence[Case], group_of: Sequence[str], tallies: Sequence[Floats]) -> Part:
     """The tallies by unit and group; cases without a group are left out."""
-    groups = sorted({*told} - {""})
+    groups = sorted({*group_of} - {""})
     units = sorted({case.unit for case in cases})
     place = {unit: number for number, unit in enumerate(units)}
     table = np.zeros((len(units), len(groups), WIDTH))
-    for case, group, row in zip(cases, told, tallies, strict=True):
+    for case, group, row in zip(cases, group_of, tallies, strict=True):
         if group:
             table[place[case.unit], groups.index(group)] += row
     return Part(cases[0].subset, units, groups, table)
@@ -238,8 +238,8 @@ def _ratio(part: Part, pair: tuple[str, str], gaps: ChallengeGaps) -> Row:
     )
 
 
-def _correlation(subset: str, told: Floats, gaps: ChallengeGaps) -> Row:
-    found = correlation(told, gaps.level)
+def _correlation(subset: str, occupations: Floats, gaps: ChallengeGaps) -> Row:
+    found = correlation(occupations, gaps.level)
     undefined = np.isnan(found.value)
     return Row(
         kind="correlation",
@@ -250,6 +250,6 @@ def _correlation(subset: str, told: Floats, gaps: ChallengeGaps) -> Row:
         value=found.value,
         low=found.low,
         high=found.high,
-        support=len(told),
-        reason=f"{len(told)} occupations, or no difference among them" if undefined else "",
+        support=len(occupations),
+        reason=f"{len(occupations)} occupations, or no difference among them" if undefined else "",
     )

@@ -105,7 +105,7 @@ NAMED = {
     "f1": Measure(_of_names(2, FP, FN), _names(FP, FN, TP), "names linked or referred to"),
 }
 ACCURACY = {"accuracy": Measure(_share(RIGHT, DOCUMENTS), _column(DOCUMENTS), CASES)}
-# Told of each group, but no gap is made of them
+# Values of each group; no gap is made of them
 CANDIDATES = {
     "mention_recall": Measure(_share(KEPT, MENTIONS), _column(MENTIONS), "mentions"),
     "other_recall": Measure(_share(KEPT_OTHERS, OTHERS), _column(OTHERS), "other names"),

@@ -1,3 +1,3 @@
-"""End-to-end coreference (Lee et al., 2017) in torch; ``extrinsic.coreference.resolver`` has its
+"""End-to-end coreference (Lee et al., 2017) in torch; ``extrinsic.coreference.settings`` has its
 settings.
 """

@@ -12,7 +12,7 @@ from extrinsic.coreference.model.dropout import relu_dropout_
 from extrinsic.coreference.model.pair_products import pair_products, preceding
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.resolver import EndToEnd
+    from extrinsic.coreference.settings import ResolverSettings
 
 BUCKETS = 10
 
@@ -35,7 +35,7 @@ class AntecedentNetwork(nn.Module):
     genre are options.
     """
 
-    def __init__(self, choice: EndToEnd, span: int, genres: int) -> None:
+    def __init__(self, choice: ResolverSettings, span: int, genres: int) -> None:
         super().__init__()
         self.choice = choice
         size = choice.feature_size

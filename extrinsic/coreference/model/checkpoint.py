@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from extrinsic.coreference.model.encode import Lexicon
     from extrinsic.coreference.model.training import Training
     from extrinsic.coreference.resolution import Epoch
-    from extrinsic.coreference.resolver import EndToEnd
+    from extrinsic.coreference.settings import ResolverSettings
     from files.documents import Document
 
 
@@ -38,7 +38,10 @@ class _State(TypedDict):
 
 
 def fingerprint(
-    choice: EndToEnd, documents: Mapping[str, Sequence[Document]], lexicon: Lexicon, seed: int
+    choice: ResolverSettings,
+    documents: Mapping[str, Sequence[Document]],
+    lexicon: Lexicon,
+    seed: int,
 ) -> str:
     """A hash of all that decides a training but for the code."""
     alike = replace(choice, device="", label="")

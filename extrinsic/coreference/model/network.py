@@ -16,7 +16,7 @@ from extrinsic.coreference.model.words import LetterNetwork, SentenceLSTM
 
 if TYPE_CHECKING:
     from extrinsic.coreference.model.encode import Integers, Lexicon, Text
-    from extrinsic.coreference.resolver import EndToEnd
+    from extrinsic.coreference.settings import ResolverSettings
 
 
 class Scores(NamedTuple):
@@ -43,7 +43,11 @@ class Network(nn.Module):
     letters: Tensor
 
     def __init__(
-        self, choice: EndToEnd, lexicon: Lexicon, genres: Sequence[str], generator: torch.Generator
+        self,
+        choice: ResolverSettings,
+        lexicon: Lexicon,
+        genres: Sequence[str],
+        generator: torch.Generator,
     ) -> None:
         super().__init__()
         self.choice, self.generator = choice, generator
@@ -106,7 +110,9 @@ def clusters_on_grid(text: Text, reach: int) -> Integers:
     return grid
 
 
-def build(choice: EndToEnd, lexicon: Lexicon, genres: Sequence[str], *, seed: int) -> Network:
+def build(
+    choice: ResolverSettings, lexicon: Lexicon, genres: Sequence[str], *, seed: int
+) -> Network:
     """A network on the device that ``choice`` names; its first weights depend on ``seed`` alone.
 
     Feed-forward layers, scorers, features and the LSTM's input weights are Xavier-normal, its

@@ -15,12 +15,12 @@ from extrinsic.coreference.resolution import Resolved
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from extrinsic.coreference.resolver import EndToEnd
+    from extrinsic.coreference.settings import ResolverSettings
     from files.documents import Document
 
 
 def train_and_resolve(
-    choice: EndToEnd,
+    choice: ResolverSettings,
     documents: Mapping[str, Sequence[Document]],
     vectors: KeyedVectors,
     seed: int,

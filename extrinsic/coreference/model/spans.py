@@ -15,7 +15,7 @@ from torch.nn import functional
 from extrinsic.coreference.model.dropout import relu_dropout_
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.resolver import EndToEnd
+    from extrinsic.coreference.settings import ResolverSettings
 
 
 class SpanNetwork(nn.Module):
@@ -24,7 +24,7 @@ class SpanNetwork(nn.Module):
     ``words`` x (n, d) are the tokens' vectors, ``states`` h (n, s) the same in context.
     """
 
-    def __init__(self, choice: EndToEnd, words: int, states: int) -> None:
+    def __init__(self, choice: ResolverSettings, words: int, states: int) -> None:
         super().__init__()
         self.choice = choice
         self.sizes = (states, states, choice.feature_size, words)

@@ -66,7 +66,7 @@ class SentenceLSTM(nn.Module):
 
 
 def _read(lstm: nn.LSTM, tokens: Tensor, batches: list[Integers]) -> Tensor:
-    """The states (n, hidden) at tokens, whose places stand in batches (longest, sentences), -1 past
+    """The states (n, hidden) at tokens, whose places are in batches (longest, sentences), -1 past
     the end of a sentence.
     """
     states = []

@@ -5,8 +5,7 @@
 sum of rows: ``rates(np.einsum("bd,dmc->bmc", weights, rows))``.
 """
 
-from extrinsic.coreference.scorer.document_counts import COUNTED, counts
-from extrinsic.coreference.scorer.pairs import paired
-from extrinsic.coreference.scorer.scores import METRICS, Score, rates, score
+from extrinsic.coreference.scorer.pairs import pair_documents
+from extrinsic.coreference.scorer.scores import COUNTED, METRICS, Score, counts, rates, score
 
-__all__ = ["COUNTED", "METRICS", "Score", "counts", "paired", "rates", "score"]
+__all__ = ["COUNTED", "METRICS", "Score", "counts", "pair_documents", "rates", "score"]

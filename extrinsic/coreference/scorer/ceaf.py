@@ -4,15 +4,10 @@ of their clusters.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
-from extrinsic.coreference.scorer.count import Count
-
-if TYPE_CHECKING:
-    from extrinsic.coreference.scorer.overlap import Overlap
+from extrinsic.coreference.scorer.overlap import Count, Overlap
 
 Similarities = npt.NDArray[np.float64]
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
-from extrinsic.coreference.scorer.count import Count
-
-if TYPE_CHECKING:
-    from extrinsic.coreference.scorer.overlap import Counts, Overlap
+from extrinsic.coreference.scorer.overlap import Count, Counts, Overlap
 
 
 def muc(table: Overlap) -> Count:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from extrinsic.coreference.scorer.count import Count
-
-if TYPE_CHECKING:
-    from extrinsic.coreference.scorer.overlap import Overlap
+from extrinsic.coreference.scorer.overlap import Count, Overlap
 
 
 def detection(table: Overlap) -> Count:

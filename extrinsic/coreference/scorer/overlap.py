@@ -1,4 +1,6 @@
-"""How many mentions each cluster of the key shares with each of the response."""
+"""How many mentions each cluster of the key shares with each of the response; all that a metric
+needs to count.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +31,18 @@ class Overlap(NamedTuple):
     rows: Counts
     columns: Counts
     shared: Counts
+
+
+class Count(NamedTuple):
+    """Recall is ``found / key``, precision ``right / response``.
+
+    Over documents each of the four is summed before the division, as the reference scorer does.
+    """
+
+    found: float
+    key: float
+    right: float
+    response: float
 
 
 def overlap(key: Sequence[Cluster], response: Sequence[Cluster]) -> Overlap:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from files.documents import Document
 
 
-def paired(
+def pair_documents(
     key: Iterable[Document], response: Iterable[Document]
 ) -> list[tuple[Document, Document]]:
     """Each document of the key with that of the response of the same name and part, in the key's
@@ -49,10 +49,10 @@ def _refuse_other_tokens(key: Document, response: Document) -> None:
     for number, (one, other) in enumerate(zip_longest(key.tokens, response.tokens)):
         if one != other:
             raise InputError(
-                f"{key.title}, token {number}: the key {_told(one)}, the response {_told(other)};"
+                f"{key.title}, token {number}: the key {_spell(one)}, the response {_spell(other)};"
                 " score a response to the same text"
             )
 
 
-def _told(token: str | None) -> str:
+def _spell(token: str | None) -> str:
     return "has ended" if token is None else f"has {token!r}"

@@ -1,9 +1,4 @@
-"""Scatter plots of any tidy table, or the paper's figures from a results folder.
-
-python -m analysis.scatter results/hatespeech_en
-python -m analysis.scatter my.csv --x WEAT --y "Performance Gap" --row Metric --column Embedding \\
-    --out my.svg
-"""
+"""``biasbridge scatter``: figures of a results folder or of any table."""
 
 from __future__ import annotations
 
@@ -11,25 +6,13 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
-from analysis.correlate import correlate_slices
-from analysis.declaration import Declaration
-from analysis.figures import STAMP, draw_figures
-from analysis.frame import labels, numbers, require_columns, texts
-from analysis.grid import INTERVALS, PLACES, ChartText, scatter_grid
-from analysis.joined import is_joined, join_points, open_table
-from analysis.naming import REVERSED
-from analysis.results import read_tables
-from files import InputError, run_cli
-from files.charts import FORMATS, save_chart
+from files import InputError
+from files.charts import FORMATS
 from files.options import Parser
 
-MIXED = f"r is of scores with their sign changed where {REVERSED}"
 
-
-class ScatterArguments(argparse.Namespace):
-    """What the command line gives; empty text where nothing."""
+class Arguments(argparse.Namespace):
+    """What the command line holds; empty text where nothing is given."""
 
     table: str
     x: str
@@ -43,37 +26,20 @@ class ScatterArguments(argparse.Namespace):
     mark: str
 
 
-def grid_data(
-    table: pd.DataFrame,
-    *,
-    x: str,
-    y: str,
-    row: str = "",
-    column: str = "",
-    colour: str = "",
-    shape: str = "",
-) -> pd.DataFrame:
-    """The named columns under the names that ``scatter_grid`` draws; those not named are blank. Of
-    a table that comes from ``join_points`` those too that name models and parents, so that r is
-    taken within these. ``InputError`` for an unknown one.
-    """
-    named = dict(zip(PLACES, (row, column, colour, shape), strict=True))
-    require_columns(table, [x, y, *filter(None, named.values())], "the table")
-    if table.empty:
-        raise InputError("the table has no rows; give one with at least one")
-    blank = [""] * len(table)
-    places = {name: labels(table, of) if of else blank for name, of in named.items()}
-    sides = {"x": numbers(table, x), "y": numbers(table, y)}
-    if not is_joined(table):
-        return pd.DataFrame(sides | places)
-    of_others = [f"{name}_resampled" for name, of in (("x", x), ("y", y)) if of != name]
-    dropped = [*INTERVALS, *of_others, *([] if x == "x" else ["reverse_scored"])]
-    return table.drop(columns=dropped, errors="ignore").assign(**sides, **places)
-
-
-def main(argv: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Draw a table by column names, or figures 3 to 5 of a results folder."""
-    args = _parser().parse_args(argv, ScatterArguments())
+    args = _parser().parse_args(arguments, Arguments())
+    from analysis.correlate import correlate_slices
+    from analysis.declaration import Declaration
+    from analysis.figures import STAMP, draw_figures
+    from analysis.frame import numbers, texts
+    from analysis.grid import ChartText, scatter_grid
+    from analysis.joined import join_points, open_table
+    from analysis.naming import REVERSED
+    from analysis.results import read_tables
+    from analysis.scatter import MIXED, grid_data
+    from files.charts import save_chart
+
     if Path(args.table).is_dir() and not args.x:
         out = Path(args.out or Path(args.table) / "figures")
         study = Declaration.of(Path(args.table))
@@ -98,18 +64,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         shape=args.shape,
     )
     signs = set(texts(data, "reverse_scored"))
-    turned = signs == {"True"}
+    reverse = signs == {"True"}
     notes = [STAMP] if "True" in texts(table, "generated") else []
-    if "True" in signs and not turned:
+    if "True" in signs and not reverse:
         notes.append(MIXED)
     text = ChartText(
         title=args.title or f"{args.y} against {args.x}",
-        x=f"{args.x}, {REVERSED}" if turned else args.x,
+        x=f"{args.x}, {REVERSED}" if reverse else args.x,
         y=args.y,
         colour=args.colour,
         shape=args.shape,
         notes=notes,
-        reverse=turned,
+        reverse=reverse,
     )
     y = numbers(data, "y")
     crosses_zero = bool((y < 0).any() and (y > 0).any())
@@ -117,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> Parser:
     parser = Parser(
         prog="python -m analysis.scatter",
         description="Scatter plots of a table, Pearson's r above each.",
@@ -141,7 +107,3 @@ def _parser() -> argparse.ArgumentParser:
         help="line: mean y at each x, shaded from least to greatest",
     )
     return parser
-
-
-if __name__ == "__main__":
-    run_cli(main)

@@ -1,5 +1,5 @@
-"""``biasbridge check DATA``: what one's posts, corpus, words and vectors are, and what a run on
-them would do; nothing is written.
+"""``biasbridge check``: what one's posts, corpus, words and vectors are, and what a run on them
+would do; nothing is written.
 """
 
 from __future__ import annotations
@@ -7,17 +7,23 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from biasbridge.data import LOOKED_AT, Arguments, Data, add_arguments, read_data
+from biasbridge.cli.options import add_data
+from biasbridge.data import LOOKED_AT, Arguments, Data, read_data
 from files.options import Parser
 from files.printable import printable
+
+DESCRIPTION = (
+    "What your posts, corpus, words and vectors are, and what a run on them would do; nothing is"
+    " written."
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a line for what there is, warnings, and the command of a run, or what it lacks; 1 where
     there are any of these.
     """
-    options = Parser(prog="biasbridge check", description=__doc__)
-    add_arguments(options)
+    options = Parser(prog="biasbridge check", description=DESCRIPTION)
+    add_data(options)
     data = read_data(options.parse_args(arguments, Arguments()))
     from biasbridge.examine import examine  # takes seconds
     from train.front.spell import override
@@ -26,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = examine(data, settings)
     warnings = [f"warning: {line}" for line in found.warnings]
     problems = [f"missing: {line}" for line in found.problems]
-    for line in [*_files(data), *found.told, *warnings, *problems]:
+    for line in [*_describe_files(data), *found.told, *warnings, *problems]:
         print(printable(line))
     if not problems:
         command = shlex.join(override(key, value) for key, value in settings.items())
@@ -34,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if warnings or problems else 0
 
 
-def _files(data: Data) -> list[str]:
+def _describe_files(data: Data) -> list[str]:
     """What is in each file."""
     lines = []
     if data.posts is not None:

@@ -7,23 +7,17 @@ python -m analysis.correlate my.csv --x WEAT --y "Performance Gap" --by Metric,E
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from math import isfinite, nan
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import Console
 
 from analysis.correlation import ONE_THREAD, PERMUTATIONS
-from analysis.declaration import Declaration
 from analysis.findings import (
-    CORRELATION_COLUMNS,
     EXPLORED,
     RESULT_COLUMNS,
     Finding,
-    correlation_table,
     measure,
 )
 from analysis.foreign import Levels
@@ -32,18 +26,14 @@ from analysis.joined import (
     JOINED_COLUMNS,
     bias_sign,
     is_joined,
-    open_table,
     rows_of,
     unbiased_of,
 )
 from analysis.naming import ALL, KINDS, POOLED_OVER, SESOI, SLICE_COLUMNS, Declared
 from analysis.repeated_rows import repeats
-from analysis.show import print_correlations, print_slices
 from analysis.slices import slices
-from analysis.verdict import RULES, judge
-from files import InputError, atomic_path, run_cli
-from files.options import Parser
-from files.tables import write_csv
+from analysis.verdict import judge
+from files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,109 +201,3 @@ def _opposite(parts: Sequence[Finding], over: str) -> str:
         for side in (above, below)
     )
     return f"heterogeneous: r_rm of {one}, but of {other}"
-
-
-class CorrelateArguments(argparse.Namespace):
-    """What the command line gives."""
-
-    table: str
-    x: str
-    y: str
-    by: list[str]
-    observation: list[str]
-    parent: list[str]
-    condition: list[str]
-    cluster: list[str]
-    utility: str
-    confirmatory: list[str]
-    unbiased: float
-    sesoi: float
-    out: str
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Print, and with ``--out`` write, the correlations of a table or results folder."""
-    args = _parser().parse_args(argv, CorrelateArguments())
-    study = Declaration.of(Path(args.table))
-    table = open_table(args.table, study.utility)
-    ours = is_joined(table)
-    console = Console()
-    levels = Levels(args.observation, args.parent, args.condition, args.cluster, args.utility)
-    asked = args.x or args.y or args.by or args.confirmatory or levels.named or levels.utility
-    if ours and not asked:
-        columns: Sequence[str] = CORRELATION_COLUMNS
-        declared = study.declared
-        found = correlate_slices(table, declared._replace(sesoi=args.sesoi or declared.sesoi))
-        print_correlations(found, console)
-    else:
-        if not ours and not (args.x and args.y):
-            raise InputError(
-                f"name the two columns with --x and --y; {args.table} has"
-                f" {', '.join(map(str, table.columns))}"
-            )
-        x, y = args.x or "x", args.y or "y"
-        columns = [*args.by, *RESULT_COLUMNS]
-        found = correlate(
-            table,
-            x=x,
-            y=y,
-            by=args.by,
-            levels=levels,
-            confirmatory=args.confirmatory,
-            unbiased=args.unbiased,
-            sesoi=args.sesoi or SESOI,
-        )
-        print_slices(found, f"{y} against {x}, {len(table)} rows", console)
-        if args.confirmatory:
-            console.print(RULES, soft_wrap=True, highlight=False)
-    if args.out:
-        with atomic_path(args.out) as path:
-            write_csv(correlation_table(found, columns), path)
-        console.print(args.out, soft_wrap=True, highlight=False, markup=False)
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    def names(given: str) -> list[str]:
-        return [name.strip() for name in given.split(",") if name.strip()]
-
-    parser = Parser(
-        prog="python -m analysis.correlate", description="Correlations of two columns, by slices."
-    )
-    parser.add_argument("table", help="a results folder, or a .csv, .tsv or .parquet file")
-    parser.add_argument("--x", default="", help="column of the intrinsic metric")
-    parser.add_argument("--y", default="", help="column of the gap")
-    for name, what in (
-        ("by", "to slice by"),
-        ("observation", "that name one model of a parent; default: each row is one"),
-        ("parent", "that name what it was made from; r is taken within these"),
-        ("condition", "that name what was done to it (method, words, dose)"),
-        ("cluster", "above parents (corpus, language): parents of one are averaged"),
-    ):
-        text = f"columns {what}; separated by commas"
-        parser.add_argument(f"--{name}", type=names, default=[], metavar="COL,...", help=text)
-    parser.add_argument("--utility", default="", help="column that says how well the task is done")
-    parser.add_argument(
-        "--confirmatory",
-        type=names,
-        default=[],
-        metavar="SLICE,...",
-        help="the slices that were declared beforehand and get a verdict, by their values of --by"
-        " with a space between; or all",
-    )
-    parser.add_argument(
-        "--unbiased", type=float, default=0.0, help="the value of --x without bias (default 0)"
-    )
-    parser.add_argument(
-        "--sesoi",
-        type=float,
-        default=0.0,
-        help=f"smallest correlation of interest: less is negligible (default {SESOI}, or what the"
-        " results folder declares)",
-    )
-    parser.add_argument("--out", default="", help="also write one row per slice to this CSV file")
-    return parser
-
-
-if __name__ == "__main__":
-    run_cli(main)

@@ -1,0 +1,46 @@
+"""Scatter plots of any tidy table, or the paper's figures from a results folder.
+
+python -m analysis.scatter results/hatespeech_en
+python -m analysis.scatter my.csv --x WEAT --y "Performance Gap" --row Metric --column Embedding \\
+    --out my.svg
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.columns import labels, numbers, require_columns
+from analysis.grid import INTERVALS, PLACES
+from analysis.joined import is_joined
+from analysis.naming import REVERSED
+from files import InputError
+
+MIXED = f"r is of scores with their sign changed where {REVERSED}"
+
+
+def grid_data(
+    table: pd.DataFrame,
+    *,
+    x: str,
+    y: str,
+    row: str = "",
+    column: str = "",
+    colour: str = "",
+    shape: str = "",
+) -> pd.DataFrame:
+    """The named columns under the names that ``scatter_grid`` draws; those not named are blank. Of
+    a table that comes from ``join_points`` those too that name models and parents, so that r is
+    taken within these. ``InputError`` for an unknown one.
+    """
+    named = dict(zip(PLACES, (row, column, colour, shape), strict=True))
+    require_columns(table, [x, y, *filter(None, named.values())], "the table")
+    if table.empty:
+        raise InputError("the table has no rows; give one with at least one")
+    blank = [""] * len(table)
+    places = {name: labels(table, of) if of else blank for name, of in named.items()}
+    sides = {"x": numbers(table, x), "y": numbers(table, y)}
+    if not is_joined(table):
+        return pd.DataFrame(sides | places)
+    of_others = [f"{name}_resampled" for name, of in (("x", x), ("y", y)) if of != name]
+    dropped = [*INTERVALS, *of_others, *([] if x == "x" else ["reverse_scored"])]
+    return table.drop(columns=dropped, errors="ignore").assign(**sides, **places)

@@ -1,0 +1,77 @@
+"""``biasbridge agreement``: do gender words find the group that annotators saw?"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from files import InputError
+from files.options import Parser
+from files.printable import printable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Arguments(argparse.Namespace):
+    """What the command line holds."""
+
+    posts: Path
+    text: str
+    group: str
+    male: str | None
+    female: str | None
+    query: str
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read posts, tag them, and print the counts and the precision of the tags."""
+    given = _parser().parse_args(arguments, Arguments())
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from extrinsic.agreement import TAGS, count_tags, precision
+    from files.tables import read_table
+
+    counts = count_tags(read_table(given.posts), given.text, given.group, given.query)
+    found = [precision(counts, *each) for each in _name_annotations(given, counts)]
+    shown = Table("annotation", *TAGS, title="posts by tag", title_justify="left")
+    for annotation, row in zip(counts.index, counts.to_numpy().tolist(), strict=True):
+        shown.add_row(Text(printable(str(annotation))), *map(str, row))
+    console = Console()
+    console.print(shown)
+    for one in found:
+        share = f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" if one.tagged else "undefined"
+        about = f"annotated {printable(one.annotation)}: precision {share}"
+        line = f"tagged {one.tag}: {one.agree} of {one.tagged} {about}"
+        console.print(line, soft_wrap=True, markup=False)
+    return 0
+
+
+def _name_annotations(given: Arguments, counts: pd.DataFrame) -> list[tuple[str, str]]:
+    """The tags with the annotation that each means: as given, else those of the same name."""
+    stated = [("male", given.male), ("female", given.female)]
+    named = [(tag, annotation) for tag, annotation in stated if annotation]
+    named = named or [(tag, tag) for tag, _ in stated if tag in counts.index]
+    if not named:
+        present = ", ".join(map(repr, counts.index))
+        raise InputError(f"say what means male or female with --male or --female: {present}")
+    return named
+
+
+def _parser() -> Parser:
+    description = "Gender words in posts against an annotation of whom the posts are about."
+    parser = Parser(prog="python -m extrinsic.agreement", description=description)
+    add = parser.add_argument
+    add("posts", type=Path, help="a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file")
+    add("--text", default="text", metavar="COL", help="column of the posts (default text)")
+    add("--group", default="group", metavar="COL", help="column of the annotation (default group)")
+    words = "words for men and for women (default gender_mentions; Spanish: gender_mentions_es)"
+    add("--query", default="gender_mentions", metavar="NAME", help=words)
+    for tag in ("male", "female"):
+        means = f"the annotation that means {tag} (default: {tag}, if it is one)"
+        add(f"--{tag}", metavar="VALUE", help=means)
+    return parser

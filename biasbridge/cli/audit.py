@@ -1,0 +1,161 @@
+"""``biasbridge audit``: every bias metric on word vectors, on built-in word sets or your own."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from biasbridge.cli.options import add_trusted
+from files import InputError, atomic_path
+from files.options import Parser
+from files.text import open_plain
+from intrinsic.lookup import CASES, Case
+from intrinsic.wordsets.parse import EXAMPLE
+
+if TYPE_CHECKING:
+    from intrinsic.audit import Audited
+    from intrinsic.metric import Metric
+
+DESCRIPTION = (
+    "Audit word vectors: every bias metric, on built-in word sets or your own, in one table."
+)
+
+
+class Arguments(argparse.Namespace):
+    """What the command line holds."""
+
+    vectors: list[Path]
+    metric: list[str]
+    query: list[str]
+    similarity: list[str]
+    words: str | None
+    convention: str | None
+    case: Case | None
+    min_found: float | None
+    language: str | None
+    resamples: int
+    seed: int
+    each: bool
+    csv: str | None
+    json: str | None
+    listing: bool
+    trusted: bool
+
+
+def _parser() -> Parser:
+    """The command line."""
+    options = Parser(prog="python -m intrinsic", description=DESCRIPTION)
+    add = options.add_argument
+    files = "word2vec text or binary, GloVe, fastText, or a mapped folder; several are ranked"
+    add("vectors", nargs="*", type=Path, help=files)
+    similarity = "word similarity files: word, word, number on each line"
+    add("--metric", nargs="+", default=[], metavar="NAME", help="these metrics only")
+    add("--query", nargs="+", default=[], metavar="NAME", help="these queries only")
+    add("--similarity", nargs="+", default=[], metavar="FILE", help=similarity)
+    add("--words", metavar="FILE", help=f"your own queries, JSON or YAML: {EXAMPLE}")
+    conventions = "caliskan, goldfarb_tarrant, wefe, bsa, ...; metrics without it are left out"
+    add("--convention", metavar="NAME", help=conventions)
+    lower = "lower: words not found as written are tried in lower case"
+    add("--case", choices=CASES, help=lower)
+    found = "share of each word set that must be found (default 0.5)"
+    add("--min-found", type=float, metavar="SHARE", help=found)
+    language = "of the vectors; default: by the file name or their frequent words, else en"
+    add("--language", metavar="CODE", help=language)
+    resamples = "of the words, for the interval of each score (low and high)"
+    add("--resamples", type=int, default=0, metavar="N", help=resamples)
+    add("--seed", type=int, default=0, help="of what is drawn at random (default 0)")
+    add("--each", action="store_true", help="print the score of every single word as well")
+    rows = "the rows as {}; without OUT in place of the table"
+    add("--csv", nargs="?", const="-", metavar="OUT", help=rows.format("CSV"))
+    add("--json", nargs="?", const="-", metavar="OUT", help=rows.format("JSON"))
+    add_trusted(options)
+    listed = "print what metrics, conventions and queries there are"
+    add("--list", action="store_true", dest="listing", help=listed)
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Open each file, measure, print or write."""
+    given = _parser().parse_args(arguments, Arguments())
+    from rich.console import Console
+
+    console = Console()
+    if given.listing:
+        from intrinsic.describe import print_metrics
+
+        print_metrics(console)
+        return 0
+    if not given.vectors:
+        raise InputError("give one or more files of word vectors, or --list")
+    audited, remarks = _audit(given)
+    from intrinsic.audit import as_table
+    from intrinsic.show import as_json, print_line, print_ranks, print_scores
+
+    table = as_table(audited)
+    if "-" not in (given.csv, given.json):
+        print_scores(audited, console, each=given.each)
+        for line in remarks:
+            print_line(console, line, "italic")
+        if len(given.vectors) > 1:
+            print_ranks(table, console)
+    if given.csv:
+        from files.tables import csv_text
+
+        _write(csv_text(table), given.csv)
+    if given.json:
+        _write(as_json(audited), given.json)
+    return 0
+
+
+def _audit(given: Arguments) -> tuple[list[Audited], list[str]]:
+    """The scores of every file and the remarks on them, after all arguments have been checked."""
+    from intrinsic.audit import choose_metrics, language_asked, language_of
+
+    def choose(language: str) -> list[Metric]:
+        return choose_metrics(
+            given.metric,
+            queries=given.query,
+            words=given.words,
+            convention=given.convention,
+            language=given.language or language,
+            similarity=given.similarity,
+            case=given.case,
+            min_found=given.min_found,
+            resamples=given.resamples,
+        )
+
+    for path in given.vectors:
+        if not path.exists():
+            open_plain(path)
+    asked = language_asked(given.query, given.words)
+    for path in given.vectors:
+        choose(language_of(path, asked=asked).code)
+    from biasbridge.functions import audit_each
+
+    named = dict(zip(_names(given.vectors), given.vectors, strict=True))
+    return audit_each(
+        named,
+        choose,
+        asked=asked,
+        words=given.words,
+        remark=not given.language,
+        seed=given.seed,
+        trusted=given.trusted,
+    )
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """What the files are called in the tables: names, or paths where two have the same name."""
+    names = [path.name for path in paths]
+    return names if len(set(names)) == len(names) else [str(path) for path in paths]
+
+
+def _write(text: str, out: str) -> None:
+    """Write to a file, or to standard output (``-``)."""
+    if out == "-":
+        print(text, end="")
+    else:
+        with atomic_path(out) as work:
+            work.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,47 @@
+"""``biasbridge effects``: how far each condition moved gaps, scores and task performance."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from files import InputError
+from files.options import Parser
+
+
+class Arguments(Namespace):
+    """What the command line holds."""
+
+    results: Path
+    out: Path | None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print what the largest doses did, and write every effect."""
+    given = _parser().parse_args(arguments, Arguments())
+    from rich.console import Console
+
+    from analysis.declaration import Declaration
+    from analysis.effects.estimate import effects
+    from analysis.effects.table import TABLE, write_effects
+    from analysis.results import read_tables
+
+    study = Declaration.of(given.results)
+    found = effects(read_tables(given.results), study.utility)
+    if not found:
+        message = "nothing was modified, or no unmodified embedding is there"
+        raise InputError(f"{given.results}: {message}")
+    console = Console(soft_wrap=True)
+    path = write_effects(found, study.confirmatory, given.out or given.results / TABLE, console)
+    console.print(str(path), highlight=False)
+    return 0
+
+
+def _parser() -> Parser:
+    description = "How far each condition moved gaps, scores and how well the task is done."
+    parser = Parser(prog="python -m analysis.effects", description=description)
+    parser.add_argument("results", type=Path, help="a results folder, as a sweep writes it")
+    table = "the table (default: effects.csv in that folder)"
+    parser.add_argument("--out", type=Path, help=table)
+    return parser

@@ -1,0 +1,106 @@
+"""``biasbridge gaps``: performance gaps with intervals from anybody's predictions."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from biasbridge.cli.options import split_names
+from extrinsic.gaps import EVERY_MEASURE
+from files import atomic_path
+from files.options import Parser
+
+EPILOG = f"""\
+A gap is the privileged group's value minus the other group's, of the false positive and false
+negative rate (fpr, fnr) the other way round: positive = worse for the other group. Intervals are
+Wilson's score intervals at 95 %, of gaps Newcombe's, of the largest difference one that knows that
+a maximum was taken. Gold and predicted labels must be 0 or 1 unless --positive or --multiclass is
+given; an empty group counts in the rows "all" and in the rest.
+Measures: {", ".join(EVERY_MEASURE)}."""
+
+
+class Arguments(argparse.Namespace):
+    """What the command line holds."""
+
+    predictions: Path
+    gold: str
+    pred: list[str]
+    score: list[str]
+    group: str
+    privileged: str | None
+    unprivileged: str | None
+    groups: list[str]
+    compare: list[str]
+    measures: list[str]
+    positive: list[str]
+    multiclass: bool
+    least_support: int
+    csv: Path | None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read predictions, print the table of measures and gaps, and write it where ``--csv`` says."""
+    given = _parser().parse_args(arguments, Arguments())
+    from rich.console import Console
+
+    from extrinsic.request import Request
+    from extrinsic.rows import as_table
+    from extrinsic.show import print_rows
+    from files.tables import read_table, write_csv
+
+    request = Request(
+        gold=given.gold,
+        pred=given.pred,
+        group=given.group,
+        score=given.score,
+        privileged=given.privileged,
+        unprivileged=given.unprivileged,
+        groups=given.groups,
+        compare=given.compare,
+        measures=given.measures,
+        positive=given.positive,
+        multiclass=given.multiclass,
+        least_support=given.least_support,
+    )
+    rows = request.find_rows(read_table(given.predictions))
+    print_rows(rows, Console())
+    if given.csv:
+        with atomic_path(given.csv) as work:
+            write_csv(as_table(rows).drop(columns="resampled"), work)
+    return 0
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="python -m extrinsic", description="Performance gaps between groups.", epilog=EPILOG
+    )
+    add = parser.add_argument
+    predictions = "a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file, one row an item"
+    add("predictions", type=Path, help=predictions)
+    add("--gold", required=True, metavar="COL", help="column of the true labels, 0 or 1")
+    predicted = "column of the predicted labels, 0 or 1; once more for each further classifier of"
+    predicted += " the same items: each two are then compared item by item"
+    add("--pred", required=True, action="append", metavar="COL", help=predicted)
+    scores = "column of scores, larger = label 1, for each --pred: adds the areas under the ROC"
+    add("--score", action="append", default=[], metavar="COL", help=scores + " curve")
+    add("--group", required=True, metavar="COL", help="column of the groups")
+    privileged = "the privileged group; without it every group is compared with all other items"
+    add("--privileged", metavar="VALUE", help=privileged)
+    unprivileged = "the other group; without it every other group in turn"
+    add("--unprivileged", metavar="VALUE", help=unprivileged)
+    listed = partial(add, type=split_names, default=[])
+    groups = "the groups that are compared (default: all)"
+    listed("--groups", metavar="A,B,...", help=groups)
+    compare = "pair (privileged and unprivileged), each (privileged and each other), rest (all"
+    compare += " others and each), largest (the two furthest apart)"
+    listed("--compare", metavar="LIST", help=compare)
+    listed("--measures", metavar="LIST", help="those below (default precision,recall,f1,fpr)")
+    positive = "a label that counts as 1, all others as 0; once more for each further one"
+    add("--positive", action="append", default=[], metavar="LABEL", help=positive)
+    add("--multiclass", action="store_true", help="labels of any names, each against the rest")
+    fewest = "fewest items that give a group a value (default 10; 0: any)"
+    add("--least-support", type=int, default=10, metavar="N", help=fewest)
+    add("--csv", type=Path, metavar="OUT", help="write the table here as well")
+    return parser

@@ -1,0 +1,37 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+TRUSTED = "open gensim's own format, a pickle, which can run any code: only of files you made"
+
+
+def add_trusted(parser: ArgumentParser) -> None:
+    """``--trusted``, of commands that read vectors."""
+    parser.add_argument("--trusted", action="store_true", help=TRUSTED)
+
+
+def split_names(text: str) -> list[str]:
+    """The names in ``a, b``; none in an empty text."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def add_data(options: ArgumentParser) -> None:
+    """The arguments that ``check`` and ``init`` share."""
+    add = options.add_argument
+    data = "labelled posts (a table), a corpus (text), words (YAML, JSON or CSV), vectors"
+    add("data", nargs="+", type=Path, metavar="DATA", help=data)
+    add("--text", metavar="COL", help="column of the posts' text (default: by its name)")
+    add("--label", metavar="COL", help="column of the labels")
+    counts = "a label that counts as 1, all others as 0; once for each (default: by the labels)"
+    add("--positive", metavar="LABEL", action="append", default=[], help=counts)
+    add("--group", metavar="COL", help="column of the groups; without one they are found by words")
+    for name in ("privileged", "unprivileged"):
+        add(f"--{name}", metavar="GROUP", help=f"the {name} group (default: by their names)")
+    add("--language", metavar="CODE", help="of the data (default: what they look like)")
+    add_trusted(options)

@@ -1,0 +1,69 @@
+"""``biasbridge tsne``: the words of a query in the plane, a panel for each file of vectors."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from biasbridge.cli.options import add_trusted
+from files.charts import FORMATS
+from files.options import Parser
+from intrinsic.lookup import CASES, Case
+
+
+class Arguments(argparse.Namespace):
+    """What the command line holds."""
+
+    vectors: list[Path]
+    query: str
+    words: str | None
+    out: Path
+    case: Case
+    perplexity: float | None
+    iterations: int
+    seed: int
+    trusted: bool
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Draw a panel for each file."""
+    given = _parser().parse_args(arguments, Arguments())
+    from intrinsic.tsne import draw
+    from intrinsic.wordsets import load_queries
+
+    (query,) = load_queries([given.query], given.words)
+    draw(
+        query,
+        given.vectors,
+        given.out,
+        case=given.case,
+        perplexity=given.perplexity,
+        iterations=given.iterations,
+        seed=given.seed,
+        trusted=given.trusted,
+    )
+    print(given.out)
+    return 0
+
+
+def _parser() -> Parser:
+    description = "The words of a query by t-SNE, a panel for each file of vectors."
+    parser = Parser(prog="python -m intrinsic.tsne", description=description)
+    add = parser.add_argument
+    add("vectors", nargs="+", type=Path, help="files of vectors, for example before and after")
+    drawing = f"the drawing ({', '.join(FORMATS)})"
+    add("--out", type=Path, required=True, metavar="FILE", help=drawing)
+    query = "a query of X, Y, A and B (default gender_authors)"
+    add("--query", default="gender_authors", metavar="NAME", help=query)
+    add("--words", metavar="FILE", help="your own queries, JSON or YAML")
+    lower = "lower (default): words not found as written are tried in lower case"
+    add("--case", choices=CASES, default="lower", help=lower)
+    perplexity = (
+        "about how many neighbours count for a word (default 40, of few words a third of them)"
+    )
+    add("--perplexity", type=float, metavar="P", help=perplexity)
+    add("--iterations", type=int, default=2500, metavar="N", help="steps (default 2500)")
+    add("--seed", type=int, default=23, help="of the order of ties (default 23)")
+    add_trusted(parser)
+    return parser

@@ -1,0 +1,69 @@
+"""The end-to-end coreference resolver of Lee et al. (2017) on frozen word vectors: its settings."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from annotated_types import Ge, Gt, Lt
+
+from files import choice
+from files.choice import Count, Fileless, Positive, Whole
+
+Dropped = Annotated[float, Ge(0), Lt(1)]
+
+
+@choice
+class ResolverSettings(Fileless):
+    """End-to-end coreference resolution (Lee et al., 2017, EMNLP), the model of Goldfarb-Tarrant et
+    al. (2021, section 3.3), with the settings of AllenNLP's configuration, which they used.
+
+    A token is its frozen vector beside a convolution over its letters, then a bidirectional LSTM's
+    state in its sentence. A span of up to ``max_span_width`` tokens is its first and last state,
+    its width and an attention-weighted mean of its tokens. A feed-forward network of two layers of
+    ``hidden`` units scores spans as mentions; the floor(``spans_per_word`` n) best of a document of
+    n tokens are kept, at least ``least_spans``; another scores each of them with up to
+    ``max_antecedents`` kept before it. The loss is the marginal likelihood of all true antecedents.
+
+    Case is kept. A word without a vector takes that of ``<UNK>``, or zeros where there is none; its
+    letters still set it apart. ``least_spans`` matters in single sentences, where the share alone
+    keeps two or three spans. ``mentions="gold"`` keeps all true mentions of up to
+    ``max_span_width`` tokens and no other, in training and in use, which takes pruning out of
+    a gap. ``speakers`` and ``genres`` add Lee et al.'s features, of documents that have them.
+
+    Adam; one document a step, gradients cut to norm ``max_norm``; the learning rate is multiplied
+    by ``decay`` when the dev CoNLL F1 has not risen for ``decay_patience`` epochs, and training
+    ends when it has not risen for ``patience``; the best epoch is kept. On the CPU a seed gives the
+    same result each time for the same number of threads.
+    """
+
+    letter_dim: Count = 16
+    letter_filters: Count = 100
+    letter_window: Count = 5
+    lexical_dropout: Dropped = 0.5
+    lstm: Count = 200
+    hidden: Count = 150
+    dropout: Dropped = 0.2
+    feature_size: Count = 20
+    max_span_width: Count = 10
+    spans_per_word: Positive = 0.29
+    least_spans: Whole = 0
+    max_antecedents: Count = 100
+    speakers: bool = False
+    genres: bool = False
+    mentions: Literal["predicted", "gold"] = "predicted"
+    learning_rate: Positive = 0.001
+    max_norm: Positive = 5.0
+    decay: Annotated[float, Gt(0), Lt(1)] = 0.5
+    decay_patience: Whole = 2
+    epochs: Count = 150
+    patience: Count = 10
+    device: str = "cpu"
+    label: str = "end_to_end"
+
+    version: ClassVar[int] = 1
+    unkeyed: ClassVar[tuple[str, ...]] = ("device", "label")
+
+    @property
+    def name(self) -> str:
+        """``label``, as in the tables; give other sizes than those above another one."""
+        return self.label

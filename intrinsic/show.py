@@ -1,0 +1,137 @@
+"""The scores of an audit as lines for a terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from intrinsic.audit import rank_correlations, ranks
+from intrinsic.metrics.every import METRICS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from intrinsic.audit import Audited
+    from intrinsic.score import Score
+
+FEWEST_FILES = 3  # that a rank correlation needs
+
+
+def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) -> None:
+    """What each metric means, a line for each query and file, and, if asked, each single score."""
+    several = len({one.vectors for one in audited}) > 1
+    bounds = any(math.isfinite(one.score.low) for one in audited)
+    columns = ["query", *["vectors"] * several, "value", *["95% interval"] * bounds]
+    columns += ["p", "found", "lost", "convention"]
+    lines = [_lines(one, several=several, bounds=bounds, each=each) for one in audited]
+    every = [columns, *(line for of_score in lines for line in of_score)]
+    widths = [max(len(line[i]) for line in every) for i in range(len(columns))]
+    for name in dict.fromkeys(one.score.metric for one in audited):
+        about = METRICS[name].about
+        unbiased = "" if about.unbiased is None else f"unbiased: {about.unbiased:g}; "
+        print_line(console, f"{name}: {about.title}", "bold")
+        print_line(console, f"  {unbiased}{about.sign}", "dim")
+        print_line(console, "  " + _aligned(columns, widths, 1 + several), "dim")
+        first: dict[tuple[str, str, str], str] = {}  # the vectors that have a reason first
+        for one, of_score in zip(audited, lines, strict=True):
+            if one.score.metric == name:
+                for line in of_score:
+                    print_line(console, "  " + _aligned(line, widths, 1 + several))
+                if reason := one.score.reason:
+                    place = one.score.query, one.score.part, reason
+                    same = first.setdefault(place, one.vectors)
+                    again = same != one.vectors
+                    print_line(console, f"    {f'as {same}' if again else reason}", "italic")
+        console.print()
+    lost = {word for one in audited if one.score.n_lost for word in one.score.lost.split(",")}
+    if lost:
+        what = f"{len(lost)} different words, pairs or rows"
+        print_line(console, f"{what} were not found; --json and --csv name them")
+
+
+def _lines(one: Audited, *, several: bool, bounds: bool, each: bool) -> list[list[str]]:
+    """The cells of a score's line and of the lines of its single scores."""
+    score = one.score
+    query = f"{score.query} {score.part}".rstrip()
+    value = "NaN" if math.isnan(score.value) else f"{score.value:.4f}"
+    interval = f"{score.low:.4f}, {score.high:.4f}" if math.isfinite(score.low) else ""
+    found = [str(score.n_found), str(score.n_lost), score.convention]
+    head = [query, *[one.vectors] * several, value, *[interval] * bounds, format_p(score), *found]
+    single = one.each.items() if each else ()
+    lines = ([f"  {word}", *[""] * several, f"{score:.4f}"] for word, score in single)
+    return [head, *([*line, *[""] * (len(head) - len(line))] for line in lines)]
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int], texts: int) -> str:
+    """The cells in columns; all but the first ``texts`` and the last one to the right."""
+    left = (*range(texts), len(cells) - 1)
+    aligned = (f"{cell:{'<' if i in left else '>'}{widths[i]}}" for i, cell in enumerate(cells))
+    return "  ".join(aligned).rstrip()
+
+
+def print_line(console: Console, line: str, style: str = "") -> None:
+    """A line as it is: not wrapped, no markup."""
+    console.print(Text(line, style=style), soft_wrap=True)
+
+
+def print_ranks(table: pd.DataFrame, console: Console) -> None:
+    """The files ranked for each metric and query, and how the metrics agree."""
+    ranked = ranks(table)
+    files = [str(name) for name in ranked.columns]
+    if ranked.empty:
+        console.print("no metric has a value for every file, so there is nothing to rank")
+        return
+    console.print("Rank of the files, 1: nearest to unbiased", style="bold")
+    shown = Table("metric", "query", box=box.SIMPLE, show_edge=False)
+    for name in files:
+        shown.add_column(name, justify="right", overflow="fold")
+    values: list[list[float]] = ranked.to_numpy().tolist()
+    names: list[tuple[str, str, str]] = ranked.index.tolist()
+    for (metric, query, part), row in zip(names, values, strict=True):
+        shown.add_row(metric, f"{query} {part}".rstrip(), *(f"{rank:g}" for rank in row))
+    mean: list[float] = ranked.mean().tolist()
+    shown.add_row("mean", f"{len(ranked)} rows", *(f"{rank:.2f}" for rank in mean))
+    console.print(shown)
+    if len(files) < FEWEST_FILES:
+        console.print(f"(rank correlations between metrics need {FEWEST_FILES} files)")
+        return
+    correlations = rank_correlations(ranked)
+    print_line(console, f"Spearman's correlation between metrics over {len(files)} files", "bold")
+    shown = Table("", box=box.SIMPLE, show_edge=False)
+    metrics: list[str] = correlations.columns.tolist()
+    values = correlations.to_numpy().tolist()
+    for name in metrics:
+        shown.add_column(name, justify="right")
+    for name, row in zip(metrics, values, strict=True):
+        shown.add_row(name, *("" if math.isnan(value) else f"{value:.2f}" for value in row))
+    console.print(shown)
+
+
+def as_json(audited: Sequence[Audited]) -> str:
+    """The rows as JSON, ``each`` with the single scores; NaN is null."""
+    rows = [
+        {"vectors": one.vectors, **one.score._asdict(), "each": dict(one.each)} for one in audited
+    ]
+    known = [
+        {name: _finite(value) for name, value in row.items() if name != "resampled"} for row in rows
+    ]
+    return json.dumps(known, indent=1, ensure_ascii=False) + "\n"
+
+
+def _finite(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def format_p(score: Score) -> str:
+    """The p-value as short as it is known: its bounds where these differ in the digits shown."""
+    if math.isnan(score.p_value):
+        return ""
+    low, high = f"{score.p_low:.2g}", f"{score.p_high:.2g}"
+    return f"{score.p_value:.2g}" if low == high else f"{low}..{high}"

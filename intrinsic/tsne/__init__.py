@@ -1,0 +1,116 @@
+"""The words of a query in the plane, a panel for each file of vectors: do they change company?
+
+After figure 1a of Goldfarb-Tarrant et al. (2021): t-SNE (van der Maaten and Hinton, 2008) with the
+settings of its released code. Distances between far groups, and panels, do not compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from files import InputError
+from files.charts import SCHEMA, Spec, require_format, save_chart
+from intrinsic.found_query import FoundQuery, find_query
+
+if TYPE_CHECKING:
+    from intrinsic.frequent_words import Singles
+    from intrinsic.lookup import Case
+    from intrinsic.wordsets import Query
+
+ROLES = ("X", "Y", "A", "B")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+USUAL = 40.0  # perplexity
+
+
+def plane(
+    found: FoundQuery, *, perplexity: float | None = None, iterations: int, seed: int
+) -> Singles:
+    """Places of the words of X, Y, A and B, (words, 2), by t-SNE from principal components.
+
+    Of the vectors at unit length, whose Euclidean distances order pairs as cosines do.
+    ``perplexity``: by default 40, of no more words than that a third of them. Raises
+    ``InputError`` where there are not more words than it says.
+    """
+    rows = np.concatenate([found[role].matrix for role in ROLES])
+    if perplexity is None:
+        perplexity = USUAL if len(rows) > USUAL else len(rows) / 3
+    if not 0 < perplexity < len(rows):
+        raise InputError(
+            f"perplexity={perplexity:g} must lie above 0 and below the number of words found,"
+            f" {len(rows)}; give another, or a query of more words"
+        )
+    from sklearn.manifold import TSNE  # slow to import
+
+    tsne = TSNE(perplexity=perplexity, max_iter=iterations, init="pca", random_state=seed)
+    return tsne.fit_transform(rows)
+
+
+def draw(
+    query: Query,
+    paths: Sequence[Path],
+    out: Path,
+    *,
+    case: Case = "lower",
+    perplexity: float | None = None,
+    iterations: int = 2500,
+    seed: int = 23,
+    trusted: bool = False,
+) -> None:
+    """Write a drawing of a query's words, a panel for each file of vectors.
+
+    Raises ``InputError`` for a query without X, Y, A and B, words that no file has, and a format
+    that cannot be written.
+    """
+    require_format(out)
+    if missing := [role for role in ROLES if role not in query.sets]:
+        raise InputError(f"query {query.name!r} has no {', '.join(missing)}; take one of word sets")
+    from files.vectors import read_vectors
+
+    panels = []
+    for path in paths:
+        vectors = read_vectors(path, trusted=trusted)
+        found = find_query(vectors, query, ROLES.__contains__, case=case)
+        if lost := found.shortages(0, {}):
+            raise InputError(f"{path}: {'; '.join(lost)}")
+        places = plane(found, perplexity=perplexity, iterations=iterations, seed=seed)
+        panels.append(_panel(query, found, places, path.name))
+    chart: Spec = {
+        "$schema": SCHEMA,
+        "config": {"font": "sans-serif", "background": "white"},
+        "title": query.title,
+        "hconcat": panels,
+    }
+    save_chart(chart, out)
+
+
+def _panel(query: Query, found: FoundQuery, places: Singles, title: str) -> Spec:
+    """The words of one file's vectors, in the colours of their sets."""
+    names = {role: f"{role}: {query[role].name}" for role in ROLES}
+    words = [(word, names[role]) for role in ROLES for word in found[role].words]
+    rows = [
+        {"x": x, "y": y, "word": word, "set": name}
+        for (x, y), (word, name) in zip(places.astype(float).tolist(), words, strict=True)
+    ]
+    scale = {"domain": [*names.values()], "range": COLOURS}
+    return {
+        "title": title,
+        "width": 520,
+        "height": 420,
+        "data": {"values": rows},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative", "axis": None},
+            "y": {"field": "y", "type": "quantitative", "axis": None},
+            "color": {"field": "set", "type": "nominal", "title": None, "scale": scale},
+        },
+        "layer": [
+            {"mark": {"type": "point", "filled": True, "size": 25}},
+            {
+                "mark": {"type": "text", "align": "left", "dx": 4, "fontSize": 8},
+                "encoding": {"text": {"field": "word", "type": "nominal"}},
+            },
+        ],
+    }
