@@ -52,7 +52,7 @@ def fingerprint(
     return digest.hexdigest()
 
 
-def code_of(choice: EndToEnd) -> str:
+def code_of(choice: ResolverSettings) -> str:
     """A hash of the source files that train, as this process loaded them."""
     return source_run(source_of((type(choice).__module__, __name__))).digest
 
