@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from debias.attract_repel import AttractRepel, Norms
+from debias.base import Direction
 from debias.constraints import Pair, mean_cosine, read_pairs, usable_pairs
-from debias.kinds import Direction
 from debias.until import Goal, find_dose, find_method
 from debias.word_choice import WordChoice
 from files import InputError, run_cli

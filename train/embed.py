@@ -39,7 +39,7 @@ class Described(Protocol):
     """An embedding that has columns of its own in the table of points."""
 
     def facts(self) -> dict[str, str | int | float | bool]:
-        """What tells of it besides its name."""
+        """Its columns, but for its name."""
 
 
 @choice
@@ -158,7 +158,7 @@ class Pretrained:
 
     @property
     def name(self) -> str:
-        """The file's name, which stands for the embedding in the tables."""
+        """The file's name, the embedding's name in the tables."""
         return Path(self.path).name
 
     def files(self) -> list[Path]:

@@ -19,7 +19,7 @@ from files import InputError
 from tests.debias.make_query import make_query
 
 if TYPE_CHECKING:
-    from debias.kinds import Direction
+    from debias.base import Direction
     from debias.margins import Doubles, Singles
 
 ROLES = [tuple(f"{role}{number}" for number in range(8)) for role in ("m", "f", "c", "h")]

@@ -23,7 +23,7 @@ from files import InputError
 from tests.debias.make_query import make_query
 
 if TYPE_CHECKING:
-    from debias.kinds import Direction
+    from debias.base import Direction
     from intrinsic.wordsets import Query
 
 Order = Literal["seeded", "corpus"]

@@ -25,7 +25,7 @@ from train.outcome import read_outcome, run_point
 from train.store import Store
 
 if TYPE_CHECKING:
-    from debias.kinds import Method
+    from debias.base import Method
     from train.parts.hatespeech import HateSpeech
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from corpora.corpus import TextCorpus
-from debias.word_choice import WordChoice
+from debias.word_choice import WordChoice, write_words
 from files import InputError
 from intrinsic.wordsets import load_query
 from intrinsic.wordsets.library import _library
 from train.parts.part import Inputs, Stages
-from train.parts.static import write_corpus, write_words
+from train.parts.static import write_corpus
 from train.store import Stage, Store
 from train.store import store as store_module
 

@@ -14,8 +14,7 @@ from extrinsic.crossval import read_posts
 from extrinsic.gaps import Gaps
 from extrinsic.linear import Linear
 from files.vectors import keyed, save_mapped
-from train.parts.challenge_posts import predict_challenge
-from train.parts.classify_posts import measure_gaps
+from train.parts.posts import measure_gaps, predict_challenge
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
