@@ -34,7 +34,7 @@ MINE = {
     "other": {"X": ["a"], "Y": ["b"], "A": ["c"], "B": ["d"]},
 }
 
-OPEN = ("file", "from_task")  # which words, is told elsewhere
+OPEN = ("file", "from_task")  # which words they are comes from elsewhere
 
 
 def chosen(name: str) -> WordChoice:

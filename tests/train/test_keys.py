@@ -96,7 +96,7 @@ def test_two_files_have_two_keys(tmp_path: Path) -> None:
 
 @choice
 class Ungrouped(Collected):
-    """Posts without groups; two files of one name are told apart by their bytes."""
+    """Posts without groups; two files of one name differ by their bytes."""
 
     path: str | None = None
 

@@ -1,4 +1,4 @@
-"""A classifier learns from a source and is tested on a challenge set: chosen, laid, measured."""
+"""A classifier learns from a source and is tested on a challenge set: chosen, planned, measured."""
 
 from __future__ import annotations
 

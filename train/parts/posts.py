@@ -24,14 +24,14 @@ from train.device import one_thread
 
 if TYPE_CHECKING:
     from corpora.kinds import PostChallenge, Source
+    from debias.base import S, Steps
     from extrinsic.kinds import Classifier, Tagger
-    from train.parts.part import Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Inputs
 
 POSTS = "posts"  # the step of a source's posts
 
 
-def build_posts(steps: Stages, source: Source, groups: Tagger | None) -> Stage:
+def build_posts(steps: Steps[S], source: Source, groups: Tagger | None) -> S:
     """The posts, with their groups where the source has them or a tagger is given."""
     posts = steps(POSTS, source, load_posts)
     if source.grouped or groups is None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from files.language import UNDETERMINED, guess_language, language_of, require_on
 from train.embed import Described, Loaded, Trained
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from intrinsic.wordsets import Query
     from train.parts.part import Facts, Inputs, Stages
     from train.store import Stage
@@ -124,7 +126,7 @@ class StaticVectors(Fileless):
         stated = language_of(corpus) != UNDETERMINED
         if self.loaded or stated or not known or not isinstance(corpus, SampledCorpus):
             return
-        seen = _guess_language(corpus)
+        seen = _guess_language(cast("Hashable", corpus))
         if seen not in {UNDETERMINED, *(query.language for query in known)}:
             code = known[0].language
             looks = f"the texts of corpus={corpus.name} look to be in {seen!r}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import pandas as pd
 
 from corpora.kinds import PostChallenge, Source, Unsplit
-from debias.base import WORDS
+from debias.base import WORDS, S, Steps
 from extrinsic.kinds import Tagger
 from extrinsic.task_words import FROM_TASK, Limits, as_query, words_of_task
 from files import InputError, choice
@@ -20,8 +20,7 @@ from train.parts.check_posts import groups_in_language
 from train.parts.posts import build_posts
 
 if TYPE_CHECKING:
-    from train.parts.part import Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Inputs
 
 EVIDENCE = "words.parquet"
 TEST, ALL = "test", "all"
@@ -72,7 +71,7 @@ class TaskWords(Fileless):
     def require_roles(self, roles: Sequence[str]) -> None:
         """Nothing is missing: there are X, Y, A and B."""
 
-    def build_steps(self, steps: Stages, vectors: Stage | None = None) -> Stage:
+    def build_steps(self, steps: Steps[S], vectors: S | None = None) -> S:
         """The step that ends in ``words.yaml``. Raises ``InputError`` where no posts are set apart
         to be learned from.
         """
