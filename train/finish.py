@@ -108,15 +108,15 @@ def _in_formats(stem: str, endings: Sequence[str]) -> str:
 
 def _remarks(plans: Sequence[Plan], store: Store) -> list[str]:
     """What tasks have to say of their results, once for points of the same task."""
-    tasks: dict[str, list[Plan]] = {}
+    tasks: dict[str, tuple[Remarking, list[Plan]]] = {}
     for plan in plans:
-        if isinstance(plan.point.task, Remarking):
-            tasks.setdefault(repr(plan.point.task), []).append(plan)
-    lines: list[str] = []
-    for alike in tasks.values():
-        task = alike[0].point.task
-        assert isinstance(task, Remarking)
-        lines += task.remarks(partial(_find, alike, store))
+        if isinstance(task := plan.point.task, Remarking):
+            tasks.setdefault(repr(task), (task, []))[1].append(plan)
+    lines = [
+        line
+        for task, alike in tasks.values()
+        for line in task.remarks(partial(_find, alike, store))
+    ]
     return list(dict.fromkeys(lines))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from files import InputError
-from train.seeds import derive_seed
+from train.parts.part import derive_seed
 from train.store import Stage, Store
 from train.store.entry import read_recipe
 

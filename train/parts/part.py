@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from files import Choice
 from files.rooms import plain
-from train.seeds import derive_seed
 from train.store import Stage, Store
 from train.store.source import Name
 from train.store.stage import Decided
@@ -141,6 +141,14 @@ class Stages:
             decide=partial(decide, choice),
             made_of=(*map(defined, classes(choice)), defined(carry_out)),
         )
+
+
+def derive_seed(run_seed: int, step: str) -> int:
+    """A seed in [0, 2**31) from the run's seed and the step's name, so that a further step changes
+    the randomness of no other.
+    """
+    digest = hashlib.sha256(f"{run_seed}/{step}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
 
 
 def _build(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +19,7 @@ from debias.base import Method, Words, applied
 from files import InputError, choice, read_lines
 from files.choice import Fileless
 from files.language import UNDETERMINED, guess_language, language_of, require_one_language
-from train.embed import Described, Loaded, Trained
+from train.embed import Loaded, Trained
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -88,13 +88,14 @@ class StaticVectors(Fileless):
         planted in the corpus and the embedding's own.
         """
         planted = {} if self.loaded else dict(self.corpus.planted())
+        own: Callable[[], Facts] = getattr(self.embedding, "facts", dict)
         return {
             "corpus": "none" if self.loaded else self.corpus.name,
             "embedding": self.embedding.name,
             **applied(self.debias)._asdict(),
             "wordset": self.words.name,
             **planted,
-            **(self.embedding.facts() if isinstance(self.embedding, Described) else {}),
+            **own(),
             "generated": not self.loaded and self.corpus.generated,
         }
 
