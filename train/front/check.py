@@ -26,9 +26,10 @@ def check_input(points: Iterable[Point], console: Console) -> list[Point]:
         queries = point.queries
         asked = sorted({f"{query.name} {query.language}" for query in queries})
         for part in (point.task, point.subject):
-            if isinstance(part, Checked) and (seen := repr((part, asked))) not in checked:
+            what = repr((getattr(part, "checked", part), asked))
+            if isinstance(part, Checked) and what not in checked:
                 part.check(queries)
-                checked.add(seen)
+                checked.add(what)
         found.append(point)
     for mixture in dict.fromkeys(point.mixture for point in found if point.mixture):
         line = f"warning: {mixture}: what is measured is neither the one nor the other"

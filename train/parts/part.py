@@ -63,7 +63,9 @@ class Task(Choice, Protocol):
 
 @runtime_checkable
 class Checked(Protocol):
-    """A subject or task whose input can be checked before anything is built."""
+    """A subject or task whose input can be checked before anything is built, once for all that are
+    alike; those with the same ``checked``, if it has that, count as alike.
+    """
 
     def check(self, queries: Sequence[Query]) -> None:
         """Raise ``InputError`` for input of which no point can be made; ``queries``: what the

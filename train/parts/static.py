@@ -6,10 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -22,8 +21,6 @@ from files.language import UNDETERMINED, guess_language, language_of, require_on
 from train.embed import Loaded, Trained
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from intrinsic.wordsets import Query
     from train.parts.part import Facts, Inputs, Stages
     from train.store import Stage
@@ -118,6 +115,11 @@ class StaticVectors(Fileless):
         words = self.words.build_steps(steps, given["vectors"])
         return self.debias.build_steps(steps, {**given, "words": words})
 
+    @property
+    def checked(self) -> tuple[Corpus, bool]:
+        """What ``check`` looks at: a corpus is read once for all that is trained on it."""
+        return self.corpus, self.loaded
+
     def check(self, queries: Sequence[Query]) -> None:
         """Raise ``InputError`` for texts of no stated language that look to be in another than the
         queries.
@@ -127,7 +129,7 @@ class StaticVectors(Fileless):
         stated = language_of(corpus) != UNDETERMINED
         if self.loaded or stated or not known or not isinstance(corpus, SampledCorpus):
             return
-        seen = _guess_language(cast("Hashable", corpus))
+        seen = guess_language(token for text in corpus.sample() for token in text.lower().split())
         if seen not in {UNDETERMINED, *(query.language for query in known)}:
             code = known[0].language
             looks = f"the texts of corpus={corpus.name} look to be in {seen!r}"
@@ -152,12 +154,6 @@ class StaticVectors(Fileless):
             few = f"no word of {names} occurs {self.corpus.min_count} times"
             raise InputError(f"{few}: the corpus is too small to train on; give a larger one")
         return words
-
-
-@lru_cache(maxsize=8)
-def _guess_language(corpus: SampledCorpus) -> str:
-    """That of its first texts, read once for all subjects of a sweep."""
-    return guess_language(token for text in corpus.sample() for token in text.lower().split())
 
 
 def write_corpus(corpus: Corpus, out: Path, inputs: Inputs, seed: int) -> None:
