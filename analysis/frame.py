@@ -25,7 +25,7 @@ POINTS = (
     *("challenge_positive_class", "corpus", "embedding", "method", "direction", "wordset"),
     *("classifier", "label_method", "label_direction", "mixture", "status"),
     *("base_options", "method_options", "task_options"),
-    *("vectors_key", "base_key", "corpus_key", "extrinsic_key"),
+    *("unit_key", "base_key", "corpus_key", "extrinsic_key"),
 )
 OF_POINTS = ("dose", "label_dose", "stereotype")
 INTRINSIC = ("point", "metric", "convention", "query", "part", "lost", "reason")

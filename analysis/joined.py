@@ -119,7 +119,7 @@ def origins(points: pd.DataFrame) -> dict[str, list[str]]:
     another: run seeds where corpora are synthetic (those of one seed are of one world, and its
     posts too), else corpora.
     """
-    model = _keys(points, "vectors_key", texts(points, "point"))
+    model = _keys(points, "unit_key", texts(points, "point"))
     parent = _keys(points, "base_key", model)
     corpus = _keys(points, "corpus_key", parent)
     return {"model": model, "parent": parent, "cluster": _worlds(points, corpus)}
@@ -194,7 +194,7 @@ def _model_names(joined: pd.DataFrame, keys: Labels) -> Labels:
     names = [f"{embedding} {condition} seed {seed}" for embedding, condition, seed in parts]
     pairs = set(zip(names, keys.tolist(), strict=True))
     same = len(pairs) == len(set(names)) == len(set(keys.tolist()))
-    return np.array(names, dtype=str) if same and any(texts(joined, "vectors_key")) else keys
+    return np.array(names, dtype=str) if same and any(texts(joined, "unit_key")) else keys
 
 
 def _with_options(joined: pd.DataFrame) -> pd.DataFrame:

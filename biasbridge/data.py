@@ -1,5 +1,5 @@
-"""One's own data, told from their content: posts, a corpus, words, vectors; and the overrides of a
-run on them.
+"""One's own data, recognised by content: posts, a corpus, words, vectors; and what a run on them is
+asked for.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Data:
     """What was found in the files given, each under its kind.
 
     ``positive``: the labels that count as 1, none where they are 0 and 1 already or not known.
-    ``pair``: the groups compared, where the posts have groups and their names tell. ``sample``:
-    lines of the corpus, all of them where it is ``whole``. ``stated``: the language was given.
+    ``pair``: the groups compared, where the posts have groups of known names. ``sample``: lines of
+    the corpus, all of them where it is ``whole``. ``stated``: the language was given.
     """
 
     posts: pd.DataFrame | None = None
@@ -180,8 +180,8 @@ def kind_of(path: Path) -> str:
     return "vectors"
 
 
-def recognised(data: Data) -> dict[str, str]:
-    """The language of each kind of data, as their frequent words or they themselves tell."""
+def guess_languages(data: Data) -> dict[str, str]:
+    """The language of each kind of data, by their frequent words or as they state it."""
     seen: dict[str, str] = {}
     if data.posts is not None:
         seen["posts"] = guess_language(_tokens(data.texts))
@@ -189,9 +189,9 @@ def recognised(data: Data) -> dict[str, str]:
         seen["corpus"] = guess_language(_tokens(data.sample))
     if data.vectors is not None:
         seen["vectors"] = guess_language(data.vectors.index_to_key[:200])
-    told = {query.language for query in data.queries} - {UNDETERMINED}
-    if len(told) == 1:
-        seen["words"] = told.pop()
+    stated = {query.language for query in data.queries} - {UNDETERMINED}
+    if len(stated) == 1:
+        seen["words"] = stated.pop()
     return {kind: code for kind, code in seen.items() if code != UNDETERMINED}
 
 
@@ -200,12 +200,10 @@ def _tokens(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _language(data: Data) -> str:
-    """The first that can be told: of posts, of the corpus, of words, of the vectors' frequent
-    words.
-    """
-    seen = recognised(data)
-    told = (seen[kind] for kind in ("posts", "corpus", "words", "vectors") if kind in seen)
-    return next(told, UNDETERMINED)
+    """The first that is known: of posts, of the corpus, of words, of the vectors."""
+    seen = guess_languages(data)
+    known = (seen[kind] for kind in ("posts", "corpus", "words", "vectors") if kind in seen)
+    return next(known, UNDETERMINED)
 
 
 def _columns(posts: pd.DataFrame, given: Arguments, path: Path) -> dict[str, str]:
@@ -219,8 +217,8 @@ def _columns(posts: pd.DataFrame, given: Arguments, path: Path) -> dict[str, str
     guesses = {"text": text, "label": label, "group": _named(names, GROUP_NAMES)}
     found = {role: name for role, name in guesses.items() if name} | found
     if "label" not in found:
-        told = f"{path}: no column is known to be the label; it has {', '.join(names)}"
-        raise InputError(f"{told}; name it with --label")
+        unknown = f"{path}: no column is known to be the label; it has {', '.join(names)}"
+        raise InputError(f"{unknown}; name it with --label")
     return {role: found[role] for role in named if role in found}
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from debias.kinds import Direction
+    from debias.base import Direction
     from intrinsic.audit import Audited
     from intrinsic.metric import Metric
     from intrinsic.wordsets import Query

@@ -56,8 +56,8 @@ def guess_positive(labels: Sequence[str]) -> list[str]:
 
 
 def guess_label(posts: pd.DataFrame, text: str) -> str:
-    """The column of the labels: as its name tells, binary ones first; or the only one whose values
-    are labels. Empty where it is not told.
+    """The column of the labels: by its name, binary ones first; or the only one whose values are
+    labels. Empty where none is known.
     """
     found = {str(name): classes(posts[name]) for name in posts if str(name) != text}
     few = {name: each for name, each in found.items() if len(each) <= MOST_CLASSES}

@@ -1,4 +1,4 @@
-"""What a run asks of a corpus and of a labelled source."""
+"""What a run asks of a corpus, of labelled data and of a challenge set."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ HATE_SPEECH = "hate speech"
 
 
 class Data(Choice, Protocol):
-    """Text, labelled or not. ``generated`` marks data that are made up.
+    """Text, labelled or not. ``generated`` marks synthetic data.
 
-    It may tell its ``language`` (see ``files.language``): words in another are then refused.
+    It may have a ``language`` (see ``files.language``): words in another are then refused.
     """
 
     generated: ClassVar[bool]
 
     def planted(self) -> Mapping[str, float]:
-        """What generated data are made with, biases and sizes, by the column that tells it."""
+        """What synthetic data are made with, biases and sizes, by the column that holds it."""
 
 
 @runtime_checkable
@@ -43,6 +43,19 @@ class SampledCorpus(Corpus, Protocol):
 
     def sample(self) -> list[str]:
         """Its first texts as they are."""
+
+
+@runtime_checkable
+class LimitedCorpus(Corpus, Protocol):
+    """A corpus that leaves out rare words, and of which the first texts alone can be taken."""
+
+    @property
+    def limit(self) -> int | None:
+        """How many texts are taken; None: all."""
+
+    @property
+    def min_count(self) -> int:
+        """How often a word must occur."""
 
 
 @runtime_checkable
@@ -79,7 +92,7 @@ class CheckedSource(Source, Protocol):
 
 @runtime_checkable
 class Unsplit(Source, Protocol):
-    """A source whose posts may all be test items, one fold after the other; it says so before
+    """A source whose posts may all be test items, one fold after the other, known before
     anything is read.
     """
 
@@ -133,7 +146,7 @@ class DocumentSource(Data, Protocol):
 
 
 class Collected:
-    """Base of data from outside, in which nothing is generated or planted."""
+    """Base of data from outside, in which nothing is synthetic or planted."""
 
     generated: ClassVar[bool] = False
 

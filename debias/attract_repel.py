@@ -10,8 +10,8 @@ import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
+from debias.base import Direction, OnVectors
 from debias.constraints import Pair, stereotype_pairs, usable_pairs
-from debias.kinds import Direction, Place
 from debias.margins import Doubles, Singles, attract_repel
 from debias.roles import TARGETS_AND_ATTRIBUTES
 from files import InputError, choice
@@ -37,7 +37,7 @@ class Run(NamedTuple):
 
 
 @choice
-class AttractRepel(Fileless):
+class AttractRepel(OnVectors, Fileless):
     """ATTRACT-REPEL (Mrkšić et al., 2017) with the settings of Goldfarb-Tarrant et al. (2021).
 
     ``debias`` attracts the anti-stereotypical pairs of a query and repels the pro-stereotypical
@@ -61,7 +61,6 @@ class AttractRepel(Fileless):
 
     version: ClassVar[int] = 1
     name: ClassVar[str] = "attract_repel"
-    acts_on: ClassVar[Place] = "vectors"
     roles: ClassVar[tuple[str, ...]] = TARGETS_AND_ATTRIBUTES
 
     direction: Direction

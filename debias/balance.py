@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, ClassVar, Literal
@@ -11,12 +13,13 @@ from typing import IO, TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from debias.kinds import Direction, Place
+from debias.base import WORDS, Direction, Inputs, S, Steps
 from debias.roles import TARGETS_AND_ATTRIBUTES, words_by_role
 from debias.scan import Line, lines_with
 from files import InputError, atomic_path, choice
 from files.choice import Fileless, Share
 from files.text import OPENERS, open_binary
+from intrinsic.wordsets import read_query
 
 if TYPE_CHECKING:
     from intrinsic.wordsets import Query
@@ -59,7 +62,7 @@ class Balance(Fileless):
     """
 
     version: ClassVar[int] = 1
-    acts_on: ClassVar[Place] = "text"
+    acts_on: ClassVar[str] = "text"
     roles: ClassVar[tuple[str, ...]] = TARGETS_AND_ATTRIBUTES
 
     direction: Direction
@@ -72,6 +75,11 @@ class Balance(Fileless):
     def name(self) -> str:
         """``balance``; ``balance_max``, a method of its own, where every pro line may go."""
         return "balance_max" if self.max_bias and self.direction == "debias" else "balance"
+
+    def build_steps(self, steps: Steps[S], given: Mapping[str, S]) -> S:
+        """The text without the lines to remove."""
+        read = {"corpus": given["text"], "words": given["words"]}
+        return steps("balanced", self, write_balanced, read)
 
     def balance(
         self, corpus: Path, out: Path, query: Query, *, seed: int
@@ -121,6 +129,13 @@ class Balance(Fileless):
         if self.order == "seeded":
             lines = rng.permutation(lines)
         return lines[0 if self.max_bias else anti :]
+
+
+def write_balanced(method: Balance, out: Path, inputs: Inputs, seed: int) -> None:
+    """``corpus.txt`` with lines removed, and the counts in ``counts.json``."""
+    corpus, query = inputs["corpus"] / "corpus.txt", read_query(inputs["words"] / WORDS)
+    counts = method.balance(corpus, out / "corpus.txt", query, seed=seed)
+    (out / "counts.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
 
 
 @dataclass

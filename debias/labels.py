@@ -11,12 +11,13 @@ overbiasing brings P(1 | g) to 1 for the group that is ``blamed`` and to 0 for t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from debias.kinds import Direction, Place
+from debias.base import Direction, Inputs, S, Steps
 from files import InputError, choice
 from files.choice import FieldError, Fileless, Share
 from files.tables import require_columns
@@ -54,7 +55,7 @@ class LabelDose(Fileless):
 
     kind: ClassVar[str]
     version: ClassVar[int] = 2
-    acts_on: ClassVar[Place] = "labels"
+    acts_on: ClassVar[str] = "labels"
     roles: ClassVar[tuple[str, ...]] = ()
 
     @property
@@ -66,6 +67,17 @@ class LabelDose(Fileless):
         if self.blamed not in (None, self.privileged, self.unprivileged):
             both = f"{self.privileged!r} or {self.unprivileged!r}"
             raise FieldError(f"blamed={self.blamed!r}: give {both}, or none for what is found")
+
+    def build_steps(self, steps: Steps[S], given: Mapping[str, S]) -> S:
+        """The posts with columns that say how they are learned from."""
+        return steps("labels", self, write_posts, {"posts": given["labels"]})
+
+    def train_on(self, posts: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+        """The posts with ``in_training``, whether they are learned from at all, or
+        ``train_label``, the label that they are learned from with. Their other columns stay: posts
+        are judged as they were.
+        """
+        raise NotImplementedError
 
     def changed(self, posts: pd.DataFrame, *, seed: int) -> Truths:
         """Which posts change. Shape: (posts,).
@@ -133,7 +145,7 @@ class Resample(LabelDose):
         return {cell: max(0.0, value) for cell, value in over.items()}
 
     def train_on(self, posts: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-        """The posts with the column ``in_training``; see ``debias.kinds.LabelMethod``."""
+        """The posts with the column ``in_training``."""
         return posts.assign(in_training=~self.changed(posts, seed=seed))
 
 
@@ -163,9 +175,17 @@ class Relabel(LabelDose):
         return {cell: max(0.0, value) for cell, value in over.items()}
 
     def train_on(self, posts: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-        """The posts with the column ``train_label``; see ``debias.kinds.LabelMethod``."""
+        """The posts with the column ``train_label``."""
         turned = self.changed(posts, seed=seed)
         return posts.assign(train_label=posts["label"].where(~turned, 1 - posts["label"]))
+
+
+def write_posts(method: LabelDose, out: Path, inputs: Inputs, seed: int) -> None:
+    """``posts.parquet``, changed."""
+    import pandas as pd
+
+    posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
+    method.train_on(posts, seed=seed).to_parquet(out / "posts.parquet")
 
 
 def _positive(counts: Mapping[Cell, int]) -> int:

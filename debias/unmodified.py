@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import ClassVar, NoReturn
 
-from debias.kinds import Direction, Place
+from debias.base import Direction, S, Steps
 from files import choice
 from files.choice import FieldError, Fileless
 
@@ -18,9 +19,8 @@ class Unmodified(Fileless):
 
     version: ClassVar[int] = 1
     name: ClassVar[str] = "none"
-    acts_on: ClassVar[Place] = "none"
+    acts_on: ClassVar[str] = "none"
     roles: ClassVar[tuple[str, ...]] = ()
-    seeded: ClassVar[bool] = False
 
     direction: Direction = "debias"
     dose: float = 0.0
@@ -30,3 +30,7 @@ class Unmodified(Fileless):
             raise FieldError(
                 f"dose={self.dose:g} without a method; choose a method, for example debias=balance"
             )
+
+    def build_steps(self, steps: Steps[S], given: Mapping[str, S]) -> NoReturn:
+        """There are none: at dose 0 a method is left out."""
+        raise NotImplementedError

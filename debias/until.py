@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from debias.attract_repel import AttractRepel
+from debias.base import Direction, OnVectors
 from debias.constraints import Pair, usable_pairs
-from debias.kinds import Direction, Place
 from debias.roles import TARGETS_AND_ATTRIBUTES
 from files import InputError, choice, nearest
 from files.digest import digest_of
@@ -177,7 +177,7 @@ def _restricted(vectors: KeyedVectors, pairs: list[Pair], query: Query) -> Keyed
 
 
 @choice
-class AttractRepelUntil:
+class AttractRepelUntil(OnVectors):
     """Attract-Repel by the dose at which ``metric`` of ``query`` is ``value``; see ``find_dose``.
 
     ``words``: a file of one's own that the query may come from.
@@ -191,7 +191,6 @@ class AttractRepelUntil:
 
     version: ClassVar[int] = 1
     name: ClassVar[str] = "attract_repel_until"
-    acts_on: ClassVar[Place] = "vectors"
     roles: ClassVar[tuple[str, ...]] = TARGETS_AND_ATTRIBUTES
     unkeyed: ClassVar[tuple[str, ...]] = ("words",)
 

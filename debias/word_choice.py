@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from debias.base import WORDS, Inputs, S, Steps
 from debias.expand import expand
+from debias.roles import require_roles
 from files import InputError, choice, read_lines
 from files.choice import FieldError, Whole
 from files.digest import digest_of
@@ -88,10 +90,19 @@ class WordChoice:
             return self
         return replace(self, query=in_language([self.query], language)[0])
 
+    def require_roles(self, roles: Sequence[str]) -> None:
+        """Raise ``InputError`` naming the roles that the query lacks."""
+        require_roles(self.seed_words(), roles)
+
     @property
     def asks_vectors(self) -> bool:
         """Whether ``words`` needs vectors to be given."""
         return bool(self.expand) and not self.neighbours
+
+    def build_steps(self, steps: Steps[S], vectors: S) -> S:
+        """``words.yaml``; neighbours are sought in ``vectors`` unless a file of them is named."""
+        searched = {"vectors": vectors} if self.asks_vectors else {}
+        return steps("words", self, write_words, searched)
 
     def files(self) -> list[Path]:
         """The word file, the lists it names, the vectors searched, and the stop words."""
@@ -128,6 +139,10 @@ class WordChoice:
         stop = [line.strip() for line in read_lines(self.stop)] if self.stop else []
         return expand(query, vectors, k=self.expand, stop=stop, lowercase=self.lowercase)
 
-    def write(self, out: Path, vectors: KeyedVectors | None = None) -> None:
-        """Write ``words(vectors)`` as a word file, which ``read_query`` reads."""
-        write_query(self.words(vectors), out)
+
+def write_words(words: WordChoice, out: Path, inputs: Inputs, seed: int) -> None:
+    """``words.yaml``, the query that a method works on."""
+    from files.vectors import open_mapped  # loads gensim
+
+    vectors = open_mapped(inputs["vectors"] / "vectors") if "vectors" in inputs else None
+    write_query(words.words(vectors), out / WORDS)

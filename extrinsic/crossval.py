@@ -39,7 +39,7 @@ def read_posts(posts: pd.DataFrame) -> pd.DataFrame:
 
     Two more say how a post is learned from: ``train_label``, by which label (where the posts have
     no such column, by ``label``), and ``in_training``, whether at all (yes). They do not change
-    how it is judged (see ``debias.kinds.LabelMethod``).
+    how it is judged (see ``debias.labels.LabelDose``).
 
     Raises ``InputError`` for a missing column, a label other than 0 and 1, and a text that is not a
     string.

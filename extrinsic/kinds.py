@@ -29,6 +29,14 @@ class Tagger(Choice, Protocol):
 
 
 @runtime_checkable
+class LanguageTagger(Tagger, Protocol):
+    """A tagger by words, which other languages may have too."""
+
+    def in_language(self, language: str) -> Tagger:
+        """The same tagger by the words of a language, where they have a counterpart there."""
+
+
+@runtime_checkable
 class Classifier(Choice, Protocol):
     """Learns labels from posts on frozen vectors."""
 
@@ -38,6 +46,15 @@ class Classifier(Choice, Protocol):
 
         ``posts`` has the columns that ``extrinsic.crossval.read_posts`` asks for.
         """
+
+
+@runtime_checkable
+class CrossValidated(Protocol):
+    """A classifier that deals posts without a split into folds."""
+
+    @property
+    def folds(self) -> int:
+        """How many."""
 
 
 @runtime_checkable

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError, choice
 from files.digest import digest_of
+from files.language import UNDETERMINED
 from files.tables import require_columns
-from intrinsic.wordsets import Query, load_query, read_query, read_wordsets
+from intrinsic.wordsets import Query, in_language, load_query, read_query, read_wordsets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +61,14 @@ class MentionTagger:
     def language(self) -> str:
         """That of the words."""
         return self._query.language
+
+    def in_language(self, language: str) -> MentionTagger:
+        """By the counterpart of a built-in query in a language. Raises ``InputError`` with what the
+        language has, where it has none.
+        """
+        if self.file or not self.query or UNDETERMINED in (language, self.language):
+            return self
+        return replace(self, query=in_language([self.query], language)[0])
 
     def files(self) -> list[Path]:
         """The word file and the lists it names."""

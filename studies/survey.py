@@ -14,7 +14,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from analysis.columns import labels, numbers, texts, values_of
+from analysis.frame import labels, numbers, texts, values_of
 from analysis.naming import row_names
 from files import atomic_path, choice
 from files.choice import Fileless

@@ -34,16 +34,17 @@ class Tilted:
     name: ClassVar[str] = "tilted"
     version: ClassVar[int] = 1
     gives: ClassVar[tuple[str, ...]] = ("vectors",)
+    unit: ClassVar[str] = "vectors"
 
     def files(self):
         return []
 
     def facts(self):
-        told = {"embedding": "tilted", "method": "none", "direction": "", "dose": 0.0}
-        return {**told, "tilt": self.tilt, "generated": True}
+        unmodified = {"embedding": "tilted", "method": "none", "direction": "", "dose": 0.0}
+        return {**unmodified, "tilt": self.tilt, "generated": True}
 
-    def lay(self, stages):
-        return {"vectors": stages("tilted", self, write)}
+    def build_steps(self, steps):
+        return {"vectors": steps("tilted", self, write)}
 
 
 def write(tilted, out: Path, inputs, seed: int) -> None:
@@ -79,8 +80,8 @@ class Distance:
     def facts(self):
         return {"task": self.name, "generated": True}
 
-    def lay(self, stages, subject):
-        return stages("distance", self, measure, {"vectors": subject["vectors"]})
+    def build_steps(self, steps, subject):
+        return steps("distance", self, measure, {"vectors": subject["vectors"]})
 
 
 def measure(task, out: Path, inputs, seed: int) -> None:
@@ -112,8 +113,8 @@ class Halves:
         return []
 
     def rows(self, vectors, metric, *, seed):
-        told = {"metric": metric.name, "words": self.words, "known": len(vectors)}
-        return pd.DataFrame([told])
+        row = {"metric": metric.name, "words": self.words, "known": len(vectors)}
+        return pd.DataFrame([row])
 """,
     "toy_study.py": """
 from __future__ import annotations

@@ -25,7 +25,7 @@ from train.embed import Word2Vec
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from debias.kinds import Direction
+    from debias.base import Direction
 
 pytestmark = pytest.mark.slow
 

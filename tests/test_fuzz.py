@@ -111,7 +111,7 @@ def results(path: Path) -> None:
 
 
 def correlations(path: Path) -> None:
-    from analysis.columns import numbers
+    from analysis.frame import numbers
     from analysis.joined import open_table
 
     numbers(open_table(path), "pearson")

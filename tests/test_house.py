@@ -29,6 +29,7 @@ MODULES = [path for room in MAY_IMPORT for path in sorted((ROOT / room).rglob("*
 
 # Modules of the choices that conf names, and what none of them may load
 TARGET = re.compile(r"_target_: ([\w.]+)\.\w+$", re.MULTILINE)
+CLASS = re.compile(r"_target_: ([\w.]+)$", re.MULTILINE)
 HEAVY = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch", "transformers"}
 # What further libraries a module may not load
 LIGHT = {
@@ -125,3 +126,31 @@ def test_a_module_is_light(module: str, libraries: set[str]) -> None:
 def test_no_module_opens_a_pickle() -> None:
     for path in MODULES:
         assert not imported(path) & {"pickle", "dill", "joblib", "cloudpickle"}, path
+
+
+def parts() -> set[tuple[str, str]]:
+    """The module and name of each class that ``conf`` names."""
+    files = [path.read_text(encoding="utf-8") for path in (ROOT / "conf").rglob("*.yaml")]
+    names = [name for text in files for name in CLASS.findall(text)]
+    return {(module, name) for module, _, name in (each.rpartition(".") for each in names)}
+
+
+def asked_for(path: Path) -> Iterator[tuple[str, str]]:
+    """The module and name of each class that a file imports and asks for by ``isinstance``."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    origin = {alias.name: str(node.module) for node in imports for alias in node.names}
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, kind]):
+                names = [each.id for each in ast.walk(kind) if isinstance(each, ast.Name)]
+                yield from ((origin[name], name) for name in names if name in origin)
+
+
+def test_nobody_asks_which_part_it_is() -> None:
+    """What others must know of a part is in its protocol, so that a new one is a file of its own.
+    Only the planner of correlations asks, whether a study is one of these.
+    """
+    assert len(parts()) > 50
+    found = {(path.name, name) for path in MODULES for _, name in {*asked_for(path)} & parts()}
+    assert found == {("power.py", "Correlation")}

@@ -19,8 +19,8 @@ from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
 from train.front import main as front_door
 from train.front.spell import override
-from train.parts.classify_posts import coverage
-from train.parts.posts import oddities
+from train.parts.check_posts import describe_oddities
+from train.parts.posts import coverage
 from train.start import help_text
 
 Train = Callable[..., tuple[int | str | None, str, str]]
@@ -266,9 +266,10 @@ def test_posts_without_text_and_repeated_ones_are_told_by_check_and_by_the_run(
 
 def test_texts_on_both_sides_of_a_split_are_counted() -> None:
     texts = pd.Series(["a", "a", "b", "b", "c"])
-    told = oddities(pd.DataFrame({"text": texts, "split": ["train", "test", "dev", "train", "x"]}))
-    assert told == ["2 posts with the text of another, 1 text both learned from and tested on"]
-    assert not oddities(pd.DataFrame({"text": ["a", "b"], "split": ["all", "all"]}))
+    posts = pd.DataFrame({"text": texts, "split": ["train", "test", "dev", "train", "x"]})
+    lines = describe_oddities(posts)
+    assert lines == ["2 posts with the text of another, 1 text both learned from and tested on"]
+    assert not describe_oddities(pd.DataFrame({"text": ["a", "b"], "split": ["all", "all"]}))
 
 
 def test_check_warns(own: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,7 @@ from train.embed import FastText, Word2Vec
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from debias.kinds import Direction
+    from debias.base import Direction
     from extrinsic.rows import Row
 
 MODELS = {

@@ -15,8 +15,7 @@ from files import Choice, InputError, nearest
 from files.choice import FieldError, lacks
 from files.printable import CONTROL
 from files.rooms import importable
-from intrinsic.metric import Metric
-from intrinsic.probe import Probe
+from intrinsic.probe import AnyMetric, Probe
 from train.parts.part import Subject, Task
 from train.parts.task_words import TaskWords
 from train.point import Point
@@ -79,7 +78,7 @@ def to_point(tree: Tree, written: Tree) -> Point:
             seed=tree["seed"],
             subject=cast("Subject", of_kind(read(tree["subject"], "subject"), Subject, "subject")),
             metrics=tuple(
-                cast("Metric", of_kind(metric, Metric, "intrinsic")) for metric in metrics
+                cast("AnyMetric", of_kind(metric, AnyMetric, "intrinsic")) for metric in metrics
             ),
             task=cast("Task", of_kind(task, Task, "task")) if task is not None else None,
             probe=cast("Probe", of_kind(probe, Probe, "probe")) if probe is not None else None,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from files import Choice, InputError, choice
-from files.choice import Count, NotNegative, Positive
+from files.choice import Count, Fileless, NotNegative, Positive
 from files.language import UNDETERMINED
 from files.vector_files import vector_files
 
@@ -34,16 +34,8 @@ class Loaded(Choice, Protocol):
         """The vectors, checked."""
 
 
-@runtime_checkable
-class Described(Protocol):
-    """An embedding that has columns of its own in the table of points."""
-
-    def facts(self) -> dict[str, str | int | float | bool]:
-        """What tells of it besides its name."""
-
-
 @choice
-class Word2Vec:
+class Word2Vec(Fileless):
     """Skip-gram with negative sampling (Mikolov et al., 2013).
 
     ``workers=1`` gives the same vectors for the same seed on the same machine; more workers train
@@ -62,17 +54,41 @@ class Word2Vec:
     version: ClassVar[int] = 1
     name: ClassVar[str] = "word2vec"
 
-    def files(self) -> list[Path]:
-        """No files from outside: the corpus is a stage of its own."""
-        return []
-
     def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
         """Vectors of the types that occur at least ``min_count`` times in a file of one tokenised
         sentence a line, most frequent first.
         """
         from gensim.models import Word2Vec as GensimWord2Vec  # slow to import
 
-        return _skip_gram(GensimWord2Vec, corpus, self, seed)
+        return self._train(GensimWord2Vec, corpus, seed)
+
+    def _train(
+        self, model: Callable[..., GensimWord2Vec], corpus: Path, seed: int, **extra: int
+    ) -> KeyedVectors:
+        """By a class of gensim, which knows the model's further options."""
+        try:
+            wv = model(
+                corpus_file=str(corpus),
+                sg=1,
+                vector_size=self.dim,
+                window=self.window,
+                min_count=self.min_count,
+                epochs=self.epochs,
+                negative=self.negative,
+                sample=self.sample,
+                alpha=self.learning_rate,
+                workers=self.workers,
+                seed=seed,
+                **extra,
+            ).wv
+        except RuntimeError as error:
+            if "vocabulary" not in str(error):
+                raise
+            raise InputError(
+                f"no word of {corpus} occurs {self.min_count} times; lower embedding.min_count or"
+                " give a larger corpus"
+            ) from error
+        return _whole_words(wv)
 
 
 @choice
@@ -94,45 +110,15 @@ class FastText(Word2Vec):
         """See ``Word2Vec.train``."""
         from gensim.models import FastText as GensimFastText  # slow to import
 
-        return _skip_gram(
-            GensimFastText,
-            corpus,
-            self,
-            seed,
-            min_n=self.min_n,
-            max_n=self.max_n,
-            bucket=self.bucket,
-        )
+        ngrams = {"min_n": self.min_n, "max_n": self.max_n, "bucket": self.bucket}
+        return self._train(GensimFastText, corpus, seed, **ngrams)
 
 
-def _skip_gram(
-    model: Callable[..., GensimWord2Vec], corpus: Path, embedding: Word2Vec, seed: int, **extra: int
-) -> KeyedVectors:
+def _whole_words(wv: KeyedVectors) -> KeyedVectors:
+    """Plain vectors of the words, with their counts."""
     from gensim.models import KeyedVectors
 
-    try:
-        wv = model(
-            corpus_file=str(corpus),
-            sg=1,
-            vector_size=embedding.dim,
-            window=embedding.window,
-            min_count=embedding.min_count,
-            epochs=embedding.epochs,
-            negative=embedding.negative,
-            sample=embedding.sample,
-            alpha=embedding.learning_rate,
-            workers=embedding.workers,
-            seed=seed,
-            **extra,
-        ).wv
-    except RuntimeError as error:
-        if "vocabulary" not in str(error):
-            raise
-        raise InputError(
-            f"no word of {corpus} occurs {embedding.min_count} times; lower embedding.min_count or"
-            " give a larger corpus"
-        ) from error
-    vectors = KeyedVectors(embedding.dim)
+    vectors = KeyedVectors(wv.vector_size)
     vectors.add_vectors(wv.index_to_key, wv.vectors)
     for word in wv.index_to_key:
         vectors.set_vecattr(word, "count", wv.get_vecattr(word, "count"))
@@ -158,7 +144,7 @@ class Pretrained:
 
     @property
     def name(self) -> str:
-        """The file's name, which stands for the embedding in the tables."""
+        """The file's name, the embedding's name in the tables."""
         return Path(self.path).name
 
     def files(self) -> list[Path]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.columns import texts
+from analysis.frame import texts
 from analysis.made import mixed, write_made
 from analysis.naming import LEAST_COVERAGE
 from analysis.show import short
 from train.join import extended, join_tables
-from train.parts.classify_posts import without_vector
-from train.parts.hatespeech import HateSpeech
-from train.parts.posts import POSTS, oddities
-from train.parts.static import StaticVectors
+from train.parts.part import Remarking
+from train.parts.posts import without_vector
 from train.store.explain import makers
 from train.store.lock import locked
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from analysis.results import Tables
     from analysis.study import Study
-    from corpora.kinds import Source
     from train.outcome import Outcome
     from train.point import Plan
     from train.store import Store
@@ -62,23 +60,25 @@ def finish(
         written.append(write_made(results, made))
         note_writes(results, study.writes)
         written += study.conclude(shared, results, console)
-    for folder in sorted(_kept(results) - before):
-        told = (
-            f"the tables of other points that were in {_near(results)} are kept in {_near(folder)}"
-        )
-        console.print(told, soft_wrap=True, highlight=False, markup=False)
+    lines = [
+        f"the tables of other points that were in {_near(results)} are kept in {_near(folder)}"
+        for folder in sorted(_kept(results) - before)
+    ]
     if differing := mixed(made):
-        told = f"made by mixed versions: {differing}; python -m train.store explain KEY tells more"
-        console.print(told, soft_wrap=True, highlight=False, markup=False)
-    for line in listed(written, results):
-        console.print(line, soft_wrap=True, highlight=False, markup=False)
+        explain = "python -m train.store explain KEY tells more"
+        lines.append(f"made by mixed versions: {differing}; {explain}")
+    lines += list_written(written, results)
     if damaged := list((store.root / "damaged").glob("*")):
         where = _near(store.root / "damaged")
-        told = f"{len(damaged)} damaged results were set aside in {where}"
-        console.print(told, soft_wrap=True, highlight=False)
-    _report_posts(plans, store, console)
-    _report_coverage(tables, plans, store, console)
+        lines.append(f"{len(damaged)} damaged results were set aside in {where}")
+    lines += [*_remarks(plans, store), *_describe_coverage(tables, plans, store)]
+    _print(lines, console)
     return _report_failures(tables.points, console)
+
+
+def _print(lines: Iterable[str], console: Console) -> None:
+    for line in lines:
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
 
 
 def _kept(results: Path) -> set[Path]:
@@ -86,7 +86,7 @@ def _kept(results: Path) -> set[Path]:
     return set((results / "earlier").glob("[!.]*"))
 
 
-def listed(written: Sequence[Path], results: Path) -> list[str]:
+def list_written(written: Sequence[Path], results: Path) -> list[str]:
     """What was written, a line a folder with its files: a figure once, with its formats; pages last
     and each by itself, to be opened.
     """
@@ -106,46 +106,53 @@ def _in_formats(stem: str, endings: Sequence[str]) -> str:
     return f"{stem}.{endings[0]}" if len(endings) == 1 else f"{stem} ({', '.join(endings)})"
 
 
-def _report_posts(plans: Sequence[Plan], store: Store, console: Console) -> None:
-    """What deserves to be said of the posts of each source that was not generated."""
-    import pandas as pd
-
-    sources: dict[Source, Path] = {}
+def _remarks(plans: Sequence[Plan], store: Store) -> list[str]:
+    """What tasks have to say of their results, once for points of the same task."""
+    tasks: dict[str, tuple[Remarking, list[Plan]]] = {}
     for plan in plans:
-        if isinstance(task := plan.point.task, HateSpeech) and not task.source.generated:
-            stages = plan.stages().values()
-            folders = (store.path(each) for each in stages if each.name == POSTS)
-            there = (each for each in folders if each.exists())  # tables may outlive them
-            if folder := next(there, None):
-                sources.setdefault(task.source, folder)
-    for source, folder in sources.items():
-        for told in oddities(pd.read_parquet(folder / "posts.parquet")):
-            line = f"source={source.name}: {told}"
-            console.print(line, soft_wrap=True, highlight=False, markup=False)
+        if isinstance(task := plan.point.task, Remarking):
+            tasks.setdefault(repr(task), (task, []))[1].append(plan)
+    lines = [
+        line
+        for task, alike in tasks.values()
+        for line in task.remarks(partial(_find, alike, store))
+    ]
+    return list(dict.fromkeys(lines))
 
 
-def _report_coverage(tables: Tables, plans: Sequence[Plan], store: Store, console: Console) -> None:
+def _find(plans: Sequence[Plan], store: Store, name: str) -> Path | None:
+    """The folder of a step of that name; tables may outlive what they rest on."""
+    folders = (
+        store.path(stage)
+        for plan in plans
+        for stage in plan.stages().values()
+        if stage.name == name
+    )
+    return next((folder for folder in folders if folder.exists()), None)
+
+
+def _describe_coverage(tables: Tables, plans: Sequence[Plan], store: Store) -> list[str]:
     """How many tokens of each source have a vector, the point with the fewest first; little of a
     text is seen by a classifier that knows few of its words.
     """
     if "coverage" not in tables.extrinsic:
-        return
+        return []
     sources = tables.points.set_index("point")["source"]
     found = tables.extrinsic.drop_duplicates("point").assign(
         source=lambda table: table["point"].map(sources)
     )
+    lines = []
     for source, rows in found.groupby("source", sort=False):
-        low, high = (
-            short(float(each)) for each in (rows["coverage"].min(), rows["coverage"].max())
-        )
+        fewest, most = float(rows["coverage"].min()), float(rows["coverage"].max())
+        low, high = short(fewest), short(most)
         share = low if low == high else f"{low} to {high}"
         line = f"{share} of the tokens of source={source} have a vector"
-        remedy = ""
-        if (fewest := float(rows["coverage"].min())) < LEAST_COVERAGE:
+        if fewest < LEAST_COVERAGE:
             points = set(texts(rows[rows["coverage"] == fewest], "point"))
             plan = next((plan for plan in plans if plan.key in points), None)
-            remedy = f"; warning: {_remedy(plan, store)}" if plan else ""
-        console.print(f"{line}{remedy}", soft_wrap=True, highlight=False, markup=False)
+            line += f"; warning: {_remedy(plan, store)}" if plan else ""
+        lines.append(line)
+    return lines
 
 
 def _remedy(plan: Plan, store: Store) -> str:
@@ -154,8 +161,7 @@ def _remedy(plan: Plan, store: Store) -> str:
 
     from files.vectors import open_mapped
 
-    subject = plan.point.subject
-    trained = isinstance(subject, StaticVectors) and not subject.loaded
+    trained = plan.point.subject.facts().get("corpus", "none") != "none"
     rarer = ", or lower size.min_count and corpus.min_count" if trained else ""
     remedy = f"take vectors, or a corpus, of such texts{rarer}"
     made = plan.task.inputs.get("predictions") if plan.task else None
@@ -181,7 +187,7 @@ def _report_failures(points: pd.DataFrame, console: Console) -> int:
         by_error.setdefault(error, []).append(point)
     for error, (point, *more) in by_error.items():
         which = f"{point} and {len(more)} more" if more else point
-        console.print(f"failed {which}: {error}", soft_wrap=True, highlight=False, markup=False)
+        _print([f"failed {which}: {error}"], console)
     if not len(failed):
         return 0
     return 2 if failed["refused"].all() and len(failed) == len(points) else 1

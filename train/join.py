@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.columns import text_rows, texts
+from analysis.frame import text_rows, texts
 from analysis.options import OPTIONS, options_of
 from analysis.results import Tables, read_tables
 from train.outcome import Outcome, read_outcome

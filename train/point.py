@@ -1,5 +1,5 @@
-"""One point of a study: a subject, metrics and a probe of it, a task, a seed, and the stages they
-come to.
+"""One point of a study: a subject, metrics and a probe of it, a task, a seed, and the steps that
+they come to.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from extrinsic.task_words import FROM_TASK
 from files import InputError, choice, nearest
 from files.digest import digest_of
 from files.language import require_one_language
-from intrinsic.metric import Metric
-from intrinsic.probe import Probe
+from intrinsic.probe import AnyMetric, Probe
 from train.parts.part import Facts, Stages, Subject, Task
-from train.parts.scores import lay_metric, lay_probe
+from train.parts.scores import build_probes, build_score
 from train.parts.task_words import TaskWords
 
 if TYPE_CHECKING:
+    from intrinsic.wordsets import Query
     from train.store import Stage, Store
 
 NO_TASK: Facts = {"task": "none"}
@@ -34,12 +34,25 @@ class Point:
     experiment: str
     seed: int
     subject: Subject
-    metrics: tuple[Metric, ...]
+    metrics: tuple[AnyMetric, ...]
     task: Task | None = None
     probe: Probe | None = None
     from_task: TaskWords | None = None
 
     def __post_init__(self) -> None:
+        self._check_needs()
+        for each in self.metrics:
+            if unknown := [name for name in each.open if name != FROM_TASK]:
+                raise InputError(f"unknown query {unknown[0]!r}{nearest(unknown[0], [FROM_TASK])}")
+            if each.open and not self.from_task:
+                raise InputError(f"query {FROM_TASK!r}: no posts are named to take words from")
+        queries = {f"query {query.name!r}": query for query in self.queries}
+        words = self.from_task if self.asks_task else None
+        parts = {"the subject": self.subject, "the task": self.task, "words from posts": words}
+        used = {**parts, **queries}
+        require_one_language(used, "choose data and queries of one language")
+
+    def _check_needs(self) -> None:
         needs: dict[str, tuple[str, ...]] = {each.name: (each.needs,) for each in self.metrics}
         if self.probe:
             needs[self.probe.name] = (self.probe.needs,)
@@ -52,16 +65,10 @@ class Point:
                     f" {', '.join(self.subject.gives)}"
                 )
 
-        for each in self.metrics:
-            if unknown := [name for name in each.open if name != FROM_TASK]:
-                raise InputError(f"unknown query {unknown[0]!r}{nearest(unknown[0], [FROM_TASK])}")
-            if each.open and not self.from_task:
-                raise InputError(f"query {FROM_TASK!r}: no posts are named to take words from")
-        queries = {f"query {query.name!r}": query for each in self.metrics for query in each.asked}
-        words = self.from_task if self.asks_task else None
-        parts = {"the subject": self.subject, "the task": self.task, "words from posts": words}
-        used = {**parts, **queries}
-        require_one_language(used, "choose data and queries of one language")
+    @property
+    def queries(self) -> list[Query]:
+        """Those of all metrics, but for queries whose words come from the task."""
+        return [query for metric in self.metrics for query in metric.asked]
 
     @property
     def asks_task(self) -> bool:
@@ -73,15 +80,15 @@ class Point:
         task = self.task.facts() if self.task else NO_TASK
         subject = self.subject.facts()
         twice = (task.keys() & subject.keys()) - {"generated"}
-        assert not twice, f"{twice} are told by subject and task"
+        assert not twice, f"{twice} are columns of subject and task"
         generated = bool(task.get("generated") or subject.get("generated"))
         mixture = {"mixture": self.mixture} if self.mixture else {}
-        told = {"experiment": self.experiment, **task, **subject, "seed": self.seed}
-        return {**told, "generated": generated, **mixture}
+        facts = {"experiment": self.experiment, **task, **subject, "seed": self.seed}
+        return {**facts, "generated": generated, **mixture}
 
     @property
     def mixture(self) -> str:
-        """What is generated and what is not, where that is not all or nothing; else empty."""
+        """What is synthetic and what is not, where that is not all or nothing; else empty."""
         task, subject = self.task.facts() if self.task else NO_TASK, self.subject.facts()
         if "generated" not in task or task["generated"] == subject["generated"]:
             return ""
@@ -94,8 +101,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Plan:
-    """The stages of one point: the subject's by name, one a metric, the probe's, and the last one
-    of the task.
+    """The steps of one point: the subject's by name, one a metric, the probe's, and the last one of
+    the task.
     """
 
     point: Point
@@ -106,12 +113,22 @@ class Plan:
 
     @property
     def ends(self) -> list[Stage]:
-        """The stages whose results are the point's scores."""
+        """The steps whose results are the point's scores."""
         return [*self.metrics, *self.probes, *([self.task] if self.task else [])]
 
     @property
+    def unit(self) -> Stage:
+        """The subject's step that is one observation."""
+        return self.subject[self.point.subject.unit]
+
+    @property
+    def parent(self) -> Stage:
+        """The unmodified step that the unit was made from."""
+        return self.subject.get("base", self.unit)
+
+    @property
     def origin(self) -> Stage:
-        """The first stage of the subject's kind: the training that points wait for together."""
+        """The first step of the subject's kind: the training that points wait for together."""
         name = self.point.subject.gives[0]
         stage = self.subject[name]
         while name in stage.inputs:
@@ -120,34 +137,34 @@ class Plan:
 
     @cached_property
     def key(self) -> str:
-        """16 hexadecimal digits that name the point: two points with the same stages are one."""
+        """16 hexadecimal digits that name the point: two points with the same steps are one."""
         ends = sorted(stage.key for stage in self.ends)
         return hashlib.sha256("/".join(ends).encode()).hexdigest()[:16]
 
     @cached_property
     def _stages(self) -> dict[str, Stage]:
-        found: dict[str, Stage] = {}
-        for stage in self.ends:
-            found |= stage.ancestry()
-        return found
+        return _ancestry(self.ends)
 
     def stages(self) -> dict[str, Stage]:
-        """Every stage by key, inputs first."""
+        """Every step by key, inputs first."""
         return self._stages
 
     def task_words(self) -> list[Stage]:
-        """The stages in which words were drawn from the task."""
+        """The steps in which words were drawn from the task."""
         return [each for each in self._stages.values() if each.made_by == TaskWords.__qualname__]
 
     def keys(self) -> dict[str, str]:
-        """The columns that name the point's results in the store."""
-        named = {f"{name}_key": stage.key for name, stage in self.subject.items()}
-        return named | {"extrinsic_key": self.task.key if self.task else ""}
+        """The columns that name the point's results in the store: ``unit_key``, the observation,
+        the subject's other steps, and the end of the task.
+        """
+        unit = self.point.subject.unit
+        others = {f"{name}_key": each.key for name, each in self.subject.items() if name != unit}
+        task = self.task.key if self.task else ""
+        return {"unit_key": self.unit.key, **others, "extrinsic_key": task}
 
     def options(self) -> dict[str, str]:
-        """The columns that tell every option of its stages but the seed, and the digest of what
-        they read, as JSON: those of the unmodified subject, what the subject has besides, and what
-        the task has besides. What no other column tells is told here.
+        """Every option of its steps but the seed, and the digest of what they read, as JSON in
+        three columns: those of the parent, what the subject adds, and what the task adds.
         """
         subject = _options(self.subject.values())
         base = _options([self.subject["base"]]) if "base" in self.subject else subject
@@ -157,13 +174,21 @@ class Plan:
             "method_options": {k: v for k, v in subject.items() if base.get(k) != v},
             "task_options": {k: v for k, v in task.items() if subject.get(k) != v},
         }
-        return {name: json.dumps(told, sort_keys=True) for name, told in of.items()}
+        return {name: json.dumps(options, sort_keys=True) for name, options in of.items()}
+
+
+def _ancestry(ends: Iterable[Stage]) -> dict[str, Stage]:
+    """The steps and all they rest on, by key, inputs first."""
+    found: dict[str, Stage] = {}
+    for stage in ends:
+        found |= stage.ancestry()
+    return found
 
 
 def _options(ends: Iterable[Stage]) -> dict[str, object]:
-    """``STAGE.OPTION`` of the stages and all they rest on."""
+    """``STEP.OPTION`` of the steps and all they rest on."""
     found: dict[str, object] = {}
-    for stage in (each for end in ends for each in end.ancestry().values()):
+    for stage in _ancestry(ends).values():
         found |= {f"{stage.name}.{name}": value for name, value in stage.params.items()}
         if stage.files:  # of those that go by another name the bytes are the same
             found[f"{stage.name}.files"] = digest_of(sorted(stage.files.values()))[:8]
@@ -171,13 +196,13 @@ def _options(ends: Iterable[Stage]) -> dict[str, object]:
 
 
 def plan_point(point: Point, store: Store) -> Plan:
-    """Lay out the stages; files from outside are hashed here, nothing is built."""
-    stages = Stages(point.seed, store)
-    subject = point.subject.lay(stages)
-    words = point.from_task.lay(stages) if point.from_task and point.asks_task else None
-    laid = [lay_metric(stages, metric, subject, words) for metric in point.metrics]
-    metrics = {stage.key: stage for stage in laid}
+    """The point's steps; files from outside are hashed here, nothing is built."""
+    steps = Stages(point.seed, store)
+    subject = point.subject.build_steps(steps)
+    words = point.from_task.build_steps(steps) if point.from_task and point.asks_task else None
+    scores = [build_score(steps, metric, subject, words) for metric in point.metrics]
+    metrics = {stage.key: stage for stage in scores}
     probe = point.probe
-    probes = lay_probe(stages, probe, point.metrics, subject, words) if probe else []
-    task = point.task.lay(stages, subject) if point.task else None
+    probes = build_probes(steps, probe, point.metrics, subject, words) if probe else []
+    task = point.task.build_steps(steps, subject) if point.task else None
     return Plan(point, subject, tuple(metrics.values()), tuple(probes), task)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from analysis.study import Study
-    from intrinsic.metric import Metric
+    from intrinsic.probe import AnyMetric
     from train.point import Plan
     from train.store import Store
 
@@ -128,7 +128,7 @@ def design_of(planner: Planner, study: Correlation, plans: Sequence[Plan], pilot
     return Design(*shape, tests, planner.sesoi or study.sesoi, *reliable, *sampling)
 
 
-def confirmatory_slices(study: Correlation, metrics: Sequence[Metric]) -> int:
+def confirmatory_slices(study: Correlation, metrics: Sequence[AnyMetric]) -> int:
     """How many confirmatory slices a study has where all its measures are there: those of each
     query of each metric, or of the queries that it names; a metric without an unbiased value has
     none.
@@ -147,9 +147,4 @@ def confirmatory_slices(study: Correlation, metrics: Sequence[Metric]) -> int:
 
 def _counts(plans: Sequence[Plan]) -> tuple[int, int]:
     """How many models a plan has, and of how many parents."""
-    keys = [plan.keys() for plan in plans]
-    models = {key["vectors_key"] for key in keys if "vectors_key" in key}
-    parents = {key.get("base_key", key["vectors_key"]) for key in keys if "vectors_key" in key}
-    if not models:
-        raise InputError("power=true plans embeddings, and this plan has none")
-    return len(models), len(parents)
+    return len({plan.unit.key for plan in plans}), len({plan.parent.key for plan in plans})

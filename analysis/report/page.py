@@ -213,7 +213,7 @@ def _method(tables: Tables, cost: str, made: str) -> str:
     """What was run on what, with which versions, and what it does not say."""
     points = tables.points
     done = points[points["status"] == "done"]
-    models = set(texts(done, "vectors_key" if "vectors_key" in done else "point"))
+    models = set(texts(done, "unit_key")) - {""} or set(texts(done, "point"))
     versions = [f"{name} {metadata.version(name)}" for name in LIBRARIES]
     facts = {
         "points": count_points(points),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.columns import labels, numbers, require_columns
+from analysis.frame import labels, numbers, require_columns
 from analysis.grid import INTERVALS, PLACES
 from analysis.joined import is_joined
 from analysis.naming import REVERSED

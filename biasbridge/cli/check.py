@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = examine(data, settings)
     warnings = [f"warning: {line}" for line in found.warnings]
     problems = [f"missing: {line}" for line in found.problems]
-    for line in [*_describe_files(data), *found.told, *warnings, *problems]:
+    for line in [*_describe_files(data), *found.lines, *warnings, *problems]:
         print(printable(line))
     if not problems:
         command = shlex.join(override(key, value) for key, value in settings.items())

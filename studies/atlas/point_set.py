@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from analysis.columns import labels
+from analysis.frame import labels
 from files import InputError, choice, nearest
 from files.nested import read_nested
 from files.tables import read_table, require_columns

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from analysis.columns import labels, numbers
+from analysis.frame import labels, numbers
 from analysis.correlate import correlate
 from analysis.foreign import Levels
 from analysis.naming import ALL

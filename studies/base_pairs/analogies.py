@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.columns import numbers, texts
+from analysis.frame import numbers, texts
 from analysis.naming import ALL
 from studies.base_pairs.estimate import (
     Bootstrap,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.columns import numbers, texts
+from analysis.frame import numbers, texts
 from files import InputError
 from studies.charts import rows_of
 

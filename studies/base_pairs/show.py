@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.columns import labels, texts
+from analysis.frame import labels, texts
 from analysis.show import estimate, print_table, short
 from studies.base_pairs.analogies import UNAIDED
 from studies.charts import rows_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.columns import numbers, text_rows, texts
+from analysis.frame import numbers, text_rows, texts
 from analysis.findings import Finding, measure
 from analysis.joined import join_points, origins, rows_of
 from analysis.naming import CONTROL

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.columns import numbers, texts
+from analysis.frame import numbers, texts
 from analysis.naming import GAP, SCORE, row_names
 from files import InputError
 

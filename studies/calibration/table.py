@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.columns import numbers
+from analysis.frame import numbers
 from analysis.correlation import LEVEL, Estimate
 from studies.calibration.measures import Calibrated, calibrate, mean_interval
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.columns import numbers, texts
+from analysis.frame import numbers, texts
 from analysis.show import short
 from studies.charts import rows_of
 

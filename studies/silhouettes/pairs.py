@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.columns import lists, numbers, text_rows, texts
+from analysis.frame import lists, numbers, text_rows, texts
 from files import InputError
 from studies.silhouettes.scores import Scale
 

@@ -8,7 +8,7 @@ from math import isfinite, nan
 import numpy as np
 import pandas as pd
 
-from analysis.columns import numbers
+from analysis.frame import numbers
 from studies.calibration.measures import mean_interval
 from studies.silhouettes.pairs import MODELS, Pair
 from studies.silhouettes.scores import Definition, accuracy, robustness

@@ -81,7 +81,7 @@ class Made:
                 "generated": False,
                 "seed": drawn,
                 **(options if known else {}),
-                "vectors_key": f"{parent} {condition} {own}",
+                "unit_key": f"{parent} {condition} {own}",
                 "base_key": parent,
                 "corpus_key": str(seed),
                 "extrinsic_key": str(len(self.rows)),

@@ -210,7 +210,7 @@ def test_unmodified_embeddings_are_the_dose_0_of_every_condition() -> None:
 def test_models_are_embeddings_and_parents_what_they_were_before(tables: Tables) -> None:
     """A key stands for an embedding, whatever else differs between its points."""
     points = tables.points.assign(
-        vectors_key=tables.points["embedding"] + tables.points["method"],
+        unit_key=tables.points["embedding"] + tables.points["method"],
         base_key=tables.points["embedding"],
         corpus_key=np.where(tables.points["embedding"] == "word2vec", "wiki", "news"),
     )
@@ -229,7 +229,7 @@ def swept(*rows: tuple[str, int, str], **columns: float) -> dict[str, list[str]]
     """The levels of unmodified embeddings, each of an algorithm, a seed and a corpus."""
     points = pd.DataFrame(rows, columns=["embedding", "seed", "corpus_key"])
     key = [" ".join(map(str, row)) for row in rows]
-    return levels(points.assign(point=key, vectors_key=key, base_key=key, **columns))
+    return levels(points.assign(point=key, unit_key=key, base_key=key, **columns))
 
 
 def test_where_algorithms_share_corpora_a_corpus_is_the_model() -> None:

@@ -143,12 +143,12 @@ def test_where_nothing_is_shared_embeddings_are_compared_with_those_of_the_same(
 
 def test_options_of_the_task_are_settings_where_a_model_has_several() -> None:
     tables = make_sweep(task_options=(0.3, 1.0))
-    own = {name: i for i, name in enumerate(tables.points["vectors_key"].unique())}
+    own = {name: i for i, name in enumerate(tables.points["unit_key"].unique())}
     options = [
         # The second differs between models, and is no setting of any.
         json.dumps({"predictions.C": c, "posts.stereotype": own[model]})
         for c, model in zip(
-            tables.points["task_options"], texts(tables.points, "vectors_key"), strict=True
+            tables.points["task_options"], texts(tables.points, "unit_key"), strict=True
         )
     ]
     tables = tables._replace(points=tables.points.assign(task_options=options))

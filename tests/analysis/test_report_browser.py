@@ -105,7 +105,7 @@ def tables_of(metrics: Sequence[str] = ("m0",), reverse: bool = False) -> Tables
             "dose": dose / 8,
             "status": "done",
             "generated": False,
-            "vectors_key": names,
+            "unit_key": names,
             "base_key": parent.astype(str),
         }
     )

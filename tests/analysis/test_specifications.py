@@ -77,7 +77,7 @@ def tables_of(of: Measured, metrics: int = 1, reverse: bool = False) -> Tables:
             "status": "done",
             "generated": False,
             "classifier": "cnn",
-            "vectors_key": names,
+            "unit_key": names,
             "base_key": of.parent.astype(str),
         }
     )

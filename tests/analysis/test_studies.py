@@ -95,13 +95,13 @@ def test_an_option_that_varies_is_shown_and_one_that_is_not_recorded_is_said(
 ) -> None:
     first = "word2vec balance debias"
     keyed = tables.points.assign(
-        vectors_key=tables.points["point"], base_key=tables.points["embedding"]
+        unit_key=tables.points["point"], base_key=tables.points["embedding"]
     )
     points, scores, gaps = (
         pd.concat([table, table[table["point"] == first].assign(point="again")], ignore_index=True)
         for table in (keyed, tables.intrinsic, tables.extrinsic)
     )
-    points.loc[points["point"] == "again", "vectors_key"] = "again"
+    points.loc[points["point"] == "again", "unit_key"] = "again"
     twice = tables._replace(points=points, intrinsic=scores, extrinsic=gaps)
     written, printed = concluded(Correlation(), tmp_path, twice)
     line = "2 results of one unmodified embedding are balance debias 1"

@@ -23,7 +23,7 @@ from files import InputError
 from tests.debias.make_query import make_query
 
 if TYPE_CHECKING:
-    from debias.kinds import Direction
+    from debias.base import Direction
     from intrinsic.wordsets import Query
 
 Order = Literal["seeded", "corpus"]
@@ -227,13 +227,8 @@ def test_doses_are_nested_and_as_large_as_promised(
         removed_before = removed
 
 
-def test_corpus_order_removes_the_last_lines_first(tmp_path: Path) -> None:
-    lines = [f"he office {number}" for number in range(9)] + ["she office", "home"]
-    got, _ = run(tmp_path, lines, ONE, Balance("debias", 0.5, None, "corpus"))
-    assert got == [*lines[:5], *lines[9:]]  # 9 pro, 1 anti: 8 removable, half of them from the end
-
-
-def test_corpus_order_mixes_both_kinds_of_pro_lines_by_place(tmp_path: Path) -> None:
+def test_corpus_order_takes_both_kinds_of_pro_lines_by_place(tmp_path: Path) -> None:
+    """The last ones go first."""
     lines = ["she home 0", "he office 1", "she home 2", "he office 3"]
     got, _ = run(tmp_path, lines, ONE, Balance("debias", 0.5, None, "corpus"))
     assert got == lines[:2]
@@ -306,9 +301,6 @@ def test_an_archive_is_read_and_the_output_may_replace_the_input(tmp_path: Path)
     [
         ({"direction": "up"}, "direction='up': give one of debias, overbias"),
         ({"direction": "debias", "dose": 1.5}, r"dose=1\.5: give a number from 0 to 1"),
-        ({"direction": "debias", "dose": -0.1}, r"dose=-0\.1"),
-        ({"direction": "debias", "dose": float("nan")}, "dose=nan"),
-        ({"direction": "debias", "dose": "half"}, "dose='half'"),
         ({"direction": "debias", "cap": 5}, "cap=5: give a number from 0 to 1 or null"),
         ({"direction": "debias", "order": "random"}, "order='random'"),
     ],
@@ -330,8 +322,3 @@ def test_a_corpus_without_a_role_is_refused_and_nothing_is_written(
     with pytest.raises(InputError, match=f"no word of {role} of the query 'one'"):
         Balance("debias").balance(corpus, out, ONE, seed=0)
     assert list(tmp_path.iterdir()) == [corpus]
-
-
-def test_missing_corpus(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
-        Balance("debias").balance(tmp_path / "corpus.txt", tmp_path / "out.txt", ONE, seed=0)

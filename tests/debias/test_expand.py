@@ -76,8 +76,8 @@ def test_the_neighbours_are_those_of_a_literal_search(seed: int, k: int) -> None
     assert added(expanded) == literal(SEEDS, vectors, k, {"au", "fz"})
 
 
-def test_seeds_stay_in_front_and_the_name_tells(  # a seed that the vectors lack stays too
-) -> None:
+def test_seeds_stay_in_front_and_the_name_counts() -> None:
+    """A seed that the vectors lack stays too."""
     expanded = expand(SEEDS, vocabulary(["he", "she", "office", "home", "cat", "dog"], 1), k=3)
     assert expanded["X"].words[:2] == SEEDS["X"].words
     assert (expanded.name, expanded["A"].name) == ("s_3nn", "s.A_3nn")

@@ -16,7 +16,8 @@ from debias.labels import Relabel, Resample
 from files import InputError
 
 if TYPE_CHECKING:
-    from debias.kinds import Direction, LabelMethod
+    from debias.base import Direction
+    from debias.labels import LabelDose
 
 Kind = type[Resample] | type[Relabel]
 
@@ -34,7 +35,7 @@ def posts(counts: dict[tuple[str, int], int] = COUNTS, *, split: str = "train") 
     return table.assign(id=[f"p{place}" for place in range(len(table))], text="x")
 
 
-def learned(method: LabelMethod, table: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
+def learned(method: LabelDose, table: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     """The posts that are learned from, with the labels by which they are."""
     found = method.train_on(table, seed=seed)
     kept = found[found["split"] != "test"]

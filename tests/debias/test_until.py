@@ -80,11 +80,11 @@ def test_the_command_prints_before_and_after(
     assert main([*files, *until, "--similarity", str(tmp_path / "similar.tsv")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("dose 0.")
-    told = {line.split("  ")[0].strip(): line.split()[-3:] for line in lines if "->" in line}
-    before, _, after = told["weat weat6b"]
+    printed = {line.split("  ")[0].strip(): line.split()[-3:] for line in lines if "->" in line}
+    before, _, after = printed["weat weat6b"]
     assert float(before) == pytest.approx(weat(biased), abs=1e-3)
     assert float(after) == pytest.approx(weat(read_vectors(tmp_path / "b.vec")), abs=1e-3)
-    assert any(label.startswith("sq ") for label in told)
+    assert any(label.startswith("sq ") for label in printed)
 
 
 @pytest.mark.parametrize(

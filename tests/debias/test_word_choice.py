@@ -16,8 +16,9 @@ from gensim.models import KeyedVectors
 
 from debias.attract_repel import AttractRepel
 from debias.roles import require_roles, words_by_role
-from debias.word_choice import WordChoice
+from debias.word_choice import WordChoice, write_words
 from files import InputError
+from files.vectors import save_mapped
 from intrinsic.wordsets import load_query, load_wordset, read_query
 from tests.debias.make_query import make_query
 from train.parts.part import keyed_params
@@ -33,7 +34,7 @@ MINE = {
     "other": {"X": ["a"], "Y": ["b"], "A": ["c"], "B": ["d"]},
 }
 
-OPEN = ("file", "from_task")  # which words, is told elsewhere
+OPEN = ("file", "from_task")  # which words they are comes from elsewhere
 
 
 def chosen(name: str) -> WordChoice:
@@ -156,13 +157,14 @@ def test_what_is_written_is_what_is_used(tmp_path: Path) -> None:
     vectors = KeyedVectors(4)
     rows = np.random.default_rng(0).standard_normal((len(words), 4))
     vectors.add_vectors(words, rows.astype(np.float32))
-    choice.write(tmp_path / "words.yaml", vectors)
+    save_mapped(vectors, tmp_path / "vectors")
+    write_words(choice, tmp_path, {"vectors": tmp_path}, 0)
     used = read_query(tmp_path / "words.yaml")
     assert used == choice.words(vectors)
     added = {word for words in words_by_role(used).values() for word in words} - set(seeds)
     assert added == {"cat", "dog", "emu"}
     with pytest.raises(InputError, match="expand=2: give the vectors"):
-        choice.write(tmp_path / "words.yaml")
+        write_words(choice, tmp_path, {}, 0)
 
 
 def test_neighbours_in_vectors_of_a_file(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
 
-from analysis.columns import texts
+from analysis.frame import texts
 from debias.attract_repel import AttractRepel
 from extrinsic.cnn import CNN
 from tests.points import SUBJECT, TASK, plan
@@ -25,7 +25,7 @@ from train.outcome import read_outcome, run_point
 from train.store import Store
 
 if TYPE_CHECKING:
-    from debias.kinds import Method
+    from debias.base import Method
     from train.parts.hatespeech import HateSpeech
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.columns import numbers, texts
+from analysis.frame import numbers, texts
 from analysis.verdict import VERDICTS
 from files import InputError
 from files.tables import read_table

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from analysis.columns import numbers, texts
+from analysis.frame import numbers, texts
 from files import InputError
 from intrinsic import METRICS, find
 from intrinsic.metrics.weat import associations

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.columns import numbers
+from analysis.frame import numbers
 from analysis.results import Tables
 from files import InputError
 from studies.silhouettes.pairs import read_pairs

@@ -11,13 +11,13 @@ import pytest
 from rich.console import Console
 
 from corpora.corpus import TextCorpus
-from debias.word_choice import WordChoice
+from debias.word_choice import WordChoice, write_words
 from files import InputError
 from files.digest import digest_of, sha256
 from intrinsic.wordsets import load_query
 from intrinsic.wordsets.library import _library
 from train.parts.part import Inputs, Stages
-from train.parts.static import write_corpus, write_words
+from train.parts.static import write_corpus
 from train.store import Stage, Store, digests
 from train.store.tools import gc, verify
 

@@ -164,10 +164,10 @@ def test_an_interrupted_training_finds_what_it_left(tmp_path: Path) -> None:
     assert not list((tmp_path / "unfinished").iterdir())
 
 
-def test_the_columns_tell_what_it_was_made_of(tmp_path: Path) -> None:
+def test_the_columns_say_what_it_was_made_of(tmp_path: Path) -> None:
     planned = plan(tmp_path, task())
     facts = planned.point.facts()
-    told = {
+    columns = {
         "task": "coreference_en",
         "source": "generated",
         "scheme": "generated",
@@ -179,7 +179,7 @@ def test_the_columns_tell_what_it_was_made_of(tmp_path: Path) -> None:
         "replicate": 0,
         "generated": True,
     }
-    assert {name: facts[name] for name in told} == told
+    assert {name: facts[name] for name in columns} == columns
     assert lacks(TINY, Resolver) == []
 
 

@@ -63,10 +63,10 @@ def test_groups_by_a_tagger_are_those_of_the_task(language: str, tmp_path: Path)
     (tmp_path / "posts.csv").write_text("text,label,split\na,1,train\nb,0,test\n", encoding="utf-8")
     source = TableSource(str(tmp_path / "posts.csv"), split="split", language=language)
     task = replace(TASK, source=source, groups=MentionTagger())
-    stages = Stages(0, Store(tmp_path / "store"))
-    laid = task.lay(stages, SUBJECT.lay(stages)).ancestry().values()
-    [tagged] = [stage for stage in laid if stage.name == "tagged"]
-    words = TaskWords(source, MentionTagger()).lay(stages)
+    steps = Stages(0, Store(tmp_path / "store"))
+    end = task.build_steps(steps, SUBJECT.build_steps(steps))
+    [tagged] = [stage for stage in end.ancestry().values() if stage.name == "tagged"]
+    words = TaskWords(source, MentionTagger()).build_steps(steps)
     assert words.inputs["posts"].key == tagged.key
 
 

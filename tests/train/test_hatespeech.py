@@ -14,8 +14,7 @@ from extrinsic.crossval import read_posts
 from extrinsic.gaps import Gaps
 from extrinsic.linear import Linear
 from files.vectors import keyed, save_mapped
-from train.parts.challenge_posts import predict_challenge
-from train.parts.classify_posts import measure_gaps
+from train.parts.posts import measure_gaps, predict_challenge
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -102,7 +101,7 @@ def test_a_label_dose_reaches_the_classifier_of_a_challenge_set(
 
     predict_challenge(Seen(), folders["out"], folders, 0)
     learned = given[0][given[0]["split"] == "train"].reset_index(drop=True)
-    told = read_posts(changed)
+    whole = read_posts(changed)
     for name in ("train_label", "in_training"):
-        assert learned[name].tolist() == told[name].tolist()
-    assert (learned["train_label"] != told["label"]).any() or not learned["in_training"].all()
+        assert learned[name].tolist() == whole[name].tolist()
+    assert (learned["train_label"] != whole["label"]).any() or not learned["in_training"].all()

@@ -13,15 +13,17 @@ import pytest
 from corpora.kinds import Collected
 from corpora.world import GeneratedPosts
 from debias.balance import Balance
-from debias.kinds import Method, Place
+from debias.base import Method, OnVectors
 from debias.labels import Relabel, Resample
 from extrinsic.tagger import MentionTagger
 from files import InputError, choice
+from files.choice import Fileless
 from intrinsic.metrics.set_distances import EmbeddingCoherence
 from tests.points import SUBJECT, TASK, WEAT, plan
 
 if TYPE_CHECKING:
     import pandas as pd
+    from gensim.models import KeyedVectors
 
     from intrinsic.wordsets import Query
     from train.parts.hatespeech import HateSpeech
@@ -94,7 +96,7 @@ def test_two_files_have_two_keys(tmp_path: Path) -> None:
 
 @choice
 class Ungrouped(Collected):
-    """Posts without groups; two files of one name are told apart by their bytes."""
+    """Posts without groups; two files of one name differ by their bytes."""
 
     path: str | None = None
 
@@ -112,28 +114,24 @@ class Ungrouped(Collected):
 
 
 @choice
-class Shrink:
+class Shrink(OnVectors, Fileless):
     """A method that knows neither dose nor direction."""
 
     name: ClassVar[str] = "shrink"
     version: ClassVar[int] = 1
-    acts_on: ClassVar[Place] = "vectors"
     roles: ClassVar[tuple[str, ...]] = ("X",)
 
-    def files(self) -> list[Path]:
-        return []
-
-    def modify(self, vectors: object, query: Query, *, seed: int) -> object:
+    def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         raise NotImplementedError
 
 
 def test_a_method_without_dose_and_direction_is_a_method(tmp_path: Path) -> None:
     method = Shrink()
     assert isinstance(method, Method)
-    laid = plan(tmp_path, subject=replace(SUBJECT, debias=method))
-    assert laid.point.facts()["method"] == "shrink"
-    assert laid.point.facts()["dose"] == 1.0
-    assert laid.key != plan(tmp_path).key
+    shrunk = plan(tmp_path, subject=replace(SUBJECT, debias=method))
+    assert shrunk.point.facts()["method"] == "shrink"
+    assert shrunk.point.facts()["dose"] == 1.0
+    assert shrunk.key != plan(tmp_path).key
 
 
 def test_dose_0_is_the_unmodified_embedding(tmp_path: Path) -> None:
@@ -141,7 +139,7 @@ def test_dose_0_is_the_unmodified_embedding(tmp_path: Path) -> None:
     assert none.key == plan(tmp_path).key
     some = plan(tmp_path, subject=replace(SUBJECT, debias=Balance("debias", dose=0.5)))
     assert some.key != none.key
-    assert some.keys()["base_key"] == none.keys()["vectors_key"]
+    assert some.keys()["base_key"] == none.keys()["unit_key"]
     assert some.keys()["corpus_key"] == none.keys()["corpus_key"]
 
 
@@ -149,7 +147,7 @@ def test_dose_0_is_the_unmodified_embedding(tmp_path: Path) -> None:
 class OnModels(Shrink):
     """A method on what static vectors do not have."""
 
-    acts_on: ClassVar[Place] = "model"
+    acts_on: ClassVar[str] = "model"
 
 
 def test_a_method_on_what_the_subject_has_not_is_refused() -> None:

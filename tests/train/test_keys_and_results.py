@@ -21,7 +21,7 @@ from corpora.labelled import DatasetSource, TableSource
 from corpora.world import GeneratedCorpus
 from debias.attract_repel import AttractRepel
 from debias.balance import Balance
-from debias.word_choice import WordChoice
+from debias.word_choice import WordChoice, write_words
 from extrinsic.cnn import CNN
 from extrinsic.linear import Linear
 from files import Choice, InputError
@@ -31,7 +31,7 @@ from train.embed import FastText, Pretrained
 from train.parts.part import Inputs, Stages, decide
 from train.parts.posts import load_posts
 from train.parts.scores import measure
-from train.parts.static import load, write_corpus, write_words
+from train.parts.static import load, write_corpus
 from train.store import Store
 
 # A choice over the files in a folder; made in another way, which cannot matter, where asked to

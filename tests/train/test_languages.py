@@ -28,8 +28,8 @@ POSTS = replace(TASK, source=GeneratedPosts(world="es_gender"))
 QUERY = Weat(queries=("gender_es",), case="lower")
 
 
-def test_who_tells_a_language() -> None:
-    told = {
+def test_who_has_a_language() -> None:
+    languages = {
         language_of(each)
         for each in (
             SPANISH,
@@ -42,7 +42,7 @@ def test_who_tells_a_language() -> None:
             KeywordTagger("migrants", keywords=("inmigra",), language="es"),
         )
     }
-    assert told == {"es"}
+    assert languages == {"es"}
     unknown = (
         TextCorpus("a.txt"),
         TableSource("a.csv"),

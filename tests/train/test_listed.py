@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from train.finish import listed
+from train.finish import list_written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ def test_a_line_a_folder_and_pages_last(tmp_path: Path, monkeypatch: pytest.Monk
         results / "report.html",
         results / "correlations.csv",
     ]
-    assert listed(written, results) == [
+    assert list_written(written, results) == [
         "results/study: points.parquet, correlations.csv",
         "results/study/figures: figure3 (svg, png)",
         "results/study/report.html",
@@ -30,4 +30,4 @@ def test_a_line_a_folder_and_pages_last(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_folder_elsewhere_is_named_in_full(tmp_path: Path) -> None:
-    assert listed([tmp_path / "made.csv"], tmp_path) == [f"{tmp_path}: made.csv"]
+    assert list_written([tmp_path / "made.csv"], tmp_path) == [f"{tmp_path}: made.csv"]

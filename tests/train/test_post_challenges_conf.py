@@ -1,4 +1,4 @@
-"""A classifier learns from a source and is tested on a challenge set: chosen, laid, measured."""
+"""A classifier learns from a source and is tested on a challenge set: chosen, planned, measured."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from files import InputError
 from files.vectors import save_mapped
 from tests.points import TASK, plan
 from train.front.compose import CONF, read_point
-from train.parts.challenge_posts import load_challenge, measure_challenge, predict_challenge
 from train.parts.hatespeech import HateSpeech
-from train.parts.posts import load_posts
+from train.parts.posts import load_challenge, load_posts, measure_challenge, predict_challenge
 
 if TYPE_CHECKING:
     from train.point import Point

@@ -57,7 +57,7 @@ def pilot_tables(models: int = 9, noise: float = 0.5) -> Tables:
             "method": "balance",
             "status": "done",
             "generated": False,
-            "vectors_key": names,
+            "unit_key": names,
             "base_key": np.repeat(["a", "b"], models),
         }
     )

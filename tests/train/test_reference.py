@@ -56,7 +56,7 @@ def test_both_points_name_both_models_and_say_which_they_are(tmp_path: Path) -> 
     biased, unbiased = (planned(tmp_path, which) for which in ("biased", "unbiased"))
     for name in ("biased_key", "unbiased_key"):
         assert biased.keys()[name] == unbiased.keys()[name]
-    assert biased.keys()["vectors_key"] != unbiased.keys()["vectors_key"]
+    assert biased.keys()["unit_key"] != unbiased.keys()["unit_key"]
     assert biased.keys()["biased_key"] == biased.keys()["base_key"]
     facts = biased.point.facts(), unbiased.point.facts()
     assert [each["reference"] for each in facts] == ["biased", "unbiased"]

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from files import InputError
-from train.seeds import derive_seed
+from train.parts.part import derive_seed
 from train.store import Stage, Store, StoreError
 from train.store.entry import read_recipe
 from train.store.lease import lease

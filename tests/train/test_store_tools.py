@@ -134,7 +134,7 @@ def test_bad_input_names_the_remedy(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for arguments, message in (
-        (("explain", "zz"), "vectors_key"),
+        (("explain", "zz"), "unit_key"),
         (("explain", ""), "beginning of 2 keys"),
         (("ls", "vector"), "no stage 'vector'; it has corpus, vectors"),
         (("gc", "--older-than", "3 days"), "such as 30d"),

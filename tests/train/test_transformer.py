@@ -220,8 +220,8 @@ def test_a_subject_takes_either(models: Path, tmp_path: Path) -> None:
         subject = StaticVectors(corpus, embedding, Unmodified(), WordChoice(lowercase=True))
         plan = plan_point(Point("try", 0, subject, ()), Store(tmp_path / "store"))
         facts = plan.point.facts()
-        told = {"contexts": contexts, "corpus": named, "layer": -1, "pooling": "mean"}
-        assert facts.items() >= {**told, "embedding": "bert"}.items()
+        columns = {"contexts": contexts, "corpus": named, "layer": -1, "pooling": "mean"}
+        assert facts.items() >= {**columns, "embedding": "bert"}.items()
         store = Store(tmp_path / "store")
         for stage in plan.subject["vectors"].ancestry().values():
             store.make(stage)

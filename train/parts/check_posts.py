@@ -1,20 +1,26 @@
-"""What is wrong with the posts of a task, their groups and their languages, found before a run."""
+"""What is wrong with the posts of a task, their groups and their languages, found before a run; and
+what deserves to be said of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from corpora.kinds import CheckedSource, PostChallenge, Source
-from extrinsic.tagger import MentionTagger
+from analysis.naming import counted
+from corpora.kinds import CheckedSource
+from corpora.labelled import WITHOUT_TEXT
+from extrinsic.kinds import LanguageTagger
 from files import InputError, nearest
 from files.language import UNDETERMINED, guess_language, language_of, require_one_language
-from intrinsic.wordsets import in_language
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from corpora.kinds import PostChallenge, Source
     from extrinsic.gaps import Gaps
     from extrinsic.kinds import Tagger
+    from train.parts.part import Findings
 
 MOST_NAMED = 10
 
@@ -23,8 +29,8 @@ def check_posts(source: Source, groups: Tagger | None, gaps: Gaps | None) -> Non
     """Read the posts as far as it takes to find what is wrong with the file or the options.
 
     Raises ``InputError`` as the source does, for a group that no post belongs to, and for posts
-    that look to be in another language than the words by which their groups are told. ``groups``:
-    None where none are told by words; ``gaps``: None where they are not those of the source.
+    that look to be in another language than the words that mark their groups. ``groups``: None
+    where no words do; ``gaps``: None where they are not those of the source.
     """
     if not isinstance(source, CheckedSource):
         return
@@ -40,8 +46,8 @@ def check_posts(source: Source, groups: Tagger | None, gaps: Gaps | None) -> Non
     seen = guess_language(tokens)
     if seen not in (UNDETERMINED, words):
         looks = f"the posts of source={source.name} look to be in {seen!r}"
-        told = f"groups={groups.name} are words of {words!r}"
-        raise InputError(f"{looks}, and {told}; give language={seen}, or {words} if not")
+        tagged = f"groups={groups.name} are words of {words!r}"
+        raise InputError(f"{looks}, and {tagged}; give language={seen}, or {words} if not")
 
 
 def check_challenge(challenge: PostChallenge, gaps: Gaps) -> None:
@@ -57,11 +63,8 @@ def _require_groups(posts: str, gaps: Gaps, there: Sequence[str]) -> None:
     for name, group in (*pair, *(("groups", each) for each in gaps.groups)):
         if group not in there:
             lacks = f"gaps.{name}={group}: no post of {posts} has that group"
-            raise InputError(f"{lacks}{nearest(group, there)}; there are {_some(there)}")
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join([*names[:MOST_NAMED], "..."] if len(names) > MOST_NAMED else names)
+            some = [*there[:MOST_NAMED], "..."] if len(there) > MOST_NAMED else there
+            raise InputError(f"{lacks}{nearest(group, there)}; there are {', '.join(some)}")
 
 
 def require_language_of_source(source: Source, challenge: PostChallenge) -> None:
@@ -75,15 +78,43 @@ def groups_in_language(groups: Tagger, source: Source) -> Tagger:
 
     Raises ``InputError`` for one by words of another language.
     """
-    found = _following(groups, language_of(source))
-    told = {f"source={source.name}": source, f"groups={found.name}": found}
-    require_one_language(told, "take groups of the posts' language, such as groups=gender_es")
+    found = groups
+    if isinstance(groups, LanguageTagger):
+        found = groups.in_language(language_of(source))
+    used = {f"source={source.name}": source, f"groups={found.name}": found}
+    require_one_language(used, "take groups of the posts' language, such as groups=gender_es")
     return found
 
 
-def _following(groups: Tagger, language: str) -> Tagger:
-    if not isinstance(groups, MentionTagger) or groups.file or not groups.query:
-        return groups
-    if UNDETERMINED in (language, groups.language):
-        return groups
-    return replace(groups, query=in_language([groups.query], language)[0])
+def describe_oddities(posts: pd.DataFrame) -> list[str]:
+    """What deserves to be said of the posts of a source: how many had no text, and how many repeat
+    another's (all but the first of each text); a text on both sides of a split teaches its answer.
+    """
+    lines = []
+    if empty := int(posts.attrs.get(WITHOUT_TEXT, 0)):
+        lines.append(f"{counted(empty, 'post')} without text left out")
+    if repeated := int(posts["text"].duplicated().sum()):
+        tested = posts["split"] == "test"
+        both = len({*posts.loc[tested, "text"]} & {*posts.loc[~tested, "text"]})
+        sides = f"{counted(both, 'text') if both else 'no text'} both learned from and tested on"
+        lines.append(f"{counted(repeated, 'post')} with the text of another, {sides}")
+    return lines
+
+
+def describe_groups(posts: pd.DataFrame, how: str, gaps: Gaps, found: Findings) -> None:
+    """Add how many posts each group has, and which groups have too few for a gap.
+
+    ``posts`` has the columns ``label`` and ``group``; ``how``: by what their groups are known.
+    """
+    counts = posts["group"].value_counts()
+    listed = ", ".join(f"{count} {name}" for name, count in counts.head(10).items())
+    found.lines.append(f"groups by {how}: {listed}")
+    positive = posts.loc[posts["label"] == 1, "group"].value_counts()
+    fewest = gaps.least_support
+    for name in gaps.named or map(str, counts.index):
+        few = f"group {name!r} has {counts.get(name, 0)} posts, {positive.get(name, 0)} labelled 1"
+        remedy = f"a gap needs {fewest} (gaps.least_support)"
+        if counts.get(name, 0) < max(1, fewest) and gaps.named:
+            found.problems.append(f"{few}; {remedy}")
+        elif positive.get(name, 0) < fewest:
+            found.warnings.append(f"{few}; {remedy}")

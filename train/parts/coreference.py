@@ -36,8 +36,8 @@ class Coreference(Fileless):
     """A ``resolver`` that learns from ``documents`` on the subject's vectors, and is tested on
     their own test split and on a ``challenge`` set.
 
-    ``name`` stands for the task in the tables. ``replicate``: further trainings on the same
-    embedding and documents, which tell how far a gap is that of one training run.
+    ``name`` is the task in the tables. ``replicate``: further trainings on the same embedding and
+    documents, which show how far a gap is that of one training run.
     """
 
     documents: DocumentSource
@@ -72,11 +72,11 @@ class Coreference(Fileless):
             "generated": self.documents.generated or self.challenge.generated,
         }
 
-    def lay(self, stages: Stages, subject: Mapping[str, Stage]) -> Stage:
+    def build_steps(self, steps: Stages, subject: Mapping[str, Stage]) -> Stage:
         """Documents, challenge, predictions, and the table of gaps."""
-        documents = stages("documents", self.documents, load_documents)
-        challenge = stages("challenge", self.challenge, load_challenge)
-        predictions = stages(
+        documents = steps("documents", self.documents, load_documents)
+        challenge = steps("challenge", self.challenge, load_challenge)
+        predictions = steps(
             "predictions",
             self.resolver,
             resolve,
@@ -84,7 +84,7 @@ class Coreference(Fileless):
             drawn=f"predictions/{self.replicate}" if self.replicate else "",
         )
         read = {"predictions": predictions, "documents": documents, "challenge": challenge}
-        return stages("extrinsic", self.gaps, measure_gaps, read)
+        return steps("extrinsic", self.gaps, measure_gaps, read)
 
 
 def load_documents(source: DocumentSource, out: Path, inputs: Inputs, seed: int) -> None:

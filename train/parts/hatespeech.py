@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
+import pandas as pd
+
+from analysis.naming import label_told
 from corpora.kinds import PostChallenge, Source
-from debias.kinds import LabelMethod, Method, direction_of, dose_of
+from debias.base import Method, applied
 from debias.unmodified import Unmodified
+from extrinsic.crossval import read_posts, split_posts
 from extrinsic.gaps import Gaps
-from extrinsic.kinds import Classifier, Tagger
+from extrinsic.kinds import Classifier, CrossValidated, Tagger
 from files import InputError, choice
 from files.choice import Fileless, Whole
 from files.language import language_of
-from train.parts.challenge_posts import load_challenge, measure_challenge, predict_challenge
 from train.parts.check_posts import (
     check_challenge,
     check_posts,
+    describe_groups,
+    describe_oddities,
     groups_in_language,
     require_language_of_source,
 )
-from train.parts.classify_posts import measure_gaps, predict
-from train.parts.posts import dose, lay_posts
+from train.parts.posts import (
+    POSTS,
+    build_posts,
+    load_challenge,
+    measure_challenge,
+    measure_gaps,
+    predict,
+    predict_challenge,
+)
 
 if TYPE_CHECKING:
-    from train.parts.part import Facts, Stages
+    from intrinsic.wordsets import Query
+    from train.parts.part import Facts, Findings, Stages
     from train.store import Stage
 
 
@@ -36,8 +50,8 @@ class HateSpeech(Fileless):
     ``challenge``: posts of another origin, on which it is tested instead of on the test posts of
     the source, or on posts of its own by cross-validation. They come with their groups.
 
-    ``name`` stands for the task in the tables. ``replicate``: further classifiers on the same
-    embedding and posts, which tell how far a gap is that of one training run. ``labels``: a method
+    ``name`` is the task in the tables. ``replicate``: further classifiers on the same embedding and
+    posts, which show how far a gap is that of one training run. ``labels``: a method
     that changes the posts that are learned from (see ``debias.labels``); at dose 0 it is left out.
     """
 
@@ -65,13 +79,6 @@ class HateSpeech(Fileless):
         if self._tagged:
             object.__setattr__(self, "groups", groups_in_language(self.groups, self.source))
 
-    def check(self) -> None:
-        """Read the posts as far as it takes to find what is wrong; see ``check_posts``."""
-        groups = self.groups if self._tagged else None
-        check_posts(self.source, groups, None if self.challenge else self.gaps)
-        if self.challenge:
-            check_challenge(self.challenge, self.gaps)
-
     @property
     def language(self) -> str:
         """That of the posts."""
@@ -80,7 +87,7 @@ class HateSpeech(Fileless):
     @property
     def relabelled(self) -> bool:
         """Whether the posts to learn from are changed."""
-        return self.labels.acts_on != "none" and dose_of(self.labels) > 0
+        return applied(self.labels).dose != 0
 
     def facts(self) -> Facts:
         """The columns task, source, positive_class, challenge and challenge_positive_class where
@@ -89,8 +96,8 @@ class HateSpeech(Fileless):
         """
         tested: Facts = {}
         if self.challenge:
-            told = self.challenge.positive_class
-            tested = {"challenge": self.challenge.name, "challenge_positive_class": told}
+            label = self.challenge.positive_class
+            tested = {"challenge": self.challenge.name, "challenge_positive_class": label}
         return {
             "task": self.name,
             "source": self.source.name,
@@ -98,50 +105,63 @@ class HateSpeech(Fileless):
             "classifier": self.classifier.name,
             "replicate": self.replicate,
             **tested,
-            "label_method": self.labels.name if self.relabelled else "none",
-            "label_direction": direction_of(self.labels) if self.relabelled else "",
-            "label_dose": dose_of(self.labels) if self.relabelled else 0.0,
+            **{f"label_{name}": value for name, value in applied(self.labels)._asdict().items()},
             **self.source.planted(),
             "generated": self.source.generated or bool(self.challenge and self.challenge.generated),
         }
 
-    def lay(self, stages: Stages, subject: Mapping[str, Stage]) -> Stage:
+    def build_steps(self, steps: Stages, subject: Mapping[str, Stage]) -> Stage:
         """Posts, groups where they must be tagged, what is learned from them where that is changed,
         predictions, and the gap table.
         """
-        posts = lay_posts(stages, self.source, self.groups if self._tagged else None)
-        learned = posts
-        if self.relabelled:
-            learned = stages("labels", cast("LabelMethod", self.labels), dose, {"posts": posts})
+        posts = build_posts(steps, self.source, self.groups if self._tagged else None)
+        learned = self.labels.build_steps(steps, {"labels": posts}) if self.relabelled else posts
+        read = {"posts": learned, "vectors": subject["vectors"]}
+        drawn = f"predictions/{self.replicate}" if self.replicate else ""
         if self.challenge:
-            return self._lay_challenge(stages, self.challenge, learned, subject["vectors"])
-        predictions = stages(
-            "predictions",
-            self.classifier,
-            predict,
-            {"posts": learned, "vectors": subject["vectors"]},
-            drawn=self._drawn,
-        )
-        return stages(
-            "extrinsic", self.gaps, measure_gaps, {"predictions": predictions, "posts": posts}
-        )
-
-    def _lay_challenge(
-        self, stages: Stages, challenge: PostChallenge, posts: Stage, vectors: Stage
-    ) -> Stage:
-        cases = stages("challenge", challenge, load_challenge)
-        read = {"posts": posts, "challenge": cases, "vectors": vectors}
-        predictions = stages(
-            "predictions", self.classifier, predict_challenge, read, drawn=self._drawn
-        )
-        tested = {"predictions": predictions, "challenge": cases}
-        return stages("extrinsic", self.gaps, measure_challenge, tested)
+            cases = steps("challenge", self.challenge, load_challenge)
+            read["challenge"] = cases
+            predictions = steps(
+                "predictions", self.classifier, predict_challenge, read, drawn=drawn
+            )
+            tested = {"predictions": predictions, "challenge": cases}
+            return steps("extrinsic", self.gaps, measure_challenge, tested)
+        predictions = steps("predictions", self.classifier, predict, read, drawn=drawn)
+        tested = {"predictions": predictions, "posts": posts}
+        return steps("extrinsic", self.gaps, measure_gaps, tested)
 
     @property
     def _tagged(self) -> bool:
         """Whether the groups of the source's posts are asked for, and it does not have them."""
         return not self.source.grouped and (self.relabelled or not self.challenge)
 
-    @property
-    def _drawn(self) -> str:
-        return f"predictions/{self.replicate}" if self.replicate else ""
+    def check(self, queries: Sequence[Query] = ()) -> None:
+        """Read the posts as far as it takes to find what is wrong; see ``check_posts``."""
+        groups = self.groups if self._tagged else None
+        check_posts(self.source, groups, None if self.challenge else self.gaps)
+        if self.challenge:
+            check_challenge(self.challenge, self.gaps)
+
+    def inspect(self, found: Findings) -> None:
+        """Posts that were left out or repeat others, and groups with too few. Raises ``InputError``
+        for what cannot be cross-validated.
+        """
+        posts = self.source.load(seed=0)
+        found.lines += [label_told(self.source.positive_class), *describe_oddities(posts)]
+        if isinstance(self.classifier, CrossValidated):
+            next(split_posts(read_posts(posts), folds=self.classifier.folds, seed=0))
+        if self.source.grouped:
+            how = repr(getattr(self.source, "group", self.source.name))
+            if "pair" not in self.gaps.compare:
+                pair = "for a pair of them give --privileged GROUP --unprivileged GROUP"
+                found.warnings.append(f"each group is compared with all others; {pair}")
+        else:
+            posts, how = self.groups.tag(posts), f"the words of {self.groups.name}"
+        describe_groups(posts, how, self.gaps, found)
+
+    def remarks(self, find: Callable[[str], Path | None]) -> list[str]:
+        """What is odd about posts that are not generated."""
+        if self.source.generated or not (folder := find(POSTS)):
+            return []
+        lines = describe_oddities(pd.read_parquet(folder / "posts.parquet"))
+        return [f"source={self.source.name}: {line}" for line in lines]

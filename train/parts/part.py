@@ -1,20 +1,23 @@
-"""What every subject and task provides, and how it turns its choices into stages."""
+"""What a subject and a task provide, and how their choices become steps with keys."""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from files import Choice
-from train.seeds import derive_seed
 from train.store import Stage, Store
 from train.store.stage import Decided
+
+if TYPE_CHECKING:
+    from intrinsic.wordsets import Query
 
 Facts = dict[str, str | int | float | bool]
 Inputs = Mapping[str, Path]
@@ -26,39 +29,84 @@ C = TypeVar("C", bound=Choice)
 class Subject(Choice, Protocol):
     """What is measured.
 
-    ``gives``: what metrics and tasks can ask of it. ``lay``: its stages by name, those that it
-    gives and those that others share (``base``, ``corpus``); each becomes the column ``NAME_key``.
+    gives: the steps that metrics and tasks can ask for. unit: which of its steps is one observation
+    (two metrics of one embedding are not two embeddings).
     """
 
     gives: ClassVar[tuple[str, ...]]
+    unit: ClassVar[str]
 
     def facts(self) -> Facts:
-        """The columns that tell of it: embedding, method, direction and dose, generated, others."""
+        """Its columns in the table of points: embedding, method, direction, dose, generated, ..."""
 
-    def lay(self, stages: Stages) -> Mapping[str, Stage]:
-        """Its stages by name."""
+    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
+        """Its steps by name: those that it gives, and those that it has in common with others
+        (``base``, the unmodified one; ``corpus``). Their keys become the columns ``NAME_key``, that
+        of the unit ``unit_key``.
+        """
 
 
 @runtime_checkable
 class Task(Choice, Protocol):
-    """What a subject is put to.
-
-    ``needs``: what the subject must give. ``lay``: the stage that ends in the rows of the extrinsic
-    table, ``scores.parquet``.
-    """
+    """What a subject is put to. ``needs``: what the subject must give."""
 
     needs: ClassVar[tuple[str, ...]]
 
     def facts(self) -> Facts:
-        """The columns that tell of it: task, generated, others."""
+        """Its columns in the table of points: task, generated, ..."""
 
-    def lay(self, stages: Stages, subject: Mapping[str, Stage]) -> Stage:
-        """Its last stage."""
+    def build_steps(self, steps: Stages, subject: Mapping[str, Stage]) -> Stage:
+        """The step that ends in the rows of the extrinsic table, ``scores.parquet``."""
+
+
+@runtime_checkable
+class Checked(Protocol):
+    """A subject or task whose input can be checked before anything is built, once for all that are
+    alike; those with the same ``checked``, if it has that, count as alike.
+    """
+
+    def check(self, queries: Sequence[Query]) -> None:
+        """Raise ``InputError`` for input of which no point can be made; ``queries``: what the
+        metrics ask.
+        """
+
+
+@runtime_checkable
+class Remarking(Protocol):
+    """A task that has something to say of its results."""
+
+    def remarks(self, find: Callable[[str], Path | None]) -> list[str]:
+        """A line each; ``find`` gives the folder of a step by its name, None where it has none."""
+
+
+@dataclass
+class Findings:
+    """What stands in the way of a run, what it would do unasked, and what else is worth knowing."""
+
+    problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+
+@runtime_checkable
+class Inspected(Protocol):
+    """A task that can describe its data without a run."""
+
+    def inspect(self, found: Findings) -> None:
+        """Add what is found. Raises ``InputError`` where a run would."""
+
+
+@runtime_checkable
+class Foreseen(Protocol):
+    """A subject that knows its words before it is trained."""
+
+    def foresee_words(self, lines: int) -> list[str]:
+        """The words that training would give a vector, judged by the first lines of its text."""
 
 
 @dataclass(frozen=True)
 class Stages:
-    """Lays stages for one run seed: files from outside are hashed, nothing is built."""
+    """Adds steps to a run of one seed: files from outside are hashed, nothing is built."""
 
     run_seed: int
     store: Store
@@ -72,8 +120,8 @@ class Stages:
         *,
         drawn: str = "",
     ) -> Stage:
-        """The stage in which ``carry_out(choice, out, inputs, seed)`` writes into the folder
-        ``out`` what the choice makes of the folders of its inputs.
+        """The step in which ``carry_out(choice, out, inputs, seed)`` writes into the folder ``out``
+        what the choice makes of the folders of its inputs.
 
         The seed derives from ``drawn`` in the place of ``name`` where that is given. What draws
         nothing at random (``seeded = False``) is the same for every run seed, and shared.
@@ -93,6 +141,14 @@ class Stages:
             decide=partial(decide, choice),
             made_of=(__name__, *(each.__module__ for each in (*classes(choice), carry_out))),
         )
+
+
+def derive_seed(run_seed: int, step: str) -> int:
+    """A seed in [0, 2**31) from the run's seed and the step's name, so that a further step changes
+    the randomness of no other.
+    """
+    digest = hashlib.sha256(f"{run_seed}/{step}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
 
 
 def _build(
@@ -121,8 +177,7 @@ def keyed_params(choice: Choice) -> dict[str, object]:
     fields = dataclasses.fields(choice)  # type: ignore[arg-type]
     kept = {each.name: getattr(choice, each.name) for each in fields if each.name not in unkeyed}
     further: Callable[[], Mapping[str, object]] = getattr(choice, "keyed", dict)
-    told = {**kept, **further()}
-    params: dict[str, object] = json.loads(json.dumps(told, default=_nested))
+    params: dict[str, object] = json.loads(json.dumps({**kept, **further()}, default=_nested))
     return params
 
 
@@ -138,8 +193,3 @@ def classes(choice: Choice) -> list[type]:
 def _nested(choice: Choice) -> dict[str, object]:
     made_by = {"made_by": type(choice).__qualname__, "version": choice.version}
     return made_by | keyed_params(choice)
-
-
-def write_json(path: Path, value: Mapping[str, int | float | str]) -> None:
-    """Counts beside a result."""
-    path.write_text(json.dumps(dict(value), indent=1), encoding="utf-8")

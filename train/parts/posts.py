@@ -1,39 +1,49 @@
-"""Posts as a task has them: loaded, with their groups, and as they are learned from."""
+"""The steps of a task on posts: loaded, tagged, classified on frozen vectors, and their gaps; on
+test posts of their own or on a challenge set.
+"""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Container, Iterable
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.naming import counted
-from corpora.labelled import WITHOUT_TEXT
+from extrinsic.counterfactual import term_rows
+from extrinsic.crossval import read_posts
+from extrinsic.gap_table import gap_rows, gap_table, value_rows
+from extrinsic.gaps import CRITERIA, Gaps
+from extrinsic.predictions import read_sample
+from extrinsic.rows import Row, as_table
+from train.device import one_thread
 
 if TYPE_CHECKING:
-    from corpora.kinds import Source
-    from debias.kinds import LabelMethod
-    from extrinsic.kinds import Tagger
-    from train.parts.part import Inputs, Stages
-    from train.store import Stage
+    from corpora.kinds import PostChallenge, Source
+    from debias.base import S, Steps
+    from extrinsic.kinds import Classifier, Tagger
+    from train.parts.part import Inputs
 
-POSTS = "posts"  # the stage of a source's posts
+POSTS = "posts"  # the step of a source's posts
 
 
-def lay_posts(stages: Stages, source: Source, groups: Tagger | None) -> Stage:
+def build_posts(steps: Steps[S], source: Source, groups: Tagger | None) -> S:
     """The posts, with their groups where the source has them or a tagger is given."""
-    posts = stages(POSTS, source, load_posts)
+    posts = steps(POSTS, source, load_posts)
     if source.grouped or groups is None:
         return posts
-    return stages("tagged", groups, tag_posts, {"posts": posts})
+    return steps("tagged", groups, tag_posts, {"posts": posts})
 
 
 def load_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
     """``posts.parquet``; ``group_by`` says where the groups come from."""
     posts = source.load(seed=seed)
-    (posts.assign(group_by="annotation") if source.grouped else posts).to_parquet(
-        out / "posts.parquet"
-    )
+    posts = posts.assign(group_by="annotation") if source.grouped else posts
+    posts.to_parquet(out / "posts.parquet")
 
 
 def tag_posts(tagger: Tagger, out: Path, inputs: Inputs, seed: int) -> None:
@@ -42,22 +52,106 @@ def tag_posts(tagger: Tagger, out: Path, inputs: Inputs, seed: int) -> None:
     tagged.assign(group_by=f"tagger: {tagger.description}").to_parquet(out / "posts.parquet")
 
 
-def oddities(posts: pd.DataFrame) -> list[str]:
-    """What deserves to be said of the posts of a source: how many had no text, and how many repeat
-    another's (all but the first of each text); a text on both sides of a split tells little.
-    """
-    told = []
-    if empty := int(posts.attrs.get(WITHOUT_TEXT, 0)):
-        told.append(f"{counted(empty, 'post')} without text left out")
-    if repeated := int(posts["text"].duplicated().sum()):
-        tested = posts["split"] == "test"
-        both = len({*posts.loc[tested, "text"]} & {*posts.loc[~tested, "text"]})
-        sides = f"{counted(both, 'text') if both else 'no text'} both learned from and tested on"
-        told.append(f"{counted(repeated, 'post')} with the text of another, {sides}")
-    return told
+def load_challenge(challenge: PostChallenge, out: Path, inputs: Inputs, seed: int) -> None:
+    """``posts.parquet``; ids are those of no post of a source."""
+    posts = challenge.posts(seed=seed)
+    posts.assign(id="challenge " + posts["id"]).to_parquet(out / "posts.parquet")
 
 
-def dose(method: LabelMethod, out: Path, inputs: Inputs, seed: int) -> None:
-    """``posts.parquet`` with columns that say how posts are learned from."""
+def predict(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
+    """``predictions.parquet``, one row a post."""
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
-    method.train_on(posts, seed=seed).to_parquet(out / "posts.parquet")
+    predicted = _predict(classifier, posts, posts["text"], inputs, seed)
+    predicted.assign(group_by=posts["group_by"].iloc[0]).to_parquet(out / "predictions.parquet")
+
+
+def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
+    """``predictions.parquet``, one row a post of the challenge set and of the source's own test
+    posts, where it has such; all its other posts are learned from.
+    """
+    own = read_posts(pd.read_parquet(inputs["posts"] / "posts.parquet"))
+    own["split"] = own["split"].replace("all", "train")
+    cases = read_posts(pd.read_parquet(inputs["challenge"] / "posts.parquet").assign(split="test"))
+    posts = pd.concat([own, cases], ignore_index=True).drop(columns="group")
+    predicted = _predict(classifier, posts, cases["text"], inputs, seed)
+    predicted.to_parquet(out / "predictions.parquet")
+
+
+def _predict(
+    classifier: Classifier, posts: pd.DataFrame, texts: Iterable[str], inputs: Inputs, seed: int
+) -> pd.DataFrame:
+    """The predictions, with the ``coverage`` of some texts."""
+    from files.vectors import open_mapped
+
+    vectors = open_mapped(inputs["vectors"] / "vectors")
+    with one_thread():
+        predicted = classifier.predict(posts, vectors, seed=seed)
+    return predicted.assign(coverage=coverage(texts, vectors.key_to_index))
+
+
+def coverage(texts: Iterable[str], vocabulary: Container[str]) -> float:
+    """The share of the tokens of tokenised texts that have a vector, as written or in lower case;
+    NaN where there are none.
+    """
+    tokens = [token for text in texts for token in text.split()]
+    found = sum(token in vocabulary or token.lower() in vocabulary for token in tokens)
+    return found / len(tokens) if tokens else math.nan
+
+
+def without_vector(texts: Iterable[str], vocabulary: Container[str], most: int = 5) -> list[str]:
+    """The most frequent tokens of tokenised texts that have no vector, then by the alphabet."""
+    counts = Counter(token for text in texts for token in text.split())
+    lost = (
+        token
+        for token in sorted(counts, key=lambda token: (-counts[token], token))
+        if token not in vocabulary and token.lower() not in vocabulary
+    )
+    return list(islice(lost, most))
+
+
+def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
+    """``scores.parquet``: the measures of each group and the signed gaps, each with its interval
+    and support.
+    """
+    predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
+    posts = pd.read_parquet(inputs["posts"] / "posts.parquet", columns=["id", "text"])
+    # The text says which post it is: sources deal other ids for another seed
+    known = predicted.assign(id=predicted["id"].map(posts.set_index("id")["text"]))
+    columns = [name for name in ("group_by", "coverage") if name in predicted]
+    table = gap_table(known, gaps).assign(**{name: predicted[name].iloc[0] for name in columns})
+    table.to_parquet(out / "scores.parquet")
+
+
+def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
+    """``scores.parquet``: as ``measure_gaps`` has it, of the challenge set; what changes with terms
+    alone, where it has such; and, of ``subset`` "held_out", how well the source's own test posts
+    are classified.
+    """
+    predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
+    cases = pd.read_parquet(inputs["challenge"] / "posts.parquet").set_index("id")
+    tested = predicted["id"].isin(cases.index)
+    rows = _held_out(predicted[~tested], gaps)
+    posts = cases.loc[predicted.loc[tested, "id"]].reset_index()
+    known = predicted[tested].reset_index(drop=True).assign(group=posts["group"], id=posts["text"])
+    if "frame" in posts:
+        # Posts of one frame are drawn together, and the same for every embedding
+        alone = posts["frame"] == ""
+        known["id"] = posts["text"].where(alone, "frame " + posts["frame"])
+        known = known.assign(unit=known["id"], frame=posts["frame"])
+    if "term" in posts:
+        known["term"] = posts["term"]
+    rows += gap_rows(known, gaps)
+    if "term" in posts:
+        rows += term_rows(known, gaps)
+    table = as_table(rows).assign(group_by="annotation", coverage=predicted["coverage"].iloc[0])
+    table.to_parquet(out / "scores.parquet")
+
+
+def _held_out(predicted: pd.DataFrame, gaps: Gaps) -> list[Row]:
+    if predicted.empty:
+        return []
+    nobody = predicted.assign(group=None)
+    measures = tuple(name for name in gaps.measures if name not in CRITERIA)
+    values_only = replace(gaps, measures=measures, compare=(), groups=())
+    rows = value_rows(read_sample(nobody, values_only), values_only)
+    return [row._replace(subset="held_out") for row in rows]

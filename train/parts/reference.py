@@ -32,6 +32,7 @@ class Reference(Fileless):
     name: ClassVar[str] = "reference"
     version: ClassVar[int] = 1
     gives: ClassVar[tuple[str, ...]] = ("vectors",)
+    unit: ClassVar[str] = "vectors"
 
     def __post_init__(self) -> None:
         both = {"the biased model": self.biased, "the unbiased model": self.unbiased}
@@ -55,16 +56,19 @@ class Reference(Fileless):
         generated = bool(self.biased.facts()["generated"] or self.unbiased.facts()["generated"])
         return {**self._measured.facts(), "reference": self.which, "generated": generated}
 
-    def lay(self, stages: Stages) -> Mapping[str, Stage]:
+    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
         """``vectors`` of the words that both know, the whole ``biased`` and ``unbiased`` ones, and
-        the other stages of the model measured.
+        the other steps of the model measured.
         """
-        laid = {"biased": self.biased.lay(stages), "unbiased": self.unbiased.lay(stages)}
-        whole = {name: each["vectors"] for name, each in laid.items()}
+        models = {
+            "biased": self.biased.build_steps(steps),
+            "unbiased": self.unbiased.build_steps(steps),
+        }
+        whole = {name: each["vectors"] for name, each in models.items()}
         other = "unbiased" if self.which == "biased" else "biased"
         inputs = {"vectors": whole[self.which], "other": whole[other]}
-        shared = stages("shared", Shared(), keep_shared, inputs)
-        return {**laid[self.which], **whole, "vectors": shared}
+        shared = steps("shared", Shared(), keep_shared, inputs)
+        return {**models[self.which], **whole, "vectors": shared}
 
 
 @choice

@@ -1,55 +1,63 @@
-"""Metrics of a subject, and probes of it and of them: one stage each."""
+"""Metrics of a subject, and probes of it and of them: one step each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from debias.base import WORDS
 from files import choice
-from intrinsic.metric import Metric
-from intrinsic.probe import Probe
+from intrinsic.probe import AnyMetric, Probe
 from intrinsic.wordsets import read_query
-from train.parts.task_words import WORDS
 
 if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
     from train.parts.part import Inputs, Stages
     from train.store import Stage
 
 
-def lay_metric(
-    stages: Stages, metric: Metric, subject: Mapping[str, Stage], words: Stage | None = None
+def open_vectors(folder: Path) -> KeyedVectors:
+    """The vectors of a step, mapped into memory."""
+    from files.vectors import open_mapped
+
+    return open_mapped(folder / "vectors")
+
+
+# What a metric or a probe can need, and what opens it from the folder of the subject's step
+OPENERS: Mapping[str, Callable[[Path], object]] = {"vectors": open_vectors}
+
+
+def build_score(
+    steps: Stages, metric: AnyMetric, subject: Mapping[str, Stage], words: Stage | None = None
 ) -> Stage:
-    """The stage that ends in the metric's rows of the intrinsic table; ``words``: those of its open
+    """The step that ends in the metric's rows of the intrinsic table; ``words``: those of its open
     query.
     """
-    inputs = {metric.needs: subject[metric.needs]} | _words(metric, words)
-    return stages("intrinsic", metric, measure, inputs)
+    return steps("intrinsic", metric, measure, _inputs(metric.needs, metric, subject, words))
 
 
-def lay_probe(
-    stages: Stages,
+def build_probes(
+    steps: Stages,
     probe: Probe,
-    metrics: Sequence[Metric],
+    metrics: Sequence[AnyMetric],
     subject: Mapping[str, Stage],
     words: Stage | None = None,
 ) -> list[Stage]:
-    """The stages that end in the probe's rows: one a metric, or one."""
+    """The steps that end in the probe's rows: one a metric, or one."""
     asked = [Probed(probe, each) for each in (metrics if probe.of_metrics else (None,))]
-    inputs = {probe.needs: subject[probe.needs]}
-    return [stages("probe", each, examine, inputs | _words(each.metric, words)) for each in asked]
+    return [
+        steps("probe", each, examine, _inputs(probe.needs, each.metric, subject, words))
+        for each in asked
+    ]
 
 
-def _words(metric: Metric | None, words: Stage | None) -> dict[str, Stage]:
-    return {"words": words} if words and metric and metric.open else {}
-
-
-def _filled(metric: Metric, inputs: Inputs) -> Metric:
-    """The metric with the words of its open query."""
-    if "words" not in inputs:
-        return metric
-    query = read_query(inputs["words"] / WORDS)
-    return metric.given({query.name: query})
+def _inputs(
+    needs: str, metric: AnyMetric | None, subject: Mapping[str, Stage], words: Stage | None
+) -> dict[str, Stage]:
+    asks = {"words": words} if words and metric and metric.open else {}
+    return {needs: subject[needs], **asks}
 
 
 @choice
@@ -57,7 +65,7 @@ class Probed:
     """A probe and the metric that it examines."""
 
     probe: Probe
-    metric: Metric | None
+    metric: AnyMetric | None
 
     name: ClassVar[str] = "probed"
     version: ClassVar[int] = 1
@@ -67,24 +75,27 @@ class Probed:
         return [*self.probe.files(), *(self.metric.files() if self.metric else [])]
 
 
-def measure(metric: Metric, out: Path, inputs: Inputs, seed: int) -> None:
+def measure(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> None:
     """``scores.parquet``, one row a score."""
     import pandas as pd
 
-    from files.vectors import open_mapped
-
-    vectors = open_mapped(inputs["vectors"] / "vectors")
-    pd.DataFrame(_filled(metric, inputs).score(vectors, seed=seed)).to_parquet(
-        out / "scores.parquet"
-    )
+    given = OPENERS[metric.needs](inputs[metric.needs])
+    scores = _filled(metric, inputs).score(given, seed=seed)
+    pd.DataFrame(scores).to_parquet(out / "scores.parquet")
 
 
 def examine(probed: Probed, out: Path, inputs: Inputs, seed: int) -> None:
     """``scores.parquet``, the probe's rows, with a column for its name."""
-    from files.vectors import open_mapped
-
-    vectors = open_mapped(inputs["vectors"] / "vectors")
+    probe = probed.probe
     metric = _filled(probed.metric, inputs) if probed.metric else None
-    rows = probed.probe.rows(vectors, metric, seed=seed)
-    rows.insert(0, "probe", probed.probe.name)
+    rows = probe.rows(OPENERS[probe.needs](inputs[probe.needs]), metric, seed=seed)
+    rows.insert(0, "probe", probe.name)
     rows.to_parquet(out / "scores.parquet", index=False)
+
+
+def _filled(metric: AnyMetric, inputs: Inputs) -> AnyMetric:
+    """The metric with the words of its open query."""
+    if "words" not in inputs:
+        return metric
+    query = read_query(inputs["words"] / WORDS)
+    return metric.given({query.name: query})

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from corpora.kinds import Corpus
-from debias.kinds import Method, TextMethod, VectorsMethod, direction_of, dose_of
-from debias.roles import require_roles
-from debias.word_choice import WordChoice
-from files import InputError, choice
+from corpora.kinds import Corpus, LimitedCorpus, SampledCorpus
+from corpora.tweets import UNKNOWN
+from debias.base import Method, Words, applied
+from files import InputError, choice, read_lines
 from files.choice import Fileless
-from files.language import language_of, require_one_language
-from intrinsic.wordsets import read_query
-from train.embed import Described, Loaded, Trained
-from train.parts.part import Facts, Inputs, Stages, write_json
-from train.parts.task_words import WORDS, TaskWords
+from files.language import UNDETERMINED, guess_language, language_of, require_one_language
+from train.embed import Loaded, Trained
 
 if TYPE_CHECKING:
+    from intrinsic.wordsets import Query
+    from train.parts.part import Facts, Inputs, Stages
     from train.store import Stage
 
 
@@ -35,11 +37,12 @@ class StaticVectors(Fileless):
     corpus: Corpus
     embedding: Trained | Loaded
     debias: Method
-    words: WordChoice | TaskWords
+    words: Words
 
     name: ClassVar[str] = "static"
     version: ClassVar[int] = 1
     gives: ClassVar[tuple[str, ...]] = ("vectors",)
+    unit: ClassVar[str] = "vectors"
 
     def __post_init__(self) -> None:
         acts_on, method = self.debias.acts_on, self.debias.name
@@ -48,10 +51,9 @@ class StaticVectors(Fileless):
                 f"debias={method} acts on the {acts_on}, and subject={self.name} has none; choose"
                 " a method on text or vectors"
             )
-        if isinstance(self.words, WordChoice):
-            if self.modified:
-                object.__setattr__(self, "words", self.words.in_language(self.language))
-            require_roles(self.words.seed_words(), self.debias.roles)
+        if self.modified:
+            object.__setattr__(self, "words", self.words.in_language(self.language))
+        self.words.require_roles(self.debias.roles)
         if self.modified:
             text = "embedding" if self.loaded else "corpus"
             name = self.embedding.name if self.loaded else self.corpus.name
@@ -76,56 +78,88 @@ class StaticVectors(Fileless):
     @property
     def modified(self) -> bool:
         """Whether a method changes anything."""
-        return self.debias.acts_on != "none" and dose_of(self.debias) > 0
+        return applied(self.debias).dose != 0
 
     def facts(self) -> Facts:
         """The columns corpus, embedding, method, direction, dose, wordset, generated, what is
-        planted in the corpus and what the embedding tells of itself.
+        planted in the corpus and the embedding's own.
         """
         planted = {} if self.loaded else dict(self.corpus.planted())
+        own: Callable[[], Facts] = getattr(self.embedding, "facts", dict)
         return {
             "corpus": "none" if self.loaded else self.corpus.name,
             "embedding": self.embedding.name,
-            "method": self.debias.name if self.modified else "none",
-            "direction": direction_of(self.debias) if self.modified else "",
-            "dose": dose_of(self.debias) if self.modified else 0.0,
+            **applied(self.debias)._asdict(),
             "wordset": self.words.name,
             **planted,
-            **(self.embedding.facts() if isinstance(self.embedding, Described) else {}),
+            **own(),
             "generated": not self.loaded and self.corpus.generated,
         }
 
-    def lay(self, stages: Stages) -> Mapping[str, Stage]:
+    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
         """``vectors``, the unmodified ``base`` and, where they are trained, the ``corpus``."""
         if isinstance(self.embedding, Loaded):
-            base = stages("vectors", self.embedding, load)
-            shared = {"base": base}
-        else:
-            corpus = stages("corpus", self.corpus, write_corpus)
-            base = stages("vectors", self.embedding, train, {"corpus": corpus})
-            shared = {"base": base, "corpus": corpus}
-        if not self.modified:
-            return {"vectors": base, **shared}
-        words = self._lay_words(stages, base)
-        if self.debias.acts_on == "vectors":
-            method = cast("VectorsMethod", self.debias)
-            modified = stages("modified", method, modify, {"vectors": base, "words": words})
-            return {"vectors": modified, **shared}
-        on_text, embedding = cast("TextMethod", self.debias), cast("Trained", self.embedding)
-        read = {"corpus": shared["corpus"], "words": words}
-        balanced = stages("balanced", on_text, balance, read)
-        return {"vectors": stages("vectors", embedding, train, {"corpus": balanced}), **shared}
+            base = steps("vectors", self.embedding, load)
+            return {"vectors": self._modify(steps, {"vectors": base}), "base": base}
+        corpus = steps("corpus", self.corpus, write_corpus)
+        base = steps("vectors", self.embedding, train, {"corpus": corpus})
+        changed = self._modify(steps, {"text": corpus, "vectors": base})
+        if self.modified and self.debias.acts_on == "text":
+            changed = steps("vectors", self.embedding, train, {"corpus": changed})
+        return {"vectors": changed, "base": base, "corpus": corpus}
 
-    def _lay_words(self, stages: Stages, base: Stage) -> Stage:
-        if isinstance(self.words, TaskWords):
-            return self.words.lay(stages)
-        searched = {"vectors": base} if self.words.asks_vectors else {}
-        return stages("words", self.words, write_words, searched)
+    def _modify(self, steps: Stages, given: Mapping[str, Stage]) -> Stage:
+        """What the method makes of what is given; the vectors where nothing changes."""
+        if not self.modified:
+            return given["vectors"]
+        words = self.words.build_steps(steps, given["vectors"])
+        return self.debias.build_steps(steps, {**given, "words": words})
+
+    @property
+    def checked(self) -> tuple[Corpus, bool]:
+        """What ``check`` looks at: a corpus is read once for all that is trained on it."""
+        return self.corpus, self.loaded
+
+    def check(self, queries: Sequence[Query]) -> None:
+        """Raise ``InputError`` for texts of no stated language that look to be in another than the
+        queries.
+        """
+        known = [query for query in queries if query.language != UNDETERMINED]
+        corpus = self.corpus
+        stated = language_of(corpus) != UNDETERMINED
+        if self.loaded or stated or not known or not isinstance(corpus, SampledCorpus):
+            return
+        seen = guess_language(token for text in corpus.sample() for token in text.lower().split())
+        if seen not in {UNDETERMINED, *(query.language for query in known)}:
+            code = known[0].language
+            looks = f"the texts of corpus={corpus.name} look to be in {seen!r}"
+            asked = f"query {known[0].name!r} is in {code!r}"
+            raise InputError(f"{looks}, and {asked}; give language={seen}, or {code} if not")
+
+    def foresee_words(self, lines: int) -> list[str]:
+        """The words that occur often enough in the first lines of the corpus. Raises ``InputError``
+        where there are none.
+        """
+        assert isinstance(self.corpus, LimitedCorpus)
+        counts: Counter[str] = Counter()
+        with TemporaryDirectory() as folder:
+            out = Path(folder) / "corpus.txt"
+            replace(self.corpus, limit=lines).write(out, seed=0)  # type: ignore[type-var]
+            for line in read_lines(out):
+                counts.update(line.split())
+        least = getattr(self.embedding, "min_count", 1)
+        words = [word for word, count in counts.items() if count >= least]
+        if not {*words} - {UNKNOWN}:
+            names = " and ".join(map(str, self.corpus.files()))
+            few = f"no word of {names} occurs {self.corpus.min_count} times"
+            raise InputError(f"{few}: the corpus is too small to train on; give a larger one")
+        return words
 
 
 def write_corpus(corpus: Corpus, out: Path, inputs: Inputs, seed: int) -> None:
-    """``corpus.txt``, one tokenised sentence a line, and its counts."""
-    write_json(out / "counts.json", corpus.write(out / "corpus.txt", seed=seed))
+    """``corpus.txt``, one tokenised sentence a line, and its counts in ``counts.json``."""
+    counts = corpus.write(out / "corpus.txt", seed=seed)
+    (out / "counts.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
 
 
 def train(embedding: Trained, out: Path, inputs: Inputs, seed: int) -> None:
@@ -146,28 +180,3 @@ def load(embedding: Loaded, out: Path, inputs: Inputs, seed: int) -> None:
     from files.vectors import save_mapped
 
     save_mapped(embedding.load(), out / "vectors")
-
-
-def write_words(words: WordChoice, out: Path, inputs: Inputs, seed: int) -> None:
-    """``words.yaml``, the query that a method works on; its neighbours come from the unmodified
-    vectors of the same run unless a file of vectors is named.
-    """
-    from files.vectors import open_mapped
-
-    vectors = open_mapped(inputs["vectors"] / "vectors") if "vectors" in inputs else None
-    words.write(out / WORDS, vectors)
-
-
-def balance(method: TextMethod, out: Path, inputs: Inputs, seed: int) -> None:
-    """``corpus.txt`` with lines removed, and the counts behind it."""
-    corpus, query = inputs["corpus"] / "corpus.txt", read_query(inputs["words"] / WORDS)
-    counts = method.balance(corpus, out / "corpus.txt", query, seed=seed)
-    write_json(out / "counts.json", counts)
-
-
-def modify(method: VectorsMethod, out: Path, inputs: Inputs, seed: int) -> None:
-    """``vectors/``, debiased or overbiased."""
-    from files.vectors import open_mapped, save_mapped
-
-    vectors, query = open_mapped(inputs["vectors"] / "vectors"), read_query(inputs["words"] / WORDS)
-    save_mapped(method.modify(vectors, query, seed=seed), out / "vectors")

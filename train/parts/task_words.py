@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import pandas as pd
 
 from corpora.kinds import PostChallenge, Source, Unsplit
+from debias.base import WORDS, S, Steps
 from extrinsic.kinds import Tagger
 from extrinsic.task_words import FROM_TASK, Limits, as_query, words_of_task
 from files import InputError, choice
@@ -16,13 +17,12 @@ from files.choice import Count, Fileless, NotNegative, Positive
 from files.language import UNDETERMINED, language_of
 from intrinsic.wordsets import write_query
 from train.parts.check_posts import groups_in_language
-from train.parts.posts import lay_posts
+from train.parts.posts import build_posts
 
 if TYPE_CHECKING:
-    from train.parts.part import Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Inputs
 
-WORDS, EVIDENCE = "words.yaml", "words.parquet"
+EVIDENCE = "words.parquet"
 TEST, ALL = "test", "all"
 
 
@@ -32,10 +32,10 @@ class TaskWords(Fileless):
     ``unprivileged`` group, A and B those of posts with label 0 and 1, by the log-odds of
     ``extrinsic.task_words``, from the training posts alone.
 
-    ``source``, ``groups`` and ``challenge`` are the task's own: its very stages are read. Without a
-    source it has no posts, and its words cannot be asked for; with a challenge, which is what it is
-    tested on, all posts of a source without a split are learned from. size, min_posts, min_z,
-    prior: see ``extrinsic.task_words.Limits``.
+    ``source``, ``groups`` and ``challenge`` are the task's own, so that its steps are shared.
+    Without a source it has no posts, and its words cannot be asked for; with a challenge, which is
+    what it is tested on, all posts of a source without a split are learned from. size, min_posts,
+    min_z, prior: see ``extrinsic.task_words.Limits``.
     """
 
     source: Source | None
@@ -61,11 +61,18 @@ class TaskWords(Fileless):
 
     def keyed(self) -> Mapping[str, object]:
         """What the word sets say of the posts; whether those without a split are learned from."""
-        told = {"language": self.language, "of": self.source.name if self.source else ""}
-        return told | ({"learned": "all"} if self.challenge else {})
+        of = {"language": self.language, "of": self.source.name if self.source else ""}
+        return of | ({"learned": "all"} if self.challenge else {})
 
-    def lay(self, stages: Stages) -> Stage:
-        """The stage that ends in ``words.yaml``. Raises ``InputError`` where no posts are set apart
+    def in_language(self, language: str) -> Self:
+        """The same: they are in the language of the posts."""
+        return self
+
+    def require_roles(self, roles: Sequence[str]) -> None:
+        """Nothing is missing: there are X, Y, A and B."""
+
+    def build_steps(self, steps: Steps[S], vectors: S | None = None) -> S:
+        """The step that ends in ``words.yaml``. Raises ``InputError`` where no posts are set apart
         to be learned from.
         """
         if self.source is None:
@@ -77,8 +84,8 @@ class TaskWords(Fileless):
         if unsplit and not self.challenge:
             raise _no_training(self.source.name)
         groups = None if self.source.grouped else groups_in_language(self.groups, self.source)
-        posts = lay_posts(stages, self.source, groups)
-        return stages("words", self, draw_words, {"posts": posts})
+        posts = build_posts(steps, self.source, groups)
+        return steps("words", self, draw_words, {"posts": posts})
 
 
 def draw_words(words: TaskWords, out: Path, inputs: Inputs, seed: int) -> None:

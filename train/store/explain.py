@@ -80,7 +80,7 @@ def find(store: Store, prefix: str) -> Path:
         )
     raise InputError(
         f"no result in {store.root} has a key that begins with {prefix}; python -m train.store ls"
-        " STAGE lists keys, and the tables of a sweep have them in vectors_key, intrinsic_key and"
+        " STAGE lists keys, and the tables of a sweep have them in unit_key, intrinsic_key and"
         " extrinsic_key"
     )
 
