@@ -94,9 +94,10 @@ def hateval(path: Path) -> None:
 def corpus(path: Path) -> None:
     from corpora.corpus import TextCorpus, Tokeniser
 
-    tokenisers: tuple[Tokeniser, ...] = ("tweets", "sentences", "whitespace")
-    for tokeniser in tokenisers:
-        made = TextCorpus(str(path), tokeniser=tokeniser, min_count=1)
+    # Hundreds of thousands of tweets tell no more than hundreds
+    limits: dict[Tokeniser, int | None] = {"tweets": 500, "sentences": None, "whitespace": None}
+    for tokeniser, limit in limits.items():
+        made = TextCorpus(str(path), tokeniser=tokeniser, min_count=1, limit=limit)
         made.write(path.with_name("out.txt"), seed=0)
 
 
