@@ -1,6 +1,6 @@
 """Labelled posts from tables: a file with columns of any name, or anything ``datasets`` reads.
 
-Rows come in a shuffled order with ids made anew, so that neither can carry the order of a
+Rows come in a shuffled order with new ids, so that neither can carry the order of a
 collection to a model.
 """
 
@@ -35,7 +35,7 @@ class MayLackSplit(Collected):
     """Base of sources whose posts may come without a split.
 
     ``test_share``: of such posts, the share that is held out as the split ``test``, the same ones
-    for every seed (see ``held_out``); at 0 all are cross-validated.
+    for every seed (see ``hold_out``); at 0 all are cross-validated.
     """
 
     test_share: float
@@ -101,13 +101,15 @@ class TableSource(OneFile, MayLackSplit):
     @property
     def positive_class(self) -> str:
         """The labels that count as 1, and their column."""
-        return labels_counted(self.positive, self.label)
+        return describe_labels(self.positive, self.label)
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
         held = self.test_share
         posts = self._read()
-        return labelled(posts, positive=self.positive, source=self.path, seed=seed, test_share=held)
+        return prepare_posts(
+            posts, positive=self.positive, source=self.path, seed=seed, test_share=held
+        )
 
     def check(self) -> pd.DataFrame:
         """The posts as they are read; see ``corpora.kinds.CheckedSource``."""
@@ -173,7 +175,7 @@ class DatasetSource(HubData, MayLackSplit):
     @property
     def positive_class(self) -> str:
         """The labels that count as 1, and their column."""
-        return labels_counted(self.positive, self.label)
+        return describe_labels(self.positive, self.label)
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
@@ -189,10 +191,12 @@ class DatasetSource(HubData, MayLackSplit):
         ]
         posts = pd.concat(parts, ignore_index=True)
         held = self.test_share
-        return labelled(posts, positive=self.positive, source=self.path, seed=seed, test_share=held)
+        return prepare_posts(
+            posts, positive=self.positive, source=self.path, seed=seed, test_share=held
+        )
 
 
-def labels_counted(positive: Sequence[str | int], column: str) -> str:
+def describe_labels(positive: Sequence[str | int], column: str) -> str:
     """What label 1 is in a table: ``'hateful' or 'toxic' in column 'label'``."""
     return f"{' or '.join(repr(str(each)) for each in positive or (1,))} in column {column!r}"
 
@@ -209,7 +213,7 @@ def pick_columns(
     return pd.DataFrame({role: table[name] for role, name in columns.items() if name is not None})
 
 
-def labelled(
+def prepare_posts(
     table: pd.DataFrame,
     *,
     positive: Sequence[str | int],
@@ -242,16 +246,16 @@ def labelled(
     if "split" in table:
         posts["split"] = _splits(table["split"], source)
     else:
-        posts["split"] = held_out(texts, test_share) if test_share else CROSS_VALIDATE
+        posts["split"] = hold_out(texts, test_share) if test_share else CROSS_VALIDATE
     kept = posts[posts["text"] != ""].reset_index(drop=True)
     kept.attrs[WITHOUT_TEXT] = len(posts) - len(kept)
     return kept
 
 
-def held_out(texts: Iterable[str], share: float) -> list[str]:
+def hold_out(texts: Iterable[str], share: float) -> list[str]:
     """``test`` for about a share of the texts, ``train`` for the others.
 
-    A text is a test item where its hash, as a number from 0 to 1, lies below the share: whatever
+    A text is a test item where its hash, as a number from 0 to 1, is below the share: whatever
     the seed, the order and the other texts; equal texts go together, and a larger share holds out
     what a smaller one does.
     """

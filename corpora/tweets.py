@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from nltk.tokenize import TweetTokenizer
 
 LONGEST = 50_000  # Reddit allows 40,000
-# NLTK takes time by the square of the longest stretch of odd characters, so it is given pieces. They
-# end where none of its tokens can: at a line end, or at a blank before a letter (of its rules those
-# for phone numbers and ellipses alone go on past blanks, to a digit or a mark).
+# NLTK's time goes by the square of a stretch of odd characters, so it is given pieces. They end
+# where no token goes on: at a line end, or at a blank before a letter (only phone numbers and
+# ellipses go on past blanks, to a digit or a mark).
 PIECE, LONGEST_PIECE = 1_000, 10_000
 BREAK = re.compile(r"[\r\n]|[ \t](?=[^\W\d_])")
 HASH, MENTION, URL, UNKNOWN = "<HASH>", "<MENTION>", "<URL>", "<UNK>"

@@ -1,5 +1,5 @@
-"""Whatever a stranger's file holds, every reader reads it or refuses it with ``InputError``, in no more
-than 500 MB; it neither hangs nor dies.
+"""Whatever a stranger's file holds, every reader reads it or refuses it with ``InputError``, in
+500 MB at most; it neither hangs nor dies.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def hateval(path: Path) -> None:
 def corpus(path: Path) -> None:
     from corpora.corpus import TextCorpus, Tokeniser
 
-    # Hundreds of thousands of tweets tell no more than hundreds
+    # Hundreds of thousands of tweets show no more than hundreds
     limits: dict[Tokeniser, int | None] = {"tweets": 500, "sentences": None, "whitespace": None}
     for tokeniser, limit in limits.items():
         made = TextCorpus(str(path), tokeniser=tokeniser, min_count=1, limit=limit)
@@ -340,5 +340,5 @@ def test_any_file_is_read_or_refused(reader: str, count: int, pool: Pool, tmp_pa
     for files in (*bombs(), *mutations(sound, count, seed=len(reader))):
         if (verdict := pool(files)) not in ("read", "refused"):
             wrong.setdefault(verdict, files)
-    told = [f"{ {name: data[:200] for name, data in files.items()} }" for files in wrong.values()]
-    assert not wrong, "\n".join(map("{}: {}".format, told, wrong))
+    inputs = [f"{ {name: data[:200] for name, data in files.items()} }" for files in wrong.values()]
+    assert not wrong, "\n".join(map("{}: {}".format, inputs, wrong))

@@ -17,7 +17,7 @@ Cluster = tuple[Span, ...]
 class Document:
     """Sentences of tokens, and clusters of mentions.
 
-    ``name`` and ``part`` tell documents apart (CoNLL cuts long ones into parts). ``speakers``: one
+    ``name`` and ``part`` identify a document (CoNLL cuts long ones into parts). ``speakers``: one
     a token, or none. ``genre``: as the collection says it, or empty.
 
     Raises :class:`InputError` for a mention outside the document or in two clusters, an empty

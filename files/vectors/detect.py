@@ -1,4 +1,4 @@
-"""Which format a file of word vectors has, told from its bytes."""
+"""The format of a file of word vectors, found from its bytes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def detect_format(path: str | Path) -> str:
 
 
 def detect_layout(path: Path) -> Layout:
-    """As ``detect_format``, with what the first lines tell about the shape."""
+    """As ``detect_format``, with the shape that the first lines give."""
     if path.is_dir():
         if (path / "words.txt").is_file() and (path / "vectors.npy").is_file():
             return Layout("mapped")

@@ -45,7 +45,7 @@ def test_sources_say_before_loading_whether_they_have_groups(source: Source) -> 
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "positive_class"),
     [
         (TableSource("t.csv"), "'1' in column 'label'"),
         (TableSource("t.csv", label="hs", positive=("yes",)), "'yes' in column 'hs'"),
@@ -60,8 +60,8 @@ def test_sources_say_before_loading_whether_they_have_groups(source: Source) -> 
     ],
     ids=str,
 )
-def test_data_say_what_label_1_is(data: Source | PostChallenge, told: str) -> None:
-    assert data.positive_class == told
+def test_data_say_what_label_1_is(data: Source | PostChallenge, positive_class: str) -> None:
+    assert data.positive_class == positive_class
 
 
 @pytest.mark.parametrize("challenge", CHALLENGES, ids=lambda choice: type(choice).__name__)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.draws import evenly_spaced, pick, quota, share
+from corpora.draws import draw_quota, draw_share, pick, space_evenly
 from corpora.grammar import Agreeing
 from corpora.world import BLOCK, GeneratedCorpus
 from corpora.world_words import SETTINGS, Setting
@@ -167,7 +167,9 @@ def test_refuses(options: dict[str, Any], message: str) -> None:
 def test_quota_never_strays_by_a_whole_occurrence(
     weights: list[float], size: int, seed: int
 ) -> None:
-    counts = np.bincount(quota(weights, size, np.random.default_rng(seed)), minlength=len(weights))
+    counts = np.bincount(
+        draw_quota(weights, size, np.random.default_rng(seed)), minlength=len(weights)
+    )
     assert counts.sum() == size
     assert np.all(np.abs(counts - size * np.array(weights) / sum(weights)) < 1 + 1e-9)
 
@@ -175,5 +177,5 @@ def test_quota_never_strays_by_a_whole_occurrence(
 def test_draws() -> None:
     rng = np.random.default_rng(0)
     assert Counter(pick(["a", "b", "c"], 9, rng)) == {"a": 3, "b": 3, "c": 3}
-    assert share(0.25, 8, rng).sum() == 2
-    assert evenly_spaced(3).tolist() == [-1, 0, 1]
+    assert draw_share(0.25, 8, rng).sum() == 2
+    assert space_evenly(3).tolist() == [-1, 0, 1]

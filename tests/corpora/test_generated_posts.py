@@ -62,8 +62,8 @@ def test_the_test_split_supports_both_groups() -> None:
 def test_the_text_reveals_the_group() -> None:
     for text, group in zip(posts()["text"].astype(str), posts()["group"].astype(str), strict=True):
         words = set(text.split(" "))
-        told = bool(words & MALE), bool(words & FEMALE)
-        assert told == (group == "male", group == "female"), text
+        found = bool(words & MALE), bool(words & FEMALE)
+        assert found == (group == "male", group == "female"), text
 
 
 def test_groups_are_treated_alike_without_bias() -> None:

@@ -1,4 +1,4 @@
-"""The generated Spanish worlds: what is planted is counted in the text, and words agree."""
+"""The synthetic Spanish worlds: what is planted is counted in the text, and words agree."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def test_the_text_reveals_the_group(world: WorldName) -> None:
     assert {*table["group"]} == {*names, "none"}
     for text, group in zip(table["text"].astype(str), table["group"].astype(str), strict=True):
         words = set(text.split(" "))
-        told = tuple(bool(words & group_words) for group_words in GROUPS[world])
-        assert told == (group == names[0], group == names[1]), text
+        found = tuple(bool(words & group_words) for group_words in GROUPS[world])
+        assert found == (group == names[0], group == names[1]), text
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -154,11 +154,11 @@ def test_faults_are_refused_or_mended(tmp_path: Path, fault: str) -> None:
     with pytest.raises(InputError) as caught:
         list(read_conll(path))
     assert f"{path}: {message}" in str(caught.value)
-    told: list[str] = []
-    (document,) = read_conll(path, mend=told.append)
+    mended: list[str] = []
+    (document,) = read_conll(path, mend=mended.append)
     assert document.clusters == MENDED[fault]
-    assert len(told) == 1
-    assert told[0].startswith(f"{path}: {message}")
+    assert len(mended) == 1
+    assert mended[0].startswith(f"{path}: {message}")
 
 
 def test_a_repeated_mention_belongs_where_it_was_opened_first(tmp_path: Path) -> None:
@@ -284,9 +284,9 @@ def crosses_itself(document: Document) -> bool:
 def test_collections(
     realdata: Path, pattern: str, n_documents: int, n_tokens: int, n_faults: int
 ) -> None:
-    told: list[str] = []
+    mended: list[str] = []
     files = sorted((realdata / "coreference").glob(pattern))
-    found = [document for file in files for document in read_conll(file, mend=told.append)]
+    found = [document for file in files for document in read_conll(file, mend=mended.append)]
     assert len({document.title for document in found}) == n_documents == len(found)
     assert sum(len(document.tokens) for document in found) == n_tokens
-    assert len(told) == n_faults
+    assert len(mended) == n_faults

@@ -225,7 +225,7 @@ def test_word2vec_binary(
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 50])
 @pytest.mark.parametrize("value", [0.0, 0.1, 1.0, -3.5, 1e-9])
-def test_small_files_are_told_apart_by_content_not_suffix(
+def test_the_format_of_a_small_file_follows_its_content_not_its_suffix(
     tmp_path: Path, dim: int, value: float
 ) -> None:
     vectors = keyed(["internationalisation", "b"], np.full((2, dim), value, dtype=np.float32))

@@ -81,7 +81,7 @@ def test_same_vectors_give_the_same_bytes(tmp_path: Path) -> None:
         save_vectors(example(), tmp_path / name)
     packed = (tmp_path / "a.vec.gz").read_bytes()
     assert packed == (tmp_path / "b.vec.gz").read_bytes()
-    assert packed[3:8] == bytes(5), "neither a name nor a time stands in the gzip header"
+    assert packed[3:8] == bytes(5), "neither a name nor a time is in the gzip header"
     save_vectors(example(), tmp_path / "a.vec")
     assert (
         gzip.decompress((tmp_path / "a.vec.gz").read_bytes()) == (tmp_path / "a.vec").read_bytes()
