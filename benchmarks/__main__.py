@@ -37,15 +37,15 @@ def main() -> None:
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*names, []], help=f"any of {', '.join(names)}")
     table = Table("what")
-    for column in ("seconds", "at most", "MB", "at most"):
+    for column in ("seconds", "at most", "of processor", "MB", "at most"):
         table.add_column(column, justify="right")
     for name in parser.parse_args(namespace=Arguments()).names or names:
         rows: list[Row] = importlib.import_module(f"benchmarks.{name}").ROWS
         with tempfile.TemporaryDirectory() as folder:
             for number, row in enumerate(rows):
                 cost = measure_apart(name, number, Path(folder))
-                bounds = (cost.seconds, row.seconds, cost.megabytes, row.megabytes)
-                table.add_row(row.what, *(f"{x:,.3g}" if isfinite(x) else "" for x in bounds))
+                numbers = (cost[0], row.seconds, *cost[1:], row.megabytes)
+                table.add_row(row.what, *(f"{x:,.3g}" if isfinite(x) else "" for x in numbers))
     Console().print(table)
 
 

@@ -1,12 +1,13 @@
 """One row of the table of benchmarks, measured in a process of its own.
 
-``python -m benchmarks.row MODULE NUMBER FOLDER`` measures one and prints seconds and megabytes.
+``python -m benchmarks.row MODULE NUMBER FOLDER`` measures one and prints its cost.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 import time
@@ -32,26 +33,26 @@ class Row(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """Seconds by the clock, and the MB that the work added at its peak (NaN where the system does
-    not say).
+    """Seconds by the clock and of the processor, which a busy machine changes less, and the MB that
+    the work added at its peak (NaN where the system does not say).
     """
 
     seconds: float
+    processor: float
     megabytes: float
 
 
 def measure(row: Row, folder: Path) -> Cost:
     """The cost of a row in this process."""
     work = row.prepare(folder)
-    seconds: list[float] = []
-    megabytes: list[float] = []
+    costs: list[Cost] = []
     for _ in range(row.repeat):
-        before, start = peak_memory(reset=True), time.perf_counter()
+        memory, processor, start = peak_memory(reset=True), sum(os.times()[:4]), time.perf_counter()
         result = work()
-        seconds.append(time.perf_counter() - start)
-        megabytes.append(peak_memory() - before)
+        seconds = time.perf_counter() - start
+        costs.append(Cost(seconds, sum(os.times()[:4]) - processor, peak_memory() - memory))
         del result
-    return Cost(median(seconds), max(megabytes))
+    return Cost(*(median(each) for each in zip(*costs, strict=True)))
 
 
 def measure_apart(module: str, number: int, folder: Path) -> Cost:

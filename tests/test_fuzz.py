@@ -42,7 +42,12 @@ QUERY = {
 def vectors(path: Path) -> None:
     from files.vectors import read_vectors
 
-    read_vectors(path, duplicates="first")
+    read = read_vectors(path, duplicates="first")
+    assert read.vectors.shape == (len(read.index_to_key), read.vector_size)
+    assert len(set(read.index_to_key)) == len(read) > 0
+    assert read.vectors.dtype == np.float32
+    assert np.isfinite(read.vectors).all()
+    assert all(read.key_to_index[word] == i for i, word in enumerate(read.index_to_key))
 
 
 def some_vectors(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The synthetic Spanish worlds: what is planted is counted in the text, and words agree."""
+"""The synthetic worlds: what is planted is counted in the text, and words agree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ import pytest
 
 from corpora.spanish import SPANISH, is_feminine
 from corpora.world import GeneratedCorpus, GeneratedPosts, WorldName
+from corpora.world_words import SETTINGS
 from files import InputError
+from tests.corpora import weat_words as english
 from tests.corpora.spanish_words import (
     ARTS,
     FEMALE,
@@ -31,14 +33,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GROUPS: dict[WorldName, tuple[frozenset[str], frozenset[str]]] = {
+    "en_gender": (english.MALE, english.FEMALE),
     "es_gender": (MALE, FEMALE),
     "es_migrants": (LOCAL, MIGRANT),
 }
 SIGNS: dict[WorldName, dict[int, frozenset[str]]] = {
+    "en_gender": {+1: english.STEREOTYPICALLY_MALE, -1: english.STEREOTYPICALLY_FEMALE},
     "es_gender": {+1: SCIENCE | PLEASANT, -1: ARTS | UNPLEASANT},
     "es_migrants": {+1: PLEASANT, -1: UNPLEASANT},
 }
-WORLDS: tuple[WorldName, ...] = ("es_gender", "es_migrants")
+IN_SPANISH: tuple[WorldName, ...] = ("es_gender", "es_migrants")
+WORLDS: tuple[WorldName, ...] = ("en_gender", *IN_SPANISH)
 
 
 @cache
@@ -93,7 +98,7 @@ def test_both_groups_are_equally_frequent_and_so_are_the_words_of_each(
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_text_reveals_the_group(world: WorldName) -> None:
-    table, names = posts(world), {"es_gender": ("male", "female")}.get(world, ("local", "migrant"))
+    table, names = posts(world), SETTINGS[world].groups
     assert {*table["group"]} == {*names, "none"}
     for text, group in zip(table["text"].astype(str), table["group"].astype(str), strict=True):
         words = set(text.split(" "))
@@ -105,7 +110,7 @@ def test_the_text_reveals_the_group(world: WorldName) -> None:
 def test_wrong_labels_are_the_planted_share(world: WorldName) -> None:
     true, given = posts(world), posts(world, 1.0)
     assert given.drop(columns="label").equals(true.drop(columns="label"))
-    second = {"es_gender": "female"}.get(world, "migrant")
+    second = SETTINGS[world].groups[1]
     rows = (true["split"] == "train") & (true["group"] == second)
     changed = true["label"] != given["label"]
     assert changed[rows & (true["label"] == 1)].mean() == pytest.approx(0.6, abs=0.01)
@@ -123,7 +128,7 @@ MASCULINE_NOUNS = listed(
 )
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", IN_SPANISH)
 def test_articles_agree(world: WorldName) -> None:
     text = "\n".join([*lines(world), *posts(world)["text"].astype(str)])
     assert {*re.findall(r"\bla (\w+)", text)}.isdisjoint(MASCULINE_NOUNS)
