@@ -16,13 +16,13 @@ from annotated_types import Ge, Lt
 
 from corpora.hub import HubData
 from corpora.kinds import Collected, OneFile
+from corpora.splits import SPLITS
 from corpora.tweets import tokenise_tweet
 from files import InputError, choice, nearest
 from files.choice import FieldError
 from files.language import UNDETERMINED
 from files.tables import read_table
 
-SPLITS = ("train", "dev", "test")
 CROSS_VALIDATE = "all"
 DEV_NAMES = ("validation", "valid", "val")
 NO_LABEL = ("", "nan", "None")
@@ -60,8 +60,29 @@ class MayLackSplit(Collected):
             raise FieldError(f"test_share={self.test_share:g}: the posts have a split; give 0")
 
 
+class NamedColumns:
+    """Base of posts whose columns the user names: ``label``, with the labels that count as 1, and
+    maybe ``group``.
+    """
+
+    label: str
+    group: str | None
+    positive: tuple[str | int, ...]
+
+    @property
+    def grouped(self) -> bool:
+        """Whether a column of groups is named."""
+        return self.group is not None
+
+    @property
+    def positive_class(self) -> str:
+        """The labels that count as 1 and their column: ``'yes' or 'toxic' in column 'label'``."""
+        labels = " or ".join(repr(str(each)) for each in self.positive or (1,))
+        return f"{labels} in column {self.label!r}"
+
+
 @choice
-class TableSource(OneFile, MayLackSplit):
+class TableSource(OneFile, NamedColumns, MayLackSplit):
     """Posts from a file that ``files.tables.read_table`` reads, columns named by the user.
 
     ``positive``: the labels that count as 1, all others as 0; empty: the labels are 0 and 1
@@ -93,16 +114,6 @@ class TableSource(OneFile, MayLackSplit):
         """Whether a column of splits is named."""
         return self.split is not None
 
-    @property
-    def grouped(self) -> bool:
-        """Whether a column of groups is named."""
-        return self.group is not None
-
-    @property
-    def positive_class(self) -> str:
-        """The labels that count as 1, and their column."""
-        return describe_labels(self.positive, self.label)
-
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
         held = self.test_share
@@ -128,7 +139,7 @@ class TableSource(OneFile, MayLackSplit):
 
 
 @choice
-class DatasetSource(HubData, MayLackSplit):
+class DatasetSource(HubData, NamedColumns, MayLackSplit):
     """Posts from anything ``datasets.load_dataset`` reads.
 
     ``dev`` and ``test`` name splits; where ``test`` is None the posts of ``train`` are
@@ -167,16 +178,6 @@ class DatasetSource(HubData, MayLackSplit):
         """Stands for the source in the tables: the last part of ``path``."""
         return Path(self.path).name
 
-    @property
-    def grouped(self) -> bool:
-        """Whether a column of groups is named."""
-        return self.group is not None
-
-    @property
-    def positive_class(self) -> str:
-        """The labels that count as 1, and their column."""
-        return describe_labels(self.positive, self.label)
-
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
         given = {"train": self.train, "dev": self.dev, "test": self.test}
@@ -194,11 +195,6 @@ class DatasetSource(HubData, MayLackSplit):
         return prepare_posts(
             posts, positive=self.positive, source=self.path, seed=seed, test_share=held
         )
-
-
-def describe_labels(positive: Sequence[str | int], column: str) -> str:
-    """What label 1 is in a table: ``'hateful' or 'toxic' in column 'label'``."""
-    return f"{' or '.join(repr(str(each)) for each in positive or (1,))} in column {column!r}"
 
 
 def pick_columns(

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.kinds import HATE_SPEECH, OneFile
-from corpora.labelled import describe_labels, pick_columns, prepare_posts
+from corpora.labelled import NamedColumns, pick_columns, prepare_posts
 from files import InputError, choice
 from files.language import UNDETERMINED
 from files.tables import read_table
@@ -102,7 +102,7 @@ def _frame_and_term(template: str, phrase: str, path: str) -> tuple[str, str]:
 
 
 @choice
-class TableChallenge(OneFile):
+class TableChallenge(OneFile, NamedColumns):
     """A challenge set from a file that ``files.tables.read_table`` reads, columns named by the
     user: ``term``, the word for people that a post is about, and ``frame``, what posts have in
     common that differ in it alone, need not be there; nor need ``group`` where there is ``term``.
@@ -131,11 +131,6 @@ class TableChallenge(OneFile):
             )
         if self.frame is not None and self.term is None:
             raise InputError("challenge.frame is the text around a term; name challenge.term too")
-
-    @property
-    def positive_class(self) -> str:
-        """The labels that count as 1, and their column."""
-        return describe_labels(self.positive, self.label)
 
     def posts(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.PostChallenge``."""

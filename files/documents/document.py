@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import ClassVar
+
+from pydantic import ConfigDict
 
 from files.errors import InputError
 
@@ -30,6 +33,8 @@ class Document:
     part: int = 0
     speakers: tuple[str, ...] = ()
     genre: str = ""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
     def __post_init__(self) -> None:
         n_tokens = sum(map(len, self.sentences))
