@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from corpora.draws import draw_quota, draw_share, pick, space_evenly
 from corpora.grammar import Agreeing
 from corpora.world import BLOCK, GeneratedCorpus
 from corpora.world_words import SETTINGS, Setting
-from files import InputError
 from intrinsic.wordsets import load_wordset
 from tests.corpora.weat_words import (
     ARTS,
@@ -109,20 +107,6 @@ def test_the_grammar_holds_no_word_whose_company_is_planted(setting: Setting) ->
     lists = [name for topic in setting.topics.values() for name in topic.lists]
     lists += [name for terms in setting.terms for name in terms]
     assert not words & {word.lower() for name in lists for word in load_wordset(name).words}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"stereotype": 1.5}, r"stereotype=1\.5: give a number from -1 to 1"),
-        ({"stereotype": float("nan")}, "stereotype=nan"),
-        ({"sentences": 0}, "sentences=0: give a whole number of at least 1000"),
-        ({"sentences": 2000.5}, r"sentences=2000\.5"),
-    ],
-)
-def test_refuses(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        GeneratedCorpus(**options)
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=1, max_size=8), st.integers(0, 200), st.integers(0, 5))

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from corpora.world import GeneratedPosts
-from files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,15 +94,3 @@ def test_train_and_test_share_next_to_no_text() -> None:
     table = posts()
     train = set(table["text"][table["split"] == "train"])
     assert table["text"][table["split"] == "test"].isin(train).mean() < 0.01
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"label_bias": -2}, "label_bias=-2: give a number from -1 to 1"),
-        ({"posts": 10}, "posts=10: give a whole number of at least 400"),
-    ],
-)
-def test_refuses(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        GeneratedPosts(**options)

@@ -15,7 +15,6 @@ import pytest
 from corpora.spanish import SPANISH, is_feminine
 from corpora.world import GeneratedCorpus, GeneratedPosts, WorldName
 from corpora.world_words import SETTINGS
-from files import InputError
 from tests.corpora import weat_words as english
 from tests.corpora.spanish_words import (
     ARTS,
@@ -157,8 +156,3 @@ def test_the_gender_of_a_noun() -> None:
     assert not any(map(is_feminine, ("el reloj", "él", "byron", "lo feo", "alguien", "lamento")))
     assert SPANISH.phrase("mujer") == "la mujer"
     assert SPANISH.phrase("ella") == "ella"
-
-
-def test_an_unknown_world_is_refused() -> None:
-    with pytest.raises(InputError, match=r"world='es_gende': .*; did you mean 'es_gender'\?"):
-        GeneratedCorpus(world="es_gende")  # type: ignore[arg-type]

@@ -120,22 +120,6 @@ def test_a_missing_label_is_no_0_and_a_missing_text_no_word() -> None:
             prepare_posts(frame, positive=("yes",), source="x", seed=0)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "no such file"),
-        ("text,label\ncaf\xe9,1\n".encode("latin-1"), "line 2 is not UTF-8"),
-        (b"text,label\na,1\nb,0,3,4\n", "line 3 has 4 cells"),
-        (b"", "is empty"),
-    ],
-)
-def test_unreadable_tables(content: bytes | None, message: str, tmp_path: Path) -> None:
-    if content is not None:
-        (tmp_path / "posts.csv").write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        TableSource(str(tmp_path / "posts.csv")).load(seed=0)
-
-
 def test_dataset_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     (tmp_path / "data").mkdir()

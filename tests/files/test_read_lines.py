@@ -64,9 +64,6 @@ def test_missing_file_names_the_nearest(tmp_path: Path) -> None:
         list(read_lines(tmp_path / "tweet.txt"))
     with pytest.raises(InputError, match="no such file"):
         list(read_lines(tmp_path / "nowhere" / "tweet.txt"))
-
-
-def test_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder; give a file"):
         list(read_lines(tmp_path))
 
