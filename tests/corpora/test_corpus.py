@@ -61,10 +61,7 @@ def test_each_file_may_have_its_own_tokeniser(tmp_path: Path) -> None:
     tweets = write(tmp_path / "tweets.txt", ["Hola #uno. Y dos :D"])
     films = write(tmp_path / "films.txt", ["Hola . Adiós ."])
     corpus = TextCorpus(
-        (str(tweets), str(films)),
-        tokeniser=("tweets", "sentences"),
-        min_count=1,
-        lowercase=True,
+        (str(tweets), str(films)), tokeniser=("tweets", "sentences"), min_count=1, lowercase=True
     )
     corpus.write(tmp_path / "out", seed=0)
     assert (tmp_path / "out").read_text() == "hola <HASH> . y dos :D\nhola .\nadiós .\n"
@@ -88,11 +85,7 @@ def test_whitespace_keeps_tokens_as_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "is empty"),
-        (b"\n \n", "holds no token after tokenising"),
-    ],
+    ("content", "message"), [(b"", "is empty"), (b"\n \n", "holds no token after tokenising")]
 )
 def test_unusable_files_leave_nothing(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_bytes(content)

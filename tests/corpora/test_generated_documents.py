@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from corpora import occupation_grammar as grammar
-from corpora.generated_documents import (
-    GeneratedChallenge,
-    GeneratedDocuments,
-    GeneratedOccupations,
-)
+from corpora.generated_documents import GeneratedChallenge, GeneratedDocuments, GeneratedOccupations
 from corpora.kinds import Challenge, Corpus, DocumentSource
 from corpora.occupations import find_percentage, load_percentages
 from corpora.pronouns import find_gender

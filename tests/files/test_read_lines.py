@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,13 +10,8 @@ from hypothesis import strategies as st
 
 from files import InputError, read_lines
 from files.text import open_binary
+from tests.fuzz import PACK
 
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    ".gz": gzip.compress,
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
-}
 TEXT = "first line\nsecond \u2028 with \x85 separators\n\nlast without newline"
 
 

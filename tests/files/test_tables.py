@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
-import lzma
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -15,15 +12,10 @@ from hypothesis import strategies as st
 
 from files import InputError
 from files.tables import csv_text, read_table, write_csv
+from tests.fuzz import PACK
 
 HEADER = ["Test", "d", "note"]
 ROWS = [["6", "1.5", "a, b"], ["01", "", "NA"], ["6.0", "-2", 'say "x"'], ["a", "b\tc", "d\ne"]]
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    ".gz": gzip.compress,
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
-}
 
 
 @pytest.mark.parametrize("packed", PACK)

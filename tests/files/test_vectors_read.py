@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,6 +13,7 @@ from hypothesis import strategies as st
 
 from files import InputError
 from files.vectors import detect_format, keyed, read_vectors
+from tests.fuzz import PACK
 
 WORDS = [
     "the",
@@ -38,12 +35,6 @@ WORDS = [
     "女",
     "</s>",
 ]
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    ".gz": gzip.compress,
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
-}
 
 
 def example(words: list[str] = WORDS, dim: int = 5) -> KeyedVectors:
