@@ -71,11 +71,6 @@ def test_challenges_are_in_a_language_and_the_same_for_every_seed(challenge: Cha
     assert getattr(challenge, "seeded", True) is False
 
 
-def test_the_planted_biases_go_by_their_columns() -> None:
-    assert GeneratedCorpus(stereotype=0.25).planted()["stereotype"] == 0.25
-    assert GeneratedPosts(label_bias=-1).planted()["label_bias"] == -1.0
-
-
 def test_a_source_that_does_not_say_what_it_reads_is_no_source() -> None:
     class Silent:
         version, generated, grouped, name = 1, False, False, "silent"

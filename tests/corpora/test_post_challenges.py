@@ -128,13 +128,6 @@ def test_a_table_without_groups_is_refused(options: dict[str, Any], message: str
         TableChallenge("mine.csv", **options)
 
 
-def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text("text,label,groups\na,1,x\nb,0,y\n", encoding="utf-8")
-    mine = TableChallenge(str(tmp_path / "mine.csv"), group="group")
-    with pytest.raises(InputError, match=r"no column 'group' for group; did you mean 'groups'\?"):
-        mine.posts(seed=0)
-
-
 @pytest.mark.realdata
 def test_the_published_sets(realdata: Path) -> None:
     """The counts that their releases state."""

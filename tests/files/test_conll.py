@@ -99,12 +99,6 @@ def test_documents_of_a_file_and_remarks(tmp_path: Path) -> None:
     assert [document.title for document in read_conll(path)] == ["document nw/a part 3"] * 2
 
 
-def test_line_ends_of_windows(tmp_path: Path) -> None:
-    path = tmp_path / "a.conll"
-    path.write_bytes("\r\n".join([BEGIN, *three_columns("(1", "1)"), "", END]).encode())
-    assert read_one(path).clusters == (((0, 2),),)
-
-
 @pytest.mark.parametrize(("ending", "opener"), [("gz", gzip.open), ("xz", lzma.open)])
 def test_compressed(tmp_path: Path, ending: str, opener: type) -> None:
     plain = written(tmp_path / "a.conll", three_columns("(1)"))
@@ -203,13 +197,6 @@ def test_what_is_no_document(tmp_path: Path, text: str, message: str) -> None:
         with pytest.raises(InputError, match=message) as caught:
             list(read_conll(path, mend=mend))
         assert str(path) in str(caught.value)
-
-
-def test_mixed_encodings(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.conll", three_columns(*"_____"))
-    path.write_bytes(path.read_bytes().replace(b"w3", "é".encode("latin-1")))
-    with pytest.raises(InputError, match="line 5 is not UTF-8"):
-        list(read_conll(path))
 
 
 def test_a_single_underscore_is_a_word(tmp_path: Path) -> None:

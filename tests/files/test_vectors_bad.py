@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from files import InputError
-from files.vectors import detect_format, open_vectors, read_vectors
+from files.vectors import open_vectors, read_vectors
 
 A, B = struct.pack("<2f", 0.25, 3.1), struct.pack("<2f", -7.7, 0.125)
 
@@ -150,11 +150,6 @@ def test_vocab_of_which_nothing_is_found(tmp_path: Path, data: bytes) -> None:
         read_vectors(path, vocab=["she", "he"])
     with pytest.raises(InputError, match="none of the 0 words asked for"):
         read_vectors(path, vocab=[])
-
-
-def test_folder_without_vectors(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"is a folder without words\.txt and vectors\.npy"):
-        detect_format(tmp_path)
 
 
 def test_unknown_policy_for_duplicates(tmp_path: Path) -> None:

@@ -58,8 +58,10 @@ def test_round_trip_keeps_every_bit(
 @pytest.mark.parametrize("name", ["v.txt", "v.vec.gz", "v.bin", "v.bin.gz", "v.glove"])
 def test_gensim_reads_the_same_vectors(tmp_path: Path, name: str) -> None:
     save_vectors(example(), tmp_path / name)
-    options = {"binary": ".bin" in name, "no_header": name == "v.glove"}
-    assert same(KeyedVectors.load_word2vec_format(str(tmp_path / name), **options), example())
+    read = KeyedVectors.load_word2vec_format(
+        str(tmp_path / name), binary=".bin" in name, no_header=name == "v.glove"
+    )
+    assert same(read, example())
 
 
 @pytest.mark.parametrize("form", ["word2vec_text", "word2vec_binary", "glove", "mapped"])
