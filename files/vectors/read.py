@@ -9,7 +9,7 @@ from typing import Literal
 from gensim.models import KeyedVectors, Word2Vec
 
 from files.errors import InputError
-from files.vector_files import vectors_at
+from files.vector_files import locate_vectors
 from files.vectors.binary import read_binary_blocks
 from files.vectors.blocks import Block, check_blocks, gather, refuse_nonfinite, select
 from files.vectors.detect import Layout, detect_layout
@@ -43,7 +43,7 @@ def read_vectors(
     cut, in no known format, disagrees with its header, holds NaN, infinite or ragged rows, a word
     twice or a word that is not UTF-8, or when it has none of ``vocab``.
     """
-    path = vectors_at(path)
+    path = locate_vectors(path)
     layout = detect_layout(path)
     blocks = stream_blocks(path, layout, vocab, duplicates)
     if blocks is not None:
