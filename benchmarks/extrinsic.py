@@ -116,7 +116,7 @@ ROWS = [
     Row("CNN, an epoch, 20,000 posts of 20 tokens, 1 thread", cnn, 12),
     Row("gaps of two groups, 20,000 predictions", gaps_of_two, 1, repeat=3),
     Row("gaps of 1,500 groups, 150,000 predictions", gaps_of_many, 5),
-    Row("coreference, a step on 2,100 tokens, 1 thread", partial(coreference, 2_100), 4, 600),
+    Row("coreference, a step on 2,100 tokens, 1 thread", partial(coreference, 2_100), 6, 600),
     Row("coreference, a step on 10,000 tokens, 1 thread", partial(coreference, 10_000), 25, 2000),
     Row("coreference scores, 348 documents, 20,000 mentions", scores, 5, repeat=3),
 ]
