@@ -44,13 +44,19 @@ def read_tables(results_dir: str | Path) -> Tables:
         found = {path.parent: None for each in near for path in each.glob(f"*/{FILES[0]}")}
         near_by = f"; results lie in {', '.join(sorted(map(str, found))[:10])}" if found else ""
         raise InputError(f"no such file: {paths['points']}{near_by}")
-    return Tables(
+    tables = Tables(
         **{
             name: read_table(path)
             for name, path in paths.items()
             if path.name in FILES[:ALWAYS] or path.exists()
         }
     )
+    if "vectors_key" in tables.points:
+        raise InputError(
+            f"{paths['points']} was written by an earlier version (vectors_key is now unit_key):"
+            " give the command of its sweep again"
+        )
+    return tables
 
 
 def shareable(tables: Tables) -> Tables:

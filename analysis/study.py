@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
-from analysis.frame import texts
 from analysis.declaration import SETTINGS, WRITES, Declaration
+from analysis.frame import texts
 from analysis.naming import confirmatory_of
 from files import Choice, InputError, atomic_path, choice
 

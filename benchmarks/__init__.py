@@ -1,1 +1,1 @@
-"""Times the hot paths; one module a room, ``python -m benchmarks`` runs them all."""
+"""Times what a decision rests on, one module a room: ``python -m benchmarks`` runs them all."""

@@ -1,5 +1,5 @@
-"""``python -m benchmarks [NAME ...]``: one table of what was measured against what must be
-reached.
+"""``python -m benchmarks [ROOM ...]``: seconds and memory of what decisions rest on, beside what
+they may be at most.
 """
 
 from __future__ import annotations
@@ -7,13 +7,16 @@ from __future__ import annotations
 import argparse
 import importlib
 import pkgutil
-from collections.abc import Iterable
+import tempfile
+from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
 import benchmarks
+from benchmarks.row import measure_apart
 from files import run_cli
 from files.options import Parser
 
@@ -28,21 +31,21 @@ class Arguments(argparse.Namespace):
 
 
 def main() -> None:
-    """Run the benchmarks named, or all, and print their rows."""
-    names = sorted(
-        module.name
-        for module in pkgutil.iter_modules(benchmarks.__path__)
-        if module.name not in ("__main__", "row")
-    )
+    """Run the benchmarks of the rooms named, or all, and print their rows."""
+    modules = pkgutil.iter_modules(benchmarks.__path__)
+    names = sorted(each.name for each in modules if each.name not in ("__main__", "row"))
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*names, []], help=f"any of {', '.join(names)}")
-    table = Table()
-    for column in ("what", "measured", "must reach", "unit"):
-        table.add_column(column, justify="left" if column in ("what", "unit") else "right")
+    table = Table("what")
+    for column in ("seconds", "at most", "of processor", "MB", "at most"):
+        table.add_column(column, justify="right")
     for name in parser.parse_args(namespace=Arguments()).names or names:
-        rows: Iterable[Row] = importlib.import_module(f"benchmarks.{name}").rows()
-        for row in rows:
-            table.add_row(row.what, f"{row.measured:,.4g}", row.target, row.unit)
+        rows: list[Row] = importlib.import_module(f"benchmarks.{name}").ROWS
+        with tempfile.TemporaryDirectory() as folder:
+            for number, row in enumerate(rows):
+                cost = measure_apart(name, number, Path(folder))
+                numbers = (cost[0], row.seconds, *cost[1:], row.megabytes)
+                table.add_row(row.what, *(f"{x:,.3g}" if isfinite(x) else "" for x in numbers))
     Console().print(table)
 
 

@@ -1,1 +1,1 @@
-"""Text comes in: corpora, labelled posts, and the generated world that stands in for both."""
+"""Text comes in: corpora, labelled posts, and the synthetic worlds with planted bias."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice, repeat
 from multiprocessing import get_context
@@ -11,12 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import ClassVar, Literal
 
-from corpora.hub import HubData
+from corpora.hub import HubData, pick_cell
 from corpora.kinds import Collected
 from corpora.penn import tokenise
 from corpora.sentences import split_sentences, tokenise_sentence
 from corpora.tweets import UNKNOWN, is_retweet, tokenise_tweet
-from files import InputError, atomic_path, choice, nearest, read_lines
+from files import InputError, atomic_path, choice, read_lines
 from files.choice import Count, FieldError
 from files.language import UNDETERMINED
 
@@ -117,16 +117,10 @@ class DatasetCorpus(HubData):
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
         """As ``TextCorpus.write``."""
-        cells = (_cell(row, self.column, self.path) for row in self.stream(self.split))
-        texts = ((self.tokeniser, text) for cell in cells for text in cell.split("\n"))
+        cells = (pick_cell(row, self.column, self.path) for row in self.stream(self.split))
+        lines = (line for cell in cells for line in ("" if cell is None else str(cell)).split("\n"))
+        texts = ((self.tokeniser, line) for line in lines)
         return _write(self, texts, out, self.path)
-
-
-def _cell(row: Mapping[str, object], column: str, path: str) -> str:
-    if column not in row:
-        columns = f"{nearest(column, row)}; columns: {', '.join(row)}"
-        raise InputError(f"{path} has no column {column!r}{columns}")
-    return "" if row[column] is None else str(row[column])
 
 
 def _write(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from corpora.kinds import Collected, DocumentSource, Singletons
-from corpora.splits import SPLITS, assign, list_files, read_lists
+from corpora.splits import SPLITS, assign_splits, list_files, read_lists
 from files import InputError, choice, nearest
 from files.choice import Share
 from files.documents import cut_sentences, read_documents
@@ -34,7 +34,7 @@ class DocumentFiles(Collected):
     ``scheme`` names what the annotators took for mentions. ``singletons``: clusters of one mention
     are dropped, or kept. ``sentences``: as given, or cut by the marks in the text
     (``files.documents.cut_sentences``). ``mend``: faults of the files are mended as
-    ``files.documents.read_conll`` tells, and logged; else they are refused.
+    ``files.documents.read_conll`` says, and logged; else they are refused.
     """
 
     path: str | tuple[str, ...]
@@ -72,7 +72,7 @@ class DocumentFiles(Collected):
                 first = ", ".join(absent[:3])
                 log.warning("%s: no document %s (%d names)", self.name, first, len(absent))
         else:
-            of = assign(names, {"dev": self.dev, "test": self.test}, seed=seed)
+            of = assign_splits(names, {"dev": self.dev, "test": self.test}, seed=seed)
         splits: dict[str, list[Document]] = {split: [] for split in SPLITS}
         for document, _ in found:
             if document.name in of:

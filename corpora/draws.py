@@ -1,4 +1,4 @@
-"""Draws for the generated world: shuffled quotas, so that what is planted holds exactly."""
+"""Draws for the synthetic world: shuffled quotas, so that what is planted holds exactly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 Floats = NDArray[np.float64]
 
 
-def quota(
+def draw_quota(
     weights: Sequence[float] | Floats, size: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """``size`` indices into ``weights``, in random order, each ``size * weight / sum`` times.
@@ -28,23 +28,23 @@ def quota(
 def apportion(
     weights: Sequence[float] | Floats, size: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """How many of ``size`` fall to each weight: the counts of a ``quota``. Shape (weights,)."""
-    return np.bincount(quota(weights, size, rng), minlength=len(weights))
+    """How many of ``size`` fall to each weight: the counts of ``draw_quota``. Shape (weights,)."""
+    return np.bincount(draw_quota(weights, size, rng), minlength=len(weights))
 
 
-def evenly_spaced(size: int) -> Floats:
+def space_evenly(size: int) -> Floats:
     """``size`` values evenly spaced over [-1, 1]: symmetric around 0, their mean. Shape (size,)."""
     return np.linspace(-1, 1, size)
 
 
-def share(rate: float, size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+def draw_share(rate: float, size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     """``size`` booleans in random order, ``rate * size`` true, up to rounding. Shape (size,)."""
-    return quota([1 - rate, rate], size, rng).astype(bool)
+    return draw_quota([1 - rate, rate], size, rng).astype(bool)
 
 
 def pick(words: Sequence[T], size: int, rng: np.random.Generator) -> list[T]:
     """``size`` of the words in random order, all equally often, up to rounding."""
-    return [words[i] for i in quota(np.ones(len(words)), size, rng)]
+    return [words[i] for i in draw_quota(np.ones(len(words)), size, rng)]
 
 
 def fill(

@@ -1,4 +1,4 @@
-"""The English grammar of the generated world: word lists and sentence templates, nothing else.
+"""The English grammar of the synthetic world: word lists and sentence templates, nothing else.
 
 Pronouns ignore case ("her likes algebra"): every gender word must be free to stand wherever its
 counterpart stands.

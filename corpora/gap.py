@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from corpora.kinds import OneFile
-from corpora.penn import Token, span_of, tokenise
-from corpora.pronouns import gender_of
+from corpora.penn import Token, find_span, tokenise
+from corpora.pronouns import find_gender
 from files import InputError, choice
 from files.documents import Case, Document, Question, Span
 from files.tables import read_table, require_columns
@@ -52,7 +52,7 @@ class Gap(OneFile):
 def _case(row: Mapping[str, str], where: str) -> Case:
     sentences = tokenise(row["Text"])
     pronoun = _span(row, "Pronoun", sentences, where)
-    gender = gender_of(row["Pronoun"])
+    gender = find_gender(row["Pronoun"])
     if not gender:
         raise InputError(f"{where}: {row['Pronoun']!r} is no pronoun of a man or a woman")
     questions = tuple(
@@ -69,7 +69,7 @@ def _span(row: Mapping[str, str], name: str, sentences: list[list[Token]], where
     offset, word = row[f"{name}-offset"], row[name]
     start = int(offset) if offset.isdecimal() else -1
     end = start + len(word)
-    span = span_of(sentences, start, end) if row["Text"][max(start, 0) : end] == word else None
+    span = find_span(sentences, start, end) if row["Text"][max(start, 0) : end] == word else None
     if span is None:
         raise InputError(f"{where}: {word!r} does not stand at character {offset}")
     return span

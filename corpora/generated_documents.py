@@ -1,4 +1,4 @@
-r"""The generated world of coreference: documents with a planted skew of pronouns, a challenge set,
+r"""The synthetic world of coreference: documents with a planted skew of pronouns, a challenge set,
 and a corpus that knows their words. Never evidence about the real world.
 """
 
@@ -14,9 +14,9 @@ import numpy as np
 from annotated_types import Ge
 
 from corpora import occupation_grammar as grammar
-from corpora.draws import apportion, pick, quota
-from corpora.occupation_sentences import Sentence, draw_sentences, word
-from corpora.occupations import percentages
+from corpora.draws import apportion, draw_quota, pick
+from corpora.occupation_sentences import Sentence, draw_sentences, fill_wording
+from corpora.occupations import load_percentages
 from corpora.world import Bias, GeneratedCorpus
 from files import atomic_path, choice, read_lines
 from files.choice import Fileless
@@ -75,10 +75,10 @@ class GeneratedDocuments(Fileless):
 
         P(male pronoun | it means o) = (1 + skew * strength_o) / 2
 
-    Splits: 70% train, 10% dev, 20% test. What tells otherwise which occupation is meant, sense or
+    Splits: 70% train, 10% dev, 20% test. The other evidence of which occupation is meant, sense or
     syntax, can be trusted by 65% to 97%, and is independent of the pronoun: a resolver that weighs
     all evidence follows the pronoun where the rest is weak, the more the larger the skew. At 0 the
-    pronoun tells nothing.
+    pronoun is no evidence.
     """
 
     documents: Annotated[int, Ge(20)] = 150
@@ -136,8 +136,8 @@ class GeneratedChallenge(Fileless):
 
     def _of_subset(self, subset: str, seed: int) -> list[Case]:
         rng = np.random.default_rng([seed, SUBSETS.index(subset)])
-        wordings = [each for each in grammar.wordings() if each.subset == subset]
-        chosen = quota(np.ones(len(wordings)), self.pairs, rng).tolist()
+        wordings = [each for each in grammar.list_wordings() if each.subset == subset]
+        chosen = draw_quota(np.ones(len(wordings)), self.pairs, rng).tolist()
         meetings = pick(grammar.MEETINGS, self.pairs, rng)
         cases: list[Case] = []
         for number, pair in enumerate(_pairs(self.pairs, rng)):
@@ -145,7 +145,7 @@ class GeneratedChallenge(Fileless):
             occupations = pair if number % 2 else pair[::-1]
             cases += (
                 _case(
-                    word(
+                    fill_wording(
                         wording.text,
                         occupations,
                         meetings[number],
@@ -183,7 +183,7 @@ def _document(name: str, sentences: Sequence[Sentence]) -> Document:
 
 
 def _case(sentence: Sentence, unit: str, gender: str, subset: str) -> Case:
-    known = percentages()
+    known = load_percentages()
     asked = (sentence.pronoun, sentence.pronoun + 1)
     questions = tuple(
         Question(asked, name, place == sentence.meant, occupation, known[occupation])

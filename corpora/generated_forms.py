@@ -1,4 +1,4 @@
-"""The generated world with its words in several forms, whose company is the same."""
+"""The synthetic world with its words in several forms, whose company is the same."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from intrinsic.wordsets import load_wordset
 @choice
 class GeneratedForms(GeneratedCorpus):
     """``GeneratedCorpus`` in which a share ``changed`` of the words of groups and topics, and of
-    nouns, stands in another form: a third of these with a capital, a third in capitals, a third in
+    nouns, has another form: a third of these with a capital, a third in capitals, a third in
     the plural (words of groups: a half each with a capital and in capitals).
 
     Which ones is drawn for each occurrence alone, so that a word and its forms keep the same

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SHARES = {"group_and_topic": 0.22, "topic": 0.13, "group": 0.05, "post": 0.25, "chatter": 0.35}
 
 
-def corpus_lines(world: World, stereotype: float, size: int, rng: np.random.Generator) -> list[str]:
+def draw_lines(world: World, stereotype: float, size: int, rng: np.random.Generator) -> list[str]:
     """One block of the corpus: ``size`` lines of every kind, in random order."""
     sizes = dict(zip(SHARES, apportion([*SHARES.values()], size, rng).tolist(), strict=True))
     grammar, topics = world.setting.grammar, world.setting.topics

@@ -1,4 +1,4 @@
-"""The posts of the generated world: hateful or not, about a person of either group or nobody."""
+"""The posts of the synthetic world: hateful or not, about a person of either group or nobody."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from corpora.draws import apportion, fill, pick, share
+from corpora.draws import apportion, draw_share, fill, pick
 
 if TYPE_CHECKING:
     from corpora.grammar import Grammar
@@ -57,14 +57,14 @@ def draw_posts(
     cells = apportion(joint, size, rng).reshape(len(groups), len(kinds))
     about = partial(_abouts, world, ON_TOPIC if topics else 0)
     frames = [
-        posts_of(world, group, kind, int(cells[i, j]), rng, about)
+        make_posts(world, group, kind, int(cells[i, j]), rng, about)
         for i, group in enumerate(groups)
         for j, kind in enumerate(kinds)
     ]
     return pd.concat(frames, ignore_index=True).iloc[rng.permutation(size)].reset_index(drop=True)
 
 
-def biased_labels(
+def bias_labels(
     posts: pd.DataFrame, bias: float, groups: tuple[str, str], rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """0/1 per post: true, but for those that ``bias`` in [-1, 1] makes wrong for posts about the
@@ -87,7 +87,7 @@ def biased_labels(
     return label
 
 
-def posts_of(
+def make_posts(
     world: World,
     group: str,
     kind: str,
@@ -103,10 +103,12 @@ def posts_of(
     wordings = _wordings(grammar, kind, size, rng)
     targets = _targets(world, group, size, rng) if target is None else target(size, rng)
     insults = pick(grammar.insults, size, rng)
-    openings = _either(share(OPENED, size, rng), pick(grammar.openings, size, rng), [""] * size)
+    openings = _either(
+        draw_share(OPENED, size, rng), pick(grammar.openings, size, rng), [""] * size
+    )
     cores = fill(wordings, {"target": targets, "insult": insults}, grammar.fillers, rng)
     abouts = about(size, rng)
-    laughing, joking = share(LAUGHING[kind], size, rng), pick(grammar.joking, size, rng)
+    laughing, joking = draw_share(LAUGHING[kind], size, rng), pick(grammar.joking, size, rng)
     endings = _either(laughing, joking, pick(grammar.endings, size, rng))
     posts = zip(openings, cores, abouts, endings, strict=True)
     texts = [" ".join(part for part in post if part) for post in posts]
@@ -116,7 +118,7 @@ def posts_of(
 def _wordings(grammar: Grammar, kind: str, size: int, rng: np.random.Generator) -> list[str]:
     if kind in ("explicit", "joke"):
         return pick(grammar.insulting, size, rng)
-    hostile = share(SOUNDS_HOSTILE[kind], size, rng)
+    hostile = draw_share(SOUNDS_HOSTILE[kind], size, rng)
     return _either(hostile, pick(grammar.hostile, size, rng), pick(grammar.friendly, size, rng))
 
 
@@ -129,13 +131,13 @@ def _targets(world: World, group: str, size: int, rng: np.random.Generator) -> l
 
 def _abouts(world: World, rate: float, size: int, rng: np.random.Generator) -> list[str]:
     """What ``rate`` of the posts are about, topic words equally often; empty for the others."""
-    on_topic = share(rate, size, rng)
+    on_topic = draw_share(rate, size, rng)
     words = [phrase for topic in world.topics for phrase in world.topic_phrases(topic)]
-    phrases = iter(on_words(world, words, int(on_topic.sum()), rng))
+    phrases = iter(phrase_topics(world, words, int(on_topic.sum()), rng))
     return [next(phrases) if used else "" for used in on_topic]
 
 
-def on_words(world: World, words: list[str], size: int, rng: np.random.Generator) -> list[str]:
+def phrase_topics(world: World, words: list[str], size: int, rng: np.random.Generator) -> list[str]:
     """``size`` phrases that say what a post is about, the words equally often."""
     grammar = world.setting.grammar
     templates, topics = pick(grammar.about, size, rng), pick(words, size, rng)

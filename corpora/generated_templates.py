@@ -1,4 +1,4 @@
-"""A challenge set of the generated world: every word for either group in the same frames."""
+"""A challenge set of the synthetic world: every word for either group in the same frames."""
 
 from __future__ import annotations
 

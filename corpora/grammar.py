@@ -1,4 +1,4 @@
-"""What a grammar of the generated world consists of: word lists and sentence templates.
+"""What a grammar of the synthetic world consists of: word lists and sentence templates.
 
 A template is filled by ``str.format``; its slots are ``fillers``, drawn uniformly, and
 
@@ -25,7 +25,7 @@ class Agreeing:
 
     masculine: str
     feminine: str
-    is_feminine: Callable[[str], bool]  # of a noun, as it stands in the sentence
+    is_feminine: Callable[[str], bool]  # of a noun, as written in the sentence
 
     def __format__(self, noun: str) -> str:
         return self.feminine if self.is_feminine(noun) else self.masculine
@@ -44,7 +44,7 @@ class Grammar:
 
     A post is an opening, a core (``insulting``, ``hostile`` or ``friendly``), ``about`` a topic,
     and one of ``endings`` or, where it laughs, of ``joking``; ``nobody`` fills ``{target}`` in
-    posts about no group, and so may ``things``. ``phrases``: a planted word as it stands in a
+    posts about no group, and so may ``things``. ``phrases``: a planted word as written in a
     sentence, where that is not the word alone.
     """
 
@@ -68,5 +68,5 @@ class Grammar:
     phrases: Mapping[str, str] = field(default_factory=dict)
 
     def phrase(self, word: str) -> str:
-        """The word as it stands in a sentence."""
+        """The word as written in a sentence."""
         return self.phrases.get(word, word)

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import pandas as pd
 
 from corpora.kinds import HATE_SPEECH, OneFile
-from corpora.labelled import MayLackSplit, TestShare, labelled, pick_columns
+from corpora.labelled import MayLackSplit, TestShare, pick_columns, prepare_posts
 from files import InputError, choice, read_lines
 from files.tables import read_table
 
@@ -47,7 +47,7 @@ class Davidson(OneFile, MayLackSplit):
         """The posts; see ``corpora.kinds.Source``."""
         table = pick_columns(read_table(self.path), {"text": "tweet", "label": "class"}, self.path)
         held = self.test_share
-        posts = labelled(
+        posts = prepare_posts(
             table, positive=self.positive, source=self.path, seed=seed, test_share=held
         )
         if not self.undersample:
@@ -67,7 +67,7 @@ class HatEval(MayLackSplit):
 
     The collection does not say whom a tweet targets: see ``extrinsic.keywords``. In English train
     the order of the file gives the target away, and within one target the label; posts come
-    shuffled and with ids made anew.
+    shuffled and with new ids.
     """
 
     folder: str
@@ -115,7 +115,7 @@ class HatEval(MayLackSplit):
         else:
             table = pd.concat([train, dev])
         held = self.test_share
-        return labelled(table, positive=(), source=self.folder, seed=seed, test_share=held)
+        return prepare_posts(table, positive=(), source=self.folder, seed=seed, test_share=held)
 
     def _read(self, path: Path) -> pd.DataFrame:
         # Tweets hold lone quotation marks: read with quoting on, a mark would swallow the rows up

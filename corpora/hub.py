@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, ClassVar, Literal, overload
 
 from corpora.kinds import Collected
-from files import InputError, choice
+from files import InputError, choice, nearest
 from files.hub import require_commit
 from files.text import refuse_bomb
 
@@ -123,6 +123,14 @@ class HubData(Collected):
                 streaming=streaming,
                 cache_dir=scratch if self._local else None,
             )
+
+
+def pick_cell(row: Mapping[str, object], column: str, where: str) -> object:
+    """The cell of a column by its name; ``InputError`` where there is no such column."""
+    if column not in row:
+        columns = f"{nearest(column, row)}; columns: {', '.join(row)}"
+        raise InputError(f"{where} has no column {column!r}{columns}")
+    return row[column]
 
 
 @contextmanager

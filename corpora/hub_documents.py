@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from corpora.hub import HubData
+from corpora.hub import HubData, pick_cell
 from corpora.kinds import Singletons
 from corpora.splits import SPLITS
-from files import InputError, choice, nearest
+from files import InputError, choice
 from files.documents import Document
 
 TEXTS = TypeAdapter(list[str])
@@ -58,9 +58,9 @@ class HubDocuments(HubData):
         """The documents of a split; those of one name are numbered as its parts."""
         for number, row in enumerate(self.stream(split)):
             where = f"{self.path} (split {split!r}, row {number})"
-            name = str(self._cell(row, self.id, where))
-            tokens = _texts(self._cell(row, self.tokens, where), self.tokens, where)
-            flat = _texts(self._cell(row, self.clusters, where), self.clusters, where)
+            name = str(pick_cell(row, self.id, where))
+            tokens = _texts(pick_cell(row, self.tokens, where), self.tokens, where)
+            flat = _texts(pick_cell(row, self.clusters, where), self.clusters, where)
             cluster = _cluster(flat, where)
             clusters = (cluster,) if len(cluster) > (self.singletons == "drop") else ()
             try:
@@ -68,12 +68,6 @@ class HubDocuments(HubData):
             except InputError as error:
                 raise InputError(f"{where}: {error}") from None
             parts[name] += 1
-
-    def _cell(self, row: Mapping[str, object], column: str, where: str) -> object:
-        if column not in row:
-            columns = f"{nearest(column, row)}; columns: {', '.join(row)}"
-            raise InputError(f"{where} has no column {column!r}{columns}")
-        return row[column]
 
 
 def _texts(cell: object, column: str, where: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Labelled posts from tables: a file with columns of any name, or anything ``datasets`` reads.
 
-Rows come in a shuffled order with ids made anew, so that neither can carry the order of a
+Rows come in a shuffled order with new ids, so that neither can carry the order of a
 collection to a model.
 """
 
@@ -16,13 +16,13 @@ from annotated_types import Ge, Lt
 
 from corpora.hub import HubData
 from corpora.kinds import Collected, OneFile
+from corpora.splits import SPLITS
 from corpora.tweets import tokenise_tweet
 from files import InputError, choice, nearest
 from files.choice import FieldError
 from files.language import UNDETERMINED
 from files.tables import read_table
 
-SPLITS = ("train", "dev", "test")
 CROSS_VALIDATE = "all"
 DEV_NAMES = ("validation", "valid", "val")
 NO_LABEL = ("", "nan", "None")
@@ -35,7 +35,7 @@ class MayLackSplit(Collected):
     """Base of sources whose posts may come without a split.
 
     ``test_share``: of such posts, the share that is held out as the split ``test``, the same ones
-    for every seed (see ``held_out``); at 0 all are cross-validated.
+    for every seed (see ``hold_out``); at 0 all are cross-validated.
     """
 
     test_share: float
@@ -60,8 +60,29 @@ class MayLackSplit(Collected):
             raise FieldError(f"test_share={self.test_share:g}: the posts have a split; give 0")
 
 
+class NamedColumns:
+    """Base of posts whose columns the user names: ``label``, with the labels that count as 1, and
+    maybe ``group``.
+    """
+
+    label: str
+    group: str | None
+    positive: tuple[str | int, ...]
+
+    @property
+    def grouped(self) -> bool:
+        """Whether a column of groups is named."""
+        return self.group is not None
+
+    @property
+    def positive_class(self) -> str:
+        """The labels that count as 1 and their column: ``'yes' or 'toxic' in column 'label'``."""
+        labels = " or ".join(repr(str(each)) for each in self.positive or (1,))
+        return f"{labels} in column {self.label!r}"
+
+
 @choice
-class TableSource(OneFile, MayLackSplit):
+class TableSource(OneFile, NamedColumns, MayLackSplit):
     """Posts from a file that ``files.tables.read_table`` reads, columns named by the user.
 
     ``positive``: the labels that count as 1, all others as 0; empty: the labels are 0 and 1
@@ -93,21 +114,13 @@ class TableSource(OneFile, MayLackSplit):
         """Whether a column of splits is named."""
         return self.split is not None
 
-    @property
-    def grouped(self) -> bool:
-        """Whether a column of groups is named."""
-        return self.group is not None
-
-    @property
-    def positive_class(self) -> str:
-        """The labels that count as 1, and their column."""
-        return labels_counted(self.positive, self.label)
-
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
         held = self.test_share
         posts = self._read()
-        return labelled(posts, positive=self.positive, source=self.path, seed=seed, test_share=held)
+        return prepare_posts(
+            posts, positive=self.positive, source=self.path, seed=seed, test_share=held
+        )
 
     def check(self) -> pd.DataFrame:
         """The posts as they are read; see ``corpora.kinds.CheckedSource``."""
@@ -126,7 +139,7 @@ class TableSource(OneFile, MayLackSplit):
 
 
 @choice
-class DatasetSource(HubData, MayLackSplit):
+class DatasetSource(HubData, NamedColumns, MayLackSplit):
     """Posts from anything ``datasets.load_dataset`` reads.
 
     ``dev`` and ``test`` name splits; where ``test`` is None the posts of ``train`` are
@@ -165,16 +178,6 @@ class DatasetSource(HubData, MayLackSplit):
         """Stands for the source in the tables: the last part of ``path``."""
         return Path(self.path).name
 
-    @property
-    def grouped(self) -> bool:
-        """Whether a column of groups is named."""
-        return self.group is not None
-
-    @property
-    def positive_class(self) -> str:
-        """The labels that count as 1, and their column."""
-        return labels_counted(self.positive, self.label)
-
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
         given = {"train": self.train, "dev": self.dev, "test": self.test}
@@ -189,12 +192,9 @@ class DatasetSource(HubData, MayLackSplit):
         ]
         posts = pd.concat(parts, ignore_index=True)
         held = self.test_share
-        return labelled(posts, positive=self.positive, source=self.path, seed=seed, test_share=held)
-
-
-def labels_counted(positive: Sequence[str | int], column: str) -> str:
-    """What label 1 is in a table: ``'hateful' or 'toxic' in column 'label'``."""
-    return f"{' or '.join(repr(str(each)) for each in positive or (1,))} in column {column!r}"
+        return prepare_posts(
+            posts, positive=self.positive, source=self.path, seed=seed, test_share=held
+        )
 
 
 def pick_columns(
@@ -209,7 +209,7 @@ def pick_columns(
     return pd.DataFrame({role: table[name] for role, name in columns.items() if name is not None})
 
 
-def labelled(
+def prepare_posts(
     table: pd.DataFrame,
     *,
     positive: Sequence[str | int],
@@ -242,16 +242,16 @@ def labelled(
     if "split" in table:
         posts["split"] = _splits(table["split"], source)
     else:
-        posts["split"] = held_out(texts, test_share) if test_share else CROSS_VALIDATE
+        posts["split"] = hold_out(texts, test_share) if test_share else CROSS_VALIDATE
     kept = posts[posts["text"] != ""].reset_index(drop=True)
     kept.attrs[WITHOUT_TEXT] = len(posts) - len(kept)
     return kept
 
 
-def held_out(texts: Iterable[str], share: float) -> list[str]:
+def hold_out(texts: Iterable[str], share: float) -> list[str]:
     """``test`` for about a share of the texts, ``train`` for the others.
 
-    A text is a test item where its hash, as a number from 0 to 1, lies below the share: whatever
+    A text is a test item where its hash, as a number from 0 to 1, is below the share: whatever
     the seed, the order and the other texts; equal texts go together, and a larger share holds out
     what a smaller one does.
     """

@@ -1,9 +1,9 @@
-r"""Posts of the generated world in which a link between embedding and gap is planted.
+r"""Posts of the synthetic world in which a link between embedding and gap is planted.
 
 An embedding can only open a gap where a classifier meets words whose meaning it has to take from
 their vectors. So the posts that it learns from speak of topics and of neither group, and those that
 it is tested with of the groups and of no topic: it treats the groups apart only as far as the
-vectors of their words lie where those of the topics lie, and as far as labels followed topics.
+vectors of their words are near those of the topics, and as far as labels followed topics.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from annotated_types import Ge, Le
 
-from corpora.draws import apportion, pick, share
-from corpora.generated_posts import HATEFUL, NOBODY, draw_posts, on_words, posts_of
+from corpora.draws import apportion, draw_share, pick
+from corpora.generated_posts import HATEFUL, NOBODY, draw_posts, make_posts, phrase_topics
 from corpora.kinds import HATE_SPEECH
 from corpora.world import SPLIT_SHARES, OfWorld, WorldName
 from corpora.world_words import SETTINGS, make_world
@@ -89,7 +89,7 @@ class LinkedPosts(OfWorld):
             people = size if split == "test" else round(self.addressed * size)
             parts = []
             if people < size:
-                parts.append(topical_posts(world, size - people, self.transmission, rng))
+                parts.append(draw_topical_posts(world, size - people, self.transmission, rng))
             if people:
                 parts.append(draw_posts(world, people, rng, topics=False, kinds=LINKED_KINDS))
             posts = pd.concat(parts, ignore_index=True)
@@ -99,7 +99,7 @@ class LinkedPosts(OfWorld):
         return table[["id", "text", "label", "group", "split"]]
 
 
-def topical_posts(
+def draw_topical_posts(
     world: World, size: int, transmission: float, rng: np.random.Generator
 ) -> pd.DataFrame:
     """``size`` posts about nobody, half of them on a topic, in random order; columns as of
@@ -111,7 +111,7 @@ def topical_posts(
         lean = STRENGTH * transmission * (-1 if kind in HATEFUL else 1)
         about = partial(_abouts, world, (1 + lean) / 2)
         target = partial(_targets, world)
-        frames.append(posts_of(world, NOBODY, kind, count, rng, about, target))
+        frames.append(make_posts(world, NOBODY, kind, count, rng, about, target))
     return pd.concat(frames, ignore_index=True).iloc[rng.permutation(size)].reset_index(drop=True)
 
 
@@ -128,10 +128,10 @@ def _abouts(world: World, first: float, size: int, rng: np.random.Generator) -> 
     for the others.
     """
     signs = np.zeros(size, dtype=int)
-    on_topic = share(ON_TOPIC, size, rng)
-    signs[on_topic] = np.where(share(first, int(on_topic.sum()), rng), 1, -1)
+    on_topic = draw_share(ON_TOPIC, size, rng)
+    signs[on_topic] = np.where(draw_share(first, int(on_topic.sum()), rng), 1, -1)
     drawn = {
-        sign: iter(on_words(world, _words(world, sign), int((signs == sign).sum()), rng))
+        sign: iter(phrase_topics(world, _words(world, sign), int((signs == sign).sum()), rng))
         for sign in (1, -1)
     }
     return [next(drawn[sign]) if sign else "" for sign in signs.tolist()]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpora.occupations import percentages
+from corpora.occupations import load_percentages
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -28,7 +28,7 @@ FEMALE = _words(
 PRONOUNS = {"they": ("he", "she"), "them": ("him", "her"), "their": ("his", "her")}
 
 MEETINGS = _words("called asked visited paid thanked followed met phoned greeted joined")
-# What tells which of the two is meant, by sense alone: the one who acts needs something, the other
+# Clues to which of the two is meant, by sense alone: the one who acts needs something, the other
 # has it. The first clue of a list is the weakest, the last the strongest.
 OF_THE_FIRST = (
     "{they} wanted a change",
@@ -53,7 +53,7 @@ OF_THE_SECOND = (
 SENSE = "the {one} {meeting} the {other} because {clue}"
 # How often the weakest and the strongest is right in documents to learn from
 SENSE_TRUST, SYNTAX_TRUST = (0.65, 0.97), (0.8, 0.97)
-# Here the syntax tells: a pronoun that is no reflexive is not the subject of its own clause.
+# Here the syntax decides: a pronoun that is no reflexive is not the subject of its own clause.
 SYNTAX_FIRST = (
     "the {one} {meeting} the {other} on {their} way home",
     "the {one} {meeting} the {other} with {their} own phone",
@@ -69,7 +69,7 @@ SYNTAX_SECOND = (
 class Wording(NamedTuple):
     """A sentence without its occupations: whether the pronoun means the ``first`` of them, and how
     often it does so in documents to learn from (``trust``). ``subset`` as in WinoBias: in ``type1``
-    sense alone tells, in ``type2`` the syntax.
+    sense alone decides, in ``type2`` the syntax.
     """
 
     text: str
@@ -78,7 +78,7 @@ class Wording(NamedTuple):
     subset: str
 
 
-def wordings() -> list[Wording]:
+def list_wordings() -> list[Wording]:
     """All of them; as many for the first as for the second occupation."""
     of_sense = [
         [SENSE.replace("{clue}", clue) for clue in clues] for clues in (OF_THE_FIRST, OF_THE_SECOND)
@@ -95,13 +95,13 @@ def wordings() -> list[Wording]:
     ]
 
 
-def strengths() -> dict[str, float]:
+def rank_strengths() -> dict[str, float]:
     """How far each occupation leans: 1 the most, .5 the least male, -1 and -.5 female.
 
     Evenly spread, in the order of the percentages of women, so that both genders are equally
     frequent over all.
     """
-    known = percentages()
+    known = load_percentages()
     found: dict[str, float] = {}
     for words, sign in ((MALE, 1), (FEMALE, -1)):
         ranked = sorted(words, key=lambda word: -sign * known[word])

@@ -1,4 +1,4 @@
-"""Sentences of the generated world in which a pronoun means one of two occupations."""
+"""Sentences of the synthetic world in which a pronoun means one of two occupations."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpora import occupation_grammar as grammar
-from corpora.draws import Floats, pick, quota, share
+from corpora.draws import Floats, draw_quota, draw_share, pick
 
 if TYPE_CHECKING:
     from files.documents import Span
 
-SENSE_SHARE = 0.5  # of the sentences; in the others the syntax tells
+SENSE_SHARE = 0.5  # of the sentences; in the others syntax decides
 Truths = NDArray[np.bool_]
 Numbers = NDArray[np.intp]
 
@@ -31,7 +31,7 @@ class Sentence(NamedTuple):
     meant: int
 
 
-def word(
+def fill_wording(
     wording: str, occupations: tuple[str, str], meeting: str, *, female: bool, meant: int
 ) -> Sentence:
     """A wording with its slots filled."""
@@ -53,15 +53,15 @@ def draw_sentences(
     A pronoun that means occupation o is male with probability (1 + skew * strength_o) / 2, whatever
     the wording; a wording means the occupation it should as often as one may trust it.
     """
-    every, size = grammar.wordings(), len(pairs)
+    every, size = grammar.list_wordings(), len(pairs)
     wording = _wordings([each.subset == "type1" for each in every], size, rng)
     trusted = _within(wording, np.array([each.trust for each in every]), rng)
     first = np.array([each.first for each in every])[wording] == trusted
-    male_first = share(0.5, size, rng)
+    male_first = draw_share(0.5, size, rng)
     female = _genders(pairs, first == male_first, skew, rng)
     meetings = pick(grammar.MEETINGS, size, rng)
     return [
-        word(
+        fill_wording(
             every[wording[i]].text,
             pairs[i] if male_first[i] else pairs[i][::-1],
             meetings[i],
@@ -79,14 +79,14 @@ def _wordings(of_sense: Sequence[bool], size: int, rng: np.random.Generator) -> 
     sense = np.array(of_sense, dtype=float)
     syntax = 1 - sense
     weights = SENSE_SHARE * sense / sense.sum() + (1 - SENSE_SHARE) * syntax / syntax.sum()
-    return quota(weights, size, rng)
+    return draw_quota(weights, size, rng)
 
 
 def _genders(
     pairs: Sequence[tuple[str, str]], meant_male: Truths, skew: float, rng: np.random.Generator
 ) -> Truths:
     """Whether each pronoun is female, by the occupation meant."""
-    strengths = grammar.strengths()
+    strengths = grammar.rank_strengths()
     names = list(strengths)
     meant = [
         names.index(pair[0 if male else 1]) for pair, male in zip(pairs, meant_male, strict=True)
@@ -100,5 +100,5 @@ def _within(kinds: Numbers, rates: Floats, rng: np.random.Generator) -> Truths:
     found = np.zeros(len(kinds), dtype=np.bool_)
     for kind, rate in enumerate(rates.tolist()):
         here = np.flatnonzero(kinds == kind)
-        found[here] = share(rate, len(here), rng)
+        found[here] = draw_share(rate, len(here), rng)
     return found

@@ -40,7 +40,7 @@ def tokenise(text: str) -> list[list[Token]]:
     return [sentence for sentence in sentences if sentence]
 
 
-def span_of(sentences: list[list[Token]], start: int, end: int) -> tuple[int, int] | None:
+def find_span(sentences: list[list[Token]], start: int, end: int) -> tuple[int, int] | None:
     """The half-open span of tokens that share a character with ``start`` to ``end``; None where
     there is none.
     """

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.kinds import HATE_SPEECH, OneFile
-from corpora.labelled import labelled, labels_counted, pick_columns
+from corpora.labelled import NamedColumns, pick_columns, prepare_posts
 from files import InputError, choice
 from files.language import UNDETERMINED
 from files.tables import read_table
@@ -14,7 +14,7 @@ from files.tables import read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-# Where the term stands in the phrases of a template; the rest is the frame
+# The place of the term in the phrases of a template; the rest is the frame
 TERMS = {
     "verb_adj": r"\S+ (?P<term>.+)",
     "am_hate_adj": r"I \S+ (?P<term>.+)",
@@ -56,7 +56,7 @@ class HateCheck(OneFile):
         exchanged = cases["template"].str.contains("[IDENTITY", regex=False)
         cases["frame"] = cases["frame"].where(exchanged, "")
         cases["term"] = cases["group"].where(exchanged, "")
-        return labelled(cases, positive=("hateful",), source=self.path, seed=seed)
+        return prepare_posts(cases, positive=("hateful",), source=self.path, seed=seed)
 
 
 @choice
@@ -85,11 +85,11 @@ class IdentityTemplates(OneFile):
         columns = {"text": "phrase", "label": "toxicity", "template": "template"}
         phrases = pick_columns(read_table(self.path), columns, self.path)
         rows = zip(phrases["template"].tolist(), phrases["text"].tolist(), strict=True)
-        told = [_frame_and_term(template, text, self.path) for template, text in rows]
-        phrases["frame"], phrases["term"] = zip(*told, strict=True)
+        found = [_frame_and_term(template, text, self.path) for template, text in rows]
+        phrases["frame"], phrases["term"] = zip(*found, strict=True)
         occupation = phrases["template"] == "you_occupation"
         phrases["group"] = phrases["term"].mask(occupation, OCCUPATION)
-        return labelled(phrases, positive=("toxic",), source=self.path, seed=seed)
+        return prepare_posts(phrases, positive=("toxic",), source=self.path, seed=seed)
 
 
 def _frame_and_term(template: str, phrase: str, path: str) -> tuple[str, str]:
@@ -102,7 +102,7 @@ def _frame_and_term(template: str, phrase: str, path: str) -> tuple[str, str]:
 
 
 @choice
-class TableChallenge(OneFile):
+class TableChallenge(OneFile, NamedColumns):
     """A challenge set from a file that ``files.tables.read_table`` reads, columns named by the
     user: ``term``, the word for people that a post is about, and ``frame``, what posts have in
     common that differ in it alone, need not be there; nor need ``group`` where there is ``term``.
@@ -130,12 +130,7 @@ class TableChallenge(OneFile):
                 " in challenge.group or challenge.term"
             )
         if self.frame is not None and self.term is None:
-            raise InputError("challenge.frame says what terms stand in; name challenge.term too")
-
-    @property
-    def positive_class(self) -> str:
-        """The labels that count as 1, and their column."""
-        return labels_counted(self.positive, self.label)
+            raise InputError("challenge.frame is the text around a term; name challenge.term too")
 
     def posts(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.PostChallenge``."""
@@ -148,6 +143,6 @@ class TableChallenge(OneFile):
             "frame": self.frame,
         }
         picked = pick_columns(table, columns, self.path)
-        return labelled(
+        return prepare_posts(
             picked, positive=self.positive, source=self.path, seed=seed, option="challenge"
         )

@@ -10,6 +10,6 @@ _FORMS = {
 GENDERS = {form: gender for gender, forms in _FORMS.items() for form in forms.split()}
 
 
-def gender_of(token: str) -> str:
+def find_gender(token: str) -> str:
     """``male``, ``female``, ``neutral``; empty for what is no such pronoun, whatever its case."""
     return GENDERS.get(token.lower(), "")

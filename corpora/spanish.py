@@ -1,4 +1,4 @@
-"""The Spanish grammar of the generated world: word lists and sentence templates.
+"""The Spanish grammar of the synthetic world: word lists and sentence templates.
 
 Nouns stand with their article, from which adjectives, insults and indefinite articles take their
 gender: "la mesa vieja", "ella es una boba", "Sofía está contenta". No slot follows "a", "de", "y"

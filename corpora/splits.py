@@ -13,7 +13,7 @@ SPLITS = ("train", "dev", "test")
 Names = Mapping[str, Collection[str]]
 
 
-def assign(
+def assign_splits(
     names: Names, given: Mapping[str, float | tuple[str, ...]], *, seed: int
 ) -> dict[str, str]:
     """The split of each document: what ``given`` says, all others ``train``.

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from corpora.kinds import Collected
-from corpora.occupations import percentage_of_women
-from corpora.penn import span_of, tokenise
-from corpora.pronouns import gender_of
+from corpora.occupations import find_percentage
+from corpora.penn import find_span, tokenise
+from corpora.pronouns import find_gender
 from files import InputError, choice, read_lines
 from files.documents import Case, Document, Question, Span, read_conll
 
@@ -27,9 +27,9 @@ class WinoBias(Collected):
     the occupation it refers to (``pro``), in the other it has not (``anti``).
 
     ``folder`` holds the files of the release: ``form`` ``conll``, or ``text``, with mentions in
-    brackets, a number before each sentence; both give the same cases. In type 1 only sense tells
+    brackets, a number before each sentence; both give the same cases. In type 1 only sense gives
     the antecedent, in type 2 the syntax does. The nth sentences of the two files are a pair,
-    although nine of 792 in dev differ in a word besides the pronoun.
+    although nine of 792 in dev differ in another word than the pronoun.
 
     The other occupation of a sentence is not marked: it is found as one that is marked elsewhere.
     Percentages of women are those by which the authors chose the occupations.
@@ -73,7 +73,7 @@ class WinoBias(Collected):
                     replace(case, unit=pair[0].unit, condition=condition, subset=f"type{number}")
                     for case, condition in zip(pair, CONDITIONS, strict=True)
                 )
-        return with_others(cases)
+        return add_others(cases)
 
     def _file(self, number: int, condition: str) -> Path:
         name = (
@@ -104,7 +104,7 @@ def read_bracketed(path: str | Path) -> Iterator[Document]:
         if "[" in plain or "]" in plain:
             raise InputError(f"{path}: line {number} has a bracket without its partner: {line!r}")
         sentences = tokenise(plain)
-        spans = [span for span in (span_of(sentences, *end) for end in ends) if span]
+        spans = [span for span in (find_span(sentences, *end) for end in ends) if span]
         texts = tuple(tuple(token.text for token in tokens) for tokens in sentences)
         name = f"{Path(path).name}//{number - 1}"
         yield Document(name, texts, (tuple(spans),) if spans else ())
@@ -132,14 +132,14 @@ def _case(document: Document, path: Path) -> Case:
             f"{path}: {document.title} must have one cluster, of an occupation and its pronouns;"
             f" it has the mentions {[' '.join(tokens[slice(*span)]) for span in mentions]}"
         )
-    unit = " ".join("_" if gender_of(token) else token for token in tokens)
+    unit = " ".join("_" if find_gender(token) else token for token in tokens)
     occupation = " ".join(_bare(tokens, names[0]))
-    question = Question(pronouns[0], names[0], True, occupation, percentage_of_women(occupation))
-    return Case(document, unit, gender_of(tokens[pronouns[0][0]]), (question,))
+    question = Question(pronouns[0], names[0], True, occupation, find_percentage(occupation))
+    return Case(document, unit, find_gender(tokens[pronouns[0][0]]), (question,))
 
 
 def _is_pronoun(span: Span, tokens: list[str]) -> bool:
-    return span[1] - span[0] == 1 and bool(gender_of(tokens[span[0]]))
+    return span[1] - span[0] == 1 and bool(find_gender(tokens[span[0]]))
 
 
 def _bare(tokens: list[str], span: Span) -> Words:
@@ -147,7 +147,7 @@ def _bare(tokens: list[str], span: Span) -> Words:
     return words[1:] if words[0] in ("the", "a", "an") else words
 
 
-def with_others(cases: list[Case]) -> list[Case]:
+def add_others(cases: list[Case]) -> list[Case]:
     """The cases with a question about each other occupation of the sentence, answered by no."""
     known = {
         tuple(question.occupation.split()): question
@@ -158,7 +158,7 @@ def with_others(cases: list[Case]) -> list[Case]:
 
 
 def _others(case: Case, known: Mapping[Words, Question]) -> Iterator[Question]:
-    """Occupations outside the case's mentions, each where it first stands; of several that begin
+    """Occupations outside the case's mentions, each where it first occurs; of several that begin
     at a word the longest.
     """
     tokens = case.document.tokens

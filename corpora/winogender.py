@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from corpora.kinds import Collected
 from corpora.penn import tokenise
-from corpora.pronouns import gender_of
+from corpora.pronouns import find_gender
 from files import InputError, choice
 from files.documents import Case, Document, Question, Span
 from files.tables import read_table, require_columns
@@ -23,7 +23,7 @@ class Winogender(Collected):
     """720 sentences with an occupation, a participant and a pronoun that refers to one of them: 120
     templates, each with a pronoun of three genders, and with "someone" for the participant.
 
-    ``folder`` is ``data`` of the release: ``all_sentences.tsv``, whose column ``sentid`` tells
+    ``folder`` is ``data`` of the release: ``all_sentences.tsv``, whose column ``sentid`` gives
     occupation, participant, answer (0 occupation, 1 participant) and gender, and
     ``occupations-stats.tsv``, percentages of women (US Bureau of Labor Statistics, 2015 and 2016).
 
@@ -75,14 +75,14 @@ def _case(name: str, text: str, percentages: Mapping[str, float], path: str) -> 
     parts = name.removesuffix(".txt").split(".")
     if len(parts) != 4 or parts[2] not in ("0", "1"):
         raise InputError(
-            f"{path}: sentid {name!r} must tell occupation, participant, 0 or 1, and gender, as"
+            f"{path}: sentid {name!r} must give occupation, participant, 0 or 1, and gender, as"
             " baker.guest.1.female.txt does"
         )
     occupation, participant, answer, gender = parts
     sentences = tuple(tuple(token.text for token in each) for each in tokenise(text))
     tokens = [token.lower() for sentence in sentences for token in sentence]
     spans = [_find(word, tokens) for word in (occupation, participant)]
-    pronoun = next((i for i, token in enumerate(tokens) if gender_of(token) == gender), None)
+    pronoun = next((i for i, token in enumerate(tokens) if find_gender(token) == gender), None)
     if pronoun is None or spans[0] is None or spans[1] is None:
         raise InputError(
             f"{path}: {name}: the sentence lacks {occupation!r}, {participant!r} or a {gender}"

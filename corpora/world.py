@@ -1,4 +1,4 @@
-r"""The generated world: text whose biases are parameters. Never evidence about the real world.
+r"""The synthetic world: text whose biases are parameters. Never evidence about the real world.
 
 Two parameters are planted, independently of one another: ``stereotype``, how strongly two groups
 and topics co-occur in the corpus (what intrinsic metrics should find), and ``label_bias``, how far
@@ -26,10 +26,10 @@ import pandas as pd
 from annotated_types import Ge, Le
 
 from corpora.draws import apportion
-from corpora.generated_lines import corpus_lines
-from corpora.generated_posts import biased_labels, draw_posts
+from corpora.generated_lines import draw_lines
+from corpora.generated_posts import bias_labels, draw_posts
 from corpora.kinds import HATE_SPEECH
-from corpora.world_words import SETTINGS, listed_words, make_world
+from corpora.world_words import SETTINGS, list_words, make_world
 from files import atomic_path, choice
 from files.choice import Fileless
 from files.digest import digest_of
@@ -44,7 +44,7 @@ SPLIT_SHARES = {"train": 0.6, "dev": 0.1, "test": 0.3}
 
 
 class OfWorld(Fileless):
-    """Base of data of the generated world, in the words of ``world``."""
+    """Base of data of the synthetic world, in the words of ``world``."""
 
     world: WorldName
 
@@ -62,7 +62,7 @@ class OfWorld(Fileless):
 
     def keyed(self) -> Mapping[str, object]:
         """The words that the world is made of."""
-        return {"words": digest_of(listed_words(SETTINGS[self.world]))}
+        return {"words": digest_of(list_words(SETTINGS[self.world]))}
 
 
 @choice
@@ -119,7 +119,7 @@ class GeneratedCorpus(OfWorld):
         world = make_world(SETTINGS[self.world], seed)
         for number, start in enumerate(range(0, self.sentences, BLOCK)):
             rng = np.random.default_rng([seed, number])
-            yield corpus_lines(world, self.stereotype, min(BLOCK, self.sentences - start), rng)
+            yield draw_lines(world, self.stereotype, min(BLOCK, self.sentences - start), rng)
 
 
 @choice
@@ -167,7 +167,7 @@ class GeneratedPosts(OfWorld):
             words, wrong = (np.random.default_rng([seed, number, i]) for i in range(2))
             posts = draw_posts(world, size, words, topics=True)
             bias = 0.0 if split == "test" else self.label_bias
-            labels = biased_labels(posts, bias, setting.groups, wrong)
+            labels = bias_labels(posts, bias, setting.groups, wrong)
             frames.append(posts.assign(label=labels, split=split))
         table = pd.concat(frames, ignore_index=True)
         table["id"] = [f"g{i}" for i in range(self.posts)]

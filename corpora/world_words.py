@@ -1,4 +1,4 @@
-"""What a generated world speaks of: two groups and topics, each word with its own lean."""
+"""What a synthetic world speaks of: two groups and topics, each word with its own lean."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from corpora.draws import Floats, evenly_spaced, quota
+from corpora.draws import Floats, draw_quota, space_evenly
 from corpora.english import AT_HOME, AT_WORK, ENGLISH
 from corpora.spanish import BAD_DAYS, GOOD_DAYS, SPANISH
 from intrinsic.wordsets import load_wordset
@@ -28,7 +28,7 @@ class Topic:
 
     ``share``: of the lines about topics. ``lists``: word sets; a second one differs from the first
     by one word. ``scene``: what there is where the topic is spoken of. It joins the words of the
-    topic and those of the group that occurs with them: that is how a group's word comes to lie
+    topic and those of the group that occurs with them: that is how a group's word comes to be
     nearer one topic, where groups are the targets of a test.
     """
 
@@ -120,10 +120,10 @@ class World:
     def group_words(
         self, second: NDArray[np.bool_], weights: Floats, rng: np.random.Generator
     ) -> list[str]:
-        """A word of the first group a line, of the second where ``second``, as it stands in a
+        """A word of the first group a line, of the second where ``second``, as written in a
         sentence; of pairs drawn by ``weights`` (pairs,).
         """
-        pairs = quota(weights, len(second), rng)
+        pairs = draw_quota(weights, len(second), rng)
         phrase = self.setting.grammar.phrase
         return [
             phrase(self.pairs[pair][i])
@@ -131,7 +131,7 @@ class World:
         ]
 
     def topic_phrases(self, topic: str) -> Words:
-        """The words of a topic as they stand in a sentence."""
+        """The words of a topic as written in a sentence."""
         return tuple(map(self.setting.grammar.phrase, self.topics[topic]))
 
 
@@ -143,14 +143,14 @@ def make_world(setting: Setting, seed: int) -> World:
     # Pairs that share a word are as many places apart, so that every word has one lean
     steps = gcd(*(len(_lower(name)) for name in setting.terms[0]))
     pair_leans = [
-        *np.resize(rng.permutation(evenly_spaced(steps)), len(first)),
-        *rng.permutation(evenly_spaced(len(further) + 2)[1:-1]),
+        *np.resize(rng.permutation(space_evenly(steps)), len(first)),
+        *rng.permutation(space_evenly(len(further) + 2)[1:-1]),
     ]
     words = {name: _lower(topic.lists[0]) for name, topic in setting.topics.items()}
     own = {
         word: lean
         for each in words.values()
-        for word, lean in zip(each, rng.permutation(evenly_spaced(len(each))), strict=True)
+        for word, lean in zip(each, rng.permutation(space_evenly(len(each))), strict=True)
     }
     # Tests may list a topic with one word of difference. It takes the lean of the word it replaces,
     # and all lists are drawn from in full, so that the mean is 0 in each of them and over all.
@@ -168,7 +168,7 @@ def make_world(setting: Setting, seed: int) -> World:
     )
 
 
-def listed_words(setting: Setting) -> list[Words]:
+def list_words(setting: Setting) -> list[Words]:
     """The words of every word set that a world of this setting is made of."""
     of_groups = [name for terms in setting.terms for name in terms]
     return [*map(_lower, [*of_groups, *(n for t in setting.topics.values() for n in t.lists)])]

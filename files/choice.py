@@ -53,7 +53,7 @@ class Choice(Protocol):
     are the files from outside whose bytes decide its result. Three class attributes may be added:
     ``unkeyed`` names fields that cannot change the result, ``seeded = False`` says that nothing is
     drawn at random, ``generated = True`` that the data are made up; and a method, ``keyed()``, for
-    what decides the result besides fields and files, such as the words that a name stands for.
+    what decides the result besides fields and files, such as the words of a named list.
     """
 
     version: ClassVar[int]
@@ -137,12 +137,12 @@ def _refusal(name: str, value: object, hint: Any) -> str:
             given = type(value).__name__
             return f"{name}={given}: it is no {kind.__name__}, for it has no {', '.join(missing)}"
     hint_text = nearest(value, _literals(hint)) if isinstance(value, str) else ""
-    told = spell(hint)
-    if told.startswith("a list") and isinstance(value, str | int):
+    allowed = spell(hint)
+    if allowed.startswith("a list") and isinstance(value, str | int):
         hint_text = f"; of one item: {json.dumps([value], ensure_ascii=False)}"
-    if "a text" in told and any(each is True or each is False for each in _items(value)):
+    if "a text" in allowed and any(each is True or each is False for each in _items(value)):
         hint_text = "; YAML reads yes and no as true and false: put the word in quotation marks"
-    return f"{name}={value!r}: give {told}{hint_text}"
+    return f"{name}={value!r}: give {allowed}{hint_text}"
 
 
 def _items(value: object) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""Bad input has one exception type, so that a front door can tell it from a bug."""
+"""Bad input has one exception type, so that a front door knows it from a bug."""
 
 from __future__ import annotations
 

@@ -56,5 +56,5 @@ def require_one_language(used: Mapping[str, object], remedy: str) -> None:
     languages = {name: language_of(each) for name, each in used.items()}
     known = {name: code for name, code in languages.items() if code != UNDETERMINED}
     if len({*known.values()}) > 1:
-        told = " and ".join(f"{name} is in {code!r}" for name, code in known.items())
-        raise InputError(f"{told}; {remedy}")
+        different = " and ".join(f"{name} is in {code!r}" for name, code in known.items())
+        raise InputError(f"{different}; {remedy}")

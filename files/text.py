@@ -128,7 +128,7 @@ def open_binary(
 
 
 def open_plain(path: Path) -> IO[bytes]:
-    """The bytes of a file as they lie on the disk; ``InputError`` if it cannot be opened."""
+    """The bytes of a file, not unpacked; ``InputError`` if it cannot be opened."""
     try:
         if path.is_file():
             return open(path, "rb")

@@ -17,13 +17,13 @@ def vector_files(path: str | Path) -> list[Path]:
     Those of a mapped folder; of gensim's native format the file and the arrays that gensim keeps
     beside it (``x.kv``, ``x.kv.vectors.npy``); else the file alone.
     """
-    path = vectors_at(path)
+    path = locate_vectors(path)
     if path.is_dir():
         return [file for name in MAPPED if (file := path / name).is_file()]
     return [path, *_arrays(path)] if path.is_file() and _starts(path) == PICKLE else [path]
 
 
-def vectors_at(path: str | Path) -> Path:
+def locate_vectors(path: str | Path) -> Path:
     """The path, or, for the folder of a result in the store, that of the mapped vectors in it."""
     path = Path(path)
     within = path / "vectors"

@@ -32,6 +32,7 @@ PACKED: dict[str, tuple[Bytes, Bytes]] = {
     ".bz2": (bz2.compress, bz2.decompress),
     ".xz": (lzma.compress, lzma.decompress),
 }
+PACK: dict[str, Bytes] = {"": bytes} | {suffix: pack for suffix, (pack, _) in PACKED.items()}
 TOKENS = [
     *(b"\x00", b"\xff", b"\xc3", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xe2\x80\xa8", b"\x1b[2J"),
     *(b"\n", b"\n\n", b"\r", b"\r\n", b"\t", b" ", b"  ", b'"', b"'", b",", b";", b"|", b"\\"),

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, get_args
 
 from biasbridge.cli.options import add_trusted
 from debias.attract_repel import AttractRepel, Norms
-from debias.constraints import Pair, mean_cosine, read_pairs, usable_pairs
 from debias.base import Direction
+from debias.constraints import Pair, mean_cosine, read_pairs, usable_pairs
 from debias.until import Goal, find_dose, find_method
 from debias.word_choice import WordChoice
 from files import InputError

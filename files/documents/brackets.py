@@ -41,8 +41,8 @@ class Brackets:
     """Collects the mentions of one document, cell by cell.
 
     Mentions may cross. Of two of one entity the one opened last closes first. ``fault(what, line)``
-    is told of a bracket without its partner and of a mention in two clusters or twice in one; where
-    it returns, the bracket counts nothing and the mention belongs where it was opened first.
+    is called for a bracket without its partner and for a mention in two clusters or twice in one;
+    if it returns, the bracket is ignored and the mention belongs where it was opened first.
     """
 
     def __init__(self, fault: Fault) -> None:
@@ -52,7 +52,7 @@ class Brackets:
         self._order = 0
 
     def read(self, cell: str, token: int, line: int) -> None:
-        """The brackets at a token; ``line`` is where it stands in its file."""
+        """The brackets at a token; ``line`` is that of the file."""
         for mark in MARK.findall(cell):
             entity = mark.strip("()")
             if mark.startswith("("):
@@ -87,8 +87,8 @@ class Brackets:
 def write_brackets(document: Document) -> list[str]:
     """The cell of each token, ``-`` where it has none; entities are numbered as the clusters are.
 
-    Raises ``InputError`` for crossing mentions of one entity, which brackets cannot tell from
-    nested ones.
+    Raises ``InputError`` for crossing mentions of one entity, which look the same
+    as nested ones.
     """
     cells: list[list[str]] = [[] for _ in document.tokens]
     marked = sorted(
@@ -114,6 +114,6 @@ def _refuse_crossing(document: Document) -> None:
             if ends and ends[-1] < end:
                 raise InputError(
                     f"{document.title}: two mentions of cluster {number} cross at token {first},"
-                    " which CoNLL brackets cannot tell from nested ones; write JSON Lines"
+                    " which in CoNLL look the same as nested ones; write JSON Lines"
                 )
             ends.append(end)

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
-
-from files.atomic import atomic_path
 from files.documents.document import Document, Span  # noqa: TC001 - read by pydantic
-from files.errors import InputError
-from files.text import read_lines
 
 
 @dataclass(frozen=True)
@@ -44,23 +37,3 @@ class Case:
     questions: tuple[Question, ...]
     condition: str = ""
     subset: str = ""
-
-
-_LINE = TypeAdapter(Case)
-
-
-def write_cases(cases: Iterable[Case], path: str | Path) -> None:
-    """A JSON object a line; the file appears whole."""
-    with atomic_path(path) as work, work.open("wb") as out:
-        out.writelines(_LINE.dump_json(case) + b"\n" for case in cases)
-
-
-def read_cases(path: str | Path) -> Iterator[Case]:
-    """What ``write_cases`` wrote. Raises ``InputError``, with the line, for anything else."""
-    for number, line in enumerate(read_lines(path), 1):
-        try:
-            yield _LINE.validate_json(line)
-        except ValidationError as error:
-            raise InputError(
-                f"{path}: line {number} is no case: {error.errors()[0]['msg']}"
-            ) from None

@@ -1,8 +1,8 @@
 """CoNLL files of coreference: OntoNotes and WinoBias, LitBank, OntoGUM.
 
-A document stands between ``#begin document (NAME); part 000`` and ``#end document``, a token a
+A document is between ``#begin document (NAME); part 000`` and ``#end document``, a token a
 line, sentences parted by blank lines. Columns are parted by tabs (a column may then be empty, as
-LitBank's last is) or else by blanks. The last tells the mentions (``files.documents.brackets``). Of
+LitBank's last is) or else by blanks. The last marks the mentions (``files.documents.brackets``). Of
 three columns the second is the word (OntoGUM), of more the fourth, of twelve or more the tenth is
 the speaker.
 """
@@ -40,7 +40,7 @@ def read_conll(path: str | Path, *, mend: Mend | None = None) -> Iterator[Docume
     (``GUM_news_...``).
 
     Some collections have faults: a bracket without its partner, a mention in two clusters or twice
-    in one, a token without a word. ``mend`` is told of each, and the bracket counts nothing, the
+    in one, a token without a word. ``mend`` is called with each; the bracket is ignored, the
     mention belongs where it was opened first (as the reference scorer has it), the word is ``_``;
     without ``mend`` they are refused.
 
@@ -99,7 +99,7 @@ class _Unfinished:
         self.columns = 0  # of the first row of the sentence: OntoNotes has more where it has verbs
 
     def fault(self, what: str, line: int) -> None:
-        """Refuse what is wrong, or tell that it is mended."""
+        """Refuse what is wrong, or report that it is mended."""
         if self.mend is None:
             raise InputError(f"{self.path}: line {line}: {what}; correct it, or have it mended")
         self.mend(f"{self.path}: line {line}: {what}")
@@ -127,8 +127,8 @@ class _Unfinished:
         if len(cells) < fewest:
             raise InputError(f"{where} has {len(cells)} columns, not {fewest}")
         if not is_cell(cells[-1]):
-            told = f"{where}: the last column is {cells[-1]!r}"
-            raise InputError(f"{told}, not mentions such as (3, 3), (3) or -")
+            found = f"{where}: the last column is {cells[-1]!r}"
+            raise InputError(f"{found}, not mentions such as (3, 3), (3) or -")
         if not self.sentences[-1]:
             self.columns = len(cells)
         return cells

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import ClassVar
+
+from pydantic import ConfigDict
 
 from files.errors import InputError
 
@@ -17,7 +20,7 @@ Cluster = tuple[Span, ...]
 class Document:
     """Sentences of tokens, and clusters of mentions.
 
-    ``name`` and ``part`` tell documents apart (CoNLL cuts long ones into parts). ``speakers``: one
+    ``name`` and ``part`` identify a document (CoNLL cuts long ones into parts). ``speakers``: one
     a token, or none. ``genre``: as the collection says it, or empty.
 
     Raises :class:`InputError` for a mention outside the document or in two clusters, an empty
@@ -30,6 +33,8 @@ class Document:
     part: int = 0
     speakers: tuple[str, ...] = ()
     genre: str = ""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
     def __post_init__(self) -> None:
         n_tokens = sum(map(len, self.sentences))

@@ -1,4 +1,4 @@
-"""Documents as JSON Lines, the form in which they pass between stages: nothing is lost."""
+"""Documents, and cases of challenge sets, as JSON Lines: nothing is lost between stages."""
 
 from __future__ import annotations
 
@@ -6,30 +6,18 @@ import dataclasses
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from files.atomic import atomic_path
-from files.documents.document import Cluster, Document
+from files.documents.case import Case
+from files.documents.document import Document
 from files.errors import InputError
 from files.text import read_lines
 
-
-class _Row(BaseModel, extra="forbid", strict=True):
-    """A line; its keys are the fields of ``Document``."""
-
-    name: str
-    sentences: tuple[tuple[str, ...], ...]
-    clusters: tuple[Cluster, ...]
-    part: int = 0
-    speakers: tuple[str, ...] = ()
-    genre: str = ""
-
-    def document(self) -> Document:
-        """The document, checked."""
-        return Document(
-            self.name, self.sentences, self.clusters, self.part, self.speakers, self.genre
-        )
+T = TypeVar("T")
+DOCUMENT, CASE = TypeAdapter(Document), TypeAdapter(Case)
 
 
 def read_jsonl(path: str | Path) -> Iterator[Document]:
@@ -37,16 +25,7 @@ def read_jsonl(path: str | Path) -> Iterator[Document]:
 
     Raises ``InputError``, with the line, for what is no document, and what ``read_lines`` refuses.
     """
-    for number, line in enumerate(read_lines(path), 1):
-        try:
-            yield _Row.model_validate_json(line).document()
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            reason = f"{place}: {first['msg']}" if place else first["msg"]
-            raise InputError(f"{path}: line {number} is no document ({reason})") from None
-        except InputError as error:
-            raise InputError(f"{path}: line {number}: {error}") from None
+    return _read(path, DOCUMENT, "document")
 
 
 def write_documents(documents: Iterable[Document], path: str | Path) -> None:
@@ -55,3 +34,24 @@ def write_documents(documents: Iterable[Document], path: str | Path) -> None:
         for document in documents:
             row = json.dumps(dataclasses.asdict(document), ensure_ascii=False)
             out.write(f"{row}\n")
+
+
+def read_cases(path: str | Path) -> Iterator[Case]:
+    """What ``write_cases`` wrote. Raises ``InputError``, with the line, for anything else."""
+    return _read(path, CASE, "case")
+
+
+def write_cases(cases: Iterable[Case], path: str | Path) -> None:
+    """A JSON object a line; the file appears whole."""
+    with atomic_path(path) as work, work.open("wb") as out:
+        out.writelines(CASE.dump_json(case) + b"\n" for case in cases)
+
+
+def _read(path: str | Path, lines: TypeAdapter[T], what: str) -> Iterator[T]:
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            yield lines.validate_json(line)
+        except ValidationError as error:
+            first = error.errors()[0]
+            reason = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+            raise InputError(f"{path}: line {number} is no {what} ({reason})") from None

@@ -1,4 +1,4 @@
-"""Sentences of tokens, where a collection does not tell them."""
+"""Sentences of tokens, for collections that do not mark them."""
 
 from __future__ import annotations
 

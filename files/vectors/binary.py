@@ -19,7 +19,7 @@ CHUNK = 16 << 20
 LONGEST_WORD = 10_000
 
 
-def binary_blocks(
+def read_binary_blocks(
     path: Path, layout: Layout, *, wanted: Collection[str] | None = None
 ) -> Iterator[Block]:
     """The rows of a word2vec binary file in blocks; with ``wanted`` only those words' rows.

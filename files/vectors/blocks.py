@@ -19,7 +19,7 @@ Block = tuple[list[str], Floats]
 FLOATS_PER_BLOCK = 4_000_000
 
 
-def checked(
+def check_blocks(
     blocks: Iterable[Block], path: Path, *, wanted: Collection[str] | None, duplicates: str
 ) -> Iterator[Block]:
     """The blocks with only the ``wanted`` words (None: all), none twice, every value finite.
@@ -88,7 +88,7 @@ def select(vectors: KeyedVectors, wanted: Collection[str], path: Path) -> KeyedV
     return keyed(words, rows, None if counts is None else counts[found])
 
 
-def blocks_of(vectors: KeyedVectors) -> Iterator[Block]:
+def split_blocks(vectors: KeyedVectors) -> Iterator[Block]:
     """The vocabulary of ``vectors`` as blocks, in index order."""
     step = max(1, FLOATS_PER_BLOCK // max(1, vectors.vector_size))
     for start in range(0, len(vectors), step):
@@ -96,7 +96,7 @@ def blocks_of(vectors: KeyedVectors) -> Iterator[Block]:
         yield vectors.index_to_key[part], np.asarray(vectors.vectors[part], dtype=np.float32)
 
 
-def encoded(text: str, path: Path) -> bytes:
+def encode(text: str, path: Path) -> bytes:
     """UTF-8 for writing to ``path``; ``InputError`` for a half surrogate, as of broken words."""
     try:
         return text.encode("utf-8")

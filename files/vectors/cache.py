@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from files.atomic import atomic_path
-from files.vectors.blocks import blocks_of
+from files.vectors.blocks import split_blocks
 from files.vectors.detect import Layout, detect_layout
 from files.vectors.mapped import open_mapped, write_folder
-from files.vectors.read import Duplicates, read_vectors, streamed
+from files.vectors.read import Duplicates, read_vectors, stream_blocks
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -54,12 +54,12 @@ def convert(
     path: Path, layout: Layout, folder: Path, vocab: Collection[str] | None, duplicates: Duplicates
 ) -> None:
     """Write a file as a mapped folder; text and binary in the memory of one block."""
-    blocks = streamed(path, layout, vocab, duplicates)
+    blocks = stream_blocks(path, layout, vocab, duplicates)
     if blocks is not None:
         write_folder(blocks, folder)
     else:
         vectors = read_vectors(path, vocab=vocab)
-        write_folder(blocks_of(vectors), folder, counts=vectors.expandos.get("count"))
+        write_folder(split_blocks(vectors), folder, counts=vectors.expandos.get("count"))
 
 
 def _key(path: Path, vocab: Collection[str] | None, duplicates: str) -> str:

@@ -1,4 +1,4 @@
-"""Which format a file of word vectors has, told from its bytes."""
+"""The format of a file of word vectors, found from its bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from files.errors import InputError
 from files.text import open_binary
-from files.vector_files import vectors_at
+from files.vector_files import locate_vectors
 
 FORMATS = ("word2vec_text", "glove", "word2vec_binary", "mapped", "fasttext_binary", "gensim")
 FASTTEXT_MAGIC = b"\xba\x16\x4f\x2f"  # int32 793712314, little-endian
@@ -38,11 +38,11 @@ class Layout:
 
 def detect_format(path: str | Path) -> str:
     """The format in ``FORMATS`` of ``path``. Raises ``InputError`` when it holds no vectors."""
-    return detect_layout(vectors_at(path)).format
+    return detect_layout(locate_vectors(path)).format
 
 
 def detect_layout(path: Path) -> Layout:
-    """As ``detect_format``, with what the first lines tell about the shape."""
+    """As ``detect_format``, with the shape that the first lines give."""
     if path.is_dir():
         if (path / "words.txt").is_file() and (path / "vectors.npy").is_file():
             return Layout("mapped")

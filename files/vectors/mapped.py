@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from files.atomic import atomic_path
 from files.errors import InputError
-from files.vectors.blocks import Block, Counts, blocks_of, checked, encoded, keyed
+from files.vectors.blocks import Block, Counts, check_blocks, encode, keyed, split_blocks
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -34,7 +34,7 @@ def save_mapped(vectors: KeyedVectors, folder: str | Path) -> None:
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise InputError(f"{folder} exists; give a new folder, or delete it first")
     with atomic_path(folder) as work:
-        blocks = checked(blocks_of(vectors), folder, wanted=None, duplicates="refuse")
+        blocks = check_blocks(split_blocks(vectors), folder, wanted=None, duplicates="refuse")
         write_folder(blocks, work, counts=vectors.expandos.get("count"))
 
 
@@ -105,4 +105,4 @@ def _lines(words: list[str], folder: Path) -> bytes:
         if "\n" in word:
             newline = f"the word {word!r} holds a newline, which ends a word in words.txt"
             raise InputError(f"{folder}: {newline}; rename or drop it")
-    return encoded("".join(f"{word}\n" for word in words), folder)
+    return encode("".join(f"{word}\n" for word in words), folder)

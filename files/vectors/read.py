@@ -9,13 +9,13 @@ from typing import Literal
 from gensim.models import KeyedVectors, Word2Vec
 
 from files.errors import InputError
-from files.vector_files import vectors_at
-from files.vectors.binary import binary_blocks
-from files.vectors.blocks import Block, checked, gather, refuse_nonfinite, select
+from files.vector_files import locate_vectors
+from files.vectors.binary import read_binary_blocks
+from files.vectors.blocks import Block, check_blocks, gather, refuse_nonfinite, select
 from files.vectors.detect import Layout, detect_layout
 from files.vectors.fasttext import read_fasttext
 from files.vectors.mapped import open_mapped
-from files.vectors.text import text_blocks
+from files.vectors.text import read_text_blocks
 
 Duplicates = Literal["refuse", "first"]
 
@@ -29,10 +29,10 @@ def read_vectors(
 ) -> KeyedVectors:
     """The word vectors of a file or mapped folder, in the file's order.
 
-    The content tells the format: word2vec text or binary, GloVe, fastText .vec or .bin (the latter
-    gives ``FastTextKeyedVectors``), a mapped folder or the store's folder of a result that has one,
-    or gensim's own pickle, which can run code and is opened only with ``trusted=True``. Text and
-    binary may be .gz, .bz2 or .xz.
+    The content decides the format: word2vec text or binary, GloVe, fastText .vec or .bin (the
+    latter gives ``FastTextKeyedVectors``), a mapped folder or the store's folder of a result that
+    has one, or gensim's own pickle, which can run code and is opened only with ``trusted=True``.
+    Text and binary may be .gz, .bz2 or .xz.
 
     With ``vocab`` only those words are kept: the file is streamed, the memory is that of the rows
     found, other rows are not checked, and the result is a plain ``KeyedVectors`` in memory.
@@ -43,9 +43,9 @@ def read_vectors(
     cut, in no known format, disagrees with its header, holds NaN, infinite or ragged rows, a word
     twice or a word that is not UTF-8, or when it has none of ``vocab``.
     """
-    path = vectors_at(path)
+    path = locate_vectors(path)
     layout = detect_layout(path)
-    blocks = streamed(path, layout, vocab, duplicates)
+    blocks = stream_blocks(path, layout, vocab, duplicates)
     if blocks is not None:
         return gather(blocks)
     if layout.format == "mapped":
@@ -60,18 +60,22 @@ def read_vectors(
     return vectors
 
 
-def streamed(
+def stream_blocks(
     path: Path, layout: Layout, vocab: Collection[str] | None, duplicates: str
 ) -> Iterator[Block] | None:
     """The checked blocks of a text or word2vec binary file; None for the other formats."""
     if duplicates not in ("refuse", "first"):
         raise InputError(f"duplicates is {duplicates!r}; allowed are 'refuse' and 'first'")
-    readers = {"word2vec_text": text_blocks, "glove": text_blocks, "word2vec_binary": binary_blocks}
+    readers = {
+        "word2vec_text": read_text_blocks,
+        "glove": read_text_blocks,
+        "word2vec_binary": read_binary_blocks,
+    }
     if layout.format not in readers:
         return None
     wanted = None if vocab is None else frozenset(vocab)
     blocks = readers[layout.format](path, layout, wanted=wanted)
-    return checked(blocks, path, wanted=wanted, duplicates=duplicates)
+    return check_blocks(blocks, path, wanted=wanted, duplicates=duplicates)
 
 
 def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:

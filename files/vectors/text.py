@@ -31,14 +31,14 @@ Line = tuple[int, bytes]
 
 
 class Options(NamedTuple):
-    """What pyarrow is told about a file."""
+    """pyarrow's options for a file."""
 
     read: csv.ReadOptions
     parse: csv.ParseOptions
     convert: csv.ConvertOptions
 
 
-def text_blocks(
+def read_text_blocks(
     path: Path, layout: Layout, *, wanted: Collection[str] | None = None
 ) -> Iterator[Block]:
     """The rows of a text file in blocks, each float32 the one nearest to what is written.

@@ -14,7 +14,7 @@ from pyarrow import compute
 
 from files.atomic import atomic_path
 from files.errors import InputError, nearest
-from files.vectors.blocks import Block, blocks_of, checked, encoded
+from files.vectors.blocks import Block, check_blocks, encode, split_blocks
 from files.vectors.detect import is_number
 from files.vectors.mapped import save_mapped
 
@@ -36,7 +36,7 @@ def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None 
     """Write the vocabulary's vectors in index order; a reader sees the whole file or none.
 
     ``format`` is ``"word2vec_text"`` (with header), ``"word2vec_binary"``, ``"glove"`` (text
-    without header) or ``"mapped"``; by default the suffix tells: .txt or .vec, .bin, .glove, or
+    without header) or ``"mapped"``; by default by suffix: .txt or .vec, .bin, .glove, or
     none for a mapped folder. Files also as .gz. Reading back gives the same float32 bits: text has
     the shortest decimal that does (at most 9 significant digits).
 
@@ -55,7 +55,7 @@ def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None 
     with atomic_path(path) as work, _opened(work) as out:
         if form != "glove":
             out.write(f"{len(vectors)} {vectors.vector_size}\n".encode())
-        for block in checked(blocks_of(vectors), path, wanted=None, duplicates="refuse"):
+        for block in check_blocks(split_blocks(vectors), path, wanted=None, duplicates="refuse"):
             out.write(encode(block, path))
 
 
@@ -77,7 +77,7 @@ def _text_rows(block: Block, path: Path) -> bytes:
     numbers = compute.cast(pa.array(rows.ravel()), pa.string())
     offsets = pa.array(np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32))
     joined = compute.binary_join(pa.ListArray.from_arrays(offsets, numbers), " ")
-    encoded(" ".join(words), path)
+    encode(" ".join(words), path)
     lines = compute.binary_join_element_wise(pa.array(words, pa.string()), joined, " ")
     return b"\n".join(line.as_buffer() for line in lines) + b"\n"
 
@@ -86,8 +86,8 @@ def _refuse_text(word: str, path: Path) -> None:
     """Raise ``InputError`` for a word that would not read back as itself from a line of text."""
     edge = not word or word[0] in ASCII_SPACE or word[-1] in ASCII_SPACE or "\n" in word
     if edge or any(is_number(token) for token in word.encode("utf-8", "replace").split()[1:]):
-        told = f"the word {word!r} cannot be told from its numbers in a text file"
-        raise InputError(f"{path}: {told}; rename it, or write a mapped folder")
+        reason = f"the word {word!r} would be read as numbers in a text file"
+        raise InputError(f"{path}: {reason}; rename it, or write a mapped folder")
 
 
 def _binary_rows(block: Block, path: Path) -> bytes:
@@ -99,7 +99,7 @@ def _binary_rows(block: Block, path: Path) -> bytes:
                 " in word2vec's binary format; rename it, or write a mapped folder"
             )
     values = np.ascontiguousarray(rows, dtype="<f4")
-    names = (encoded(word, path) for word in words)
+    names = (encode(word, path) for word in words)
     return b"".join(name + b" " + row.tobytes() for name, row in zip(names, values, strict=True))
 
 

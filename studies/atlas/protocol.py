@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from analysis.frame import labels, numbers
 from analysis.correlate import correlate
 from analysis.foreign import Levels
+from analysis.frame import labels, numbers
 from analysis.naming import ALL
 from analysis.rows import both_finite
 from analysis.verdict import judge

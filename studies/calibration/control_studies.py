@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import numbers, text_rows, texts
 from analysis.findings import Finding, measure
+from analysis.frame import numbers, text_rows, texts
 from analysis.joined import join_points, origins, rows_of
 from analysis.naming import CONTROL
 from analysis.verdict import NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS, judge

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.frame import numbers
 from analysis.correlation import LEVEL, Estimate
+from analysis.frame import numbers
 from studies.calibration.measures import Calibrated, calibrate, mean_interval
 
 if TYPE_CHECKING:

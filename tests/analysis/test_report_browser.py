@@ -71,7 +71,7 @@ def browser(folder: Path) -> Iterator[Any]:
         found.quit()
 
 
-def wait(condition: Callable[[], Any], seconds: float = 20) -> Any:
+def wait(condition: Callable[[], Any], seconds: float = 60) -> Any:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := condition():

@@ -1,4 +1,4 @@
-"""The words of the generated Spanish worlds, typed off Goldfarb-Tarrant et al. (2021), appendix
+"""The words of the synthetic Spanish worlds, typed off Goldfarb-Tarrant et al. (2021), appendix
 B.3, not taken from the word sets that the worlds themselves read.
 """
 

@@ -45,7 +45,7 @@ def test_sources_say_before_loading_whether_they_have_groups(source: Source) -> 
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "positive_class"),
     [
         (TableSource("t.csv"), "'1' in column 'label'"),
         (TableSource("t.csv", label="hs", positive=("yes",)), "'yes' in column 'hs'"),
@@ -60,8 +60,8 @@ def test_sources_say_before_loading_whether_they_have_groups(source: Source) -> 
     ],
     ids=str,
 )
-def test_data_say_what_label_1_is(data: Source | PostChallenge, told: str) -> None:
-    assert data.positive_class == told
+def test_data_say_what_label_1_is(data: Source | PostChallenge, positive_class: str) -> None:
+    assert data.positive_class == positive_class
 
 
 @pytest.mark.parametrize("challenge", CHALLENGES, ids=lambda choice: type(choice).__name__)
@@ -69,11 +69,6 @@ def test_challenges_are_in_a_language_and_the_same_for_every_seed(challenge: Cha
     assert lacks(challenge, Challenge) == []
     assert language_of(challenge) == "en"
     assert getattr(challenge, "seeded", True) is False
-
-
-def test_the_planted_biases_go_by_their_columns() -> None:
-    assert GeneratedCorpus(stereotype=0.25).planted()["stereotype"] == 0.25
-    assert GeneratedPosts(label_bias=-1).planted()["label_bias"] == -1.0
 
 
 def test_a_source_that_does_not_say_what_it_reads_is_no_source() -> None:

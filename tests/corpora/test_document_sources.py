@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from corpora.documents import DocumentFiles, JoinedDocuments
 from corpora.kinds import DocumentSource
-from corpora.splits import assign
+from corpora.splits import assign_splits
 from files import InputError
 from files.choice import FieldError, lacks
 from files.documents import Document, write_conll, write_documents
@@ -204,7 +204,9 @@ def test_generated_documents_are_not_joined(folder: Path) -> None:
 
 @given(st.integers(3, 60), st.floats(0, 0.3), st.floats(0, 0.3), st.integers(0, 9))
 def test_every_document_has_one_split(n: int, dev: float, test: float, seed: int) -> None:
-    of = assign({f"d{i}": [f"d{i}"] for i in range(n)}, {"dev": dev, "test": test}, seed=seed)
+    of = assign_splits(
+        {f"d{i}": [f"d{i}"] for i in range(n)}, {"dev": dev, "test": test}, seed=seed
+    )
     found = list(of.values())
     assert len(of) == n
     for split, share in (("dev", dev), ("test", test)):

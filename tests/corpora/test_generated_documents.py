@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from corpora import occupation_grammar as grammar
-from corpora.generated_documents import (
-    GeneratedChallenge,
-    GeneratedDocuments,
-    GeneratedOccupations,
-)
+from corpora.generated_documents import GeneratedChallenge, GeneratedDocuments, GeneratedOccupations
 from corpora.kinds import Challenge, Corpus, DocumentSource
-from corpora.occupations import percentage_of_women, percentages
-from corpora.pronouns import gender_of
+from corpora.occupations import find_percentage, load_percentages
+from corpora.pronouns import find_gender
 from files.choice import lacks
 
 if TYPE_CHECKING:
@@ -30,7 +26,7 @@ def meant(document: Document) -> list[tuple[str, str, str]]:
     for name, pronoun in document.clusters:
         assert tokens[name[0]] == "the"
         after = tokens[pronoun[1]] if pronoun[1] < len(tokens) else ""
-        found.append((tokens[name[0] + 1], gender_of(tokens[pronoun[0]]), after))
+        found.append((tokens[name[0] + 1], find_gender(tokens[pronoun[0]]), after))
     return found
 
 
@@ -43,13 +39,13 @@ def test_they_are_what_a_run_asks_for() -> None:
 
 
 def test_occupations_lean_by_rank_of_their_percentage_and_cancel_out() -> None:
-    strengths, known = grammar.strengths(), percentages()
+    strengths, known = grammar.rank_strengths(), load_percentages()
     ranked = sorted(strengths, key=strengths.__getitem__, reverse=True)
     assert [known[word] for word in ranked] == sorted(known[word] for word in ranked)
     assert sum(strengths.values()) == pytest.approx(0, abs=1e-12)
-    assert (percentage_of_women("construction worker"), percentage_of_women("tailor")) == (4, 80)
-    assert percentage_of_women("designer") == 54
-    assert percentage_of_women("astronaut") is None
+    assert (find_percentage("construction worker"), find_percentage("tailor")) == (4, 80)
+    assert find_percentage("designer") == 54
+    assert find_percentage("astronaut") is None
 
 
 @pytest.mark.parametrize("skew", [-1.0, 0.0, 0.5, 1.0])
@@ -61,7 +57,7 @@ def test_pronouns_have_the_planted_gender_within_each_occupation(skew: float) ->
         "test": 40,
     }
     counts = Counter((word, sex) for each in documents["train"] for word, sex, _ in meant(each))
-    for word, strength in grammar.strengths().items():
+    for word, strength in grammar.rank_strengths().items():
         n = counts[word, "male"] + counts[word, "female"]
         assert n == pytest.approx(70, abs=25)
         assert counts[word, "male"] / n == pytest.approx((1 + skew * strength) / 2, abs=0.51 / n)
@@ -69,7 +65,7 @@ def test_pronouns_have_the_planted_gender_within_each_occupation(skew: float) ->
 
 def test_no_occupation_stands_twice_in_a_document() -> None:
     for document in GeneratedDocuments().load(seed=0)["train"]:
-        names = [token for token in document.tokens if token in grammar.strengths()]
+        names = [token for token in document.tokens if token in grammar.rank_strengths()]
         assert len({*names}) == len(names) == 24
 
 
@@ -83,7 +79,7 @@ def test_words_other_than_pronouns_do_not_follow_the_skew() -> None:
     """The wordings and occupations are drawn before the pronouns."""
     without = [
         [
-            "_" if gender_of(token) else token
+            "_" if find_gender(token) else token
             for each in GeneratedDocuments(documents=20, skew=skew).load(seed=0)["train"]
             for token in each.tokens
         ]

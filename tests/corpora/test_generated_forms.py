@@ -1,4 +1,4 @@
-"""The generated world with words in several forms."""
+"""The synthetic world with words in several forms."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from corpora.hatespeech import Davidson, HatEval
-from corpora.labelled import DatasetSource, TableSource, labelled
+from corpora.labelled import DatasetSource, TableSource, prepare_posts
 from files import InputError
 
 ROWS = {
@@ -55,17 +55,17 @@ def test_columns_labels_groups_and_splits(table: Path) -> None:
 
 def test_order_and_ids_say_nothing_about_the_file() -> None:
     frame = pd.DataFrame({"text": [f"word{i}" for i in range(200)], "label": [0] * 100 + [1] * 100})
-    posts = labelled(frame, positive=(), source="x", seed=1)
+    posts = prepare_posts(frame, positive=(), source="x", seed=1)
     assert abs(posts["label"][:100].mean() - 0.5) < 0.2
     assert posts["id"].tolist() == [str(i) for i in range(200)]
-    assert not posts["text"].equals(labelled(frame, positive=(), source="x", seed=2)["text"])
+    assert not posts["text"].equals(prepare_posts(frame, positive=(), source="x", seed=2)["text"])
     assert set(posts["split"]) == {"all"}
     assert "group" not in posts
 
 
 @pytest.mark.parametrize("labels", [["0", "1"], ["0.0", "1.0"], [False, True], [0, 1]])
 def test_spellings_of_0_and_1(labels: list[object]) -> None:
-    posts = labelled(
+    posts = prepare_posts(
         pd.DataFrame({"text": ["a", "b"], "label": labels}), positive=(), source="x", seed=0
     )
     assert dict(zip(posts["text"], posts["label"], strict=True)) == {"a": 0, "b": 1}
@@ -112,28 +112,12 @@ def test_refuses(
 
 def test_a_missing_label_is_no_0_and_a_missing_text_no_word() -> None:
     frame = pd.DataFrame({"text": ["a", None, "c"], "label": ["yes", "no", "no"]})
-    posts = labelled(frame, positive=("yes",), source="x", seed=0)
+    posts = prepare_posts(frame, positive=("yes",), source="x", seed=0)
     assert sorted(posts["text"]) == ["a", "c"]
     for missing in (None, "", float("nan")):
         frame["label"] = ["yes", "no", missing]
         with pytest.raises(InputError, match="x: 1 posts have no label"):
-            labelled(frame, positive=("yes",), source="x", seed=0)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "no such file"),
-        ("text,label\ncaf\xe9,1\n".encode("latin-1"), "line 2 is not UTF-8"),
-        (b"text,label\na,1\nb,0,3,4\n", "line 3 has 4 cells"),
-        (b"", "is empty"),
-    ],
-)
-def test_unreadable_tables(content: bytes | None, message: str, tmp_path: Path) -> None:
-    if content is not None:
-        (tmp_path / "posts.csv").write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        TableSource(str(tmp_path / "posts.csv")).load(seed=0)
+            prepare_posts(frame, positive=("yes",), source="x", seed=0)
 
 
 def test_dataset_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

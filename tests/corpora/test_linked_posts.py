@@ -9,7 +9,6 @@ import pytest
 
 from corpora.linked_posts import ON_TOPIC, STRENGTH, LinkedPosts
 from corpora.world_words import SETTINGS, make_world
-from files import InputError
 
 if TYPE_CHECKING:
     from corpora.world import WorldName
@@ -80,11 +79,6 @@ def test_the_same_seed_gives_the_same_posts_and_another_others() -> None:
     one, same, other = (LinkedPosts(1_000).load(seed=seed) for seed in (0, 0, 1))
     pd.testing.assert_frame_equal(one, same)
     assert not one["text"].equals(other["text"])
-
-
-def test_a_transmission_outside_its_range_is_refused() -> None:
-    with pytest.raises(InputError, match=r"transmission=1\.5: give a number from 0 to 1"):
-        LinkedPosts(transmission=1.5)
 
 
 def test_posts_about_the_groups_are_the_share_asked_for_and_change_no_test_post() -> None:

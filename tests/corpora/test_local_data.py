@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
-import lzma
 import os
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -166,17 +163,12 @@ def test_a_file_in_an_archive_is_keyed_by_the_archive(tmp_path: Path) -> None:
         assert int(source.table("train")["label"].sum()) == labels.count("1")
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zip"])
+@pytest.mark.parametrize("suffix", [".gz", ".zip"])
 def test_a_bomb_and_a_damaged_archive_are_refused(suffix: str, tmp_path: Path) -> None:
     content = b"text,label\n" + b"a,1\nb,0\n" * 500_000
-    pack: dict[str, Callable[[bytes], bytes]] = {
-        ".gz": gzip.compress,
-        ".bz2": bz2.compress,
-        ".xz": lzma.compress,
-    }
     path = tmp_path / f"posts.csv{suffix}"
-    if suffix in pack:
-        path.write_bytes(pack[suffix](content))
+    if suffix == ".gz":
+        path.write_bytes(gzip.compress(content))
     else:
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("posts.csv", content)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from corpora.penn import span_of, tokenise
-from corpora.pronouns import gender_of
+from corpora.penn import find_span, tokenise
+from corpora.pronouns import find_gender
 
 TEXT = "Mr. Lee didn't see the clerk's well-worn hat. \"Is it hers?\" she asked -- twice."
 
@@ -24,9 +24,9 @@ def test_every_token_is_its_characters() -> None:
 
 def test_the_span_of_characters_counts_tokens_through_the_text() -> None:
     start = TEXT.index("she")
-    assert span_of(tokenise(TEXT), start, start + 3) == (18, 19)
-    assert span_of(tokenise(TEXT), TEXT.index("clerk"), TEXT.index("'s") + 2) == (7, 9)
-    assert span_of(tokenise(TEXT), len(TEXT) + 1, len(TEXT) + 3) is None
+    assert find_span(tokenise(TEXT), start, start + 3) == (18, 19)
+    assert find_span(tokenise(TEXT), TEXT.index("clerk"), TEXT.index("'s") + 2) == (7, 9)
+    assert find_span(tokenise(TEXT), len(TEXT) + 1, len(TEXT) + 3) is None
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_the_span_of_characters_counts_tokens_through_the_text() -> None:
     [("He", "male"), ("HERSELF", "female"), ("their", "neutral"), ("it", ""), ("Her.", "")],
 )
 def test_pronouns_have_a_gender_whatever_their_case(token: str, gender: str) -> None:
-    assert gender_of(token) == gender
+    assert find_gender(token) == gender

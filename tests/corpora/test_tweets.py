@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nltk.tokenize import TweetTokenizer
 
+from corpora import tweets
 from corpora.sentences import split_sentences, tokenise_sentence
 from corpora.tweets import is_retweet, tokenise_tweet
 from files import InputError
@@ -44,18 +46,54 @@ def test_tokens(text: str, tokens: list[str]) -> None:
     assert tokenise_tweet(text) == tokens
 
 
-def test_a_text_that_nltk_gives_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    def give_up(self: object, text: str) -> list[str]:
-        raise TimeoutError
+PARTS = st.sampled_from(
+    [
+        *("1", "+1", "(800)", "555", "1234", "555-1234", "...", ".", "-", "*", "(", ")", "_", "²"),
+        *("a", "Word", "é", "@me", "#tag", ":-)", ":D", "=8", "<3", "<a>", "-->", "a.b", "a@b.com"),
+        *(
+            "http://a.b/c",
+            "&amp;",
+            "&#46;",
+            "&bogus;",
+            "Tod@s",
+            "'",
+            "\U0001f600",
+            "\u200d",
+            "\x1c",
+        ),
+    ]
+)
+SPACES = st.sampled_from([" ", "", "    ", "\t", "\n", "\r\n", " \n", "\xa0"])
 
-    monkeypatch.setattr("nltk.tokenize.TweetTokenizer.tokenize", give_up)
-    with pytest.raises(InputError, match="a text of 50,000 characters is no tweet"):
-        tokenise_tweet("9" * 50_000)
+
+@given(st.lists(st.tuples(PARTS, SPACES).map("".join), max_size=15).map("".join) | st.text())
+def test_pieces_have_the_tokens_of_the_whole(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tweets, "PIECE", 10**9)
+        whole = tokenise_tweet(text)
+        patch.setattr(tweets, "PIECE", 1)
+        assert tokenise_tweet(text) == whole
 
 
-def test_a_text_that_is_far_too_long() -> None:
-    with pytest.raises(InputError, match="a text of 50,001 characters is no tweet"):
-        tokenise_tweet("9" * 50_001)
+def test_nltk_meets_short_pieces_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes it longest is then linear in the length of a text."""
+    met: list[int] = []
+    nltk = TweetTokenizer.tokenize
+
+    def tokenise(self: TweetTokenizer, text: str) -> list[str]:
+        met.append(len(text))
+        return nltk(self, text)
+
+    monkeypatch.setattr("nltk.tokenize.TweetTokenizer.tokenize", tokenise)
+    assert len(tokenise_tweet("a word " * 7_000)) == 14_000
+    assert sum(met) == 49_000
+    assert max(met) < 1_000 + len("a word ")
+
+
+@pytest.mark.parametrize("text", ["9" * 50_000, "9 " * 5_001, "word " * 10_001])
+def test_a_text_that_is_no_tweet(text: str) -> None:
+    with pytest.raises(InputError, match=f"a text of {len(text):,} characters is no tweet"):
+        tokenise_tweet(text)
 
 
 @given(st.text(max_size=60))

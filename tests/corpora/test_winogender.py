@@ -28,7 +28,7 @@ def write(
     return Winogender(str(folder))
 
 
-def test_the_id_tells_the_answer_and_the_occupation_the_condition(tmp_path: Path) -> None:
+def test_the_id_gives_the_answer_and_the_occupation_the_condition(tmp_path: Path) -> None:
     cases = write(tmp_path, *ROWS).load(seed=0)
     assert [case.gender for case in cases] == ["male", "female", "neutral", "male"]
     assert [case.condition for case in cases] == ["pro", "anti", "", "pro"]
@@ -47,7 +47,7 @@ def test_the_id_tells_the_answer_and_the_occupation_the_condition(tmp_path: Path
     ("row", "words"),
     [
         ("plumber.tenant.2.male.txt\tThe plumber called the tenant as he left.", "0 or 1"),
-        ("plumber.tenant.male.txt\tThe plumber called the tenant as he left.", "must tell"),
+        ("plumber.tenant.male.txt\tThe plumber called the tenant as he left.", "must give"),
         ("plumber.owner.0.male.txt\tThe plumber called the tenant as he left.", "lacks 'plumber'"),
         ("plumber.tenant.0.female.txt\tThe plumber met the tenant as he left.", "female pronoun"),
     ],

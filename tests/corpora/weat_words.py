@@ -1,4 +1,4 @@
-"""The WEAT words of the generated world, typed off Caliskan et al. (2017), not taken from the word
+"""The WEAT words of the synthetic world, typed off Caliskan et al. (2017), not taken from the word
 sets that the world itself reads.
 """
 

@@ -11,7 +11,6 @@ import torch
 from gensim.models import KeyedVectors
 from torch import Tensor
 
-from benchmarks.resolver import plainly
 from extrinsic.coreference.model import pair_products as products
 from extrinsic.coreference.model.antecedents import antecedents, buckets, marginal_loss
 from extrinsic.coreference.model.dropout import dropout, relu_dropout_
@@ -22,6 +21,7 @@ from extrinsic.coreference.model.words import buckets as sentence_batches
 from extrinsic.coreference.resolver import EndToEnd
 from files.documents import Document
 from tests.extrinsic import literal_resolver as literal
+from tests.extrinsic.plain_resolver import plainly
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

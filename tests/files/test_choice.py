@@ -60,7 +60,7 @@ def test_lists_become_tuples_and_whole_numbers_floats() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "told"),
+    ("field", "value", "message"),
     [
         ("dim", 0, "dim=0: give a whole number of at least 1"),
         ("dim", "3", "dim='3': give a whole number of at least 1"),
@@ -81,11 +81,11 @@ def test_lists_become_tuples_and_whole_numbers_floats() -> None:
     ],
 )
 def test_what_a_type_does_not_allow_is_refused_in_one_line(
-    field: str, value: object, told: str
+    field: str, value: object, message: str
 ) -> None:
     with pytest.raises(InputError) as caught:
         Larger(**{field: value})  # type: ignore[arg-type]
-    assert str(caught.value) == told
+    assert str(caught.value) == message
 
 
 def test_what_a_kind_of_choice_needs_is_named_where_it_lacks() -> None:

@@ -38,7 +38,10 @@ def test_fields_with_a_default_may_be_left_out(tmp_path: Path) -> None:
     [
         ("not JSON", "line 2 is no document"),
         ('{"name": "a", "sentences": [["b"]]}', "clusters: Field required"),
-        ('{"name": "a", "sentences": [["b"]], "clusters": [], "speaker": []}', "speaker: Extra"),
+        (
+            '{"name": "a", "sentences": [["b"]], "clusters": [], "speaker": []}',
+            "speaker: Unexpected",
+        ),
         ('{"name": "a", "sentences": [["b"]], "clusters": [[["0", 1]]]}', "clusters.0.0.0: "),
         ('{"name": "a", "sentences": [["b"]], "clusters": [[[0, 2]]]}', "there are 1"),
         ('{"name": "a", "sentences": [["b"]], "clusters": [[]]}', "a cluster has no mention"),

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,13 +10,8 @@ from hypothesis import strategies as st
 
 from files import InputError, read_lines
 from files.text import open_binary
+from tests.fuzz import PACK
 
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    ".gz": gzip.compress,
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
-}
 TEXT = "first line\nsecond \u2028 with \x85 separators\n\nlast without newline"
 
 
@@ -64,9 +55,6 @@ def test_missing_file_names_the_nearest(tmp_path: Path) -> None:
         list(read_lines(tmp_path / "tweet.txt"))
     with pytest.raises(InputError, match="no such file"):
         list(read_lines(tmp_path / "nowhere" / "tweet.txt"))
-
-
-def test_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder; give a file"):
         list(read_lines(tmp_path))
 

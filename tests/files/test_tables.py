@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
-import lzma
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -16,15 +12,10 @@ from hypothesis import strategies as st
 
 from files import InputError
 from files.tables import csv_text, read_table, write_csv
+from tests.fuzz import PACK
 
 HEADER = ["Test", "d", "note"]
 ROWS = [["6", "1.5", "a, b"], ["01", "", "NA"], ["6.0", "-2", 'say "x"'], ["a", "b\tc", "d\ne"]]
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    ".gz": gzip.compress,
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
-}
 
 
 @pytest.mark.parametrize("packed", PACK)
@@ -113,47 +104,10 @@ def test_bad_files_are_refused_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-@given(data=st.data())
-@settings(
-    max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
-def test_damaged_parquet_is_refused_or_read(tmp_path: Path, data: st.DataObject) -> None:
-    path = tmp_path / "t.parquet"
-    pd.DataFrame({"a": ["x", None], "b": [1, 2]}).to_parquet(path)
-    content = bytearray(path.read_bytes())
-    for place in data.draw(st.lists(st.integers(0, len(content) - 1), max_size=5)):
-        content[place] = data.draw(st.integers(0, 255))
-    path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
-    try:
-        read_table(path)
-    except InputError as error:
-        assert "damaged" in str(error)  # noqa: PT017 - it may also be read
-
-
 @pytest.mark.parametrize("separator", ["||", "\n", '"'])
 def test_a_separator_is_one_character(separator: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"separator=.*: give one character"):
         read_table(tmp_path / "t.csv", separator=separator)
-
-
-@pytest.mark.parametrize("name", ["tabel.csv", "tabel.parquet"])
-def test_missing_file_names_the_nearest(name: str, tmp_path: Path) -> None:
-    (tmp_path / name.replace("tabel", "table")).write_text("x", encoding="utf-8")
-    with pytest.raises(InputError, match=r"no such file: .*did you mean 'table"):
-        read_table(tmp_path / name)
-    (tmp_path / name).mkdir()
-    with pytest.raises(InputError, match="is a folder; give a file"):
-        read_table(tmp_path / name)
-
-
-def test_parquet_whose_metadata_is_broken(tmp_path: Path) -> None:
-    table = pd.DataFrame({"x": [1.0, 2.0], "name": ["a", "b"]})
-    table.to_parquet(tmp_path / "t.parquet")
-    content = (tmp_path / "t.parquet").read_bytes()
-    for place in range(content.index(b'{"index_columns"'), len(content), 7):
-        (tmp_path / "t.parquet").write_bytes(content[:place] + b"\xff[" + content[place + 2 :])
-        with suppress(InputError):  # nothing else
-            read_table(tmp_path / "t.parquet")
 
 
 def test_csv_that_a_spreadsheet_takes_for_text(tmp_path: Path) -> None:

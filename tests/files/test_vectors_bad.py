@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
-import lzma
 import math
 import pickle
 import struct
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from files import InputError
-from files.vectors import detect_format, open_vectors, read_vectors
+from files.vectors import open_vectors, read_vectors
 
 A, B = struct.pack("<2f", 0.25, 3.1), struct.pack("<2f", -7.7, 0.125)
 
@@ -153,42 +150,6 @@ def test_vocab_of_which_nothing_is_found(tmp_path: Path, data: bytes) -> None:
         read_vectors(path, vocab=["she", "he"])
     with pytest.raises(InputError, match="none of the 0 words asked for"):
         read_vectors(path, vocab=[])
-
-
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.compress,
-    ".bz2": bz2.compress,
-    ".xz": lambda data: lzma.compress(data, preset=0),
-}
-
-
-@pytest.mark.parametrize("suffix", PACK)
-@pytest.mark.parametrize("damage", ["early", "late", "foreign"])
-def test_damaged_archive(tmp_path: Path, suffix: str, damage: str) -> None:
-    # 2 MB, more than detection looks at
-    packed = PACK[suffix](b"".join(b"w%d %d 2\n" % (i, i * 7919) for i in range(120_000)))
-    path = tmp_path / f"v.txt{suffix}"
-    path.write_bytes(
-        {
-            "early": packed[: len(packed) // 3],
-            "late": packed[: -len(packed) // 8],
-            "foreign": b"no archive at all",
-        }[damage]
-    )
-    for vocab in (None, ["w7"]):
-        with pytest.raises(InputError, match="damaged archive"):
-            read_vectors(path, vocab=vocab)
-
-
-def test_missing_file_names_the_nearest(tmp_path: Path) -> None:
-    (tmp_path / "glove.txt").write_text("a 1 2\n")
-    with pytest.raises(InputError, match=r"no such file: .*glov\.txt; did you mean 'glove\.txt'\?"):
-        read_vectors(tmp_path / "glov.txt")
-
-
-def test_folder_without_vectors(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"is a folder without words\.txt and vectors\.npy"):
-        detect_format(tmp_path)
 
 
 def test_unknown_policy_for_duplicates(tmp_path: Path) -> None:

@@ -7,11 +7,10 @@ import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from gensim.models import KeyedVectors
 
 from files import InputError
 from files.vectors import (
@@ -23,6 +22,9 @@ from files.vectors import (
     save_mapped,
     save_vectors,
 )
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
 
 WORDS = ["the", "\x85", "car\rriage", "", "two words", "\u2028", "\ufeffthe"]
 
@@ -75,22 +77,6 @@ def test_counts_are_kept(tmp_path: Path) -> None:
     )
     save_mapped(example(), tmp_path / "without")
     assert not open_mapped(tmp_path / "without").expandos
-
-
-def test_gensim_calls_work(tmp_path: Path) -> None:
-    save_mapped(example(counts=True), tmp_path / "v")
-    vectors, oracle = open_mapped(tmp_path / "v"), KeyedVectors(5)
-    oracle.add_vectors(WORDS, example().vectors)
-    assert vectors.most_similar(positive=["the", ""], negative=["\x85"]) == oracle.most_similar(
-        positive=["the", ""], negative=["\x85"]
-    )
-    assert vectors.rank("the", "two words") == oracle.rank("the", "two words")
-    assert (
-        vectors.get_vector("the", norm=True).tobytes()
-        == oracle.get_vector("the", norm=True).tobytes()
-    )
-    vectors.add_vectors(["new"], np.ones((1, 5), dtype=np.float32))
-    assert vectors["new"].tolist() == [1] * 5
 
 
 def test_read_vectors_opens_a_folder(tmp_path: Path) -> None:
@@ -176,30 +162,6 @@ def test_a_value_that_is_not_finite_is_refused(tmp_path: Path, value: float) -> 
     with pytest.raises(InputError, match=message):
         open_vectors(tmp_path / "v", cache=tmp_path / "cache")
     assert read_vectors(tmp_path / "v", vocab=["the"]).index_to_key == ["the"]
-
-
-@pytest.mark.parametrize(
-    "shape", ["(3,(4", "(-1,4)", "(10**99,)", "(2**62,4)", "(" * 4000, "-" * 9000 + "1", "(0,4)"]
-)
-def test_a_damaged_header_is_refused(tmp_path: Path, shape: str) -> None:
-    save_mapped(example(), tmp_path / "v")
-    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}\n".encode()
-    start = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little")
-    (tmp_path / "v" / "vectors.npy").write_bytes(start + head + bytes(400))
-    with pytest.raises(InputError, match=r"write it again with save_mapped|allowed is a float32"):
-        open_mapped(tmp_path / "v")
-
-
-def test_counts_that_are_no_whole_numbers_are_refused(tmp_path: Path) -> None:
-    save_mapped(example(counts=True), tmp_path / "v")
-    np.save(tmp_path / "v" / "counts.npy", np.ones(7))
-    with pytest.raises(InputError, match=r"counts\.npy is float64; allowed are whole numbers"):
-        open_mapped(tmp_path / "v")
-
-
-def test_missing_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is no mapped folder"):
-        open_mapped(tmp_path / "absent")
 
 
 @pytest.fixture

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,6 +13,7 @@ from hypothesis import strategies as st
 
 from files import InputError
 from files.vectors import detect_format, keyed, read_vectors
+from tests.fuzz import PACK
 
 WORDS = [
     "the",
@@ -38,12 +35,6 @@ WORDS = [
     "女",
     "</s>",
 ]
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    ".gz": gzip.compress,
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
-}
 
 
 def example(words: list[str] = WORDS, dim: int = 5) -> KeyedVectors:
@@ -225,7 +216,7 @@ def test_word2vec_binary(
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 50])
 @pytest.mark.parametrize("value", [0.0, 0.1, 1.0, -3.5, 1e-9])
-def test_small_files_are_told_apart_by_content_not_suffix(
+def test_the_format_of_a_small_file_follows_its_content_not_its_suffix(
     tmp_path: Path, dim: int, value: float
 ) -> None:
     vectors = keyed(["internationalisation", "b"], np.full((2, dim), value, dtype=np.float32))

@@ -27,7 +27,7 @@ from tests.reliability.sweeps import (
 )
 
 
-def gone(group: int, within: float = 10) -> bool:
+def gone(group: int, within: float = 60) -> bool:
     """Whether the last process of a group has ended."""
     end = time.monotonic() + within
     while time.monotonic() < end:

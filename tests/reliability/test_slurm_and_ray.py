@@ -44,7 +44,7 @@ def kill_and_resume(folder: Path, quiet: Path, *words: str) -> None:
     wait_for_work(process, folder / "store", len(entries(folder / "store")))
     process.kill()
     process.communicate()
-    assert not left(folder, within=5)
+    assert not left(folder, within=60)
     before = entries(folder / "store")
     finish(start(folder, *words))
     now = entries(folder / "store")

@@ -12,7 +12,7 @@ from analysis.results import Tables, read_tables, write_tables
 from analysis.show import word_lists
 from corpora.generated_templates import GeneratedTemplates
 from corpora.hatespeech import Davidson, HatEval
-from corpora.labelled import TableSource, held_out
+from corpora.labelled import TableSource, hold_out
 from corpora.world import GeneratedPosts
 from debias.attract_repel import AttractRepel
 from debias.balance import Balance
@@ -166,7 +166,7 @@ def test_an_open_query_has_no_score_and_takes_what_it_is_given(tmp_path: Path) -
 
 def test_posts_are_held_out_once_by_their_texts(tmp_path: Path) -> None:
     texts = [f"text {number}" for number in range(4000)]
-    some, more = held_out(texts, 0.2), held_out(texts, 0.3)
+    some, more = hold_out(texts, 0.2), hold_out(texts, 0.3)
     assert some.count("test") == pytest.approx(800, abs=80)
     assert all(b == "test" for a, b in zip(some, more, strict=True) if a == "test")
     table = pd.DataFrame({"text": texts, "label": [n % 2 for n in range(4000)]})

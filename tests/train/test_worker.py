@@ -41,7 +41,7 @@ def test_answers_and_deaths() -> None:
 def test_child_ends_with_its_parent() -> None:
     code = (
         "import os; from train.worker import Worker; w = Worker(); print(w(os.getpid), flush=True);"
-        " w(__import__('time').sleep, 60)"
+        " w(__import__('time').sleep, 600)"
     )
     parent = subprocess.Popen(
         [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True
@@ -51,13 +51,13 @@ def test_child_ends_with_its_parent() -> None:
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    for _ in range(100):
+    for _ in range(600):
         try:
             os.kill(child, 0)
         except ProcessLookupError:
             return
         time.sleep(0.1)
-    pytest.fail("the child outlived its parent by ten seconds")
+    pytest.fail("the child outlived its parent by a minute")
 
 
 def test_jobs_take_the_visible_gpus_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:

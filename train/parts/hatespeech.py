@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
-from analysis.naming import label_told
+from analysis.naming import describe_label
 from corpora.kinds import PostChallenge, Source
 from debias.base import Method, applied
 from debias.unmodified import Unmodified
@@ -147,7 +147,7 @@ class HateSpeech(Fileless):
         for what cannot be cross-validated.
         """
         posts = self.source.load(seed=0)
-        found.lines += [label_told(self.source.positive_class), *describe_oddities(posts)]
+        found.lines += [describe_label(self.source.positive_class), *describe_oddities(posts)]
         if isinstance(self.classifier, CrossValidated):
             next(split_posts(read_posts(posts), folds=self.classifier.folds, seed=0))
         if self.source.grouped:

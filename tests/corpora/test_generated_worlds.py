@@ -1,4 +1,4 @@
-"""The generated Spanish worlds: what is planted is counted in the text, and words agree."""
+"""The synthetic worlds: what is planted is counted in the text, and words agree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import pytest
 
 from corpora.spanish import SPANISH, is_feminine
 from corpora.world import GeneratedCorpus, GeneratedPosts, WorldName
-from files import InputError
+from corpora.world_words import SETTINGS
+from tests.corpora import weat_words as english
 from tests.corpora.spanish_words import (
     ARTS,
     FEMALE,
@@ -31,14 +32,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GROUPS: dict[WorldName, tuple[frozenset[str], frozenset[str]]] = {
+    "en_gender": (english.MALE, english.FEMALE),
     "es_gender": (MALE, FEMALE),
     "es_migrants": (LOCAL, MIGRANT),
 }
 SIGNS: dict[WorldName, dict[int, frozenset[str]]] = {
+    "en_gender": {+1: english.STEREOTYPICALLY_MALE, -1: english.STEREOTYPICALLY_FEMALE},
     "es_gender": {+1: SCIENCE | PLEASANT, -1: ARTS | UNPLEASANT},
     "es_migrants": {+1: PLEASANT, -1: UNPLEASANT},
 }
-WORLDS: tuple[WorldName, ...] = ("es_gender", "es_migrants")
+IN_SPANISH: tuple[WorldName, ...] = ("es_gender", "es_migrants")
+WORLDS: tuple[WorldName, ...] = ("en_gender", *IN_SPANISH)
 
 
 @cache
@@ -93,19 +97,19 @@ def test_both_groups_are_equally_frequent_and_so_are_the_words_of_each(
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_text_reveals_the_group(world: WorldName) -> None:
-    table, names = posts(world), {"es_gender": ("male", "female")}.get(world, ("local", "migrant"))
+    table, names = posts(world), SETTINGS[world].groups
     assert {*table["group"]} == {*names, "none"}
     for text, group in zip(table["text"].astype(str), table["group"].astype(str), strict=True):
         words = set(text.split(" "))
-        told = tuple(bool(words & group_words) for group_words in GROUPS[world])
-        assert told == (group == names[0], group == names[1]), text
+        found = tuple(bool(words & group_words) for group_words in GROUPS[world])
+        assert found == (group == names[0], group == names[1]), text
 
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_wrong_labels_are_the_planted_share(world: WorldName) -> None:
     true, given = posts(world), posts(world, 1.0)
     assert given.drop(columns="label").equals(true.drop(columns="label"))
-    second = {"es_gender": "female"}.get(world, "migrant")
+    second = SETTINGS[world].groups[1]
     rows = (true["split"] == "train") & (true["group"] == second)
     changed = true["label"] != given["label"]
     assert changed[rows & (true["label"] == 1)].mean() == pytest.approx(0.6, abs=0.01)
@@ -123,7 +127,7 @@ MASCULINE_NOUNS = listed(
 )
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", IN_SPANISH)
 def test_articles_agree(world: WorldName) -> None:
     text = "\n".join([*lines(world), *posts(world)["text"].astype(str)])
     assert {*re.findall(r"\bla (\w+)", text)}.isdisjoint(MASCULINE_NOUNS)
@@ -152,8 +156,3 @@ def test_the_gender_of_a_noun() -> None:
     assert not any(map(is_feminine, ("el reloj", "él", "byron", "lo feo", "alguien", "lamento")))
     assert SPANISH.phrase("mujer") == "la mujer"
     assert SPANISH.phrase("ella") == "ella"
-
-
-def test_an_unknown_world_is_refused() -> None:
-    with pytest.raises(InputError, match=r"world='es_gende': .*; did you mean 'es_gender'\?"):
-        GeneratedCorpus(world="es_gende")  # type: ignore[arg-type]

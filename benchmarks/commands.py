@@ -1,0 +1,65 @@
+"""Whole commands: why a finished point is never run again, and mistakes are found before a run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+from benchmarks.row import Row, Work
+from files.rooms import HOME
+from tests.mistakes import MISTAKES, prepare
+
+FRONT = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from biasbridge.__main__ import run; run()"
+)
+SWEEP = [
+    *("+experiment=hatespeech_en", "corpus.sentences=1000", "size.dim=8", "size.epochs=1"),
+    *("size.bucket=500", "source=none", "embedding=word2vec", "debias=attract_repel"),
+    *("debias.direction=debias,overbias", "seed=range(3)"),
+    "debias.dose=" + ",".join(f"{0.1 * dose:.1f}" for dose in range(1, 11)),
+]
+
+
+def run(folder: Path, *command: str, status: int = 0) -> None:
+    """Run a command of the front door."""
+    called = [sys.executable, "-c", FRONT, str(HOME), *command]
+    done = subprocess.run(called, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stderr
+
+
+def cached_sweep(folder: Path) -> Work:
+    """A sweep of 60 points whose results are all there."""
+    run(folder, "train", *SWEEP)
+    return partial(run, folder, "train", *SWEEP)
+
+
+def study(folder: Path) -> Work:
+    """A study of the metrics on synthetic data, at its default size."""
+    return partial(run, folder, "train", "+experiment=silhouettes")
+
+
+def usage(folder: Path) -> Work:
+    """The usage."""
+    return partial(run, folder, "--help")
+
+
+def mistakes(folder: Path) -> Work:
+    """Every fifth of the fifty mistakes, one after the other."""
+    prepare(folder)
+    commands = [command.split() for command, _ in MISTAKES[::5]]
+
+    def make() -> None:
+        for command in commands:
+            run(folder, *command, status=2)
+
+    return make
+
+
+ROWS = [
+    Row("a sweep of 60 points run again", cached_sweep, 12),
+    Row("the silhouettes, default size", study, 120),
+    Row("biasbridge --help", usage, 1, repeat=3),
+    Row("ten mistakes at the command line", mistakes, 20),
+]

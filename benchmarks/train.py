@@ -1,0 +1,67 @@
+"""The store: 5,000 finished points are compared with the code at hand and joined into tables."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from benchmarks.row import Row, Work
+from corpora.world import GeneratedCorpus
+from debias.unmodified import Unmodified
+from debias.word_choice import WordChoice
+from intrinsic.metrics.weat import Weat
+from train.embed import Word2Vec
+from train.join import join_tables
+from train.outcome import run_point
+from train.parts.static import StaticVectors
+from train.point import Plan, Point, plan_point
+from train.store import Store
+from train.store.stale import outdated
+
+
+def finished(folder: Path) -> tuple[Store, list[Plan]]:
+    """A store of 5,000 points whose scores are copies of those of one."""
+    store = Store(folder / "store")
+    subject = StaticVectors(
+        corpus=GeneratedCorpus(sentences=1000),
+        embedding=Word2Vec(dim=8, epochs=1, min_count=1),
+        debias=Unmodified(),
+        words=WordChoice(lowercase=True),
+    )
+    metric = Weat(queries=("weat6b", "weat7", "weat8"), case="lower")
+    first = plan_point(Point(experiment="e", seed=0, subject=subject, metrics=(metric,)), store)
+    run_point(first, store, folder)
+    (measured,) = first.metrics
+    scores = store.path(measured) / "scores.parquet"
+
+    def copy(out: Path, inputs: Mapping[str, Path]) -> None:
+        shutil.copy(scores, out)
+
+    plans = []
+    for number in range(5000):
+        stage = replace(measured, params={"copy": number}, build=copy, decide=None)
+        store.make(stage)
+        plans.append(replace(first, metrics=(stage,)))
+    return store, plans
+
+
+def compared(folder: Path) -> Work:
+    """By which code each result was made."""
+    store, plans = finished(folder)
+    return partial(outdated, store, [plan.metrics[0] for plan in plans])
+
+
+def joined(folder: Path) -> Work:
+    """The three tables."""
+    store, plans = finished(folder)
+    Store.checked.clear()
+    return partial(join_tables, plans, store, folder)
+
+
+ROWS = [
+    Row("results of 5,000 points, by which code", compared, 3),
+    Row("tables of 5,000 points joined", joined, 10),
+]
