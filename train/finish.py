@@ -15,8 +15,8 @@ from train.parts.classify_posts import without_vector
 from train.parts.hatespeech import HateSpeech
 from train.parts.posts import POSTS, oddities
 from train.parts.static import StaticVectors
-from train.store.lock import locked
 from train.store.explain import makers
+from train.store.lock import locked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
