@@ -20,7 +20,7 @@ NOTES = (
     "A word's direction is the sign of its score: towards the first or the second word of a pair."
     " Kappas are agreement beyond chance: 1 always, 0 as by chance.",
     "Intervals are 95%: low and high over words (bootstrap), pairs low and pairs high over base"
-    " pairs (jackknife, Student's t). Vectors trained anew are another matter.",
+    " pairs (jackknife, Student's t). Neither says what other trainings would give.",
     "magnitude: share of changes of the base pair that change a word's score by at least one"
     " standard deviation of the vocabulary's scores.",
     "Words outside the vocabulary are left out; forms are compared where both are in it.",
