@@ -11,12 +11,12 @@ from scipy import stats
 
 from analysis.columns import numbers
 from analysis.correlate import correlate, correlate_slices
-from analysis.correlate.__main__ import main
 from analysis.findings import CORRELATION_COLUMNS, Finding
 from analysis.foreign import Levels
 from analysis.joined import join_points
 from analysis.repeated_rows import repeats
 from analysis.results import Tables, write_tables
+from biasbridge.cli.correlate import main
 from files import InputError
 from files.tables import read_table
 from tests.analysis.conftest import make_rows, make_sweep
