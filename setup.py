@@ -1,4 +1,4 @@
-"""What setuptools is not told by pyproject.toml: where a wheel keeps the rooms.
+"""What pyproject.toml cannot say to setuptools: where a wheel keeps the rooms.
 
 In a checkout, and where that is installed as editable, they are top-level packages, ``files``,
 ``train`` and so on, found by the path of the checkout: not by an import hook, before which a

@@ -19,10 +19,10 @@ from scipy import stats
 from analysis.alignment import ALIGNED, alignments, difference, write_alignment
 from analysis.frame import texts
 from analysis.joined import join_points
-from analysis.report.__main__ import main as report
 from analysis.results import Tables, write_tables
 from analysis.show import estimate
 from analysis.study import Correlation
+from biasbridge.cli.report import main as report
 from files.tables import read_table
 from tests.analysis.designs import study_of
 from tests.analysis.test_specifications import measured, tables_of

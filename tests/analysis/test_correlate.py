@@ -10,13 +10,13 @@ import pytest
 from scipy import stats
 
 from analysis.correlate import correlate, correlate_slices
-from analysis.correlate.__main__ import main
 from analysis.findings import CORRELATION_COLUMNS, Finding
 from analysis.foreign import Levels
 from analysis.frame import numbers
 from analysis.joined import join_points
 from analysis.repeated_rows import repeats
 from analysis.results import Tables, write_tables
+from biasbridge.cli.correlate import main
 from files import InputError
 from files.tables import read_table
 from tests.analysis.conftest import make_rows, make_sweep

@@ -15,13 +15,13 @@ import scipy
 from rich.console import Console
 
 from analysis.correlate import correlate_slices
-from analysis.effects.__main__ import main
 from analysis.effects.estimate import Effect, effects, mean_change
 from analysis.effects.table import condition_table, effect_table, write_effects
 from analysis.joined import join_points
 from analysis.naming import CONDITION
 from analysis.report.page_data import page_data
 from analysis.results import Tables, write_tables
+from biasbridge.cli.effects import main
 from files import InputError
 from files.tables import read_table
 

@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from analysis.correlate import correlate_slices
-from analysis.correlate.__main__ import main as correlate
 from analysis.effects.estimate import effects
 from analysis.joined import join_points
-from analysis.report.__main__ import main as report
 from analysis.results import read_tables
+from biasbridge.cli.correlate import main as correlate
+from biasbridge.cli.report import main as report
 
 if TYPE_CHECKING:
     from analysis.findings import Finding

@@ -23,11 +23,11 @@ from analysis.joined import join_points
 from analysis.look import PALETTE
 from analysis.naming import SLICE_COLUMNS, Declared
 from analysis.report import build_report
-from analysis.report.__main__ import main
 from analysis.report.answer import answer
 from analysis.report.page_data import dose_curves
 from analysis.report.tex import correlations_tex
 from analysis.results import Tables, write_tables
+from biasbridge.cli.report import main
 from files import InputError
 
 

@@ -16,7 +16,7 @@ from analysis.joined import join_points
 from analysis.naming import Declared
 from analysis.results import Tables, write_tables
 from analysis.scatter import grid_data
-from analysis.scatter.__main__ import main
+from biasbridge.cli.scatter import main
 from files import InputError
 from tests.analysis.test_specifications import measured, tables_of
 

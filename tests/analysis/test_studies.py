@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.correlate.__main__ import main as correlate
 from analysis.findings import CORRELATION_COLUMNS
-from analysis.report.__main__ import main as report
 from analysis.results import write_tables
 from analysis.study import Correlation, Study
+from biasbridge.cli.correlate import main as correlate
+from biasbridge.cli.report import main as report
 from files import InputError
 from studies.survey import Survey
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from debias.__main__ import main
+from biasbridge.cli.debias import main
 from debias.constraints import mean_cosine, stereotype_pairs
 from debias.roles import words_by_role
 from files import InputError

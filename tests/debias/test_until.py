@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from biasbridge import debias
-from debias.__main__ import main
+from biasbridge.cli.debias import main
 from debias.attract_repel import AttractRepel
 from debias.until import AttractRepelUntil, Goal, find_dose, find_method
 from files import InputError

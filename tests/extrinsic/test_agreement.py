@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
+from biasbridge.cli.agreement import main
 from extrinsic.agreement import cross_table, precision
-from extrinsic.agreement.__main__ import main
 from files import InputError
 
 POSTS = pd.DataFrame(

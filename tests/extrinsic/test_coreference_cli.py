@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from extrinsic.coreference.__main__ import main
+from biasbridge.cli.coreference import main
 from extrinsic.coreference.scorer import METRICS, score
 from files import InputError
 from files.documents import Document, write_conll, write_documents

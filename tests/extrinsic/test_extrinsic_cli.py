@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extrinsic.__main__ import main
+from biasbridge.cli.gaps import main
 from extrinsic.gap_table import gap_table
 from extrinsic.gaps import Gaps
 from extrinsic.ranking import RANKINGS

@@ -15,11 +15,11 @@ import pytest
 import yaml
 from gensim.models import KeyedVectors
 
+from biasbridge.cli.audit import main
 from files import InputError
 from files.vector_files import vector_files
 from files.vectors import read_vectors, save_vectors
 from intrinsic import METRICS
-from intrinsic.__main__ import main
 from intrinsic.audit import audit, choose_metrics, language_of, rank_correlations, ranks
 from intrinsic.describe import PAGE, write_page
 from intrinsic.wordsets import load_query

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
+from biasbridge.cli.tsne import main
 from files import InputError
 from intrinsic.found_query import find_query
 from intrinsic.tsne import plane
-from intrinsic.tsne.__main__ import main
 from intrinsic.wordsets import read_query
 
 SETS = {role: [f"{role.lower()}{i}" for i in range(6)] for role in "XYAB"}

@@ -18,11 +18,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from biasbridge.cli.store import main
 from files import InputError, atomic_path
 from train.estimate import timings
 from train.outcome import Outcome, sharing, stamp
 from train.store import DamagedError, Stage, Store, StoreError
-from train.store.__main__ import main
 from train.store.entry import check, read_recipe, seal
 
 

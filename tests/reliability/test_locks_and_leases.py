@@ -18,6 +18,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from biasbridge.cli.store import main
 from files import InputError
 from tests.reliability.sweeps import (
     ROOT,
@@ -31,7 +32,6 @@ from tests.reliability.sweeps import (
 from tests.reliability.test_faults_disk import CORPUS, VECTORS
 from train.outcome import sharing
 from train.store import Store, StoreError
-from train.store.__main__ import main
 from train.store.lease import lease, leased
 from train.store.lock import HeldError, held, locked
 

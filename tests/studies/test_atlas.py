@@ -11,9 +11,9 @@ from scipy import stats
 
 from analysis.frame import numbers, texts
 from analysis.verdict import VERDICTS
+from biasbridge.cli.atlas import main
 from files import InputError
 from files.tables import read_table
-from studies.atlas.__main__ import main
 from studies.atlas.page import answer, page, table
 from studies.atlas.point_set import PointSet, read_point_set
 from studies.atlas.protocol import Reading, read_atlas, read_one

@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from biasbridge.cli.store import main
 from files import InputError
 from files.vectors import keyed, read_vectors, save_mapped
 from train.store import Stage, Store
-from train.store.__main__ import main
 from train.store.lock import locked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
