@@ -90,11 +90,11 @@ def _labels(data: Data) -> str:
 
 def _point(data: Data, settings: Settings, found: Examined) -> None:
     """What one point of the run meets."""
-    from train.front.compose import point_of
-    from train.front.spell import override
+    from train.front.compose import compose_point
+    from train.front.spell import format_override
 
     try:
-        point = point_of([override(key, value) for key, value in settings.items()])
+        point = compose_point([format_override(key, value) for key, value in settings.items()])
         if isinstance(point.task, HateSpeech):
             point.task.check()
             _posts(data, point.task, found)
