@@ -42,12 +42,11 @@ class BuildPy(build_py):
         (whole / HOME / "__init__.py").write_text('"""The rooms of the project."""\n')
         for room in ROOMS:
             shutil.move(whole / room, whole / HOME / room)
-        for name in ("biasbridge", "hydra_plugins"):
-            for path in sorted((whole / name).rglob("*")):
-                if path.suffix in TEXTS:
-                    text = rename_commands(path.read_text(encoding="utf-8"), commands)
-                    text = imported(text, path) if path.suffix == ".py" else text
-                    path.write_text(text, encoding="utf-8")
+        for path in sorted((whole / "biasbridge").rglob("*")):
+            if path.suffix in TEXTS:
+                text = rename_commands(path.read_text(encoding="utf-8"), commands)
+                text = imported(text, path) if path.suffix == ".py" else text
+                path.write_text(text, encoding="utf-8")
 
 
 def imported(text: str, path: Path) -> str:

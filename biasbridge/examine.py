@@ -71,11 +71,11 @@ def _labels_problem(data: Data) -> str:
 
 def _examine_point(data: Data, settings: Settings, found: Findings) -> None:
     """What one point of the run meets."""
-    from train.front.compose import point_of
-    from train.front.spell import override
+    from train.front.compose import compose_point
+    from train.front.spell import format_override
 
     try:
-        point = point_of([override(key, value) for key, value in settings.items()])
+        point = compose_point([format_override(key, value) for key, value in settings.items()])
         if isinstance(point.task, Checked):
             point.task.check(point.queries)
         if isinstance(point.task, Inspected):

@@ -5,7 +5,7 @@ be said about them in ``table.attrs["notes"]``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isnan
 from os import PathLike
@@ -218,7 +218,9 @@ def gaps(
 
 
 def _names(given: str | Sequence[str]) -> list[str]:
-    return [given] if isinstance(given, str) else list(given)
+    if isinstance(given, Iterable):
+        return [given] if isinstance(given, str) else list(given)
+    raise InputError(f"{given!r} names nothing; give a name, or a list of names")
 
 
 def correlate(
@@ -412,9 +414,15 @@ def _write_words(words: Query | Mapping[str, object], path: Path, language: str)
 
 
 def _table(table: Predictions) -> pd.DataFrame:
+    from pandas import DataFrame
+
     from files.tables import read_table
 
-    return read_table(Path(table)) if isinstance(table, str | PathLike) else table
+    if isinstance(table, str | PathLike):
+        return read_table(Path(table))
+    if not isinstance(table, DataFrame):
+        raise InputError(f"{type(table).__name__} is no table; give a pandas table, or a path")
+    return table
 
 
 def _with_notes(table: pd.DataFrame, *columns: str) -> pd.DataFrame:

@@ -129,7 +129,12 @@ def not_asked(metrics: Sequence[Metric], queries: Iterable[Query]) -> list[str]:
 def audit(
     vectors: KeyedVectors, metrics: Sequence[Metric], *, seed: int = 0
 ) -> list[tuple[Score, Mapping[str, float]]]:
-    """The scores of every metric, each with the single ones that its value summarises."""
+    """The scores of every metric, each with the single ones that its value summarises.
+
+    Raises ``InputError`` for a seed below 0.
+    """
+    if seed < 0:
+        raise InputError(f"seed={seed}: give a whole number of at least 0")
     forget_frequent(vectors)
     return [row for metric in metrics for row in metric.detailed(vectors, seed=seed)]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
-from annotated_types import doc
+from annotated_types import Le, doc
 
 from files import InputError, choice, nearest
 from files.choice import FieldError, Share, Whole
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 UNKNOWN = "und"
+MOST_RESAMPLES = 1_000_000
 OPEN = "from_"  # begins the names of queries whose words come with a run
 
 Option = bool | int | float | str
@@ -93,7 +94,9 @@ class Metric:
         str | None, doc("that of the vectors, queries in another are refused; null: any")
     ] = None
     resamples: Annotated[
-        Whole, doc("number of resamples of the words for the 95% interval; 0: none")
+        Whole,
+        Le(MOST_RESAMPLES),
+        doc("number of resamples of the words for the 95% interval; 0: none"),
     ] = 0
 
     def __post_init__(self) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("analysis", "conf", "corpora", "debias", "extrinsic", "files", "hydra_plugins")
+ROOMS = ("analysis", "conf", "corpora", "debias", "extrinsic", "files")
 EXAMPLES = {"debias/negate": "conf/debias/negate"}
 EXAMPLES["intrinsic/metrics/centroid_distance"] = "conf/intrinsic/centroid_distance"
 

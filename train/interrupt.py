@@ -24,7 +24,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
-    """While there is nothing to put away, or for the second time of asking."""
+    """While there is nothing to clean up, or at the second signal."""
     os.write(2, f"{GO_ON}\n".encode())
     os._exit(128 + number)
 

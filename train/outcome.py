@@ -1,5 +1,5 @@
-"""What became of a point: made and noted in a file that explains failures. Whether it is done, the
-store says.
+"""How a point ended: run, and noted in a file that explains failures. Whether it is done, the store
+says.
 """
 
 from __future__ import annotations
@@ -37,18 +37,9 @@ class Outcome:
     seconds: float = 0.0
     built: tuple[str, ...] = ()
 
-    def told(self) -> dict[str, str | bool]:
-        """The columns of the points table that tell of it."""
-        return {
-            "status": self.status,
-            "error": self.error,
-            "refused": self.refused,
-        }
-
-    def write(self, results: Path) -> None:
-        """Note it in ``results/points/``."""
-        with atomic_path(outcome_path(results, self.point)) as path:
-            path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
+    def columns(self) -> dict[str, str | bool]:
+        """Its columns of the points table."""
+        return {"status": self.status, "error": self.error, "refused": self.refused}
 
 
 def results_folder(path: str) -> Path:
@@ -66,51 +57,50 @@ def results_folder(path: str) -> Path:
 
 @contextmanager
 def sharing(results: Path) -> Iterator[None]:
-    """One of the sweeps that write in the folder now; the first to come and the last to go clear
-    what killed ones left half-written.
+    """Share the folder with the sweeps that write in it now; the first to come and the last to go
+    remove what killed ones left half-written.
     """
     (results / "points").mkdir(parents=True, exist_ok=True)
     sweeps = results / "points" / ".sweeps"
+
+    def remove_leftovers() -> None:
+        with suppress(HeldError), locked(sweeps, wait=False):
+            clear_leftovers(results)
+
     try:
-        _clear(results, sweeps)
+        remove_leftovers()
         with locked(sweeps, shared=True):
             yield
     except NoLockError as error:
         raise InputError(f"results.dir={results}: {error}; choose another folder") from error
-    _clear(results, sweeps)
+    remove_leftovers()
 
 
-def _clear(results: Path, sweeps: Path) -> None:
-    with suppress(HeldError), locked(sweeps, wait=False):
-        clear_leftovers(results)
-
-
-def outcome_path(results: Path, point: str) -> Path:
-    """Where the outcome of a point is noted."""
+def _path(results: Path, point: str) -> Path:
     return results / "points" / f"{point}.json"
 
 
 def read_outcome(results: Path, point: str) -> Outcome | None:
     """The outcome noted for a point, if there is one that can be read."""
     try:
-        noted = json.loads(outcome_path(results, point).read_text(encoding="utf-8"))
+        noted = json.loads(_path(results, point).read_text(encoding="utf-8"))
         return Outcome(**(noted | {"built": tuple(noted["built"])}))
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
-def stamp(results: Path, point: str) -> tuple[int, int] | None:
-    """Changes whenever an outcome is noted anew, even if the clock was set back."""
+def read_stamp(results: Path, point: str) -> tuple[int, int] | None:
+    """What changes whenever an outcome is written, even if the clock was set back."""
     try:
-        stat = outcome_path(results, point).stat()
+        stat = _path(results, point).stat()
     except OSError:
         return None
     return stat.st_ino, stat.st_mtime_ns
 
 
 def run_point(plan: Plan, store: Store, results: Path) -> Outcome:
-    """Make the point's scores and note the outcome; what a stage raises, ``SystemExit`` too, is
-    noted with its traceback and not raised.
+    """Build the point's scores and write the outcome; what a stage raises, ``SystemExit`` too, is
+    written with its traceback and not raised.
     """
     start = time.perf_counter()
     problem: BaseException | None = None
@@ -122,25 +112,25 @@ def run_point(plan: Plan, store: Store, results: Path) -> Outcome:
     outcome = Outcome(
         plan.key, seconds=round(time.perf_counter() - start, 3), built=tuple(store.built)
     )
-    return note(outcome if problem is None else _failed(outcome, problem), results)
+    return write_outcome(outcome if problem is None else _failed(outcome, problem), results)
 
 
 def _failed(outcome: Outcome, error: BaseException) -> Outcome:
-    text = (
-        str(error)
-        if isinstance(error, InputError | StoreError)
-        else f"{type(error).__name__}: {error}"
-    )
-    trace = "".join(traceback.format_exception(error))
+    known = isinstance(error, InputError | StoreError)
     return replace(
-        outcome, status="failed", error=text, traceback=trace, refused=isinstance(error, InputError)
+        outcome,
+        status="failed",
+        error=str(error) if known else f"{type(error).__name__}: {error}",
+        traceback="".join(traceback.format_exception(error)),
+        refused=isinstance(error, InputError),
     )
 
 
-def note(outcome: Outcome, results: Path) -> Outcome:
-    """Write the outcome; where the disk takes no more, the one returned says so."""
+def write_outcome(outcome: Outcome, results: Path) -> Outcome:
+    """Write the outcome to ``results/points/``; where that cannot be, the one returned says so."""
     try:
-        outcome.write(results)
+        with atomic_path(_path(results, outcome.point)) as path:
+            path.write_text(json.dumps(asdict(outcome), indent=1), encoding="utf-8")
     except (InputError, OSError) as error:
         return replace(
             outcome,

@@ -21,7 +21,7 @@ from rich.progress import (
 )
 
 from train.estimate import duration
-from train.outcome import Outcome, read_outcome, stamp
+from train.outcome import Outcome, read_outcome, read_stamp
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,7 +41,7 @@ class SweepProgress:
     def __init__(
         self, plans: Sequence[Plan], store: Store, results: Path, console: Console
     ) -> None:
-        self._before = {plan.key: stamp(results, plan.key) for plan in plans}
+        self._before = {plan.key: read_stamp(results, plan.key) for plan in plans}
         self._waiting = {plan.key: plan for plan in plans}
         self._names = {
             key: f"{stage.name} ({stage.made_by})"
@@ -49,7 +49,7 @@ class SweepProgress:
             for key, stage in plan.stages().items()
         }
         self._total = len(plans)
-        self._told = _varying([plan.point.facts() for plan in plans])
+        self._shown = _varying([plan.point.facts() for plan in plans])
         self._store, self._results, self._console = store, results, console
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -67,7 +67,9 @@ class SweepProgress:
 
     def new_outcomes(self) -> set[str]:
         """Points whose outcome was noted since this watch was set up."""
-        return {key for key, before in self._before.items() if stamp(self._results, key) != before}
+        return {
+            key for key, before in self._before.items() if read_stamp(self._results, key) != before
+        }
 
     def _watch(self) -> None:
         if not self._console.is_terminal:
@@ -95,7 +97,7 @@ class SweepProgress:
         new = {
             key: read_outcome(self._results, key)
             for key in self._waiting
-            if stamp(self._results, key) != self._before[key]
+            if read_stamp(self._results, key) != self._before[key]
         }
         return [(self._waiting.pop(key), outcome) for key, outcome in new.items() if outcome]
 
@@ -112,8 +114,8 @@ class SweepProgress:
             finished, self._total - len(self._waiting) - len(finished) + 1
         ):
             facts = plan.point.facts()
-            told = [str(facts[name]) for name in self._told if facts.get(name, "") != ""]
-            label = " ".join([*told, outcome.status])
+            shown = [str(facts[name]) for name in self._shown if facts.get(name, "") != ""]
+            label = " ".join([*shown, outcome.status])
             left = (time.monotonic() - self._start) / done * (self._total - done)
             ending = f", about {duration(left)} left" if left else ""
             self._console.print(
@@ -125,5 +127,5 @@ class SweepProgress:
 
 def _varying(facts: Sequence[Facts]) -> list[str]:
     """The facts in which points differ, in the order of the points table."""
-    names = dict.fromkeys(name for told in facts for name in told)
-    return [name for name in names if len({repr(told.get(name)) for told in facts}) > 1]
+    names = dict.fromkeys(name for each in facts for name in each)
+    return [name for name in names if len({repr(each.get(name)) for each in facts}) > 1]

@@ -32,7 +32,7 @@ def help_text(arguments: Sequence[str]) -> str:
     for group in sorted(path for path in CONF.iterdir() if path.is_dir()):
         if options := sorted(path.stem for path in group.glob("*.yaml")):
             parts.append(f"{group.name}: {', '.join(options)}")
-    parts += ["", "debias=balance --help shows that file; --hydra-help tells of Hydra", ""]
+    parts += ["", "debias=balance --help shows that file", ""]
     for argument in arguments:
         group_name, _, option = argument.lstrip("+").partition("=")
         path = CONF / group_name / f"{option}.yaml"

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_data(options)
     data = read_data(options.parse_args(arguments, Arguments()))
     from biasbridge.examine import examine  # takes seconds
-    from train.front.spell import override
+    from train.front.spell import format_override
 
     settings = data.settings()
     found = examine(data, settings)
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for line in [*_describe_files(data), *found.lines, *warnings, *problems]:
         print(printable(line))
     if not problems:
-        command = shlex.join(override(key, value) for key, value in settings.items())
+        command = shlex.join(format_override(key, value) for key, value in settings.items())
         print(f"this would run it: biasbridge train {command}")
     return 1 if warnings or problems else 0
 

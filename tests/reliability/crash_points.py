@@ -17,12 +17,9 @@ from pathlib import Path
 
 import pandas as pd
 
-import train.finish  # as the others: what a sweep imports late, so that no fork has to
-import train.front.door
-import train.front.sweep
+import train.finish  # noqa: F401 - what a sweep imports late, so that no fork has to
 from tests.events import CRASHED, count
 from train.front import main
-from train.outcome import run_point
 
 
 def run(folder: Path, words: Sequence[str], crash_at: int = 0) -> tuple[int, int]:
@@ -40,9 +37,6 @@ def run(folder: Path, words: Sequence[str], crash_at: int = 0) -> tuple[int, int
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
         sys.argv = ["train.py", *words, "hydra/launcher=basic"]
-        train.front.door.run_apart = lambda plan, store, results, worker: run_point(
-            plan, store, results
-        )
         count(folder, lambda: os.write(writing, b"."), crash_at)
         main()
     except SystemExit as end:

@@ -29,7 +29,6 @@ SWEEP = [
 SWEEP += ["classifier=linear", "debias.dose=1", "embedding=word2vec"]
 ENGINES = {
     "local": ["hydra.launcher.n_jobs=3"],
-    "joblib": ["hydra/launcher=joblib", "hydra.launcher.n_jobs=3"],
     "submitit_local": ["hydra/launcher=submitit_local"],
     "ray": ["engine=ray", "hydra.launcher.ray.init.address=null"],
 }
@@ -139,10 +138,10 @@ def processes(folder: Path) -> dict[int, str]:
     return found
 
 
-def children(folder: Path) -> list[int]:
-    """The processes of a sweep that run its points."""
+def workers(folder: Path) -> list[int]:
+    """The processes in which the local engine runs points."""
     found = processes(folder).items()
-    return [number for number, line in found if "from train.worker import serve" in line]
+    return [number for number, line in found if "popen_loky" in line]
 
 
 def parent(process: int) -> int:

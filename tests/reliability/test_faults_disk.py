@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from biasbridge.cli.store import main
 from files import InputError, atomic_path
 from train.estimate import timings
-from train.outcome import Outcome, sharing, stamp
+from train.outcome import Outcome, read_stamp, sharing, write_outcome
 from train.store import DamagedError, Stage, Store, StoreError
 from train.store.entry import check, read_recipe, seal
 
@@ -261,11 +261,11 @@ def test_clock_set_back_or_forth_rebuilds_nothing(shift: int, store: Store) -> N
 
 
 def test_outcome_is_new_even_if_its_time_is_older(tmp_path: Path) -> None:
-    Outcome("a").write(tmp_path)
-    before = stamp(tmp_path, "a")
-    Outcome("a", "failed").write(tmp_path)
+    write_outcome(Outcome("a"), tmp_path)
+    before = read_stamp(tmp_path, "a")
+    write_outcome(Outcome("a", "failed"), tmp_path)
     os.utime(tmp_path / "points" / "a.json", (0, 0))
-    assert stamp(tmp_path, "a") != before
+    assert read_stamp(tmp_path, "a") != before
 
 
 @pytest.fixture

@@ -144,10 +144,6 @@ def test_every_fault_costs_its_point_only(tmp_path: Path) -> None:
     cached = sweep(tmp_path, "overwrite=only-cache", seed="0,1")
     assert cached.returncode == 1
     assert "1 of 10 points done" in cached.stdout
-    joblib = sweep(tmp_path, "overwrite=always", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
-    assert joblib.returncode == 1
-    assert "[5/5]" in joblib.stdout
-    pd.testing.assert_frame_equal(points(tmp_path), table)
 
 
 def outcome_of(

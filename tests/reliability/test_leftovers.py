@@ -18,10 +18,8 @@ import pytest
 from tests.reliability.sweeps import (
     ENGINES,
     ROOT,
-    children,
     left,
     need,
-    parent,
     processes,
     start,
     strangers,
@@ -36,25 +34,8 @@ def test_workers_end_with_their_parent(engine: str, tmp_path: Path) -> None:
     need(engine)
     process = start(tmp_path, *ENGINES[engine], "seed=0")
     wait_for_work(process, tmp_path / "store")
-    assert children(tmp_path)
+    assert len(processes(tmp_path)) > 1
     assert not strangers(process.pid, tmp_path)
-    process.kill()
-    process.communicate()
-    assert not left(tmp_path)
-
-
-@pytest.mark.slow
-def test_killed_worker_takes_its_child_along(tmp_path: Path) -> None:
-    need("joblib")
-    process = start(tmp_path, *ENGINES["joblib"], "seed=0")
-    wait_for_work(process, tmp_path / "store")
-    child = children(tmp_path)[0]
-    assert parent(child) != process.pid
-    os.kill(parent(child), signal.SIGKILL)
-    end = time.monotonic() + 60
-    while child in processes(tmp_path) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert child not in processes(tmp_path)
     process.kill()
     process.communicate()
     assert not left(tmp_path)

@@ -12,7 +12,8 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from files import InputError
-from train.front.compose import CONF, Composer, cells
+from train.front.cells import MOST_CELLS, Composer, build_cells
+from train.front.compose import CONF
 
 STUDIES = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
 
@@ -38,24 +39,32 @@ def test_cells_are_composed_as_hydra_does(study: str, more: list[str]) -> None:
     whole = compose("config", overrides=arguments, return_hydra_config=True)
     sweeper = OmegaConf.to_container(whole.hydra.sweeper)
     assert isinstance(sweeper, dict)
-    found = cells(sweeper["params"], sweeper["grids"], arguments)
-    composer = Composer("config")
+    found = build_cells(sweeper["params"], sweeper["grids"], arguments)
+    composer = Composer([])
     for cell in found[:: max(1, len(found) // 8)]:
         assert composer(cell) == compose("config", overrides=cell)
 
 
 def test_product_of_params_and_union_of_grids() -> None:
-    assert cells({"a": "1,2", "b": 3}, [], ["c=4,5"]) == [
+    assert build_cells({"a": "1,2", "b": 3}, [], ["c=4,5"]) == [
         [f"a={a}", "b=3", f"c={c}"] for a in (1, 2) for c in (4, 5)
     ]
-    assert cells({"a": "1,2"}, [{"a": 1}, {"b": "range(2)"}], []) == [["a=1"], ["b=0"], ["b=1"]]
-    assert cells({"a": "1,2", "b": "1,2"}, [], ["a=7"]) == [["b=1", "a=7"], ["b=2", "a=7"]]
-    assert cells({}, [], []) == [[]]
+    assert build_cells({"a": "1,2"}, [{"a": 1}, {"b": "range(2)"}], []) == [
+        ["a=1"],
+        ["b=0"],
+        ["b=1"],
+    ]
+    assert build_cells({"a": "1,2", "b": "1,2"}, [], ["a=7"]) == [["b=1", "a=7"], ["b=2", "a=7"]]
+    assert build_cells({}, [], []) == [[]]
 
 
 def test_what_is_no_grid_is_refused() -> None:
     with pytest.raises(InputError, match="single values, a list of them or range"):
-        cells({}, [], ["a=interval(0,1)"])
+        build_cells({}, [], ["a=interval(0,1)"])
+    with pytest.raises(InputError, match=r"hydra.sweeper.grids\[0\]=1: give a mapping"):
+        build_cells({}, [1], [])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="200,000 cells or more; give fewer"):
+        build_cells({}, [], ["a=0,1", f"b=range({MOST_CELLS})"])
 
 
 def test_the_paper_sweep_holds_what_the_study_varied() -> None:
@@ -66,7 +75,7 @@ def test_the_paper_sweep_holds_what_the_study_varied() -> None:
     )
     sweeper = OmegaConf.to_container(whole.hydra.sweeper)
     assert isinstance(sweeper, dict)
-    found = [set(cell) for cell in cells(sweeper["params"], sweeper["grids"], [])]
+    found = [set(cell) for cell in build_cells(sweeper["params"], sweeper["grids"], [])]
     assert len(found) == 2 * 5 * (1 + 2 * 2 * 4 + 4)
     assert (
         sum("debias.max_bias=True" in cell or "debias.max_bias=true" in cell for cell in found)

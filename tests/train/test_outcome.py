@@ -15,7 +15,7 @@ from debias.attract_repel import AttractRepel
 from debias.word_choice import WordChoice
 from tests.points import SUBJECT, TASK, plan
 from train.embed import Word2Vec
-from train.join import extended, join_tables
+from train.join import extend_tables, join_tables
 from train.outcome import read_outcome, run_point
 from train.store import Store
 
@@ -93,17 +93,19 @@ def test_tables_are_extended_by_points_of_the_same_data_only(tmp_path: Path) -> 
         )
 
     new = tables("b", "davidson")
-    assert extended(new, tmp_path) == new
+    assert extend_tables(new, tmp_path) == new
     write_tables(tmp_path, tables("a", "davidson", "failed"))
-    assert [list(table["point"]) for table in extended(new, tmp_path)[:3]] == [["a", "b"]] * 3
-    assert [list(table["point"]) for table in extended(tables("a", "davidson"), tmp_path)[:3]] == [
-        ["a"]
-    ] * 3
-    assert [list(table["point"]) for table in extended(tables("b", "generated"), tmp_path)[:3]] == [
-        ["b"]
-    ] * 3
+    assert [list(table["point"]) for table in extend_tables(new, tmp_path)[:3]] == [["a", "b"]] * 3
+    assert [
+        list(table["point"]) for table in extend_tables(tables("a", "davidson"), tmp_path)[:3]
+    ] == [["a"]] * 3
+    assert [
+        list(table["point"]) for table in extend_tables(tables("b", "generated"), tmp_path)[:3]
+    ] == [["b"]] * 3
     challenged = new._replace(points=new.points.assign(challenge="hatecheck"))
-    assert list(extended(challenged, tmp_path).points["point"]) == ["b"], "tested on other posts"
+    assert list(extend_tables(challenged, tmp_path).points["point"]) == ["b"], (
+        "tested on other posts"
+    )
 
 
 def test_data_that_were_read_are_known_by_their_content(tmp_path: Path) -> None:
@@ -114,7 +116,7 @@ def test_data_that_were_read_are_known_by_their_content(tmp_path: Path) -> None:
         return Tables(rows, rows[["point"]], rows[["point", "task"]])
 
     def kept(new: Tables) -> list[str]:
-        return list(extended(new, tmp_path).points["point"])
+        return list(extend_tables(new, tmp_path).points["point"])
 
     write_tables(tmp_path, tables("a", "posts", files="one", text="text"))
     assert kept(tables("b", "posts", files="one", text="text")) == ["a", "b"]

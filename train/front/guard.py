@@ -2,7 +2,7 @@
 
 An engine's workers may wait for minutes for a parent that was killed before they ask whether it
 lives. They are known by the lease of the sweep in their environment, which a process that gives
-itself a title, as Ray's do, writes over unless it is told not to.
+itself a title, as Ray's do, writes over unless a variable of that environment forbids it.
 """
 
 from __future__ import annotations

@@ -16,14 +16,14 @@ from yaml import YAMLError
 
 from files import InputError, nearest
 from train.front.options import config_dir
-from train.front.spell import in_quotes
+from train.front.spell import quote_value
 from train.store import StoreError
 
 OF_INPUT = (InputError, HydraException, OmegaConfBaseException, YAMLError)
 # Modules that read a configuration, and let errors of Python's own through.
 READERS = ("hydra._internal", "hydra.core", "omegaconf", "yaml")
 LEXER = "LexerNoViableAltException"
-EXTRAS = ("joblib", "ray", "submitit")  # of pyproject.toml, each a launcher
+EXTRAS = ("ray", "submitit")  # of pyproject.toml, each a launcher
 
 
 def refuse(error: BaseException) -> NoReturn:
@@ -50,8 +50,8 @@ def one_line(error: BaseException) -> str:
     for link in chain:
         if isinstance(link, InputError | StoreError):
             return _beside(str(link)) or str(link)
-    if told := _unreadable_override(error):
-        return told
+    if message := _unreadable_override(error):
+        return message
     text = " ".join(str(error).partition("Config search path")[0].split())
     parent = next(filter(None, (getattr(link, "parent_node", None) for link in chain)), None)
     missing = re.search(r"Key '([^']+)'", " ".join(str(link) for link in chain))
@@ -62,17 +62,12 @@ def one_line(error: BaseException) -> str:
             f"there are no values of {missing[1]} to sweep over; the file of the experiment begins"
             " with the command that gives them"
         )
-    if several := re.search(r"(?:Ambiguous value for argument|Sweep parameters) '(.+?)'", text):
-        return (
-            f"{several[1]}: several values are a sweep, and this runs one point; give one value, or"
-            " hydra.mode=MULTIRUN"
-        )
     option = re.search(r"Could not find '([^']+)'", text)
     if option:
         name = option[1].split("/")[-1]
         if Path(f"{option[1]}.yaml").is_file() and not config_dir(sys.argv[1:]):
             here = f"{option[1]}.yaml lies in this folder"
-            return f"{here}, which is not searched; give --config-dir . before all else"
+            return f"{here}, which is not searched; give --config-dir ."
         if option[1].startswith("hydra/launcher/") and (extra := name.partition("_")[0]) in EXTRAS:
             return f"hydra/launcher={name} is not installed: pip install '.[{extra}]'"
         return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))
@@ -88,12 +83,12 @@ def _unreadable_override(error: BaseException) -> str:
     """
     if not isinstance(error, OverrideParseException):
         return ""
-    line, told = error.override, " ".join(str(error.message).partition("See https")[0].split())
+    line, why = error.override, " ".join(str(error.message).partition("See https")[0].split())
     if "=" not in line:
         return f"{line!r} is no KEY=VALUE"
-    if LEXER not in told and line.partition("=")[2][:1] in ("[", "{", "'", '"'):
-        return f"{line} cannot be read ({told}); correct it"
-    remedy = f"put the value in double quotes inside: {shlex.quote(in_quotes(line))}"
+    if LEXER not in why and line.partition("=")[2][:1] in ("[", "{", "'", '"'):
+        return f"{line} cannot be read ({why}); correct it"
+    remedy = f"put the value in double quotes inside: {shlex.quote(quote_value(line))}"
     return f"{line} cannot be read; {remedy}"
 
 
@@ -110,8 +105,3 @@ def _beside(message: str) -> str:
             counted = "paths count from the folder in which the command runs"
             return f"{missing[0]}, but there is {place}: {counted}"
     return ""
-
-
-def refuse_engine(error: Exception, engine: str) -> InputError:
-    """What to do when the launcher named in the configuration cannot be used."""
-    return InputError(f"hydra/launcher={engine} cannot be used here: {error}")

@@ -59,6 +59,6 @@ def _folder(config: DictConfig, name: str) -> str:
     node = config[name]
     if not isinstance(node, Mapping):
         raise InputError(f"{name}={node}: the folder is {name}.dir={node}")
-    if not node["dir"]:
+    if not (node["dir"] and isinstance(node["dir"], str)):
         raise InputError(f"{name}.dir={node['dir']!r} names no folder")
-    return str(node["dir"])
+    return node["dir"]

@@ -1,4 +1,4 @@
-"""What of a run's stages is made again though it lies in the store, told with the plan."""
+"""Which of a run's stages are rebuilt though they are in the store, printed with the plan."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from train.store import Stage, Store
 
 
-def plan_remakes(
+def plan_rebuilds(
     plans: Sequence[Plan],
     cells: Sequence[Plan],
     store: Store,
     settings: Settings,
     console: Console,
 ) -> dict[str, Stage]:
-    """Print the plan and what other code made; the stages whose results are made again, by key.
+    """Print the plan and what other code made; the stages whose results are rebuilt, by key.
 
     Raises ``InputError`` where results of other code are refused.
     """
@@ -32,15 +32,15 @@ def plan_remakes(
         print_plan(plans, cells, store, console, anew=stages)
         return stages
     found = outdated(store, [stage for plan in plans for stage in plan.ends])
-    again = {each.stage.key: each.stage for each in found} if settings.stale == "rebuild" else {}
-    print_plan(plans, cells, store, console, anew=again)
+    rebuilt = {each.stage.key: each.stage for each in found} if settings.stale == "rebuild" else {}
+    print_plan(plans, cells, store, console, anew=rebuilt)
     say(found, settings.stale, console)
-    return again
+    return rebuilt
 
 
-def remove(again: Mapping[str, Stage], store: Store) -> None:
-    """Take the results that are made again out of the store."""
-    if again:
+def remove(rebuilt: Mapping[str, Stage], store: Store) -> None:
+    """Remove from the store the results that are rebuilt."""
+    if rebuilt:
         store.prove_writable()
-    for stage in again.values():
+    for stage in rebuilt.values():
         store.discard(stage)
