@@ -15,6 +15,7 @@ from analysis.naming import (
     SCORE,
     UTILITY,
     confirmatory_of,
+    counted,
     describe_label,
     gap_titles,
     group_pairs,
@@ -91,7 +92,7 @@ def print_points(
                 name: [cells.get(point, NOTHING) for point in block["point"]]
                 for name, cells in found.items()
             }
-            heads = f"{title}: {what or f'{len(block)} points'}{stamped}"
+            heads = f"{title}: {what or counted(len(block), 'point')}{stamped}"
             print_table(heads, as_rows(columns), console, left={*LEFT, *OPTIONS}, blanks=1)
             console.print()
     print_lines((f"{mark} {reason}" for reason, mark in marks.items()), console)

@@ -88,8 +88,8 @@ def _refusal(found: Finding) -> str:
     if within.df < FEWEST_DF:
         of = f" of {counted(found.n_parents, 'parent')}" if found.n_parents else ""
         return (
-            f"{counted(found.n, 'model')}{of} leave {within.df} degrees of freedom; a"
-            f" verdict takes {FEWEST_DF}"
+            f"{counted(found.n, 'model')}{of} leave {counted(within.df, 'degree')} of freedom;"
+            f" a verdict takes {FEWEST_DF}"
         )
     if found.lost > MOST_LOST * found.planned:
         return f"{found.lost} of {found.planned} models are lost, more than a tenth"

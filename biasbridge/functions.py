@@ -276,7 +276,7 @@ def debias(
     words: Words = "gender_union",
     *,
     direction: Direction | None = None,
-    dose: float = 1.0,
+    dose: float | None = None,
     until: str | None = None,
     case: str = "lower",
     seed: int = 0,
@@ -285,10 +285,11 @@ def debias(
     """A copy of the vectors, moved by Attract-Repel: its words attract and repel each other.
 
     ``words``: see ``query``. ``direction``: ``debias``, the default, lowers the bias of the query,
-    ``overbias`` raises it; ``dose``: how far, in [0, 1]; ``until``: as far as it takes for a score,
-    such as ``"weat6b=0"``, or, where ``words`` are one's own, of theirs, by default in the
-    direction in which it lies. ``case``: ``lower`` takes the words in lower case, ``exact`` as they
-    are written. ``trusted``: see ``audit``. The vectors given are left as they are.
+    ``overbias`` raises it; ``dose``: how far, in [0, 1], by default 1; ``until``, without a dose:
+    as far as it takes for a score, such as ``"weat6b=0"``, or, where ``words`` are one's own, of
+    theirs, by default in the direction in which it lies. ``case``: ``lower`` takes the words in
+    lower case, ``exact`` as they are written. ``trusted``: see ``audit``. The vectors given are
+    left as they are.
 
     Raises ``InputError`` where no pair of the words is in the vectors.
     """
@@ -298,9 +299,12 @@ def debias(
 
     if case not in CASES:
         raise InputError(f"case={case!r}: give one of {', '.join(CASES)}")
+    if until is not None and dose is not None:
+        raise InputError(f"until={until!r} finds the dose; leave out dose={dose}")
     asked = query(words)
     asked = asked.lowered() if case == "lower" else asked
-    given, method = _read(vectors, trusted=trusted), AttractRepel(direction or "debias", dose=dose)
+    given = _read(vectors, trusted=trusted)
+    method = AttractRepel(direction or "debias", dose=1.0 if dose is None else dose)
     if until is not None:
         with _word_file(None if _built_in(words) else words) as own:
             goal = Goal.read(until, own)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from analysis.naming import counted
 from train.store import DamagedError, Stage, Store
 from train.store.entry import read_recipe
 
@@ -41,7 +42,7 @@ def print_plan(
     for plan in plans:
         stages |= plan.stages()
     one_by_one = _tally(stage.name for plan in cells for stage in plan.stages().values())
-    title = f"{len(cells)} runs, {len(plans)} distinct points"
+    title = f"{counted(len(cells), 'run')}, {counted(len(plans), 'distinct point')}"
     table = Table(title=title, title_justify="left")
     for column in ("stage", "one by one", "shared", "in store", "to make", "about"):
         table.add_column(column, justify="left" if column == "stage" else "right")

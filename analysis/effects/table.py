@@ -62,7 +62,7 @@ def condition_table(found: Sequence[Effect], confirmatory: Sequence[str]) -> pd.
     )
     plain = ("method", "direction", "dose")
     condition = [name for name in CONDITION if name in plain or len({*texts(table, name)}) > 1]
-    parents = shown.groupby(condition, sort=False)["n_parents"].max().astype(str)
+    parents = shown.groupby(condition, sort=False)["n_parents"].agg(_range)
     of_score = shown["side"] == "score"
     scores = _wide(shown[of_score], condition)
     rest = _wide(shown[~of_score], ["of", *condition])
@@ -74,6 +74,12 @@ def condition_table(found: Sequence[Effect], confirmatory: Sequence[str]) -> pd.
     titles = [*rest, *scores]
     cells = wide.reset_index().reindex(columns=["of", *condition, "parents", *titles])
     return cells.drop(columns=[] if any(texts(cells, "of")) else "of").fillna(NOTHING)
+
+
+def _range(counts: pd.Series) -> str:
+    """``3``, or ``2 to 3`` where outcomes are known of different numbers of parents."""
+    least, most = counts.min(), counts.max()
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _wide(table: pd.DataFrame, index: Sequence[str]) -> pd.DataFrame:

@@ -70,7 +70,7 @@ def run_alone(command: Command) -> int:
         raise InputError("power=true plans a study; a single point is none, name a sweep")
     if settings.plan:
         return 0
-    results = results_folder(settings.results) / plan.key
+    results = results_folder(f"{settings.results}/{plan.key}")
     limit_process()
     with lease(store.root, plan.stages()), sharing(results):
         remove(rebuilt, store)
