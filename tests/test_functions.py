@@ -193,6 +193,11 @@ def test_what_is_wrong_with_roles_names_no_file() -> None:
         assert str(caught.value) == told
 
 
+def test_a_dose_is_given_or_found() -> None:
+    with pytest.raises(InputError, match="until='mine=0' finds the dose; leave out dose=0.5"):
+        debias(BY_WORD, ROLES, dose=0.5, until="mine=0")
+
+
 def test_what_gensim_saved_is_read_where_it_is_trusted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
