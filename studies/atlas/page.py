@@ -24,46 +24,40 @@ if TYPE_CHECKING:
 HEAD = """\
 # Atlas of published point sets
 
-Published tables in which two measures of bias, or one and what it should depend on, were taken on
-several embeddings or language models, read anew by one protocol: r_rm (within parents, where models
-were made from one another) with its 95% interval, p adjusted over the slices of a set (Holm), and
-the verdict that a study of our own would get ([inference.md](../inference.md)). r over rows, as
-published, stands beside it.
-
-```bash
-python -m studies.atlas docs/atlas    # writes README.md, atlas.csv and atlas.svg there
-```
-
 {answer}
+
+Published tables that set two measures of bias, or one and what it should depend on, against each
+other over several embeddings or language models, read by the protocol of our own studies: r_rm
+(within parents, where models were made from one another) with its 95% interval, p adjusted over the
+slices of a set (Holm), and a verdict ([inference.md](../inference.md)).
 
 ![r_rm of every slice](atlas.svg)
 
-## The sets
-
 {overview}
+
+Below, each cell is r_rm with its interval; bold: any other verdict than inconclusive.
+[atlas.csv](atlas.csv) has every slice with its rows, r over rows, p and verdict in a sentence.
+
+```bash
+python -m studies.atlas docs/atlas    # writes this page, atlas.csv and atlas.svg there
+```
 """
 FOOT = """
 ## Adding a set
 
-A set is a YAML file in this folder, and its table: a CSV beside it where its figures may be carried
-over (facts typed from a published table, with its source), else a file in the folder that
-`BIASBRIDGE_DATA` names, identified by its SHA-256, which is read and never copied. Its fields:
+A set is a YAML file in this folder and its table: a CSV beside it where the licence allows, else a
+file in the folder that `BIASBRIDGE_DATA` names, which is read and never copied.
 
 * `title`, `source`, `licence`, `claim`, `note`: what was set against what, where it was published,
-  under which licence, what the authors concluded in our words, what else is to be known;
-* `table`, `address`, `sha256`: the file, where to get it, and which bytes are meant;
-* `x`, `y`: columns and what they measure, in which unit; each x is set against each y;
-* `observation`, `parent`, `condition`: the columns that name one embedding or model, what it was
-  made from, and what was done to it;
-* `by`, `keep`: the lists of columns to slice by, and the labels of the rows that are used;
-* `corrections`: rows that are wrong, `where` (columns and patterns of their cells), what their
-  cells become (`becomes`), and `why`.
+  what the authors concluded in our words, remarks;
+* `table`, `address`, `sha256`: the file, where to get it, which bytes are meant;
+* `x`, `y`: columns, with what they measure and its unit; each x is set against each y;
+* `observation`, `parent`, `condition`: the columns that name a model, what it was made from, and
+  what was done to it;
+* `by`, `keep`: lists of columns to slice by, labels of the rows that are used;
+* `corrections`: wrong rows: `where` (columns and patterns of their cells), `becomes`, `why`.
 """
-OVERVIEW = ("set", "models, parents", "slices", *VERDICTS, "r_rm", "said")
-COLUMNS = (
-    *("slice", "rows", "models, parents", "r over rows"),
-    *("r_rm [95%]", "p (Holm)", "verdict"),
-)
+OVERVIEW = ("set", "models, parents", "slices", *VERDICTS, "r_rm")
 NUMBERS = (
     *("n", "n_parents", "n_conditions", "lost", "r_rm", "low", "high", "p", "p_holm"),
     *("verdict", "scope", "why", "mde"),
@@ -77,9 +71,7 @@ def page(readings: Sequence[Reading]) -> str:
     absent = [each for each in readings if not each.read]
     if absent:
         text += "\nNot read here, for their tables are not at hand:\n\n"
-        text += "".join(
-            f"* {each.of.title}: `{each.of.table}`, {_origin(each)}\n" for each in absent
-        )
+        text += "".join(f"* {each.of.title}: {each.of.address}\n" for each in absent)
     return text + "".join(_section(each) for each in readings if each.read) + FOOT
 
 
@@ -162,30 +154,48 @@ _OF_INTEREST = ((-SESOI, [2, 3]), (SESOI, [2, 3]))
 
 def _section(each: Reading) -> str:
     of = each.of
+    origin = f" Read from {of.address}." if of.sha256 else ""
     lines = [
         f"\n## {of.title}\n",
-        f"{of.source}. `{each.name}.yaml`, licence: {of.licence}. {_origin(each)}".rstrip(),
+        f"{of.source}; `{each.name}.yaml`, licence: {of.licence}.{origin}",
         f"\nThe authors: {of.claim}",
         *([f"\n{of.note}"] if of.note else []),
     ]
     for correction, units in zip(of.corrections, each.corrected, strict=True):
         cells = " and ".join(f"{name} {cell}" for name, cell in correction.becomes.items())
         lines.append(f"\nCorrected, {units} models: {cells}. {correction.why}")
-    return "\n".join([*lines, "", _table(COLUMNS, [_row(each, one) for one in each.slices]), ""])
+    return "\n".join([*lines, "", _grid(each), "", _verdicts(each), ""])
 
 
-def _row(each: Reading, one: Slice) -> Sequence[str]:
-    found = one.finding
-    r = f"{short(one.r_rows)}"
-    return (
-        _slice_name(each, one),
-        str(one.rows),
-        f"{found.n}, {found.n_parents if each.of.parent else 'none named'}",
-        r + (f"; as published {short(one.published)}" if isfinite(one.published) else ""),
-        estimate(*found.within.interval),
-        p_value(found.p_holm) if isfinite(found.p_holm) else "",
-        found.why,
-    )
+def _grid(each: Reading) -> str:
+    """r_rm with its interval: a row a score and slice, a column a gap; of one score a row a gap."""
+    rows: dict[str, dict[str, str]] = {}
+    for one in each.slices:
+        cell = estimate(*one.finding.within.interval)
+        bold = one.finding.verdict != INCONCLUSIVE
+        name = _slice_name(each, one, gap=False)
+        rows.setdefault(name, {})[one.y] = f"**{cell}**" if bold else cell
+    if len(rows) == 1:
+        [(name, cells)] = rows.items()
+        return _table((f"{name} against", "r_rm [95%]"), [(each.of.y[y], cells[y]) for y in cells])
+    grid = ([name, *(row.get(y, "") for y in each.of.y)] for name, row in rows.items())
+    return _table(("r_rm [95%]", *each.of.y.values()), grid)
+
+
+def _verdicts(each: Reading) -> str:
+    """Every verdict but inconclusive, what most inconclusive slices lack, and the least p."""
+    found = [(one, one.finding) for one in each.slices]
+    lines = [
+        f"{_slice_name(each, one)}: {of.why}" for one, of in found if of.verdict != INCONCLUSIVE
+    ]
+    lacks = Counter(of.why.partition(": ")[2] for _, of in found if of.verdict == INCONCLUSIVE)
+    for why, _ in lacks.most_common(1):
+        most = ", most of them" if len(lacks) > 1 else ""
+        lines.append(f"{lacks.total()} {INCONCLUSIVE}{most}: {why}")
+    least = min((of.p_holm for _, of in found if isfinite(of.p_holm)), default=None)
+    if least is not None:
+        lines.append(f"least p (Holm): {p_value(least)}")
+    return "\n".join(f"* {line}" for line in lines)
 
 
 def _overview(each: Reading) -> Sequence[str]:
@@ -194,27 +204,20 @@ def _overview(each: Reading) -> Sequence[str]:
     r = [one.within.r for one in found if isfinite(one.within.r)]
     models = max(one.n for one in found)
     parents = max(one.n_parents for one in found) if each.of.parent else "none named"
-    anchor = "".join(c for c in each.of.title.lower().replace(" ", "-") if c.isalnum() or c in "-_")
     return (
-        f"[{each.of.title}](#{anchor})",
+        each.of.title,
         f"{models}, {parents}",
         str(len(each.slices)),
         *(str(counts[verdict]) for verdict in VERDICTS),
         f"{short(min(r))} to {short(max(r))}" if r else "",
-        each.of.claim,
     )
 
 
-def _slice_name(each: Reading, one: Slice) -> str:
+def _slice_name(each: Reading, one: Slice, *, gap: bool = True) -> str:
     of = each.of
     parts = [of.x[one.x]] if len(of.x) > 1 or not one.by else []
-    parts += [of.y[one.y]] if len(of.y) > 1 else []
+    parts += [of.y[one.y]] if gap and len(of.y) > 1 else []
     return "; ".join([*parts, *filter(None, [one.by])])
-
-
-def _origin(each: Reading) -> str:
-    of = each.of
-    return f"Read from `{of.table}`: {of.address}, SHA-256 {of.sha256}." if of.sha256 else ""
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

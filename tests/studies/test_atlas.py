@@ -85,6 +85,16 @@ def test_the_overview_counts_each_verdict(folder: Path) -> None:
     assert "Of 3 slices of 1 sets 1 are positive, 0 negative, 0 negligible, 2 inconclusive." in text
 
 
+def test_a_set_is_one_grid_in_which_verdicts_stand_out(folder: Path) -> None:
+    reading = read_one(folder / "set.yaml")
+    grid = page([reading]).split("| r_rm [95%] |")[1].splitlines()
+    cells = [line for line in grid if line.startswith(("| share", "| method"))]
+    assert len(cells) == len(reading.slices)
+    assert ["**" in line for line in cells] == [
+        each.finding.verdict != "inconclusive" for each in reading.slices
+    ]
+
+
 def test_rows_are_corrected_and_what_was_published_stands_beside(folder: Path) -> None:
     found = read_one(folder / "set.yaml")
     assert found.corrected == [3]
