@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import pandas as pd
 
 from analysis.alignment import Alignment, alignment_table
+from analysis.charts import BLACK, SHAPES, palette_of
 from analysis.effects.estimate import effects
 from analysis.effects.table import condition_table, generalises_to, means_over
 from analysis.findings import RESULT_COLUMNS, Finding, correlation_table
 from analysis.frame import Tables, text_rows, texts, typed, values_of
 from analysis.joined import utility_rows
-from analysis.look import BLACK, SHAPES, palette_of
 from analysis.naming import (
     ALL,
     CONTROL,
