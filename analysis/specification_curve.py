@@ -13,6 +13,7 @@ import pandas as pd
 from analysis.charts import INK, PALETTE, Drawing, finish
 from analysis.naming import ALL
 from analysis.results import write_conclusions
+from analysis.show import print_lines
 from analysis.specifications import CHOICES, Curve, Level, Specification
 from files.charts import save_charts
 
@@ -58,8 +59,7 @@ def write_curves(curves: Sequence[Curve], folder: Path, console: Console) -> lis
     """
     if not curves:
         return []
-    for curve in curves:
-        console.print(curve.sentence(), soft_wrap=True, highlight=False, markup=False)
+    print_lines((curve.sentence() for curve in curves), console)
     tables = {
         "specifications": specification_table(curves),
         "specification_levels": level_table(curves),

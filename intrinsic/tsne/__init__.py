@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +17,6 @@ from files.charts import require_format, save_chart
 from intrinsic.found_query import FoundQuery, find_query
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from intrinsic.frequent_words import Singles
     from intrinsic.lookup import Case
     from intrinsic.wordsets import Query
@@ -86,7 +84,7 @@ def draw(
     save_chart(chart.configure(font="sans-serif", background="white"), out)
 
 
-def _panel(query: Query, found: FoundQuery, places: Singles, title: str) -> alt.LayerChart:
+def _panel(query: Query, found: FoundQuery, places: Singles, title: str) -> Any:
     """The words of one file's vectors, in the colours of their sets."""
     import altair as alt
     import pandas as pd

@@ -9,9 +9,8 @@ import altair as alt
 import pandas as pd
 
 from analysis.charts import GREY, PALETTE, Drawing, colour, finish, intervals
+from analysis.results import write_conclusions
 from analysis.show import estimate
-from files import atomic_path
-from files.tables import write_csv
 from studies.base_pairs.readings import WORDS
 from studies.base_pairs.show import estimate_title
 from studies.charts import draw, rows_of
@@ -55,11 +54,7 @@ def draw_base_pairs(
         "base_pairs_agreement": (agreement_chart(kappas, where), kappas),
     }
     written = draw({name: drawn for name, (drawn, _) in tables.items()}, folder)
-    for name, (_, table) in tables.items():
-        written.append(folder / f"{name}.csv")
-        with atomic_path(written[-1]) as path:
-            write_csv(table, path)
-    return written
+    return written + write_conclusions(folder, {name: table for name, (_, table) in tables.items()})
 
 
 def word_scores(readings: Mapping[str, Readings], shown: str | None) -> tuple[str, pd.DataFrame]:

@@ -10,7 +10,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.charts import GREY, Drawing, colour, finish
-from analysis.show import estimate, print_table, short
+from analysis.show import estimate, print_lines, print_table, short
 from studies.charts import draw, rows_of
 from studies.silhouettes.pairs import MODELS
 from studies.silhouettes.table import SCORES, curves
@@ -42,9 +42,7 @@ def print_silhouettes(mean: pd.DataFrame, pilot: pd.DataFrame, console: Console)
         title = f"Robustness on both models, and accuracy: {models}; {max(part['pairs'])} pair(s)"
         print_table(title, rows, console, left={INSTRUMENT})
     without = mean[mean["reason"] != ""].drop_duplicates(["metric", "reason"])
-    for row in rows_of(without):
-        line = f"- : {row['metric']}: {row['reason']}"
-        console.print(line, soft_wrap=True, highlight=False, markup=False)
+    print_lines((f"- : {row['metric']}: {row['reason']}" for row in rows_of(without)), console)
     if len(pilot):
         rows = [
             {"runs": str(runs)}
