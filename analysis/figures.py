@@ -30,9 +30,9 @@ from analysis.naming import (
     shown_values,
     taggers,
 )
-from files import atomic_path
+from analysis.results import write_conclusions
+from analysis.show import print_lines
 from files.charts import save_charts
-from files.tables import write_csv
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -107,7 +107,7 @@ def draw_figures(
             written += _draw(data.reset_index(drop=True), of, out / stem, formats, found)
     if undrawn and console:
         line = f"not drawn, but in files of numbers: {', '.join(undrawn)}; give fewer points"
-        console.print(line, soft_wrap=True, highlight=False, markup=False)
+        print_lines([line], console)
     return written
 
 
@@ -198,10 +198,7 @@ def _draw(
     paths: list[Path] = []
     if suffixes:
         paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)
-    table = stem.with_name(f"{stem.name}.csv")
-    with atomic_path(table) as path:
-        write_csv(_numbers(data, panels), path)
-    return [*paths, table]
+    return paths + write_conclusions(stem.parent, {stem.name: _numbers(data, panels)})
 
 
 def _numbers(data: pd.DataFrame, panels: Sequence[Panel]) -> pd.DataFrame:

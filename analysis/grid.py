@@ -1,18 +1,20 @@
-"""A grid of scatter plots with the correlation above each panel, as a Vega-Lite specification."""
+"""A grid of scatter plots with the correlation above each panel."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import altair as alt
 import numpy as np
+import pandas as pd
 
+from analysis.charts import BLACK, GREY, INK, PALETTE, SHAPES, Drawing, finish, palette_of
 from analysis.correlation import ONE_THREAD, correlation
 from analysis.findings import EXPLORED
 from analysis.frame import labels, numbers, positions, texts
 from analysis.joined import rows_of
-from analysis.look import BLACK, INK, PALETTE, SHAPES, chart, palette_of
 from analysis.naming import ALL, CONTROL, SLICE_COLUMNS, counted
 from analysis.observations import observations
 from analysis.rows import both_finite
@@ -20,18 +22,19 @@ from analysis.show import short
 from files import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from analysis.findings import Finding
-    from files.charts import Spec
 
 # Width and height in pixels by the number of columns.
 PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
 SMALL_PANEL = (210, 170)
-SPACING = {"row": 18, "column": 30}  # a label at the end of one axis, and the next one's first
+SPACING = alt.RowColnumber(
+    row=18, column=30
+)  # a label at the end of one axis, and the next one's first
+SCALE: dict[str, Any] = {"zero": False, "nice": True, "padding": 6}
 PLACES = ("row", "column", "colour", "shape")
 INTERVALS = ("x_low", "x_high", "y_low", "y_high")
-ROWS = "rows"
+
+Side = TypeVar("Side", alt.Row, alt.Column)
 
 
 class ChartText(NamedTuple):
@@ -68,7 +71,7 @@ def scatter_grid(
     mark: str = "point",
     zero: bool = False,
     panels: Sequence[Panel] | None = None,
-) -> Spec:
+) -> Drawing:
     """Panels by ``row`` and ``column``; in each, ``y`` against ``x`` with n and, for points, r and
     its 95% interval above.
 
@@ -82,24 +85,20 @@ def scatter_grid(
     """
     order = {name: list(dict.fromkeys(labels(data, name, empty=""))) for name in PLACES}
     width, height = PANEL_SIZES.get(len(order["column"]), SMALL_PANEL)
-    notes = _note_records(panels or panel_statistics(data), order, mark)
-    layers = [*_marks(order, text, mark), _notes()]
-    title = {"text": text.title, "subtitle": list(text.notes)}
-    body = {
-        "datasets": {ROWS: [*_point_records(data, text.black), *notes]},
-        "data": {"name": ROWS},
-        "facet": {
-            "row": _facet("row", order["row"], -90, height),
-            "column": _facet("column", order["column"], 0, width),
-        },
-        "spacing": SPACING,
-        "spec": {
-            "width": width,
-            "height": height,
-            "layer": [_rule_at_zero(), *layers] if zero else layers,
-        },
-    }
-    return chart(title, body)
+    notes = _notes(panels or panel_statistics(data), order, mark)
+    layers = [_rule_at_zero()] if zero else []
+    layers += [*(_lines if mark == "line" else _points)(order, text), _note_layer()]
+    grid = (
+        alt.layer(*layers)
+        .properties(width=width, height=height)
+        .facet(
+            row=_side(alt.Row, "row", order, labelAngle=-90, labelLimit=height),
+            column=_side(alt.Column, "column", order, labelAngle=0, labelLimit=width),
+            data=pd.concat([_drawn(data, text.black), notes], ignore_index=True),
+            spacing=SPACING,
+        )
+    )
+    return finish(grid, text.title, text.notes)
 
 
 @ONE_THREAD
@@ -148,124 +147,108 @@ def panel_note(models: int, n: int, r: float, low: float, high: float) -> str:
     return f"{count}, r = {short(r)}{bounds}".replace("-", "\u2212")
 
 
-def _point_records(data: pd.DataFrame, black: str | None) -> list[dict[Hashable, Any]]:
+def _drawn(data: pd.DataFrame, black: str | None) -> pd.DataFrame:
+    """The points that can be drawn; the black ones are few and come last, on top of the others."""
     known = np.isfinite(numbers(data, "x")) & np.isfinite(numbers(data, "y"))
     names = [name for name in (*PLACES, "x", "y", *INTERVALS) if name in data]
-    # The black points are few and come last, on top of the others.
-    drawn = data.loc[known, names].sort_values(
+    return data.loc[known, names].sort_values(
         "colour", key=lambda colour: colour == black, kind="stable"
     )
-    drawn = drawn.astype(object)
-    return drawn.where(drawn.notna(), None).to_dict("records")
 
 
-def _note_records(
-    panels: Sequence[Panel], order: dict[str, list[str]], mark: str
-) -> list[dict[str, str]]:
-    """One record per cell of the grid, those without data too, so that every panel is drawn; for
+def _notes(panels: Sequence[Panel], order: dict[str, list[str]], mark: str) -> pd.DataFrame:
+    """One row per cell of the grid, those without data too, so that every panel is drawn; for
     curves n alone.
     """
     notes = {
         (panel.row, panel.column): f"n = {panel.n}" if mark == "line" else panel_note(*panel[2:])
         for panel in panels
     }
-    return [
-        {"row": r, "column": c, "note": notes.get((r, c), "no data")}
-        for r in order["row"]
-        for c in order["column"]
-    ]
+    cells = [(r, c, notes.get((r, c), "no data")) for r in order["row"] for c in order["column"]]
+    return pd.DataFrame(cells, columns=["row", "column", "note"])
 
 
-def _facet(name: str, values: list[str], angle: int, limit: int) -> Spec:
+def _side(channel: type[Side], name: str, order: dict[str, list[str]], **header: Any) -> Side:
     """Labels broken at commas, so that two long ones do not come to look alike when they are cut at
     the panel's edge.
     """
-    header = {
-        "labelExpr": "split(datum.label, ', ')",
-        "labelAngle": angle,
-        "labelPadding": 6,
-        "labelLimit": limit,
-    }
-    shown = None if values == [""] else header
-    return {"field": name, "type": "nominal", "sort": values, "title": None, "header": shown}
+    values = order[name]
+    shown = alt.Header(labelExpr="split(datum.label, ', ')", labelPadding=6, **header)
+    return channel(f"{name}:N", sort=values, title=None, header=None if values == [""] else shown)
 
 
-def _layer(mark: Spec, encoding: Spec, *, where: Sequence[str]) -> Spec:
-    """Marks for the rows in which some fields are not empty."""
-    filters = [{"filter": f"isValid(datum.{name})"} for name in where]
-    return {"transform": filters, "mark": mark, "encoding": encoding}
+def _where(*names: str) -> alt.Chart:
+    """A layer of the rows in which some fields are not empty."""
+    layer = alt.Chart()
+    for name in names:
+        layer = layer.transform_filter(f"isValid(datum.{name})")
+    return layer
 
 
-def _rule_at_zero() -> Spec:
-    mark = {"type": "rule", "color": "#888888", "strokeDash": [3, 3]}
-    return _layer(mark, {"y": {"datum": 0}}, where=[])
+def _rule_at_zero() -> Any:
+    return alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3]).encode(y=alt.datum(0))
 
 
-def _notes() -> Spec:
-    mark = {"type": "text", "align": "left", "baseline": "bottom", "fontSize": 10, "color": INK}
-    note = {"field": "note", "type": "nominal"}
-    return _layer(mark, {"text": note, "x": {"value": 0}, "y": {"value": -4}}, where=["note"])
+def _note_layer() -> Any:
+    mark = _where("note").mark_text(align="left", baseline="bottom", fontSize=10, color=INK)
+    return mark.encode(text="note:N", x=alt.value(0), y=alt.value(-4))
 
 
-def _marks(order: dict[str, list[str]], text: ChartText, mark: str) -> list[Spec]:
-    scale = {"zero": False, "nice": True, "padding": 6}
-    x: Spec = {"field": "x", "type": "quantitative", "title": text.x, "scale": scale}
-    if text.reverse:
-        x["scale"] = scale | {"reverse": True}
-    y: Spec = {"field": "y", "type": "quantitative", "title": text.y, "scale": scale}
-    colour = _colours(order["colour"], text)
-    if mark == "line":
-        mean = y | {"aggregate": "mean", "scale": {"zero": False}}
-        least = {"field": "y", "type": "quantitative", "title": text.y, "aggregate": "min"}
-        most = {"field": "y", "aggregate": "max"}
-        area = {"x": x, "y": least, "y2": most, "color": colour}
-        return [
-            _layer({"type": "area", "opacity": 0.15}, area, where=["y"]),
-            _layer(
-                {"type": "line", "point": True}, {"x": x, "y": mean, "color": colour}, where=["y"]
-            ),
-        ]
-    across = {"y": y, "x": x | {"field": "x_low"}, "x2": {"field": "x_high"}, "color": colour}
-    bar = {"x": x, "y": y | {"field": "y_low"}, "y2": {"field": "y_high"}, "color": colour}
-    point = {
-        "type": "point",
-        "size": 48,
-        "filled": True,
-        "opacity": 0.85,
-        "stroke": "white",
-        "strokeWidth": 0.5,
-    }
-    shape = _shapes(order["shape"], text)
+def _lines(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
+    base = _where("y").encode(_x(text), _colours(order["colour"], text))
+    mean = alt.Y("mean(y):Q", title=text.y, scale=alt.Scale(zero=False))
     return [
-        _layer({"type": "rule", "opacity": 0.15}, across, where=["y", "x_low", "x_high"]),
-        _layer({"type": "rule", "opacity": 0.25}, bar, where=["y", "y_low", "y_high"]),
-        _layer(point, {"x": x, "y": y, "color": colour, "shape": shape}, where=["y"]),
+        base.mark_area(opacity=0.15).encode(alt.Y("min(y):Q", title=text.y), alt.Y2("max(y)")),
+        base.mark_line(point=True).encode(mean),
     ]
 
 
-def _colours(names: list[str], text: ChartText) -> Spec:
+def _points(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
+    colour, x = _colours(order["colour"], text), _x(text)
+
+    def y(field: str = "y") -> alt.Y:
+        return alt.Y(f"{field}:Q", title=text.y, scale=alt.Scale(**SCALE))
+
+    across = _where("y", "x_low", "x_high").mark_rule(opacity=0.15)
+    bar = _where("y", "y_low", "y_high").mark_rule(opacity=0.25)
+    point = _where("y").mark_point(
+        size=48, filled=True, opacity=0.85, stroke="white", strokeWidth=0.5
+    )
+    return [
+        across.encode(_x(text, "x_low"), alt.X2("x_high"), y(), colour),
+        bar.encode(x, y("y_low"), alt.Y2("y_high"), colour),
+        point.encode(x, y(), colour, _shapes(order["shape"], text)),
+    ]
+
+
+def _x(text: ChartText, field: str = "x") -> alt.X:
+    scale = alt.Scale(**(SCALE | {"reverse": True} if text.reverse else SCALE))
+    return alt.X(f"{field}:Q", title=text.x, scale=scale)
+
+
+def _colours(names: list[str], text: ChartText) -> alt.Color:
     coloured = [name for name in names if name != text.black]
-    _distinct(coloured, PALETTE, "colours")
+    _require_distinct(coloured, PALETTE, "colours")
     # Unmodified embeddings come first in the legend.
     black = [name for name in names if name == text.black]
     colours = [*(BLACK for _ in black), *palette_of(coloured)]
-    return _scale("colour", [*black, *coloured], colours, text.colour)
+    scale = alt.Scale(domain=[*black, *coloured], range=colours)
+    return alt.Color("colour:N", scale=scale, **_legend(text.colour))
 
 
-def _shapes(names: list[str], text: ChartText) -> Spec:
-    return _scale("shape", names, _distinct(names, SHAPES, "shapes"), text.shape)
+def _shapes(names: list[str], text: ChartText) -> alt.Shape:
+    _require_distinct(names, SHAPES, "shapes")
+    scale = alt.Scale(domain=names, range=list(SHAPES[: len(names)]))
+    return alt.Shape("shape:N", scale=scale, **_legend(text.shape))
 
 
-def _scale(field: str, names: list[str], looks: Sequence[str], title: str) -> Spec:
-    scale = {"domain": names, "range": list(looks)}
-    legend: Spec | None = {} if title else None
-    return {"field": field, "type": "nominal", "scale": scale, "title": title, "legend": legend}
+def _legend(title: str) -> dict[str, Any]:
+    return {"title": title} if title else {"title": title, "legend": None}
 
 
-def _distinct(names: list[str], looks: Sequence[str], what: str) -> Sequence[str]:
+def _require_distinct(names: list[str], looks: Sequence[str], what: str) -> None:
     if len(names) > len(looks):
         raise InputError(
             f"{len(names)} {what} ({', '.join(names[:3])}, ...); at most {len(looks)} can be"
             " distinguished, group the values"
         )
-    return looks[: len(names)]

@@ -128,6 +128,15 @@ def query_titles(table: pd.DataFrame) -> list[str]:
     return [re.sub(r"^weat(\d)", r"WEAT \1", name) for name in names]
 
 
+def score_titles(table: pd.DataFrame) -> list[str]:
+    """For each row its query, ``WEAT 6b``; after its metric and convention, where there are several
+    metrics.
+    """
+    several = len({*texts(table, "metric")}) > 1
+    scores = row_names(table, ("metric", "convention")) if several else [""] * len(table)
+    return [" ".join(each).strip() for each in zip(scores, query_titles(table), strict=True)]
+
+
 def metric_title(metric: str, convention: str = "") -> str:
     """The axis title of a metric: ``WEAT effect size (d)``; with its convention where given."""
     title = METRIC_TITLES.get(metric, f"{metric.upper()} score")

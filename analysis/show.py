@@ -23,8 +23,8 @@ from analysis.naming import (
     SCORE,
     SLICE_COLUMNS,
     gap_titles,
-    query_titles,
     row_names,
+    score_titles,
     shown_columns,
     taggers,
 )
@@ -67,9 +67,11 @@ def estimate(
     return short(value, digits) + (ends if isfinite(low) and isfinite(high) else "")
 
 
-def estimates(table: pd.DataFrame) -> list[str]:
-    """The ``value`` of each row with its interval."""
-    columns = (numbers(table, name).tolist() for name in ("value", "low", "high"))
+def estimates(
+    table: pd.DataFrame, value: str = "value", low: str = "low", high: str = "high"
+) -> list[str]:
+    """The value of each row with its interval."""
+    columns = (numbers(table, name).tolist() for name in (value, low, high))
     return list(map(estimate, *columns))
 
 
@@ -148,12 +150,10 @@ def answer_lines(found: Sequence[Finding]) -> list[str]:
         if each.names["embedding"] == each.names["method"] == ALL and each.names["query"] != ALL
     ]
     table = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
-    several = len(set(table["metric"])) > 1
-    scores = row_names(table, ("metric", "convention")) if several else [""] * len(whole)
-    titles = zip(gap_titles(table), scores, query_titles(table), strict=True)
+    titles = zip(gap_titles(table), score_titles(table), whole, strict=True)
     of_gap: dict[str, list[tuple[str, Finding]]] = {}
-    for (gap, score, query), each in zip(titles, whole, strict=True):
-        of_gap.setdefault(gap, []).append((f"{score} {query}".strip(), each))
+    for gap, score, each in titles:
+        of_gap.setdefault(gap, []).append((score, each))
     return [_gap_line(gap, parts) for gap, parts in of_gap.items()]
 
 
@@ -211,8 +211,7 @@ def print_crossed(table: pd.DataFrame, console: Console) -> None:
         "models": texts(table, "n"),
     }
     for title, name in CROSSED.items():
-        ends = (numbers(table, f"{name}{end}").tolist() for end in ("", "_low", "_high"))
-        columns[title] = list(map(estimate, *ends))
+        columns[title] = estimates(table, name, f"{name}_low", f"{name}_high")
     title = (
         "embedding crossed with labels: shares of the gap's variance within parents; r_rm of score"
         " and of label dose with the gap"

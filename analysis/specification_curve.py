@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from math import isfinite
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import altair as alt
 import pandas as pd
 
-from analysis.look import INK, PALETTE, chart
+from analysis.charts import INK, PALETTE, Drawing, finish
 from analysis.naming import ALL
 from analysis.results import write_conclusions
+from analysis.show import print_lines
 from analysis.specifications import CHOICES, Curve, Level, Specification
-from files.charts import Spec, save_charts
+from files.charts import save_charts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,8 +59,7 @@ def write_curves(curves: Sequence[Curve], folder: Path, console: Console) -> lis
     """
     if not curves:
         return []
-    for curve in curves:
-        console.print(curve.sentence(), soft_wrap=True, highlight=False, markup=False)
+    print_lines((curve.sentence() for curve in curves), console)
     tables = {
         "specifications": specification_table(curves),
         "specification_levels": level_table(curves),
@@ -78,73 +78,49 @@ def draw_curves(
     return written
 
 
-def curve_chart(curve: Curve) -> Spec:
+def curve_chart(curve: Curve) -> Drawing:
     """The curve in order of r over the band that it would lie in if no gap followed any score, and
-    below it which levels each specification has, as a Vega-Lite specification.
+    below it which levels each specification has.
     """
-    rows = [
-        {
-            "rank": rank,
-            "r": each.r_rm,
-            "low": each.low if isfinite(each.low) else None,
-            "high": each.high if isfinite(each.high) else None,
-            "null_low": each.null_low,
-            "null_high": each.null_high,
-            "sign": "above 0" if each.r_rm > 0 else "below 0",
-        }
-        for rank, each in enumerate(curve.specifications, 1)
-    ]
+    table = specification_table([curve])
     drawn = [each for each in curve.levels if each.choice != "classifier"][:MOST_LEVELS]
-    marks = [
-        {"rank": rank, "choice": each.choice, "level": f"{each.choice}: {each.level}"}
-        for each in drawn
-        for rank, one in enumerate(curve.specifications, 1)
-        if one.levels[CHOICES.index(each.choice)] == each.level
+    marks = pd.DataFrame(
+        [
+            {"rank": rank, "level": f"{each.choice}: {each.level}"}
+            for each in drawn
+            for rank in table.loc[table[each.choice] == each.level, "rank"]
+        ]
+    )
+    parts: list[Any] = [_upper(table), *([_lower(marks)] if len(marks) else [])]
+    # A sentence a line
+    notes = curve.sentence().split(". ")
+    return finish(alt.vconcat(*parts, spacing=8), f"{curve.task}: specification curve", notes)
+
+
+def _upper(table: pd.DataFrame) -> Any:
+    signs = ["below 0", "above 0"]
+    rows = table.assign(sign=[signs[r > 0] for r in table["r_rm"]])
+    base = alt.Chart().encode(alt.X("rank:Q", title=None, axis=None))
+    scale = alt.Scale(domain=signs, range=[PALETTE[1], PALETTE[0]])
+    signed = base.encode(alt.Color("sign:N", title=None, scale=scale))
+
+    def y(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", title=TITLE, scale=alt.Scale(domain=[-1, 1]))
+
+    layers = [
+        base.mark_area(color="#999999", opacity=0.3).encode(y("null_low"), alt.Y2("null_high")),
+        alt.Chart().mark_rule(color=INK).encode(y=alt.datum(0)),
+        signed.mark_rule(opacity=0.25).encode(y("low"), alt.Y2("high")),
+        signed.mark_point(filled=True, size=14, opacity=1).encode(y("r_rm")),
     ]
-    title = {"text": f"{curve.task}: specification curve", "subtitle": _broken(curve)}
-    parts = [_upper(rows), *([_lower(marks)] if marks else [])]
-    return chart(title, {"vconcat": parts, "spacing": 8})
+    return alt.layer(*layers, data=rows).properties(width=WIDTH, height=220)
 
 
-def _upper(rows: Sequence[Mapping[str, object]]) -> Spec:
-    rank = {"field": "rank", "type": "quantitative", "title": None, "axis": None}
-    y = {"type": "quantitative", "title": TITLE, "scale": {"domain": [-1, 1]}}
-    sign = {"domain": ["below 0", "above 0"], "range": [PALETTE[1], PALETTE[0]]}
-    colour = {"field": "sign", "type": "nominal", "title": None, "scale": sign}
-    band = {"y": {"field": "null_low", **y}, "y2": {"field": "null_high"}, "x": rank}
-    bars = {"y": {"field": "low", **y}, "y2": {"field": "high"}, "x": rank, "color": colour}
-    return {
-        "width": WIDTH,
-        "height": 220,
-        "data": {"values": rows},
-        "layer": [
-            {"mark": {"type": "area", "color": "#999999", "opacity": 0.3}, "encoding": band},
-            {"mark": {"type": "rule", "color": INK}, "encoding": {"y": {"datum": 0, **y}}},
-            {"mark": {"type": "rule", "opacity": 0.25}, "encoding": bars},
-            {
-                "mark": {"type": "point", "filled": True, "size": 14, "opacity": 1},
-                "encoding": {"y": {"field": "r", **y}, "x": rank, "color": colour},
-            },
-        ],
-    }
-
-
-def _lower(marks: Sequence[Mapping[str, object]]) -> Spec:
+def _lower(marks: pd.DataFrame) -> Any:
     title = "specifications in order of r; grey: 95% of curves if no gap followed any score"
-    levels = list(dict.fromkeys(str(each["level"]) for each in marks))
-    encoding = {
-        "x": {"field": "rank", "type": "quantitative", "title": title},
-        "y": {"field": "level", "type": "nominal", "sort": levels, "title": None},
-    }
-    return {
-        "width": WIDTH,
-        "height": {"step": 12},
-        "data": {"values": marks},
-        "mark": {"type": "tick", "thickness": 1, "color": INK, "bandSize": 9},
-        "encoding": encoding,
-    }
-
-
-def _broken(curve: Curve) -> list[str]:
-    """What the curve says, a sentence a line."""
-    return curve.sentence().split(". ")
+    return (
+        alt.Chart(marks)
+        .mark_tick(thickness=1, color=INK, bandSize=9)
+        .encode(alt.X("rank:Q", title=title), alt.Y("level:N", sort=None, title=None))
+        .properties(width=WIDTH, height=alt.Step(12))
+    )

@@ -1,20 +1,18 @@
-"""Drawings from Vega-Lite specifications, made without a network or a browser."""
+"""Drawings of altair charts, made without a network or a browser."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import vl_convert
+from typing import TYPE_CHECKING
 
 from files.atomic import atomic_path
 from files.errors import InputError, nearest
 
-FORMATS = (".svg", ".png", ".pdf", ".html")
-SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+if TYPE_CHECKING:
+    import altair as alt
 
-Spec = dict[str, Any]
+FORMATS = (".svg", ".png", ".pdf", ".html")
 
 
 def require_format(path: Path) -> Path:
@@ -27,7 +25,7 @@ def require_format(path: Path) -> Path:
     return path
 
 
-def save_chart(chart: Spec, path: str | Path) -> Path:
+def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     """Write the chart as ``.svg``, ``.png`` (two pixels to the point), ``.pdf`` or self-contained
     ``.html``; the whole file or none.
     """
@@ -35,9 +33,14 @@ def save_chart(chart: Spec, path: str | Path) -> Path:
     return save_charts(chart, path.with_suffix(""), [path.suffix])[0]
 
 
-def save_charts(chart: Spec, stem: Path, suffixes: Sequence[str]) -> list[Path]:
+def save_charts(chart: alt.TopLevelMixin, stem: Path, suffixes: Sequence[str]) -> list[Path]:
     """Write the chart in several formats, drawn once: the others are made from the SVG."""
-    svg = vl_convert.vegalite_to_svg(chart)
+    import altair as alt  # with what it draws by: slow to import
+    import vl_convert
+
+    with alt.data_transformers.enable("default", max_rows=None):
+        spec = chart.to_dict()
+    svg = vl_convert.vegalite_to_svg(spec)
     written = []
     for suffix in suffixes:
         written.append(stem.with_name(stem.name + suffix))
@@ -46,7 +49,7 @@ def save_charts(chart: Spec, stem: Path, suffixes: Sequence[str]) -> list[Path]:
                 work.write_text(svg, encoding="utf-8")
             elif suffix == ".html":
                 # Not bundled, the page would load Vega from a server
-                page = vl_convert.vegalite_to_html(chart, bundle=True)
+                page = vl_convert.vegalite_to_html(spec, bundle=True)
                 work.write_text(page, encoding="utf-8")
             elif suffix == ".png":
                 work.write_bytes(vl_convert.svg_to_png(svg, scale=2))

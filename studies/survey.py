@@ -16,7 +16,7 @@ from rich.text import Text
 
 from analysis.frame import labels, numbers, texts, values_of
 from analysis.naming import row_names
-from files import atomic_path, choice
+from files import choice
 from files.choice import Fileless
 
 if TYPE_CHECKING:
@@ -38,17 +38,8 @@ TITLES = {
     "ect": "ECT, Spearman's rho",
 }
 NUMBERS = (
-    "embedding",
-    "family",
-    "dim",
-    "metric",
-    "convention",
-    "query",
-    "part",
-    "score",
-    "y",
-    "n_found",
-    "n_lost",
+    *("embedding", "family", "dim", "metric", "convention", "query", "part"),
+    *("score", "y", "n_found", "n_lost"),
 )
 
 
@@ -125,8 +116,8 @@ def print_survey(table: pd.DataFrame, console: Console) -> None:
 def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
     """``figure2_*`` for each metric in every format, with a CSV of its numbers; the paths."""
     from analysis.grid import ChartText, scatter_grid
+    from analysis.results import write_conclusions
     from files.charts import save_charts
-    from files.tables import write_csv
 
     written = []
     for name, part in scores.dropna(subset="y").groupby("metric", sort=False):
@@ -148,10 +139,9 @@ def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
         )
         stem = out / f"figure2_{metric}"
         chart = scatter_grid(data, text, mark="line")
-        table = stem.with_suffix(".csv")
-        written += [*save_charts(chart, stem, (".svg", ".png", ".pdf")), table]
-        with atomic_path(table) as path:
-            write_csv(part[[name for name in NUMBERS if name in part]], path)
+        shown = part[[name for name in NUMBERS if name in part]]
+        written += save_charts(chart, stem, (".svg", ".png", ".pdf"))
+        written += write_conclusions(out, {stem.name: shown})
     return written
 
 

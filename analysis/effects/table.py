@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.effects.estimate import FEWEST_CLUSTERS, OUTCOME, SHARED, Effect
-from analysis.frame import numbers, text_rows, texts
+from analysis.frame import numbers, texts
 from analysis.naming import (
     ALL,
     CONDITION,
@@ -18,10 +18,10 @@ from analysis.naming import (
     confirmatory_of,
     gap_titles,
     measure_title,
-    query_titles,
     row_names,
+    score_titles,
 )
-from analysis.show import NOTHING, SCORES_SHOWN, estimate, print_lines, print_table
+from analysis.show import NOTHING, SCORES_SHOWN, as_rows, estimate, print_lines, print_table
 from files import atomic_path
 from files.tables import write_csv
 
@@ -96,14 +96,8 @@ def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.D
         return table.assign(title=gap_titles(table))
     if side == "utility":
         return table.assign(title=[measure_title(each) for each in texts(table, "measure")])
-    table = table.assign(title=_score_titles(table))
+    table = table.assign(title=score_titles(table))
     return table[table["title"].isin(list(dict.fromkeys(table["title"]))[:SCORES_SHOWN])]
-
-
-def _score_titles(table: pd.DataFrame) -> list[str]:
-    several = len({*texts(table, "metric")}) > 1
-    names = zip(row_names(table, ("metric", "convention")), query_titles(table), strict=True)
-    return [" ".join(each) if several else each[1] for each in names]
 
 
 def generalises_to(found: Sequence[Effect]) -> str:
@@ -141,14 +135,13 @@ def write_effects(
     effect; the path.
     """
     shown = condition_table(found, confirmatory)
-    names = [str(name) for name in shown]
-    rows = [dict(zip(names, row, strict=True)) for row in text_rows(shown, names)]
+    rows = as_rows({str(name): texts(shown, str(name)) for name in shown})
     generated = any(each.names["generated"] == "True" for each in found)
     stamp = ", synthetic data" if generated else ""
     if rows:
         print_table(TITLE + stamp, rows, console, left=("of", *CONDITION[:-1]))
         table = effect_table(found)
-        scores = list(dict.fromkeys(_score_titles(table[table["side"] == "score"])))
+        scores = list(dict.fromkeys(score_titles(table[table["side"] == "score"])))
         if hidden := scores[SCORES_SHOWN:]:
             print_lines([f"not shown, but in {path.name}: {', '.join(hidden)}"], console)
         print_lines(filter(None, (generalises_to(found), means_over(found))), console)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
-from analysis.alignment import Alignment, alignment_table
+from analysis.alignment import Alignment, describe_alignments
+from analysis.charts import BLACK, SHAPES, palette_of
 from analysis.effects.estimate import effects
 from analysis.effects.table import condition_table, generalises_to, means_over
 from analysis.findings import RESULT_COLUMNS, Finding, correlation_table
 from analysis.frame import Tables, text_rows, texts, typed, values_of
 from analysis.joined import utility_rows
-from analysis.look import BLACK, SHAPES, palette_of
 from analysis.naming import (
     ALL,
     CONTROL,
@@ -28,7 +28,7 @@ from analysis.naming import (
     query_titles,
     row_names,
 )
-from analysis.show import describe_slice, estimates, short
+from analysis.show import describe_slice, estimates
 from analysis.specification_curve import specification_table
 from files import InputError
 
@@ -70,7 +70,6 @@ def page_data(
     ]
     methods = [name for name in dict.fromkeys(tables.points["method"]) if name != CONTROL]
     correlations = _correlations(found)
-    table = specification_table(curves)
     return {
         "points": _records(columns(points, POINT_COLUMNS)),
         "rows": _rows(tables, joined),
@@ -80,9 +79,9 @@ def page_data(
         "correlations": correlations,
         "verdicts": _verdicts(found, correlations),
         "confirmatory": [title for part in main for title in dict.fromkeys(gap_titles(part))],
-        "specifications": _records(columns(table, table.columns)),
+        "specifications": _of_table(specification_table(curves)),
         "specification_sentences": [curve.sentence() for curve in curves],
-        "alignments": _alignments(aligned),
+        "alignments": _of_table(describe_alignments(aligned)),
         **_effects(tables, confirmatory, utility),
         "sesoi": sesoi,
         "synthetic": "True" in texts(points, "generated"),
@@ -112,7 +111,7 @@ def _verdicts(
     return [
         {name: row[name] for name in vary}
         | {"score": row["query"], "gap": row["gap"]}
-        | {name: _unbroken(cell) for name, cell in describe_slice(each).items()}
+        | {name: unbroken(cell) for name, cell in describe_slice(each).items()}
         | {"verdict": each.why}
         for each, row in asked
     ]
@@ -178,13 +177,8 @@ def _measured(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
     """The numbers of rows of the extrinsic table, and how they are shown."""
     own = columns(table, ("value", "low", "high", "reason"))
     items = columns(table, ("support",))["support"]
-    shown = list(map(_unbroken, estimates(table)))
+    shown = [unbroken(each) for each in estimates(table)]
     return {**_places(tables, table), **own, "items": items, MEASURED: shown}
-
-
-def _unbroken(cell: str) -> str:
-    """An estimate that is not broken over two lines."""
-    return cell.replace(" [", "\u00a0[")
 
 
 def columns(table: pd.DataFrame, names: Iterable[str]) -> dict[str, Sequence[Json]]:
@@ -242,40 +236,17 @@ def dose_curves(tables: Tables, utility: str) -> dict[str, Sequence[Json]]:
     return columns(whole, ("embedding", "method", "dose", "what", "kind", "value"))
 
 
-def _alignments(aligned: Sequence[Alignment]) -> list[dict[str, Json]]:
-    """What scores gain that ask about the task's words, as a reader is shown it."""
-    table = alignment_table(aligned)
-    named: dict[str, Sequence[Json]] = {
-        "task": texts(table, "task"),
-        "metric": row_names(table, ("metric", "convention", "part"), ", "),
-        "classifier": texts(table, "classifier"),
-        "gap": gap_titles(table),
-    }
-    vary = {name: each for name, each in named.items() if name == "gap" or len({*each}) > 1}
-    other = ["all other queries" if name == ALL else name for name in table["other"]]
-    shown: dict[str, Sequence[Json]] = {
-        "other words": other,
-        "models": table["n"].tolist(),
-        "parents": table["n_parents"].tolist(),
-        "r_rm, task's words": list(map(short, table["r_aligned"])),
-        "r_rm, other words": list(map(short, table["r_other"])),
-        "difference, 95% interval": list(
-            map(_unbroken, estimates(table.rename(columns={"difference": "value"})))
-        ),
-    }
-    return _records(vary | shown)
-
-
 def _effects(tables: Tables, confirmatory: Sequence[str], utility: str) -> dict[str, Json]:
     """How far each condition moved scores, gaps and utility; and what its intervals hold for."""
     try:
         found = effects(tables, utility)
     except InputError as refusal:
         return {"effects": [], "effects_note": str(refusal)}
-    table = condition_table(found, confirmatory)
-    rows = _records({str(name): texts(table, str(name)) for name in table})
     notes = filter(None, (generalises_to(found), means_over(found)))
-    return {"effects": rows, "effects_note": "; ".join(notes)}
+    return {
+        "effects": _of_table(condition_table(found, confirmatory)),
+        "effects_note": "; ".join(notes),
+    }
 
 
 def _titles(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
@@ -285,6 +256,20 @@ def _titles(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
         "query": query_titles(table),
         "gap": gap_titles(table),
     }
+
+
+def _of_table(table: pd.DataFrame) -> list[dict[str, Json]]:
+    """The rows of a table, no estimate broken over two lines."""
+    cells = {
+        str(name): [unbroken(each) if isinstance(each, str) else each for each in column]
+        for name, column in columns(table, table.columns).items()
+    }
+    return _records(cells)
+
+
+def unbroken(cell: str) -> str:
+    """An estimate that is not broken over two lines."""
+    return cell.replace(" [", "\u00a0[")
 
 
 def _records(columns: Mapping[str, Sequence[Json]]) -> list[dict[str, Json]]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from files import InputError
-from files.charts import SCHEMA, Spec, require_format, save_chart
+from files.charts import require_format, save_chart
 from intrinsic.found_query import FoundQuery, find_query
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ def draw(
     require_format(out)
     if missing := [role for role in ROLES if role not in query.sets]:
         raise InputError(f"query {query.name!r} has no {', '.join(missing)}; take one of word sets")
+    import altair as alt  # slow to import
+
     from files.vectors import read_vectors
 
     panels = []
@@ -78,39 +80,23 @@ def draw(
             raise InputError(f"{path}: {'; '.join(lost)}")
         places = plane(found, perplexity=perplexity, iterations=iterations, seed=seed)
         panels.append(_panel(query, found, places, path.name))
-    chart: Spec = {
-        "$schema": SCHEMA,
-        "config": {"font": "sans-serif", "background": "white"},
-        "title": query.title,
-        "hconcat": panels,
-    }
-    save_chart(chart, out)
+    chart = alt.hconcat(*panels, title=query.title)
+    save_chart(chart.configure(font="sans-serif", background="white"), out)
 
 
-def _panel(query: Query, found: FoundQuery, places: Singles, title: str) -> Spec:
+def _panel(query: Query, found: FoundQuery, places: Singles, title: str) -> Any:
     """The words of one file's vectors, in the colours of their sets."""
+    import altair as alt
+    import pandas as pd
+
     names = {role: f"{role}: {query[role].name}" for role in ROLES}
     words = [(word, names[role]) for role in ROLES for word in found[role].words]
-    rows = [
-        {"x": x, "y": y, "word": word, "set": name}
-        for (x, y), (word, name) in zip(places.astype(float).tolist(), words, strict=True)
-    ]
-    scale = {"domain": [*names.values()], "range": COLOURS}
-    return {
-        "title": title,
-        "width": 520,
-        "height": 420,
-        "data": {"values": rows},
-        "encoding": {
-            "x": {"field": "x", "type": "quantitative", "axis": None},
-            "y": {"field": "y", "type": "quantitative", "axis": None},
-            "color": {"field": "set", "type": "nominal", "title": None, "scale": scale},
-        },
-        "layer": [
-            {"mark": {"type": "point", "filled": True, "size": 25}},
-            {
-                "mark": {"type": "text", "align": "left", "dx": 4, "fontSize": 8},
-                "encoding": {"text": {"field": "word", "type": "nominal"}},
-            },
-        ],
-    }
+    table = pd.DataFrame(words, columns=["word", "set"]).assign(x=places[:, 0], y=places[:, 1])
+    scale = alt.Scale(domain=[*names.values()], range=list(COLOURS))
+    base = alt.Chart(table, title=title, width=520, height=420).encode(
+        alt.X("x:Q", axis=None),
+        alt.Y("y:Q", axis=None),
+        alt.Color("set:N", title=None, scale=scale),
+    )
+    text = base.mark_text(align="left", dx=4, fontSize=8).encode(text="word:N")
+    return alt.layer(base.mark_point(filled=True, size=25), text)

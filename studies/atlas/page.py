@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import altair as alt
 import pandas as pd
 
+from analysis.charts import CONFIG, PALETTE, Drawing, intervals, rule_at
 from analysis.findings import correlation_table
-from analysis.look import CONFIG
 from analysis.naming import SESOI
 from analysis.show import estimate, p_value, short
 from analysis.verdict import INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS
-from files.charts import SCHEMA
-from studies.charts import intervals, nominal, records, rule_at
 
 if TYPE_CHECKING:
-    from files.charts import Spec
     from studies.atlas.protocol import Reading, Slice
 
 HEAD = """\
@@ -113,9 +111,9 @@ def table(readings: Iterable[Reading]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def forest(readings: Iterable[Reading]) -> Spec:
-    """Every slice's r_rm with its interval, a panel a set, as a Vega-Lite specification; lines at 0
-    and at the smallest correlation of interest.
+def forest(readings: Iterable[Reading]) -> Drawing:
+    """Every slice's r_rm with its interval, a panel a set; lines at 0 and at the smallest
+    correlation of interest.
     """
     found = [(each, one, one.finding.within) for each in readings for one in each.slices]
     rows = [
@@ -130,26 +128,25 @@ def forest(readings: Iterable[Reading]) -> Spec:
         for each, one, within in found
         if isfinite(within.r)
     ]
-    x: Spec = {"type": "quantitative", "title": "r_rm, 95% interval"}
-    x |= {"scale": {"domain": [-1, 1]}}
-    colours = {"domain": list(VERDICTS), "range": ["#0072B2", "#D55E00", "#009E73", "#666666"]}
-    colour = {"field": "verdict", "type": "nominal", "scale": colours, "title": None}
-    layer = [
-        *(rule_at(at, x, strokeDash=dash) for at, dash in ((0, [1, 0]), *_OF_INTEREST)),
-        *intervals(x, {"y": nominal("slice"), "color": colour}, "r", size=45, rule={"opacity": 1}),
+    scale = alt.Scale(domain=list(VERDICTS), range=[*PALETTE[:3], "#666666"])
+    base = alt.Chart().encode(
+        alt.Y("slice:N", title=None, sort=None), alt.Color("verdict:N", title=None, scale=scale)
+    )
+    axis: dict[str, Any] = {"title": "r_rm, 95% interval", "scale": alt.Scale(domain=[-1, 1])}
+    layers = [
+        rule_at(0),
+        *(rule_at(at, strokeDash=[2, 3]) for at in (-SESOI, SESOI)),
+        *intervals(base, "r", size=45, opacity=1, **axis),
     ]
-    header = {"labelAngle": 0, "labelOrient": "top", "labelAnchor": "start"}
-    return {
-        "$schema": SCHEMA,
-        "config": CONFIG | {"axisY": {"labelLimit": 420}},
-        "data": {"values": records(pd.DataFrame(rows))},
-        "facet": {"row": nominal("set") | {"header": header}},
-        "resolve": {"scale": {"y": "independent"}},
-        "spec": {"width": 380, "height": {"step": 15}, "layer": layer},
-    }
-
-
-_OF_INTEREST = ((-SESOI, [2, 3]), (SESOI, [2, 3]))
+    header = alt.Header(labelAngle=0, labelOrient="top", labelAnchor="start")
+    panels = alt.Row("set:N", title=None, sort=None, header=header)
+    chart = alt.layer(*layers).properties(width=380, height=alt.Step(15))
+    drawing: Drawing = (
+        chart.facet(row=panels, data=pd.DataFrame(rows))
+        .resolve_scale(y="independent")
+        .configure(**CONFIG | {"axisY": {"labelLimit": 420}})
+    )
+    return drawing
 
 
 def _section(each: Reading) -> str:

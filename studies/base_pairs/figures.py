@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import altair as alt
 import pandas as pd
 
-from analysis.look import PALETTE, chart
+from analysis.charts import GREY, PALETTE, Drawing, colour, finish, intervals
+from analysis.results import write_conclusions
 from analysis.show import estimate
-from files import atomic_path
-from files.tables import write_csv
 from studies.base_pairs.readings import WORDS
 from studies.base_pairs.show import estimate_title
-from studies.charts import colour, draw, facet, intervals, nominal, records, rows_of
+from studies.charts import draw, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from files.charts import Spec
     from studies.base_pairs.readings import Readings
 
 FORMS = ("base", "plural", "capital", "upper")
@@ -49,17 +48,13 @@ def draw_base_pairs(
     where = f"{names[point]}, {query}"
     word, scores = word_scores(readings, shown)
     cosines, kappas = two_pairs(rows, readings), overall_kappas(rows)
-    tables = {
+    tables: dict[str, tuple[Drawing, pd.DataFrame]] = {
         "base_pairs_word": (word_chart(scores, readings, f"Scores of {word}: {where}"), scores),
         "base_pairs_cosine": (cosine_chart(cosines, where), cosines),
         "base_pairs_agreement": (agreement_chart(kappas, where), kappas),
     }
     written = draw({name: drawn for name, (drawn, _) in tables.items()}, folder)
-    for name, (_, table) in tables.items():
-        written.append(folder / f"{name}.csv")
-        with atomic_path(written[-1]) as path:
-            write_csv(table, path)
-    return written
+    return written + write_conclusions(folder, {name: table for name, (_, table) in tables.items()})
 
 
 def word_scores(readings: Mapping[str, Readings], shown: str | None) -> tuple[str, pd.DataFrame]:
@@ -84,7 +79,7 @@ def word_scores(readings: Mapping[str, Readings], shown: str | None) -> tuple[st
     return word, pd.DataFrame(rows)
 
 
-def word_chart(scores: pd.DataFrame, readings: Mapping[str, Readings], title: str) -> Spec:
+def word_chart(scores: pd.DataFrame, readings: Mapping[str, Readings], title: str) -> Drawing:
     """A panel a metric: scores by base pair, a line a form; the vocabulary's mean and the bounds of
     one standard deviation are dashed.
     """
@@ -95,26 +90,26 @@ def word_chart(scores: pd.DataFrame, readings: Mapping[str, Readings], title: st
         if isfinite(reading.spread)
         for times in (-1, 0, 1)
     ]
-    y: Spec = {"type": "quantitative", "title": "score (> 0: first word)"}
-    x = nominal("pair", pairs) | {"scale": {"domain": pairs}}
+    x = alt.X("pair:N", title=None, sort=pairs, scale=alt.Scale(domain=pairs))
+    name = "score (> 0: first word)"
     forms = [form for form in FORMS if form in set(scores["form"])]
-    lines: Spec = {
-        "transform": [{"filter": "isValid(datum.score)"}],
-        "mark": {"type": "line", "point": {"size": 30}},
-        "encoding": {
-            "x": x | {"axis": {"labelAngle": -45, "labelOverlap": False}},
-            "y": y | {"field": "score"},
-            "color": colour("form", forms),
-        },
-    }
-    dashed: Spec = {
-        "transform": [{"filter": "isValid(datum.level)"}],
-        "mark": {"type": "rule", "strokeDash": [4, 3], "color": "#888888"},
-        "encoding": {"y": y | {"field": "level"}},
-    }
-    panel: Spec = {"width": 220, "height": 180, "layer": [dashed, lines]}
-    body = facet("metric", panel, 3, order=list(readings), scales="y")
-    return chart(title, body, [*records(scores), *levels])
+    lines = alt.Chart().transform_filter("isValid(datum.score)").mark_line(point={"size": 30})
+    dashed = alt.Chart().transform_filter("isValid(datum.level)")
+    panel = alt.layer(
+        dashed.mark_rule(strokeDash=[4, 3], color=GREY).encode(alt.Y("level:Q", title=name)),
+        lines.encode(
+            x.axis(labelAngle=-45, labelOverlap=False),
+            alt.Y("score:Q", title=name),
+            colour("form", forms),
+        ),
+    )
+    rows = pd.concat([scores, pd.DataFrame(levels)], ignore_index=True)
+    return finish(_by_metric(panel, rows, list(readings)).resolve_scale(y="independent"), title)
+
+
+def _by_metric(panel: Any, rows: pd.DataFrame, metrics: Sequence[str]) -> Any:
+    facet = alt.Facet("metric:N", title=None, sort=list(metrics))
+    return panel.properties(width=220, height=180).facet(facet, data=rows, columns=3)
 
 
 def two_pairs(found: pd.DataFrame, readings: Mapping[str, Readings]) -> pd.DataFrame:
@@ -135,14 +130,15 @@ def two_pairs(found: pd.DataFrame, readings: Mapping[str, Readings]) -> pd.DataF
     return pd.DataFrame(rows, columns=["metric", "pair", "other", "cosine", "kappa"])
 
 
-def cosine_chart(cosines: pd.DataFrame, where: str) -> Spec:
+def cosine_chart(cosines: pd.DataFrame, where: str) -> Drawing:
     """A panel a metric: kappa against cosine of every two base pairs (figure 2)."""
-    x: Spec = {"field": "cosine", "type": "quantitative", "title": "cosine of the differences"}
-    y: Spec = {"field": "kappa", "type": "quantitative", "title": "Cohen's kappa of the two pairs"}
-    mark = {"type": "point", "filled": True, "size": 28, "opacity": 0.8, "color": PALETTE[0]}
-    panel: Spec = {"width": 220, "height": 180, "mark": mark, "encoding": {"x": x, "y": y}}
-    body = facet("metric", panel, 3, order=list(dict.fromkeys(cosines["metric"])))
-    return chart(f"Pairs with like differences agree: {where}", body, records(cosines))
+    points = alt.Chart().mark_point(filled=True, size=28, opacity=0.8, color=PALETTE[0])
+    panel = points.encode(
+        alt.X("cosine:Q", title="cosine of the differences"),
+        alt.Y("kappa:Q", title="Cohen's kappa of the two pairs"),
+    )
+    chart = _by_metric(panel, cosines, list(dict.fromkeys(cosines["metric"])))
+    return finish(chart, f"Pairs with like differences agree: {where}")
 
 
 def overall_kappas(found: pd.DataFrame) -> pd.DataFrame:
@@ -152,22 +148,21 @@ def overall_kappas(found: pd.DataFrame) -> pd.DataFrame:
     return kept.assign(what=what).reindex(columns=["what", "metric", *ENDS])
 
 
-def agreement_chart(kappas: pd.DataFrame, where: str) -> Spec:
+def agreement_chart(kappas: pd.DataFrame, where: str) -> Drawing:
     """Every kappa over all pairs with its two intervals, and the published number where there is
     one.
     """
     metrics = list(dict.fromkeys(kappas["metric"]))
     title = "kappa; thick: 95% over words, thin: over base pairs"
-    x: Spec = {"type": "quantitative", "title": title}
-    offset = {"yOffset": {"field": "metric", "sort": metrics}}
-    shared: Spec = {"y": nominal("what"), **offset, "color": colour("metric", metrics)}
-    of_pairs = intervals(x, shared, ends=("pairs_low", "pairs_high"), rule={"opacity": 0.6})
-    of_words = intervals(x, shared, size=40, rule={"strokeWidth": 3, "opacity": 0.6})
-    layer = [of_pairs[0], *of_words]
+    places = alt.Chart().encode(
+        alt.Y("what:N", title=None, sort=None), alt.YOffset("metric:N", sort=metrics)
+    )
+    base = places.encode(colour("metric", metrics))
+    of_pairs, _ = intervals(base, ends=("pairs_low", "pairs_high"), opacity=0.6, title=title)
+    layers = [of_pairs, *intervals(base, size=40, opacity=0.6, width=3, title=title)]
     if kappas["published"].notna().any():
         where = f"{where}; diamonds: as published"
-        black: Spec = {"x": x | {"field": "published"}, "color": {"value": "black"}}
-        mark = {"type": "point", "shape": "diamond", "size": 50, "color": "black"}
-        layer.append({"mark": mark, "encoding": shared | black})
-    body: Spec = {"width": 420, "height": {"step": 12}, "layer": layer}
-    return chart(f"Agreement of directions: {where}", body, records(kappas))
+        mark = places.mark_point(shape="diamond", size=50, color="black")
+        layers.append(mark.encode(alt.X("published:Q", title=title), color=alt.value("black")))
+    chart = alt.layer(*layers, data=kappas).properties(width=420, height=alt.Step(12))
+    return finish(chart, f"Agreement of directions: {where}")

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import altair as alt
 import pandas as pd
 
-from analysis.look import chart
+from analysis.charts import Drawing, colour, finish, intervals, rule_at
 from analysis.show import estimate, print_table, short
-from studies.charts import colour, draw, intervals, nominal, records, rows_of, rule_at
+from studies.charts import draw, rows_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.console import Console
-
-    from files.charts import Spec
 
 Row = Mapping[str, object]
 DESIGN = ["varied", "transmission", "posts", "measure"]
@@ -51,62 +50,70 @@ def _print(table: pd.DataFrame, names: Sequence[str], console: Console) -> None:
 
 def draw_controls(whole: Sequence[Row], drawn: Sequence[Row], folder: Path) -> list[Path]:
     """``control_r`` and, of smaller studies, ``control_power`` in every format; the paths."""
-    charts = {"control_r": r_chart(pd.DataFrame(whole))}
+    charts: dict[str, Drawing] = {"control_r": r_chart(pd.DataFrame(whole))}
     if drawn:
         charts["control_power"] = power_chart(pd.DataFrame(drawn))
     return draw(charts, folder)
 
 
-def r_chart(whole: pd.DataFrame) -> Spec:
+def r_chart(whole: pd.DataFrame) -> Drawing:
     """r and its interval by query, a panel for each way in which embeddings differ."""
-    x: Spec = {"type": "quantitative", "title": "r_rm", "scale": {"domain": [-1, 1]}}
     links = _links(whole)
-    layer = [
-        rule_at(0),
-        *intervals(x, {"y": nominal("query"), **_by_link(links, "yOffset")}, "r_rm", size=40),
-    ]
-    return chart(
-        "Score and gap where a link is planted, and where none is (synthetic data)",
-        {
-            "facet": {"column": nominal("varied")},
-            "spec": {"width": 240, "height": {"step": 9}, "layer": layer},
-        },
-        records(whole.assign(link=links)),
+    query = alt.Y("query:N", title=None, sort=None)
+    base = alt.Chart().encode(query, **_by_link(links, "yOffset"))
+    scale = alt.Scale(domain=[-1, 1])
+    layers = [rule_at(0), *intervals(base, "r_rm", size=40, title="r_rm", scale=scale)]
+    chart = (
+        alt.layer(*layers)
+        .properties(width=240, height=alt.Step(9))
+        .facet(column=_varied(), data=whole.assign(link=links))
+    )
+    return finish(
+        chart, "Score and gap where a link is planted, and where none is (synthetic data)"
     )
 
 
-def power_chart(drawn: pd.DataFrame) -> Spec:
+def power_chart(drawn: pd.DataFrame) -> Drawing:
     """How often studies find a link, by number of embeddings: words of the link above, unrelated
     ones below; a column for each way in which embeddings differ, a line for each query.
     """
-    x: Spec = {"field": "embeddings", "type": "ordinal", "title": "embeddings"}
-    x |= {"axis": {"labelAngle": 0, "grid": False}}
-    y: Spec = {"type": "quantitative", "title": "positive"}
-    y |= {"axis": {"format": "%", "tickCount": 3}, "scale": {"domain": [0, 1]}}
     links = _links(drawn)
-    shared = {"x": x, **_by_link(links, "xOffset")}
-    across = shared | {"y": y | {"field": "positive_low"}, "y2": {"field": "positive_high"}}
-    line = shared | {"y": y | {"field": "positive"}, "detail": {"field": "query"}}
-    layer = [
-        {"mark": {"type": "rule", "opacity": 0.25}, "encoding": across},
-        {"mark": {"type": "line", "point": {"size": 25}, "strokeWidth": 1}, "encoding": line},
+    x = alt.X("embeddings:O", title="embeddings").axis(labelAngle=0, grid=False)
+    base = alt.Chart().encode(x, **_by_link(links, "xOffset"))
+
+    def share(field: str) -> alt.Y:
+        y = alt.Y(f"{field}:Q", title="positive", scale=alt.Scale(domain=[0, 1]))
+        return y.axis(format="%", tickCount=3)
+
+    layers = [
+        base.mark_rule(opacity=0.25).encode(share("positive_low"), alt.Y2("positive_high")),
+        base.mark_line(point={"size": 25}, strokeWidth=1).encode(
+            share("positive"), alt.Detail("query:N")
+        ),
     ]
     words = [UNRELATED if each else LINKED for each in drawn["control"]]
-    return chart(
-        "How often a study says that the gap follows the score (synthetic data)",
-        {
-            "facet": {"row": nominal("words", [LINKED, UNRELATED]), "column": nominal("varied")},
-            "spec": {"width": {"step": 34, "for": "position"}, "height": 120, "layer": layer},
-        },
-        records(drawn.assign(link=links, words=words)),
+    chart = (
+        alt.layer(*layers)
+        .properties(width=alt.Step(34, **{"for": "position"}), height=120)
+        .facet(
+            row=alt.Row("words:N", title=None, sort=[LINKED, UNRELATED]),
+            column=_varied(),
+            data=drawn.assign(link=links, words=words),
+        )
     )
+    return finish(chart, "How often a study says that the gap follows the score (synthetic data)")
+
+
+def _varied() -> alt.Column:
+    return alt.Column("varied:N", title=None, sort=None)
 
 
 def _links(table: pd.DataFrame) -> list[str]:
     return [f"{row['transmission']:g}, {row['posts']}" for row in rows_of(table)]
 
 
-def _by_link(links: Sequence[str], offset: str) -> Spec:
+def _by_link(links: Sequence[str], offset: str) -> dict[str, Any]:
     names = list(dict.fromkeys(links))
-    colours = colour("link", names, title="transmission, posts")
-    return {offset: {"field": "link", "sort": names}, "color": colours}
+    place = {"xOffset": alt.XOffset, "yOffset": alt.YOffset}[offset]
+    title = "transmission, posts"
+    return {offset: place("link:N", sort=names), "color": colour("link", names, title=title)}

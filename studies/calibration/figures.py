@@ -5,21 +5,20 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.look import chart
+from analysis.charts import Drawing, colour, finish, intervals, rule_at
 from analysis.show import print_table, short
 from studies.calibration.readings import SETTINGS
-from studies.charts import colour, draw, facet, intervals, nominal, records, rows_of, rule_at
+from studies.charts import draw, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from rich.console import Console
-
-    from files.charts import Spec
 
 TITLES = {
     "sentences": "sentences in the corpus",
@@ -79,7 +78,7 @@ def _percent(value: float) -> str:
 def draw_calibration(found: Mapping[str, pd.DataFrame], planted: str, folder: Path) -> list[Path]:
     """``curves``, ``sensitivity`` and ``dependence`` in every format; the paths."""
     what = TITLES.get(planted, planted)
-    charts = {
+    charts: dict[str, Drawing] = {
         "calibration_curves": curve_chart(found["calibration_curves"], what),
         "calibration_sensitivity": sensitivity_chart(found["calibration"], what),
     }
@@ -88,30 +87,30 @@ def draw_calibration(found: Mapping[str, pd.DataFrame], planted: str, folder: Pa
     return draw(charts, folder)
 
 
-def curve_chart(curves: pd.DataFrame, planted: str) -> Spec:
+def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
     """A panel an instrument: mean reading and its interval against what was planted, in standard
     deviations of the readings at 0; a line a setting.
     """
     rows = curves.assign(setting=_settings(curves))
     columns = ["instrument", "setting", "planted", "value_sd", "low_sd", "high_sd"]
-    x: Spec = {"field": "planted", "type": "quantitative", "title": planted}
-    y: Spec = {"type": "quantitative", "title": "reading, in sd at 0"}
-    colours = colour("setting", _in_order(curves))
-    band = {"x": x, "y": y | {"field": "low_sd"}, "y2": {"field": "high_sd"}, "color": colours}
-    line = {"x": x, "y": y | {"field": "value_sd"}, "color": colours}
-    layer = [
-        {"mark": {"type": "area", "opacity": 0.15}, "encoding": band},
-        {"mark": {"type": "line", "point": {"size": 18}}, "encoding": line},
-    ]
-    panel: Spec = {"width": 130, "height": 100, "layer": layer}
-    return chart(
-        "What each instrument reads, mean and 95% interval over seeds (generated data)",
-        facet("instrument", panel, 5, scales="y"),
-        records(rows[columns]),
+    title = "reading, in sd at 0"
+    base = alt.Chart().encode(
+        alt.X("planted:Q", title=planted), colour("setting", _in_order(curves))
+    )
+    band = base.mark_area(opacity=0.15)
+    line = base.mark_line(point={"size": 18})
+    panel = alt.layer(
+        band.encode(alt.Y("low_sd:Q", title=title), alt.Y2("high_sd")),
+        line.encode(alt.Y("value_sd:Q", title=title)),
+    ).properties(width=130, height=100)
+    facet = alt.Facet("instrument:N", title=None, sort=None)
+    chart = panel.facet(facet, data=rows[columns], columns=5).resolve_scale(y="independent")
+    return finish(
+        chart, "What each instrument reads, mean and 95% interval over seeds (generated data)"
     )
 
 
-def sensitivity_chart(ranked: pd.DataFrame, planted: str) -> Spec:
+def sensitivity_chart(ranked: pd.DataFrame, planted: str) -> Drawing:
     """The smallest detectable bias of each instrument and its interval; a colour a setting. What
     detects no planted level stands at the right edge; the most sensitive instrument, over all
     settings, comes first.
@@ -122,26 +121,23 @@ def sensitivity_chart(ranked: pd.DataFrame, planted: str) -> Spec:
     mean = rows["detectable"].fillna(1.0).groupby(rows["instrument"]).transform("mean")
     rows = rows.iloc[np.argsort(mean.to_numpy(), kind="stable")].dropna(subset="detectable")
     names = _in_order(ranked)
-    x: Spec = {"type": "quantitative", "title": f"smallest {planted} found (1: none was)"}
-    shared = {
-        "y": nominal("instrument"),
-        "yOffset": {"field": "setting", "sort": names},
-        "color": colour("setting", names),
-    }
-    layer = intervals(
-        x | {"scale": {"domain": [0, 1]}},
-        shared,
+    base = alt.Chart(rows[["instrument", "setting", *columns]]).encode(
+        alt.Y("instrument:N", title=None, sort=None),
+        alt.YOffset("setting:N", sort=names),
+        colour("setting", names),
+    )
+    layers = intervals(
+        base,
         "detectable",
         ends=("detectable_low", "detectable_high"),
+        title=f"smallest {planted} found (1: none was)",
+        scale=alt.Scale(domain=[0, 1]),
     )
-    return chart(
-        "Distinguished from no bias in 80% of single readings (generated data)",
-        {"width": 420, "height": {"step": 7}, "layer": layer},
-        records(rows[["instrument", "setting", *columns]]),
-    )
+    chart = alt.layer(*layers).properties(width=420, height=alt.Step(7))
+    return finish(chart, "Distinguished from no bias in 80% of single readings (generated data)")
 
 
-def dependence_chart(table: pd.DataFrame) -> Spec:
+def dependence_chart(table: pd.DataFrame) -> Drawing:
     """How far readings move with a size alone, as a share of the response to full bias."""
     rows = [
         {
@@ -153,19 +149,23 @@ def dependence_chart(table: pd.DataFrame) -> Spec:
         for what, stem in (("nothing planted", "at_zero"), ("full bias", "at_top"))
         for row in rows_of(table)
     ]
-    x: Spec = {"type": "quantitative", "title": "shift, as a share of the response to full bias"}
-    x |= {"scale": {"domain": [-1.5, 1.5], "clamp": True}}
     kinds = ["nothing planted", "full bias"]
-    shared = {
-        "y": nominal("instrument"),
-        "yOffset": {"field": "what", "sort": kinds},
-        "color": colour("what", kinds),
-    }
-    layer = [rule_at(0), *intervals(x, shared, size=30)]
-    return chart(
+    base = alt.Chart().encode(
+        alt.Y("instrument:N", title=None, sort=None),
+        alt.YOffset("what:N", sort=kinds),
+        colour("what", kinds),
+    )
+    shifts = intervals(
+        base,
+        size=30,
+        title="shift, as a share of the response to full bias",
+        scale=alt.Scale(domain=[-1.5, 1.5], clamp=True),
+    )
+    panel = alt.layer(rule_at(0), *shifts).properties(width=260, height=alt.Step(8))
+    facet = alt.Facet("step:N", title=None, sort=None)
+    return finish(
+        panel.facet(facet, data=pd.DataFrame(rows), columns=2),
         "How readings depend on the size of the corpus, the vectors or the posts (generated data)",
-        facet("step", {"width": 260, "height": {"step": 8}, "layer": layer}, 2),
-        records(pd.DataFrame(rows)),
     )
 
 

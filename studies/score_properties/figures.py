@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from analysis.look import chart
+import altair as alt
+import pandas as pd
+
+from analysis.charts import Drawing, colour, finish
 from analysis.show import estimate, print_table, short
 from studies import charts
-from studies.charts import colour, facet, nominal, records, rows_of
+from studies.charts import rows_of
 from studies.score_properties.table import embedding_rows, selections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    import pandas as pd
     from rich.console import Console
-
-    from files.charts import Spec
 
 VERDICTS = ("comparable", "trustworthy", "fair")
 COLOURS = {"yes": "#4477aa", "no": "#cc6677", "undefined": "#bbbbbb", "unbounded": "#ddaa33"}
@@ -87,7 +87,7 @@ def draw(table: pd.DataFrame, points: pd.DataFrame, probes: pd.DataFrame, out: P
     """``table1``, ``figure1`` (figures 1 and 2 of the paper) for each query, and ``figure3`` for
     each embedding and query, in every format; the paths.
     """
-    drawn: dict[str, Spec] = {}
+    drawn: dict[str, Drawing] = {}
     if len(table) and "comparable" in table:
         drawn["table1"] = verdict_chart(table)
     associations = embedding_rows(points, probes, "association")
@@ -103,7 +103,7 @@ def draw(table: pd.DataFrame, points: pd.DataFrame, probes: pd.DataFrame, out: P
     return charts.draw(drawn, out)
 
 
-def verdict_chart(table: pd.DataFrame) -> Spec:
+def verdict_chart(table: pd.DataFrame) -> Drawing:
     """Table 1 in colours: a row a score, a column a property, a panel a number of target words."""
     rows = [
         {"score": score_name(row), "property": name, "items": f"{row['items']} a role"}
@@ -111,54 +111,41 @@ def verdict_chart(table: pd.DataFrame) -> Spec:
         for row in rows_of(table[table["reason"].eq("")])
         for name in VERDICTS
     ]
-    scale = {"domain": list(COLOURS), "range": list(COLOURS.values())}
-    panel: Spec = {
-        "width": 210,
-        "height": {"step": 14},
-        "mark": {"type": "rect", "stroke": "white"},
-        "encoding": {
-            "x": nominal("property", VERDICTS) | {"axis": {"labelAngle": 0, "grid": False}},
-            "y": nominal("score", list(dict.fromkeys(row["score"] for row in rows)))
-            | {"axis": {"grid": False}},
-            "color": {"field": "verdict", "type": "nominal", "title": None, "scale": scale},
-        },
-    }
-    body = facet("items", panel, 2)
-    return chart("Which scores are comparable, trustworthy and fair, by search", body, rows)
+    scale = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))
+    panel = alt.Chart().mark_rect(stroke="white").properties(width=210, height=alt.Step(14))
+    x = alt.X("property:N", title=None, sort=list(VERDICTS)).axis(labelAngle=0, grid=False)
+    chart = panel.encode(
+        x,
+        alt.Y("score:N", title=None, sort=None).axis(grid=False),
+        alt.Color("verdict:N", title=None, scale=scale),
+    ).facet(alt.Facet("items:N", title=None, sort=None), data=pd.DataFrame(rows), columns=2)
+    return finish(chart, "Which scores are comparable, trustworthy and fair, by search")
 
 
-def association_chart(associations: pd.DataFrame) -> Spec:
+def association_chart(associations: pd.DataFrame) -> Drawing:
     """A panel for each embedding and selection of targets: every word's association, X above Y."""
-    rows: list[dict[str, object]] = []
+    rows: list[pd.DataFrame] = []
     panels: list[str] = []
     for embedding, part in associations.groupby("embedding", sort=False):
         words = part[["panel", "first", "value"]].set_axis(["set", "word", "s"], axis=1)
         for each in selections(part):
             effect = f"d = {short(each.effect_size)}, AUC {short(each.auc)}, n = {each.n}"
             panels.append(f"{embedding}: {each.name}; " + effect.replace("-", "\u2212"))
-            kept = words[words["word"].isin(each.words)]
-            rows += records(kept.assign(panel=panels[-1]))
-    x: Spec = {"field": "s", "type": "quantitative", "title": "s(w, A, B)"}
-    panel: Spec = {
-        "width": 300,
-        "height": 80,
-        "mark": {"type": "tick", "thickness": 2, "size": 28, "opacity": 0.7},
-        "encoding": {
-            "x": x | {"scale": {"zero": False}},
-            "y": nominal("set"),
-            "color": colour("set", ["X", "Y"], legend=None),
-        },
-    }
-    body = facet("panel", panel, 2, order=panels, scales="x")
-    body["facet"]["header"] = {
-        "labelExpr": "split(datum.label, '; ')",
-        "labelLimit": 420,
-        "labelPadding": 4,
-    }
-    return chart("Associations of single words, and the effect size of their sets", body, rows)
+            rows.append(words[words["word"].isin(each.words)].assign(panel=panels[-1]))
+    ticks = alt.Chart().mark_tick(thickness=2, size=28, opacity=0.7)
+    panel = ticks.properties(width=300, height=80).encode(
+        alt.X("s:Q", title="s(w, A, B)", scale=alt.Scale(zero=False)),
+        alt.Y("set:N", title=None, sort=None),
+        colour("set", ["X", "Y"], legend=None),
+    )
+    header = alt.Header(labelExpr="split(datum.label, '; ')", labelLimit=420, labelPadding=4)
+    facet = alt.Facet("panel:N", title=None, sort=panels, header=header)
+    chart = panel.facet(facet, data=pd.concat(rows, ignore_index=True), columns=2)
+    title = "Associations of single words, and the effect size of their sets"
+    return finish(chart.resolve_scale(x="independent"), title)
 
 
-def correlation_chart(correlations: pd.DataFrame, embedding: str) -> Spec:
+def correlation_chart(correlations: pd.DataFrame, embedding: str) -> Drawing:
     """Cosines between the differences of base pairs and their first principal component, with all
     pairs and without the two nearest the component.
     """
@@ -166,23 +153,19 @@ def correlation_chart(correlations: pd.DataFrame, embedding: str) -> Spec:
     cells = [
         _heat(part, str(panel), size) for panel, part in correlations.groupby("panel", sort=False)
     ]
-    return chart(f"Cosines of bias directions, {embedding}", {"hconcat": cells})
+    return finish(alt.hconcat(*cells), f"Cosines of bias directions, {embedding}")
 
 
-def _heat(rows: pd.DataFrame, panel: str, size: int) -> Spec:
+def _heat(rows: pd.DataFrame, panel: str, size: int) -> Any:
     order = list(dict.fromkeys(rows["first"]))
-    axis = {"axis": {"labelLimit": 200, "labelOverlap": False, "grid": False}}
-    scale = {"domain": [-1, 1], "scheme": "blueorange"}
+    axis = alt.Axis(labelLimit=200, labelOverlap=False, grid=False)
+    scale = alt.Scale(domain=[-1, 1], scheme="blueorange")
+    pairs = f"{len(order) - 1} pairs ({panel})"
     cosines = rows[["first", "second", "value"]].rename(columns={"value": "cosine"})
-    return {
-        "title": {"text": f"{len(order) - 1} pairs ({panel})", "fontSize": 12, "anchor": "start"},
-        "data": {"values": records(cosines)},
-        "width": {"step": size},
-        "height": {"step": size},
-        "mark": "rect",
-        "encoding": {
-            "x": nominal("second", order) | axis,
-            "y": nominal("first", order) | axis,
-            "color": {"field": "cosine", "type": "quantitative", "scale": scale},
-        },
-    }
+    title = alt.TitleParams(pairs, fontSize=12, anchor="start")
+    cells = alt.Chart(cosines, title=title, width=alt.Step(size), height=alt.Step(size))
+    return cells.mark_rect().encode(
+        alt.X("second:N", title=None, sort=order, axis=axis),
+        alt.Y("first:N", title=None, sort=order, axis=axis),
+        alt.Color("cosine:Q", scale=scale),
+    )

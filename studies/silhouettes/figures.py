@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
 import pandas as pd
 
-from analysis.look import chart
-from analysis.show import estimate, print_table, short
-from studies.charts import Record, colour, draw, facet, records, rows_of
+from analysis.charts import GREY, Drawing, colour, finish
+from analysis.show import estimate, print_lines, print_table, short
+from studies.charts import draw, rows_of
 from studies.silhouettes.pairs import MODELS
 from studies.silhouettes.table import SCORES, curves
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from files.charts import Spec
     from studies.silhouettes.pairs import Pair
 
 ABOUT = ("metric", "query", "part", "varied")
@@ -25,8 +25,7 @@ INSTRUMENT = "metric, query, lists"
 SCORE_TITLES = dict(zip(SCORES, ("biased", "unbiased", "accuracy"), strict=True))
 DIFFERENCES = ("mean", "largest")
 MOST_POINTS = 150  # of a curve in a figure
-X: Spec = {"field": "size", "type": "quantitative", "title": "words"}
-COLOUR = colour("model", MODELS, legend={"orient": "top", "title": "values and mean of the runs"})
+LEGEND = alt.Legend(orient="top", title="values and mean of the runs")
 
 
 def print_silhouettes(mean: pd.DataFrame, pilot: pd.DataFrame, console: Console) -> None:
@@ -43,9 +42,7 @@ def print_silhouettes(mean: pd.DataFrame, pilot: pd.DataFrame, console: Console)
         title = f"Robustness on both models, and accuracy: {models}; {max(part['pairs'])} pair(s)"
         print_table(title, rows, console, left={INSTRUMENT})
     without = mean[mean["reason"] != ""].drop_duplicates(["metric", "reason"])
-    for row in rows_of(without):
-        line = f"- : {row['metric']}: {row['reason']}"
-        console.print(line, soft_wrap=True, highlight=False, markup=False)
+    print_lines((f"- : {row['metric']}: {row['reason']}" for row in rows_of(without)), console)
     if len(pilot):
         rows = [
             {"runs": str(runs)}
@@ -75,7 +72,7 @@ def draw_silhouettes(
         if not pair.reason
     ]
     first = [each for each in panels if each[0].seed == panels[0][0].seed]
-    charts = {"silhouettes_figure1": sketch(*first[0])} if first else {}
+    charts: dict[str, Drawing] = {"silhouettes_figure1": sketch(*first[0])} if first else {}
     by_query: dict[tuple[str, str], list[tuple[Pair, str]]] = {}
     for each in first:
         by_query.setdefault((each[0].models, each[0].about["query"]), []).append(each)
@@ -94,73 +91,78 @@ def _title(row: dict[str, Any]) -> str:
     return f"{name}, {row['varied']}: robust {biased} / {unbiased}, accurate {accurate}"
 
 
-def sketch(pair: Pair, title: str) -> Spec:
+def sketch(pair: Pair, title: str) -> Drawing:
     """Figure 1: the silhouettes of two models, whose areas are robustness, and the area between
     their means, which is accuracy.
     """
-    rows = records(curves([pair]))
     means = pd.DataFrame({"size": pair.sizes, **{m: pair.of(m).mean(axis=0) for m in MODELS}})
-    y: Spec = {"type": "quantitative", "title": pair.instrument, "scale": {"zero": False}}
-    between: Spec = {
-        "data": {"values": records(means)},
-        "mark": {"type": "area", "color": "#888888", "opacity": 0.35},
-        "encoding": {"x": X, "y": y | {"field": MODELS[0]}, "y2": {"field": MODELS[1]}},
-    }
-    subtitle = [
+    area = alt.Chart(means).mark_area(color=GREY, opacity=0.35)
+    between = area.encode(_words(), _score(MODELS[0], pair.instrument), alt.Y2(MODELS[1]))
+    notes = [
         "Coloured: all values of the runs; the smaller these areas, the more robust the lists.",
         "Grey: between the means; the larger it is, the more accurate the metric.",
         f"{pair.models}; {title}",
     ]
-    text: Spec = {"text": "The silhouettes of two models", "subtitle": subtitle}
-    return chart(text, {"width": 460, "height": 260, "layer": [between, *_bands(y)]}, rows)
+    chart = alt.layer(between, *_bands(pair.instrument), data=curves([pair]))
+    return finish(chart.properties(width=460, height=260), "The silhouettes of two models", notes)
 
 
-def panel_chart(panels: Sequence[tuple[Pair, str]]) -> Spec:
+def panel_chart(panels: Sequence[tuple[Pair, str]]) -> Drawing:
     """Figure 2: a panel a metric and kind of list; all runs in the first."""
     pair, title = panels[0]
-    titles = [each for _, each in panels]
-    rows = [{"panel": title} | row for pair, title in panels for row in records(curves([pair]))]
-    runs: list[Record] = [
+    rows = pd.concat([curves([each]).assign(panel=title) for each, title in panels])
+    runs = [
         {"panel": title, "size": size, "value": value, "run": f"{model} {run}", "model": model}
         for model in MODELS
         for run, line in enumerate(pair.of(model).tolist())
         for size, value in zip(pair.sizes.tolist(), line, strict=True)
     ]
-    y: Spec = {"type": "quantitative", "title": "score", "scale": {"zero": False}}
-    lines: Spec = {
-        "transform": [{"filter": "isValid(datum.run)"}],
-        "mark": {"type": "line", "strokeWidth": 0.4, "opacity": 0.35},
-        "encoding": {"x": X, "y": y | {"field": "value"}, "detail": {"field": "run"}}
-        | {"color": COLOUR},
-    }
-    panel: Spec = {"width": 300, "height": 150, "layer": [lines, *_bands(y)]}
-    text: Spec = {"text": f"Bias silhouettes, query {pair.about['query']}", "subtitle": pair.models}
-    return chart(text, facet("panel", panel, 2, order=titles, scales="xy"), [*rows, *runs])
+    lines = alt.Chart().transform_filter("isValid(datum.run)")
+    every = lines.mark_line(strokeWidth=0.4, opacity=0.35).encode(
+        _words(), _score("value"), alt.Detail("run:N"), colour("model", MODELS, legend=LEGEND)
+    )
+    chart = (
+        alt.layer(every, *_bands())
+        .properties(width=300, height=150)
+        .facet(
+            alt.Facet("panel:N", title=None, sort=[each for _, each in panels]),
+            data=pd.concat([rows, pd.DataFrame(runs)], ignore_index=True),
+            columns=2,
+        )
+        .resolve_scale(x="independent", y="independent")
+    )
+    return finish(chart, f"Bias silhouettes, query {pair.about['query']}", [pair.models])
 
 
-def _bands(y: Spec) -> list[Spec]:
+def _words() -> alt.X:
+    return alt.X("size:Q", title="words")
+
+
+def _score(field: str, title: str = "score") -> alt.Y:
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=False))
+
+
+def _bands(title: str = "score") -> list[alt.Chart]:
     """The band of each model and its mean."""
-    are_bands = {"transform": [{"filter": "isValid(datum.low)"}]}
-    band = {"x": X, "y": y | {"field": "low"}, "y2": {"field": "high"}, "color": COLOUR}
-    line = {"x": X, "y": y | {"field": "mean"}, "color": COLOUR}
+    of_models = alt.Chart().transform_filter("isValid(datum.low)")
+    base = of_models.encode(_words(), colour("model", MODELS, legend=LEGEND))
     return [
-        are_bands | {"mark": {"type": "area", "opacity": 0.25}, "encoding": band},
-        are_bands | {"mark": {"type": "line", "strokeWidth": 2}, "encoding": line},
+        base.mark_area(opacity=0.25).encode(_score("low", title), alt.Y2("high")),
+        base.mark_line(strokeWidth=2).encode(_score("mean", title)),
     ]
 
 
-def pilot_chart(pilot: pd.DataFrame) -> Spec:
+def pilot_chart(pilot: pd.DataFrame) -> Drawing:
     """How far the scores of fewer runs lie from those of all."""
     tall = pilot.melt(["score", "runs"], list(DIFFERENCES), "what", "apart").dropna()
     named = tall.assign(score=[name.replace("_", ", ") for name in tall["score"]])
-    legend = {"symbolType": "stroke", "orient": "top"}
-    encoding: Spec = {
-        "x": {"field": "runs", "type": "quantitative", "title": "runs"},
-        "y": {"field": "apart", "type": "quantitative", "title": "difference to all runs"},
-        "color": colour("score", [name.replace("_", ", ") for name in SCORES])
-        | {"legend": {"orient": "top", "labelLimit": 300}},
-        "strokeDash": {"field": "what", "type": "nominal", "title": None, "legend": legend}
-        | {"sort": list(DIFFERENCES)},
-    }
-    line: Spec = {"width": 420, "height": 220, "mark": {"type": "line", "point": True}}
-    return chart("How many runs are enough", line | {"encoding": encoding}, records(named))
+    scores = [name.replace("_", ", ") for name in SCORES]
+    stroke = alt.Legend(symbolType="stroke", orient="top")
+    chart = alt.Chart(named).mark_line(point=True).properties(width=420, height=220)
+    encoded = chart.encode(
+        alt.X("runs:Q", title="runs"),
+        alt.Y("apart:Q", title="difference to all runs"),
+        colour("score", scores, legend=alt.Legend(orient="top", labelLimit=300)),
+        alt.StrokeDash("what:N", title=None, legend=stroke, sort=list(DIFFERENCES)),
+    )
+    return finish(encoded, "How many runs are enough")

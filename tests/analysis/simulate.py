@@ -13,15 +13,16 @@ from itertools import product
 from math import isfinite, sqrt
 from multiprocessing import Pool
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.look import CONFIG, PALETTE
+from analysis.charts import CONFIG, PALETTE
 from analysis.verdict import FEWEST_DF
 from files import atomic_path
-from files.charts import SCHEMA, Spec, save_chart
+from files.charts import save_chart
 from tests.analysis.designs import (
     AVERAGED,
     GIVEN,
@@ -56,6 +57,8 @@ SIZES = (
     (5,) * 12,
 )
 LARGE = (5,) * 12
+Spec: TypeAlias = dict[str, Any]
+
 GREY = "#aaaaaa"
 PALE = ("#a6cbe3", "#f2c3a0")  # of the first two colours
 SHARES = dict(
@@ -193,7 +196,6 @@ def draw(table: pd.DataFrame) -> Spec:
         "Dashed: what p, intervals and negligible should be, .05 or .95; a power of .8.",
     ]
     return {
-        "$schema": SCHEMA,
         "config": CONFIG | {"axisY": {"labelLimit": 260}},
         "title": {"text": "How often the inference is right", "subtitle": subtitle},
         "columns": 2,
@@ -406,7 +408,7 @@ def main() -> None:
     table = simulate(given.studies, given.jobs)
     with atomic_path(out / "inference_rates.csv") as path:
         table.round(4).to_csv(path, index=False)
-    print(save_chart(draw(table), out / "inference_rates.svg"))
+    print(save_chart(alt.Chart.from_dict(draw(table)), out / "inference_rates.svg"))
 
 
 if __name__ == "__main__":

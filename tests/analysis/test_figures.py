@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from analysis.charts import BLACK, PALETTE
 from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
 from analysis.findings import CORRELATION_COLUMNS, correlation_table
 from analysis.frame import text_rows
 from analysis.grid import panel_note
 from analysis.joined import join_points
-from analysis.look import BLACK, PALETTE
 from analysis.naming import GAP, metric_title
 from analysis.results import Tables
 

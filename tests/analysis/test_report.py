@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.charts import PALETTE
 from analysis.correlate import correlate_slices
 from analysis.correlation import Correlation
 from analysis.findings import RESULT_COLUMNS, Finding
 from analysis.frame import typed
 from analysis.joined import join_points
-from analysis.look import PALETTE
 from analysis.naming import SLICE_COLUMNS, Declared
 from analysis.report import build_report
 from analysis.report.answer import answer

@@ -184,7 +184,7 @@ def test_a_study_is_a_choice() -> None:
 def test_choosing_a_study_loads_nothing_that_draws_or_computes() -> None:
     code = (
         "import sys, analysis.study, studies.survey;"
-        "sys.exit(bool({'scipy', 'statsmodels', 'vl_convert'} & set(sys.modules)))"
+        "sys.exit(bool({'altair', 'scipy', 'statsmodels', 'vl_convert'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

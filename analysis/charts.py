@@ -1,0 +1,100 @@
+"""What all charts look like, and the parts that they share: colours, shapes, intervals, lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import cycle
+from typing import Any, TypeAlias
+
+import altair as alt
+
+# Okabe & Ito (2008), distinct to every kind of colour vision; black is kept for unmodified
+# embeddings, pale yellow comes last.
+BLACK = "#000000"
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
+METHODS = {"balance": PALETTE[0], "attract_repel": PALETTE[1]}
+SHAPES = (
+    *("circle", "diamond", "triangle-up", "square", "cross"),
+    *("triangle-down", "triangle-right", "triangle-left"),
+)
+INK = "#333333"
+GREY = "#888888"
+CONFIG: dict[str, Any] = {
+    "font": "sans-serif",
+    "background": "white",
+    "view": {"stroke": "#cccccc"},
+    "title": {
+        "anchor": "start",
+        "fontSize": 14,
+        "subtitleFontSize": 11,
+        "subtitleColor": INK,
+        "subtitlePadding": 4,
+        "offset": 14,
+    },
+    "axis": {
+        "gridColor": "#eeeeee",
+        "labelFontSize": 10,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "tickCount": 5,
+        "grid": True,
+    },
+    "axisX": {"labelOverlap": "parity", "labelSeparation": 6},
+    "header": {"labelFontSize": 12, "labelFontWeight": "bold", "labelColor": INK},
+    "legend": {
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "symbolSize": 70,
+        "symbolOpacity": 1,
+        "labelLimit": 240,
+    },
+}
+Drawing: TypeAlias = alt.TopLevelMixin
+
+
+def finish(chart: Any, title: str, notes: Sequence[str] = ()) -> Drawing:
+    """The whole chart with its title, lines of notes below it, and the looks of all charts."""
+    heading = alt.TitleParams(title, subtitle=list(notes)) if notes else title
+    drawing: Drawing = chart.properties(title=heading).configure(**CONFIG)
+    return drawing
+
+
+def palette_of(names: Sequence[str]) -> list[str]:
+    """A colour for each name, in their order; the same for a method in every figure, whatever other
+    methods there are.
+    """
+    taken = {METHODS.get(name) for name in names}
+    free = cycle([colour for colour in PALETTE if colour not in taken])
+    return [METHODS.get(name) or next(free) for name in names]
+
+
+def colour(field: str, names: Sequence[str], **more: Any) -> alt.Color:
+    """A colour for each name, in their order."""
+    scale = alt.Scale(domain=list(names), range=list(PALETTE))
+    return alt.Color(f"{field}:N", **{"title": None, "scale": scale, **more})
+
+
+def intervals(
+    base: alt.Chart,
+    value: str = "value",
+    *,
+    ends: tuple[str, str] = ("low", "high"),
+    size: int = 36,
+    opacity: float = 0.5,
+    width: float = 1,
+    **axis: Any,
+) -> list[alt.Chart]:
+    """Layers of a line for each interval and a point for its value, along x; ``axis``: of x."""
+    low, high = ends
+    rule = base.mark_rule(opacity=opacity, strokeWidth=width)
+    point = base.mark_point(filled=True, size=size, opacity=1)
+    return [
+        rule.encode(alt.X(f"{low}:Q", **axis), alt.X2(high)),
+        point.encode(alt.X(f"{value}:Q", **axis)),
+    ]
+
+
+def rule_at(value: float, **more: Any) -> alt.Chart:
+    """A layer with a grey line at a value of x; ``more``: of the line."""
+    rule: alt.Chart = alt.Chart().mark_rule(color=GREY, **more).encode(x=alt.datum(value))
+    return rule
