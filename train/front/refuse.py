@@ -57,7 +57,9 @@ def one_line(error: BaseException) -> str:
     missing = re.search(r"Key '([^']+)'", " ".join(str(link) for link in chain))
     if missing and isinstance(parent, DictConfig):
         return f"unknown config key {missing[1]!r}{nearest(missing[1], map(str, parent))} ({text})"
-    if missing := re.search(r"Missing mandatory value: hydra\.sweeper\.params\.([\w.]+)", text):
+    if missing := re.search(
+        r"Missing mandatory value: (?:\w+\s+full_key: )?hydra\.sweeper\.params\.([\w.]+)", text
+    ):
         return (
             f"there are no values of {missing[1]} to sweep over; the file of the experiment begins"
             " with the command that gives them"
