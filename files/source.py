@@ -35,7 +35,7 @@ PASSIVE = (
 PLUMBING = frozenset({"annotated_types", "lazy_loader", "pydantic", "rich"})
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "yaml": "PyYAML"}  # where it has not the module's name
 # Where they differ, a wheel's texts and imports differ from a checkout's in these alone
-COMMANDS = re.compile(r"(python -m|biasbridge) [\w.]*\w|python train\.py")
+COMMANDS = re.compile(r"(python -m|biasbridge) [\w.]*\w|python (?:train)\.py")
 WHEEL = "biasbridge.rooms."
 USERS = "./"  # before a user's module that is called like a room where a wheel is installed
 

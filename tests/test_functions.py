@@ -194,7 +194,7 @@ def test_what_is_wrong_with_roles_names_no_file() -> None:
 
 
 def test_a_dose_is_given_or_found() -> None:
-    with pytest.raises(InputError, match="until='mine=0' finds the dose; leave out dose=0.5"):
+    with pytest.raises(InputError, match=r"until='mine=0' finds the dose; leave out dose=0\.5"):
         debias(BY_WORD, ROLES, dose=0.5, until="mine=0")
 
 
