@@ -327,53 +327,6 @@ def test_plan_builds_nothing(tmp_path: Path) -> None:
     assert not [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
 
 
-def tables(folder: Path) -> dict[str, pd.DataFrame]:
-    return {
-        **{
-            name: pd.read_parquet(folder / f"{name}.parquet")
-            for name in ("points", "intrinsic", "extrinsic")
-        },
-        "correlations": pd.read_csv(folder / "correlations.csv"),
-    }
-
-
-@pytest.mark.slow
-def test_same_command_twice_from_empty_stores_gives_identical_tables(tmp_path: Path) -> None:
-    found = []
-    for name in ("first", "second"):
-        (tmp_path / name).mkdir()
-        run = train("+experiment=hatespeech_en", *SMALL, "debias.dose=0,1", cwd=tmp_path / name)
-        assert run.returncode == 0, run.stdout + run.stderr
-        found.append(tables(tmp_path / name / "results" / "hatespeech_en"))
-    for name in found[0]:
-        first, second = (each[name].drop(columns="seconds", errors="ignore") for each in found)
-        pd.testing.assert_frame_equal(first, second, check_exact=True)
-    assert len(found[0]["points"]) == 10
-
-
-@pytest.mark.slow
-def test_one_failed_point_does_not_stop_the_sweep(tmp_path: Path) -> None:
-    # min_count above every count leaves fastText nothing to train on, word2vec is given a smaller
-    # one
-    run = train(
-        "+experiment=hatespeech_en",
-        *SMALL,
-        "debias=attract_repel",
-        "debias.dose=0",
-        "embedding.min_count=5,100000",
-        cwd=tmp_path,
-    )
-    assert run.returncode == 1, run.stdout + run.stderr
-    points = pd.read_parquet(tmp_path / "results" / "hatespeech_en" / "points.parquet")
-    assert sorted(points["status"]) == ["done", "done", "failed", "failed"]
-    assert (
-        points.loc[points["status"] == "failed", "error"]
-        .str.contains("lower embedding.min_count")
-        .all()
-    )
-    assert "failed" in run.stdout
-
-
 @pytest.mark.slow
 def test_one_point(tmp_path: Path) -> None:
     overrides = ["hydra.mode=RUN", "debias=attract_repel", "debias.direction=overbias"]
