@@ -43,7 +43,7 @@ def test_cells_are_composed_as_hydra_does(arguments: list[str]) -> None:
     assert isinstance(sweeper, dict)
     found = build_cells(sweeper["params"], sweeper["grids"], arguments)
     composer = Composer([])
-    for cell in found[:: max(1, len(found) // 3)]:
+    for cell in (found[0], found[-1]):
         assert composer(cell) == compose("config", overrides=cell)
 
 
