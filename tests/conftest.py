@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 LONGEST = (
-    *("test_faults_points", "test_crash", "test_engines", "test_leftovers", "test_locks_and_leases"),
+    *(
+        "test_faults_points",
+        "test_crash",
+        "test_engines",
+        "test_leftovers",
+        "test_locks_and_leases",
+    ),
     *("test_readme", "test_front", "test_wheel", "test_stale", "test_addition", "test_fuzz"),
     *("test_world", "test_coreference_world", "test_transformer_world"),
 )
