@@ -215,8 +215,8 @@ def test_another_metric_a_page_and_the_store_are_no_part_of_a_score() -> None:
 
 
 def test_a_silhouette_rests_on_what_is_registered_for_it() -> None:
-    found = modules_of("intrinsic.studies.silhouettes", "train.parts.scores")
-    assert {"intrinsic.studies.along", "intrinsic.studies.running_scores"} < {*found}
+    found = modules_of("studies.silhouettes.probe", "train.parts.scores")
+    assert {"studies.silhouettes.along", "studies.silhouettes.running_scores"} < {*found}
 
 
 def test_names_of_a_lazy_package_are_found_by_its_stub(package: Path) -> None:
