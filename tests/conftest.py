@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
-MINUTES = (
-    "test_faults_points",
-    "test_crash",
-    "test_engines",
-    "test_readme",
-    "test_front",
-    "test_world",
-    "test_coreference_world",
+LONGEST = (
+    *(
+        "test_faults_points",
+        "test_crash",
+        "test_engines",
+        "test_leftovers",
+        "test_locks_and_leases",
+    ),
+    *("test_readme", "test_front", "test_wheel", "test_stale", "test_addition", "test_fuzz"),
+    *("test_world", "test_coreference_world", "test_transformer_world"),
 )
 
 
@@ -28,5 +30,5 @@ def realdata() -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The files that take minutes first, so that two test processes end together."""
-    items.sort(key=lambda item: not any(name in str(item.path) for name in MINUTES))
+    """The files that take longest first, so that two test processes end together."""
+    items.sort(key=lambda item: not any(name in str(item.path) for name in LONGEST))

@@ -148,7 +148,7 @@ class Pool:
         return verdict
 
 
-class TooSlowError(BaseException):
+class HangsError(BaseException):
     """An input took more than ``SECONDS`` of computing."""
 
 
@@ -186,7 +186,7 @@ def _verdict(read: Callable[[Path], object], path: Path) -> str:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    raise TooSlowError
+    raise HangsError
 
 
 def _written(folder: Path, files: Mapping[str, bytes]) -> Path:

@@ -151,6 +151,7 @@ class Largest:
 SWEEP = [
     *("--config-dir", "conf", "name=toy", "hydra.mode=MULTIRUN", "subject=tilted", "task=distance"),
     *("intrinsic.weat.queries=[weat8]", "subject.tilt=0,0.25,0.5,0.75,1", "seed=0,1"),
+    "hydra/launcher=basic",
 ]
 
 

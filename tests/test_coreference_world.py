@@ -75,7 +75,7 @@ def gaps(skew: float, seed: int, folder: Path) -> tuple[dict[str, Row], float]:
 @pytest.mark.slow
 def test_the_planted_skew_moves_the_gap_and_none_leaves_it_at_0(tmp_path: Path) -> None:
     found: dict[str, list[float]] = {"recall": [], "precision": [], "accuracy": []}
-    for skew in (-1.0, -0.5, 0.0, 0.5, 1.0):
+    for skew in (-1.0, 0.0, 1.0):
         folder = tmp_path / str(skew)
         folder.mkdir()
         rows, f1 = gaps(skew, 0, folder)

@@ -30,7 +30,7 @@ ENGLISH = ("he does it at the office", "she does it at the office")
 MINE = "mine: {X: [he, him], Y: [she, her], A: [office, business], B: [home, family]}\n"
 SWEEP_OF_NONE = [
     *("hydra.mode=MULTIRUN", "name=mine", "embedding=pretrained", "embedding.path=own.vec"),
-    *("source=none", "debias=attract_repel", "intrinsic.weat.min_found=0"),
+    *("source=none", "debias=attract_repel", "intrinsic.weat.min_found=0", "hydra/launcher=basic"),
 ]
 FAST = ["classifier=linear", "embedding=pretrained", "embedding.path=own.vec"]
 
@@ -72,17 +72,6 @@ def posts(name: str) -> list[str]:
     return ["source=csv", f"source.path={name}.csv"]
 
 
-def test_posts_in_another_language_than_the_words_of_the_tagger_are_refused(
-    own: Path, train: Train
-) -> None:
-    status, _, error = train(*FAST, *posts("spanish"), "plan=true")
-    assert status == 2
-    assert error == (
-        "error: the posts of source=spanish look to be in 'es', and groups=gender_mentions are"
-        " words of 'en'; give language=es, or en if not\n"
-    )
-
-
 def test_a_corpus_in_another_language_than_the_queries_is_refused(own: Path, train: Train) -> None:
     (own / "some.txt").write_text("\n".join(SPANISH * 30), encoding="utf-8")
     corpus = ["corpus=text", "corpus.path=some.txt", "source=none", "plan=true"]
@@ -119,14 +108,6 @@ def test_tagger_queries_and_words_follow_the_language(own: Path, train: Train) -
     assert pd.read_parquet(folder.parent / "points.parquet")["wordset"].tolist() == [
         "gender_union_es"
     ]
-
-
-def test_a_language_that_lacks_words_says_what_it_has(own: Path, train: Train) -> None:
-    status, _, error = train(*FAST, *posts("posts"), "language=hr", "plan=true")
-    assert status == 2
-    assert error.startswith("error: gender_mentions: not in 'hr', which has weat1_hr, ")
-    status, _, error = train(*FAST, "source=none", "language=fr", "plan=true")
-    assert "no built-in query in 'fr', but in de, en, es, hr, it, ru, tr" in error
 
 
 @pytest.mark.parametrize(
@@ -190,34 +171,6 @@ def test_generated_and_other_data_in_one_point_are_named_as_such(own: Path, trai
     ) in out
 
 
-SWEEP = ["+experiment=hatespeech_en", *FAST[:1], "seed=0", "embedding=word2vec"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["source.text=tekst"], "posts.csv has no column 'tekst' for text; did you mean 'text'?"),
-        (["source.label=text"], "posts.csv: labels beyond 0 and 1"),
-        (
-            ["source.group=label"],
-            "gaps.privileged=male: no post of source=posts has that group; there are 0, 1",
-        ),
-    ],
-)
-def test_a_mistake_in_a_column_is_met_once_before_planning(
-    arguments: list[str], message: str, own: Path, train: Train
-) -> None:
-    folder = own / "results" / "hatespeech_en"
-    folder.mkdir(parents=True)
-    (folder / "report.html").write_text("finished", encoding="utf-8")
-    status, out, error = train(*SWEEP, *posts("posts"), *arguments)
-    assert (status, out) == (2, "")
-    assert error.startswith(f"error: {message}")
-    assert error.count("\n") == 1
-    assert [path.name for path in folder.iterdir()] == ["report.html"]
-    assert not list((own / "store").glob("*/*/recipe.json"))
-
-
 def test_help_is_the_configuration_with_its_comments() -> None:
     text = help_text(["debias=balance"])
     assert "overwrite: only-missing # always: everything anew" in text
@@ -257,8 +210,8 @@ def test_posts_without_text_and_repeated_ones_are_told_by_check_and_by_the_run(
     biasbridge(["check", "posts.csv", "own.vec"])
     told = capsys.readouterr().out.splitlines()
     assert {*of_folds} <= {*told}
-    seeds = ["hydra.mode=MULTIRUN", "name=mine", "seed=0,1", "intrinsic.weat.min_found=0"]
-    status, out, error = train(*FAST, *posts("posts"), *seeds)
+    seeds = ["hydra.mode=MULTIRUN", "hydra/launcher=basic", "name=mine", "seed=0,1"]
+    status, out, error = train(*FAST, *posts("posts"), *seeds, "intrinsic.weat.min_found=0")
     assert status == 0, out + error
     lines = [line for line in out.splitlines() if line.startswith("source=posts: ")]
     assert lines == [f"source=posts: {each}" for each in of_folds]
@@ -296,16 +249,11 @@ def test_init_writes_an_experiment_that_can_be_planned(
         biasbridge(["init", "posts.csv", "--name", "first"])
 
 
-def test_two_files_of_a_kind_and_no_label_are_refused(own: Path) -> None:
-    with pytest.raises(InputError, match="are both posts"):
-        biasbridge(["check", "posts.csv", "spanish.csv"])
+def test_init_takes_one_file_of_vectors(own: Path) -> None:
     (own / "more.vec").write_bytes((own / "own.vec").read_bytes())
     several = "give one of them, and all to the run: embedding.path=own.vec,more.vec"
     with pytest.raises(InputError, match=several):
         biasbridge(["init", "posts.csv", "own.vec", "more.vec"])
-    (own / "bare.csv").write_text("text\nhello\n", encoding="utf-8")
-    with pytest.raises(InputError, match="no column is known to be the label"):
-        biasbridge(["check", "bare.csv"])
 
 
 @pytest.mark.parametrize("mark", [";", "\t"])
@@ -315,14 +263,6 @@ def test_other_separators_are_recognised(mark: str, suffix: str, own: Path) -> N
 
     (own / f"a{suffix}").write_text(f'one{mark}two\n"a, b"{mark}c\n', encoding="utf-8-sig")
     assert read_table(own / f"a{suffix}").to_dict("list") == {"one": ["a, b"], "two": ["c"]}
-
-
-def test_utf_16_is_refused_with_what_to_do(own: Path) -> None:
-    from files.tables import read_table
-
-    (own / "wide.csv").write_text("text,label\nhola,1\n", encoding="utf-16")
-    with pytest.raises(InputError, match="is UTF-16; save it as 'CSV UTF-8'"):
-        read_table(own / "wide.csv")
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_without_a_stereotype_the_interval_covers_0(world: WorldName) -> None:
         assert row.low < 0 < row.high, row.query
 
 
-@pytest.mark.slow
+@pytest.mark.stress
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("world", BIASES)
 def test_weat_follows_five_levels_and_is_0_on_average_without(world: WorldName, model: str) -> None:
@@ -111,7 +111,7 @@ def test_without_label_bias_the_intervals_of_the_gaps_cover_0(world: WorldName) 
         assert row.low < 0 < row.high, row.measure
 
 
-@pytest.mark.slow
+@pytest.mark.stress
 @pytest.mark.parametrize("world", BIASES)
 def test_the_recall_gap_follows_five_levels(world: WorldName) -> None:
     found = [gaps(world, level)["recall"].value for level in LEVELS]

@@ -58,7 +58,7 @@ def posts(world: WorldName, label_bias: float = 0.0) -> pd.DataFrame:
     return GeneratedPosts(label_bias=label_bias, world=world).load(seed=0)
 
 
-@pytest.mark.parametrize("stereotype", [-1.0, 0.0, 0.5])
+@pytest.mark.parametrize("stereotype", [-1.0, 0.5])
 @pytest.mark.parametrize("world", WORLDS)
 def test_every_topic_word_keeps_the_planted_company(world: WorldName, stereotype: float) -> None:
     planted = GeneratedCorpus(stereotype=stereotype, world=world).leans(seed=0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -162,24 +160,3 @@ def test_bad_arguments_are_refused_and_nothing_is_written(
     with pytest.raises(InputError, match=message):
         main([str(tmp_path / "given.vec"), str(tmp_path / "out.vec"), *arguments])
     assert [path.name for path in tmp_path.iterdir()] == ["given.vec"]
-
-
-def test_the_front_door_says_what_is_wrong_in_one_line(tmp_path: Path) -> None:
-    run = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "debias",
-            "absent.vec",
-            str(tmp_path / "out.vec"),
-            "--direction",
-            "debias",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 2
-    assert run.stderr.startswith("error: ")
-    assert "absent.vec" in run.stderr
-    assert run.stderr.count("\n") == 1

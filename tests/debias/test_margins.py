@@ -246,7 +246,7 @@ def test_five_epochs_end_where_the_reference_does(drop_last: bool) -> None:
         ("weat6b_syn_debias", "weat6b_ant_debias"),
         ("weat6b_syn_overbias", "weat6b_ant_overbias"),
         ("weat7_syn_t3", "weat7_ant_t3"),
-        pytest.param("math_sci_exp_syn", "math_sci_exp_ant", marks=pytest.mark.slow),
+        pytest.param("math_sci_exp_syn", "math_sci_exp_ant", marks=pytest.mark.stress),
     ],
 )
 def test_real_constraints_end_where_the_reference_does(

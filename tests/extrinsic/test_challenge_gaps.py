@@ -200,7 +200,7 @@ def test_the_interval_holds_the_truth(share: float, n: int) -> None:
     """Pairs resolved rightly with probability ``share`` and ``share`` - .2, half of them alike."""
     rng = np.random.default_rng(0)
     right, wrong = (tally(answer(case(0, "pro", "male"), each)) for each in (RIGHT, WRONG))
-    held, studies = 0, 200
+    held, studies = 0, 8000 // n
     difference: Callable[..., np.ndarray] = ACCURACY["accuracy"].difference
     for _ in range(studies):
         one = rng.random(n)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -208,18 +206,6 @@ def test_bad_files_are_refused(tmp_path: Path, name: str, content: str, message:
     with pytest.raises(InputError, match=message):
         main([str(tmp_path / name), *COLUMNS, "--csv", str(tmp_path / "gaps.csv")])
     assert not (tmp_path / "gaps.csv").exists()
-
-
-def test_the_front_door_ends_with_status_2_and_one_line(tmp_path: Path) -> None:
-    (tmp_path / "predictions.csv").touch()
-    command = [sys.executable, "-m", "extrinsic", str(tmp_path / "prediction.csv"), *COLUMNS]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2]
-    )
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: no such file")
-    assert "did you mean 'predictions.csv'?" in done.stderr
-    assert done.stderr.count("\n") == 1
 
 
 def test_labels_of_any_names_by_the_one_that_counts_as_1(

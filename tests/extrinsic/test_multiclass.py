@@ -69,7 +69,7 @@ def test_the_interval_of_a_mean_is_about_that_of_a_bootstrap(name: str) -> None:
     data = posts(1500)
     label, guess = data["label"].to_numpy(), data["prediction"].to_numpy()
     rng, found = np.random.default_rng(1), []
-    for _ in range(400):
+    for _ in range(200):
         drawn = rng.integers(0, len(label), len(label))
         found.append(SCORERS[name](label[drawn], guess[drawn], average="macro"))
     table = as_table(class_rows(data, ASKED))

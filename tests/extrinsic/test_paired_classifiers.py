@@ -65,7 +65,7 @@ def test_the_interval_is_about_that_of_a_bootstrap_over_items(measure: str) -> N
     label = classifiers["one"]["label"].to_numpy()
     one, other = (each["prediction"].to_numpy() for each in classifiers.values())
     rng, found = np.random.default_rng(1), []
-    for _ in range(600):
+    for _ in range(300):
         drawn = rng.integers(0, len(label), len(label))
         found.append(scorer(label[drawn], one[drawn]) - scorer(label[drawn], other[drawn]))
     table = as_table(classifier_rows(classifiers, ASKED)).query(

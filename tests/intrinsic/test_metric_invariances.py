@@ -24,7 +24,7 @@ from tests.intrinsic.metric_world import (
 )
 
 FEW = settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 SEEDS = st.integers(0, 10_000)
 # Vectors enter these as they are, so lengths matter: RIPA and the means of ECT, distances of BAT,

@@ -200,7 +200,7 @@ def test_results_removed_under_a_sweep_are_named_and_made_again(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("launcher", ["basic", "local"])
+@pytest.mark.parametrize("launcher", ["local", pytest.param("basic", marks=pytest.mark.stress)])
 def test_an_input_changed_under_a_sweep_is_named_and_used(launcher: str, tmp_path: Path) -> None:
     posts, results = tmp_path / "posts.csv", tmp_path / "results" / "hatespeech_en"
     rows = [f"{i},he is the best man of number {i},{i % 2}" for i in range(400)]

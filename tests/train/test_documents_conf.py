@@ -1,4 +1,4 @@
-"""Every YAML of ``conf/documents`` builds a source, and its parts count in a store's key."""
+"""The sources of ``conf/documents``: their parts count in a store's key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from corpora.kinds import DocumentSource
-from files import InputError
 from train.configure import Reader
 from train.front.compose import CONF
 from train.parts.part import keyed_params
@@ -19,7 +18,6 @@ NEEDS = {
     "files": ["documents.path=folder", "documents.scheme=mine"],
     "datasets": ["documents.path=folder"],
 }
-OPTIONS = sorted(path.stem for path in (CONF / "documents").glob("*.yaml"))
 
 
 def built(option: str, *more: str) -> DocumentSource:
@@ -38,11 +36,6 @@ def _no_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIASBRIDGE_DATA", "/nowhere")
 
 
-@pytest.mark.parametrize("option", OPTIONS)
-def test_every_choice_composes_and_builds(option: str) -> None:
-    assert built(option).scheme
-
-
 def test_a_choice_within_a_choice_counts_in_the_key() -> None:
     whole = keyed_params(built("ontogum_litbank"))
     first = whole["first"]
@@ -52,11 +45,6 @@ def test_a_choice_within_a_choice_counts_in_the_key() -> None:
     dropped = keyed_params(built("ontogum_litbank", "documents.first.test=0.2"))
     assert dropped["first"] != first
     assert dropped["second"] == whole["second"]
-
-
-def test_schemes_are_not_mixed_with_singletons() -> None:
-    with pytest.raises(InputError, match="do not agree on clusters of one mention"):
-        built("ontogum_litbank", "documents.second.singletons=keep")
 
 
 @pytest.mark.realdata

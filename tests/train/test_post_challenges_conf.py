@@ -36,22 +36,6 @@ def _no_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIASBRIDGE_DATA", "/nowhere")
 
 
-@pytest.mark.parametrize(
-    ("option", "name"),
-    [
-        ("hatecheck", "hatecheck"),
-        ("identity_templates", "identity_templates"),
-        ("generated_templates", "generated_templates_en_gender"),
-        ("csv", "mine"),
-    ],
-)
-def test_every_challenge_of_posts_composes(option: str, name: str) -> None:
-    more = ["challenge.path=mine.csv", "challenge.term=word"] if option == "csv" else []
-    task = point(f"challenge={option}", *more).task
-    assert isinstance(task, HateSpeech)
-    assert task.facts()["challenge"] == name
-
-
 def test_without_one_nothing_changes() -> None:
     task = point().task
     assert isinstance(task, HateSpeech)
@@ -59,18 +43,12 @@ def test_without_one_nothing_changes() -> None:
     assert task.gaps == Gaps()
 
 
-@pytest.mark.parametrize("option", ["winobias", "winogender", "gap", "generated"])
-def test_documents_are_no_challenge_for_a_classifier_of_posts(option: str) -> None:
-    more = ["challenge.folder=x"] if option == "winogender" else []
+def test_a_challenge_of_the_other_task_is_refused() -> None:
     with pytest.raises(InputError, match="holds documents with pronouns, and task=HateSpeech") as e:
-        point(f"challenge={option}", *more)
+        point("challenge=winobias")
     assert "take challenge=generated_templates, hatecheck" in str(e.value)
-
-
-@pytest.mark.parametrize("option", ["hatecheck", "identity_templates", "generated_templates"])
-def test_posts_are_no_challenge_for_a_resolver(option: str) -> None:
     with pytest.raises(InputError, match="holds labelled posts, and task=Coreference"):
-        point("task=coreference_en", f"challenge={option}")
+        point("task=coreference_en", "challenge=hatecheck")
 
 
 def test_another_language_is_refused() -> None:
