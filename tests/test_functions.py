@@ -183,14 +183,14 @@ def test_bad_words_are_refused() -> None:
 
 
 def test_what_is_wrong_with_roles_names_no_file() -> None:
-    told = "unknown query 'career'; words has mine; python -m intrinsic --list names those built in"
+    message = "unknown query 'career'; words has mine; python -m intrinsic --list names those built in"
     for asked in (
         lambda: audit(BY_WORD, ROLES, queries="career"),
         lambda: debias(BY_WORD, ROLES, until="career=0"),
     ):
         with pytest.raises(InputError) as caught:
             asked()
-        assert str(caught.value) == told
+        assert str(caught.value) == message
 
 
 def test_a_dose_is_given_or_found() -> None:
@@ -310,7 +310,7 @@ def test_gaps_of_labels_of_any_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"unprivileged": "women"}, "compared with --privileged; give both"),
         ({"compare": "each"}, "--compare each compares with --privileged"),
@@ -320,9 +320,9 @@ def test_gaps_of_labels_of_any_names() -> None:
         ({"measures": "auc"}, "needs scores"),
     ],
 )
-def test_what_the_command_refuses_is_refused(options: dict[str, str], told: str) -> None:
+def test_what_the_command_refuses_is_refused(options: dict[str, str], message: str) -> None:
     said = pd.DataFrame({"label": [0, 1] * 9, "prediction": 1, "group": ["men", "women", "x"] * 6})
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         gaps(said, **options)  # type: ignore[arg-type]
 
 

@@ -142,8 +142,8 @@ def test_coverage_is_told_and_too_little_of_it_is_a_warning(own: Path, train: Tr
     strange = pd.DataFrame({"text": texts, "label": [0, 1] * len(rare)})
     strange.to_csv(own / "strange.csv", index=False)
     _, out, error = train(*FAST, *posts("strange"), "intrinsic.weat.min_found=0")
-    told = ".20 of the tokens of source=strange have a vector; warning: "
-    assert f"{told}qpl, vrr, zwk, mbba, mbbb have none; take vectors, or a corpus, of such" in out
+    printed = ".20 of the tokens of source=strange have a vector; warning: "
+    assert f"{printed}qpl, vrr, zwk, mbba, mbbb have none; take vectors, or a corpus, of such" in out
     (own / "some.txt").write_text("\n".join(ENGLISH * 30), encoding="utf-8")
     trained = ["embedding=word2vec", "corpus=text", "corpus.path=some.txt", "size.dim=4"]
     _, out, error = train("classifier=linear", *trained, *posts("strange"))
@@ -182,15 +182,15 @@ def test_check_says_what_would_happen(
     own: Path, train: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert biasbridge(["check", "posts.csv", "own.vec", "mine.yaml"]) == 0
-    told = capsys.readouterr().out
-    assert "posts posts.csv: 120, text 'text', label 'label'; 60 1, 60 0\n" in told
-    assert "words mine.yaml: query 'mine', X 2, Y 2, A 2, B 2\n" in told
-    assert "language: en\n" in told
-    assert "label 1, whose precision and recall are measured, is '1' in column 'label'\n" in told
-    assert "groups by the words of gender_mentions: 60 male, 60 female\n" in told
-    assert "query 'mine', words found: X 2 of 2, Y 2 of 2, A 2 of 2, B 2 of 2\n" in told
-    assert "1.00 of the posts' tokens have a vector\n" in told
-    [command] = [line for line in told.splitlines() if line.startswith("this would run it: ")]
+    printed = capsys.readouterr().out
+    assert "posts posts.csv: 120, text 'text', label 'label'; 60 1, 60 0\n" in printed
+    assert "words mine.yaml: query 'mine', X 2, Y 2, A 2, B 2\n" in printed
+    assert "language: en\n" in printed
+    assert "label 1, whose precision and recall are measured, is '1' in column 'label'\n" in printed
+    assert "groups by the words of gender_mentions: 60 male, 60 female\n" in printed
+    assert "query 'mine', words found: X 2 of 2, Y 2 of 2, A 2 of 2, B 2 of 2\n" in printed
+    assert "1.00 of the posts' tokens have a vector\n" in printed
+    [command] = [line for line in printed.splitlines() if line.startswith("this would run it: ")]
     status, out, error = train(*command.split()[6:], "plan=true")
     assert status == 0, error
     assert "1 distinct point\n" in out or "1 distinct point " in out
@@ -208,8 +208,8 @@ def test_posts_without_text_and_repeated_ones_are_told_by_check_and_by_the_run(
         "2 posts with the text of another, no text both learned from and tested on",
     )
     biasbridge(["check", "posts.csv", "own.vec"])
-    told = capsys.readouterr().out.splitlines()
-    assert {*of_folds} <= {*told}
+    printed = capsys.readouterr().out.splitlines()
+    assert {*of_folds} <= {*printed}
     seeds = ["hydra.mode=MULTIRUN", "hydra/launcher=basic", "name=mine", "seed=0,1"]
     status, out, error = train(*FAST, *posts("posts"), *seeds, "intrinsic.weat.min_found=0")
     assert status == 0, out + error
@@ -227,10 +227,10 @@ def test_texts_on_both_sides_of_a_split_are_counted() -> None:
 
 def test_check_warns(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert biasbridge(["check", "spanish.csv", "own.vec"]) == 1
-    told = capsys.readouterr().out
-    assert "language: es\n" in told
-    assert "groups by the words of gender_mentions_es: 60 male, 60 female\n" in told
-    assert "warning: less than 0.8 of the posts' tokens have a vector; most frequent" in told
+    printed = capsys.readouterr().out
+    assert "language: es\n" in printed
+    assert "groups by the words of gender_mentions_es: 60 male, 60 female\n" in printed
+    assert "warning: less than 0.8 of the posts' tokens have a vector; most frequent" in printed
     assert biasbridge(["check", "posts.csv"]) == 1
     assert "embeddings of the generated world would be used" in capsys.readouterr().out
 

@@ -91,9 +91,9 @@ def write(name: str, labels: list[str], texts: tuple[str, str] = TEXTS, **column
     table.to_csv(name, index=False)
 
 
-def command_of(told: str) -> list[str]:
+def command_of(printed: str) -> list[str]:
     """The overrides that ``check`` prints."""
-    [line] = [line for line in told.splitlines() if line.startswith("this would run it: ")]
+    [line] = [line for line in printed.splitlines() if line.startswith("this would run it: ")]
     return shlex.split(line.partition("biasbridge train ")[2])
 
 
@@ -134,9 +134,9 @@ def test_the_command_of_labels_in_words_can_be_planned(
 ) -> None:
     write("posts.csv", labels, SPANISH, text="texto", label="acción")
     given = ["--positive", "toxic", "--label", "acción"] if "toxic" in labels else []
-    told = check("posts.csv", "own_es.vec", *given)
-    overrides = command_of(told)
-    assert "measured, is 'toxic' in column 'acción'\n" in told or not given
+    printed = check("posts.csv", "own_es.vec", *given)
+    overrides = command_of(printed)
+    assert "measured, is 'toxic' in column 'acción'\n" in printed or not given
     assert 'source.label="acción"' in overrides
     assert "task.name=posts" in overrides
     status, out = train(*overrides, "plan=true")
@@ -156,18 +156,18 @@ def test_init_writes_labels_that_yaml_reads_as_text(
     assert yaml.safe_load(written)["task"]["name"] == "posts"
     # 23 degrees of freedom, two measures by three queries
     reach = (norm.ppf(1 - 0.05 / 2 / 6) + norm.ppf(0.8)) / sqrt(23 - 1)
-    told = f"25 embeddings of 1 unmodified, enough to see |r| of about {tanh(reach):.2f}"
-    assert told in written
+    printed = f"25 embeddings of 1 unmodified, enough to see |r| of about {tanh(reach):.2f}"
+    assert printed in written
     status, out = train(*printed.split()[2:], "plan=true")
     assert status == 0, out
 
 
 def test_several_classes_are_asked_which_of_them(check: Run) -> None:
     write("posts.csv", ["hate", "offensive", "normal"])
-    told = check("posts.csv", "own.vec")
-    assert "missing: the labels are hate, normal, offensive: name with --positive which" in told
-    assert "a sweep is about one class against the rest" in told
-    assert "this would run it" not in told
+    printed = check("posts.csv", "own.vec")
+    assert "missing: the labels are hate, normal, offensive: name with --positive which" in printed
+    assert "a sweep is about one class against the rest" in printed
+    assert "this would run it" not in printed
     overrides = command_of(check("posts.csv", "own.vec", "--positive", "hate"))
     assert 'source.positive=["hate"]' in overrides
     with pytest.raises(InputError, match="the labels are hate, normal, offensive"):
@@ -187,18 +187,18 @@ def test_labels_that_no_run_takes_are_met_by_check(
     labels: list[str], message: str, check: Run
 ) -> None:
     write("posts.csv", labels)
-    told = check("posts.csv", "own.vec")
-    assert message in told
-    assert "this would run it" not in told
+    printed = check("posts.csv", "own.vec")
+    assert message in printed
+    assert "this would run it" not in printed
 
 
 def test_groups_without_a_known_pair_are_compared_with_the_rest(
     check: Run, train: Callable[..., tuple[int | str | None, str]]
 ) -> None:
     write("posts.csv", ["0", "1"], groups=["red", "green", "green"])
-    told = check("posts.csv", "own.vec")
-    assert "--privileged GROUP --unprivileged GROUP" in told
-    overrides = command_of(told)
+    printed = check("posts.csv", "own.vec")
+    assert "--privileged GROUP --unprivileged GROUP" in printed
+    overrides = command_of(printed)
     assert 'gaps.compare=["rest"]' in overrides
     status, out = train(*overrides, "classifier=linear")
     assert status == 0, out
@@ -211,32 +211,32 @@ def test_groups_without_a_known_pair_are_compared_with_the_rest(
 
 def test_a_group_with_fewer_posts_than_a_gap_needs(check: Run) -> None:
     write("posts.csv", ["0", "1"], groups=["men"] * 19 + ["women"])
-    told = check("posts.csv", "own.vec")
-    assert "missing: group 'women' has 6 posts, " in told
-    assert "a gap needs 10 (gaps.least_support)" in told
+    printed = check("posts.csv", "own.vec")
+    assert "missing: group 'women' has 6 posts, " in printed
+    assert "a gap needs 10 (gaps.least_support)" in printed
 
 
 def test_words_and_corpora_of_another_language(check: Run) -> None:
     write("posts.csv", ["0", "1"])
     Path("es.yaml").write_text(f"language: es\nqueries: {{mine: {WORDS}}}", encoding="utf-8")
     Path("es.txt").write_text("\n".join(SPANISH * 200), encoding="utf-8")
-    told = check("posts.csv", "own.vec", "es.yaml")
-    assert "missing: languages differ: posts 'en', words 'es'; give" in told
-    told = check("posts.csv", "es.txt")
-    assert "missing: languages differ: posts 'en', corpus 'es'; give" in told
+    printed = check("posts.csv", "own.vec", "es.yaml")
+    assert "missing: languages differ: posts 'en', words 'es'; give" in printed
+    printed = check("posts.csv", "es.txt")
+    assert "missing: languages differ: posts 'en', corpus 'es'; give" in printed
 
 
 def test_words_that_the_vectors_or_the_corpus_lack_are_named(check: Run) -> None:
     write("posts.csv", ["0", "1"])
     words = WORDS.replace("he,", "zog, zag,")
     Path("mine.yaml").write_text(f"mine: {words}", encoding="utf-8")
-    told = check("posts.csv", "own.vec", "mine.yaml")
-    assert "missing: query 'mine' has no score: word set 'mine.X' has 1 of 3 words" in told
-    assert "missing zog, zag" in told
+    printed = check("posts.csv", "own.vec", "mine.yaml")
+    assert "missing: query 'mine' has no score: word set 'mine.X' has 1 of 3 words" in printed
+    assert "missing zog, zag" in printed
     Path("some.txt").write_text("\n".join(TEXTS * 200), encoding="utf-8")
-    told = check("posts.csv", "some.txt", "mine.yaml")
-    assert "missing zog, zag, him" in told
-    assert "lower corpus.min_count and size.min_count" in told
+    printed = check("posts.csv", "some.txt", "mine.yaml")
+    assert "missing zog, zag, him" in printed
+    assert "lower corpus.min_count and size.min_count" in printed
     Path("tiny.txt").write_text("the man and the woman\n", encoding="utf-8")
     assert "the corpus is too small to train on" in check("posts.csv", "tiny.txt")
 
@@ -247,8 +247,8 @@ def test_a_long_corpus_is_looked_at_and_not_cut(
     Path("some.txt").write_text("\n".join(TEXTS * 20), encoding="utf-8")
     for module in ("data", "cli.check", "examine"):
         monkeypatch.setattr(f"biasbridge.{module}.LOOKED_AT", 30, raising=False)
-    told = check("some.txt")
-    assert "corpus some.txt: first 30 lines looked at, 180 words\n" in told
+    printed = check("some.txt")
+    assert "corpus some.txt: first 30 lines looked at, 180 words\n" in printed
 
 
 def test_tokens_without_a_vector_are_named(check: Run) -> None:

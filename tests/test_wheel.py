@@ -163,8 +163,8 @@ def test_a_sweep_runs_beside_modules_of_the_rooms_names(installed: Path, users: 
     assert "points done" in done.stdout, done.stderr
     assert done.returncode == 0, done.stdout + done.stderr
     key = next((users / "store" / "intrinsic").glob("*")).name
-    told = python(installed, users, "-m", "biasbridge", "store", "explain", key).stdout
-    assert "biasbridge train hydra.mode=RUN" in told
+    printed = python(installed, users, "-m", "biasbridge", "store", "explain", key).stdout
+    assert "biasbridge train hydra.mode=RUN" in printed
 
 
 @pytest.fixture(scope="module")
@@ -231,9 +231,9 @@ def test_a_module_that_hides_a_room_is_named(
     (tmp_path / f"{room}.py").touch()
     done = beside(editable, tmp_path, *arguments)
     assert done.returncode == status, done.stdout
-    told = done.stderr.splitlines()[-1]
+    printed = done.stderr.splitlines()[-1]
     for part in (f"{tmp_path / room}.py hides {room!r}", "rename it", "pip install --no-deps"):
-        assert part in told
+        assert part in printed
     assert status == 1 or len(done.stderr.splitlines()) == 1
 
 

@@ -48,8 +48,8 @@ def test_scores_and_record_of_a_point(tmp_path: Path) -> None:
     noted = read_outcome(tmp_path, good.key)
     assert noted is not None
     assert noted.built == ("corpus", "vectors", "intrinsic")
-    told = points[["status", "task", "method", "generated"]].to_numpy().tolist()
-    assert told == [["done", "none", "none", True]]
+    written = points[["status", "task", "method", "generated"]].to_numpy().tolist()
+    assert written == [["done", "none", "none", True]]
     assert intrinsic["query"].tolist() == ["weat6b", "weat7", "weat8"]
 
 
@@ -64,8 +64,8 @@ def test_options_tell_what_decides_a_point_but_its_seed(tmp_path: Path) -> None:
             debias=AttractRepel("debias", epochs=epochs),
             words=WordChoice("mine", file=str(words)),
         )
-        told = plan(tmp_path / "store", subject=subject, task=TASK, seed=seed).options()
-        return [json.loads(told[f"{name}_options"]) for name in ("base", "method", "task")]
+        written = plan(tmp_path / "store", subject=subject, task=TASK, seed=seed).options()
+        return [json.loads(written[f"{name}_options"]) for name in ("base", "method", "task")]
 
     base, method, task = options()
     assert (base["vectors.dim"], method["modified.epochs"], task["posts.posts"]) == (8, 5, 400)
@@ -110,9 +110,9 @@ def test_tables_are_extended_by_points_of_the_same_data_only(tmp_path: Path) -> 
 
 def test_data_that_were_read_are_known_by_their_content(tmp_path: Path) -> None:
     def tables(point: str, source: str, **options: str) -> Tables:
-        told = json.dumps({f"posts.{name}": value for name, value in options.items()})
+        written = json.dumps({f"posts.{name}": value for name, value in options.items()})
         facts = {"point": point, "experiment": "e", "task": "t", "source": source}
-        rows = pd.DataFrame([facts | {"task_options": told, "status": "done"}])
+        rows = pd.DataFrame([facts | {"task_options": written, "status": "done"}])
         return Tables(rows, rows[["point"]], rows[["point", "task"]])
 
     def kept(new: Tables) -> list[str]:
