@@ -183,7 +183,9 @@ def test_bad_words_are_refused() -> None:
 
 
 def test_what_is_wrong_with_roles_names_no_file() -> None:
-    message = "unknown query 'career'; words has mine; python -m intrinsic --list names those built in"
+    message = (
+        "unknown query 'career'; words has mine; python -m intrinsic --list names those built in"
+    )
     for asked in (
         lambda: audit(BY_WORD, ROLES, queries="career"),
         lambda: debias(BY_WORD, ROLES, until="career=0"),
