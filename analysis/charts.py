@@ -60,8 +60,8 @@ def finish(chart: Any, title: str, notes: Sequence[str] = ()) -> Drawing:
 
 
 def palette_of(names: Sequence[str]) -> list[str]:
-    """A colour for each name, in their order; the same for a method in every figure, whatever other
-    methods there are.
+    """A colour for each name, in their order; balancing and Attract-Repel have theirs in every
+    figure.
     """
     taken = {METHODS.get(name) for name in names}
     free = cycle([colour for colour in PALETTE if colour not in taken])

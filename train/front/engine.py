@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from train.progress import SweepProgress
 
 LOCAL = "local"
-TRIES = 3  # launches that finish no point before it is given up
+TRIES = 3  # launches in vain, or rounds of a sweep, before it is given up
 LONGEST_TROUBLE = 500  # characters that are shown of an engine's error
 LIMITS = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
