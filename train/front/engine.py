@@ -12,6 +12,7 @@ import signal
 from collections.abc import Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import resource_tracker
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, NamedTuple
@@ -137,7 +138,9 @@ def run_locally(jobs: Sequence[Job], compose: Composer, n_jobs: int) -> dict[str
 def _run_round(left: Sequence[Ready], width: int, outcomes: dict[str, Outcome]) -> str:
     """Add the outcomes of what finishes; how the process ended that broke the pool, if one did."""
     pool = ProcessPoolExecutor(min(width, len(left)), initializer=_start_local_worker)
-    # The workers inherit the blocked signal: an interrupt is this process's business alone
+    # The workers inherit the blocked signal: an interrupt is this process's business alone. A first
+    # start of the tracker, which the first worker would make otherwise, unblocks it.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         try:
