@@ -156,8 +156,8 @@ def test_init_writes_labels_that_yaml_reads_as_text(
     assert yaml.safe_load(written)["task"]["name"] == "posts"
     # 23 degrees of freedom, two measures by three queries
     reach = (norm.ppf(1 - 0.05 / 2 / 6) + norm.ppf(0.8)) / sqrt(23 - 1)
-    printed = f"25 embeddings of 1 unmodified, enough to see |r| of about {tanh(reach):.2f}"
-    assert printed in written
+    line = f"25 embeddings of 1 unmodified, enough to see |r| of about {tanh(reach):.2f}"
+    assert line in written
     status, out = train(*printed.split()[2:], "plan=true")
     assert status == 0, out
 
