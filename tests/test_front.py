@@ -326,6 +326,7 @@ def test_one_point(tmp_path: Path) -> None:
     run = train("+experiment=hatespeech_en", *SMALL, *overrides, cwd=tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr
     (path,) = (tmp_path / "results" / "hatespeech_en").glob("*/points.parquet")
+    assert [*path.parent.parent.iterdir()] == [path.parent]
     assert pd.read_parquet(path)[["method", "direction", "dose"]].to_numpy().tolist() == [
         ["attract_repel", "overbias", 1.0]
     ]

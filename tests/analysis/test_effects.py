@@ -218,6 +218,19 @@ def test_what_the_conditions_of_one_parent_differ_in_is_part_of_the_row() -> Non
     assert sorted(shown["method_options"]) == ["modified.epochs=1"] * 2 + ["modified.epochs=5"] * 2
 
 
+def test_outcomes_that_are_known_of_different_numbers_of_parents_say_so() -> None:
+    made = Made()
+    for seed in range(3):
+        made.add(seed, PLAIN, 0, 0)
+        made.add(seed, DOWN, -1, 0.1 * seed)
+    tables = made.tables()
+    first = tables.extrinsic["point"] == tables.points["point"].iloc[0]
+    gaps = tables.extrinsic.assign(value=tables.extrinsic["value"].mask(first))
+    shown = condition_table(effects(tables._replace(extrinsic=gaps)), ("recall",))
+    assert [*shown["parents"]] == ["2 to 3"]
+    assert [*condition_table(effects(tables), ("recall",))["parents"]] == ["3"]
+
+
 def test_parents_and_tasks_that_differ_in_an_option_have_rows_of_their_own(tmp_path: Path) -> None:
     made = Made()
     for seed, dim, regularisation in product(range(3), (50, 300), (0.1, 1.0)):
