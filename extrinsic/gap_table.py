@@ -16,12 +16,15 @@ from extrinsic.measured import (
     larger_is_better,
 )
 from extrinsic.predictions import read_sample
-from extrinsic.ranking import BACKGROUND
+from extrinsic.ranking import BACKGROUND as AGAINST_ALL_OTHERS
 from extrinsic.rows import Row, as_table
 from extrinsic.spread import DIFFERENCE, RATIO, estimate_spread
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Measures without a gap: one that compares with all others already, one of the items alone
+WITHOUT_GAP = (*AGAINST_ALL_OTHERS, "base_rate")
 
 
 def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
@@ -39,10 +42,10 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
     ratio of the smallest value to the largest (``kind`` "ratio", in [0, 1], 1 = equal), which name
     the groups that fare best (``privileged``) and worst; columns as in ``Row``. The ``support`` of
     a measure is the number of items in its denominator: predicted positives (precision), actual
-    positives (recall, fnr), either (F1), actual negatives (fpr), all (accuracy, selection rate),
-    the smaller class (AUCs). The support of a gap is the smaller of its groups' two. Where it is
-    below ``least_support`` the value is NaN, and ``reason`` says why; of "largest" and "ratio",
-    ``reason`` names the groups that are left out for it.
+    positives (recall, fnr), either (F1), actual negatives (fpr), all (accuracy, selection rate,
+    base rate), the smaller class (AUCs). The support of a gap is the smaller of its groups' two.
+    Where it is below ``least_support`` the value is NaN, and ``reason`` says why; of "largest" and
+    "ratio", ``reason`` names the groups that are left out for it.
 
     ``low`` and ``high`` are Wilson's score interval (see ``extrinsic.measures``), of a gap
     Newcombe's (``extrinsic.intervals``), of an AUC see ``extrinsic.ranking``; of "largest" and
@@ -81,7 +84,7 @@ def value_rows(sample: Measured, gaps: Gaps, measures: Sequence[str] | None = No
         _value(measure, group, sample.figure(measure, Side(group)))
         for group in (*sample.groups, ALL)
         for measure in (gaps.measures if measures is None else measures)
-        if measure not in (*CRITERIA, *(BACKGROUND if group == ALL else ()))
+        if measure not in (*CRITERIA, *(AGAINST_ALL_OTHERS if group == ALL else ()))
     ]
 
 
@@ -90,7 +93,7 @@ def difference_rows(
 ) -> list[Row]:
     """The gaps of each two sides, in the measures asked for (by default all)."""
     asked = gaps.measures if measures is None else measures
-    kept = [name for name in asked if name not in (*CRITERIA, *BACKGROUND)]
+    kept = [name for name in asked if name not in (*CRITERIA, *WITHOUT_GAP)]
     return [_gap(sample, name, *sides) for sides in _pairs(sample, gaps) for name in kept]
 
 
@@ -134,7 +137,7 @@ def _gap(sample: Measured, measure: str, privileged: Side, unprivileged: Side) -
 def spread_rows(sample: Spreading, gaps: Gaps, measures: Sequence[str] | None = None) -> list[Row]:
     """The largest differences, then the ratios, where ``gaps`` asks for them."""
     asked = gaps.measures if measures is None else measures
-    kept = [name for name in asked if name not in BACKGROUND] if "largest" in gaps.compare else []
+    kept = [name for name in asked if name not in WITHOUT_GAP] if "largest" in gaps.compare else []
     spreads = [_spread_rows(sample, name, gaps) for name in kept]
     return [row for kind in zip(*spreads, strict=True) for row in kind]
 

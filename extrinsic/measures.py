@@ -5,6 +5,7 @@ Each counts, among some cells of a group's confusion matrix, the items of others
     precision = tp / (tp + fp)           recall = tp / (tp + fn)      fpr = fp / (fp + tn)
     F1 = 2 tp / (2 tp + fp + fn)         fnr = fn / (tp + fn)
     accuracy = (tp + tn) / all           selection rate = (tp + fp) / all
+    base rate = (tp + fn) / all, of the items, not of the classifier: it has no gap
 
 F1 is 2 J / (1 + J) of the share J = tp / (tp + fp + fn), so all have the interval of a proportion.
 ``tests/extrinsic/test_gap_coverage.py`` simulates how often the intervals hold.
@@ -91,4 +92,5 @@ MEASURES = {
     "fnr": Measure((FN,), (FN, TP), "actual positive", larger_is_better=False),
     "accuracy": Measure((TN, TP), EVERY, "item"),
     "selection_rate": Measure((FP, TP), EVERY, "item"),
+    "base_rate": Measure((FN, TP), EVERY, "item"),
 }

@@ -22,7 +22,7 @@ MACRO = "macro"
 # One number for all classes: the share of items whose class is right
 WHOLE = "accuracy"
 # Over all classes the shares selected add up to 1 in every group
-NO_MEAN = (WHOLE, "selection_rate", *CRITERIA)
+NO_MEAN = (WHOLE, "selection_rate", "base_rate", *CRITERIA)
 
 
 def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:

@@ -122,7 +122,7 @@ class Request:
             raise InputError(f"groups present: {', '.join(present) or 'none'}; a gap needs two")
         default = ["pair" if unprivileged else "each" if privileged else "rest"]
         default += ["largest"] if len(present) > 2 and not unprivileged else []
-        measures = DEFAULT.measures + (tuple(RANKINGS) if self.score else ())
+        measures = ("base_rate", *DEFAULT.measures, *(RANKINGS if self.score else ()))
         first = privileged or min(present)
         return Gaps(
             first,

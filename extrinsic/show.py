@@ -1,86 +1,179 @@
-"""The rows of gaps as a table for a terminal."""
+"""The rows of gaps as tables for a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from math import isnan
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from extrinsic.gaps import CRITERIA
-from extrinsic.measured import larger_is_better
+from extrinsic.measured import ALL, REST
 from files.printable import printable
 
 if TYPE_CHECKING:
     from extrinsic.rows import Row
 
-SHOWN = 200  # rows of a kind: no more can be read in a terminal
-KINDS = ("value", "gap", "largest", "ratio")
-WORDS = ("classifier", "class", "measure", "group", "note")
+SHOWN = 20  # groups of a table, classifiers and classes: more than fills a screen
+REASONS = 5
+NAMES = {"f1": "F1", "auc": "AUC", "bpsn_auc": "BPSN AUC", "bnsp_auc": "BNSP AUC"}
+WORSE = "positive: worse for"
 
 
 def print_rows(rows: Sequence[Row], console: Console) -> None:
-    """The table, wider than the terminal rather than with numbers cut."""
-    shown = [row for kind in KINDS for row in [r for r in rows if r.kind == kind][:SHOWN]]
-    table, least = _render(shown)
-    (console if console.width >= least else Console(width=least)).print(table)
-    if more := len(rows) - len(shown):
-        console.print(f"and {more:,} more rows; --csv OUT writes all", highlight=False)
+    """Two groups are compared a line a measure, more a line a group, those with the largest gaps
+    first; each classifier and each class by itself.
+    """
+    blocks = [list(block) for _, block in groupby(rows, lambda row: (row.classifier, row.subset))]
+    for block in blocks[:SHOWN]:
+        of = [block[0].classifier, f"class {block[0].subset}" if block[0].subset else ""]
+        if title := ", ".join(filter(None, of)):
+            console.print(Text(f"\n{printable(title)}", style="bold"))
+        for table in _tables(block):
+            Console(width=max(console.width, 160), file=console.file).print(table)
+        _print_reasons(block, console)
+    if len(blocks) > SHOWN:
+        console.print(f"and {len(blocks) - SHOWN} more: --csv OUT writes all", highlight=False)
 
 
-def _render(rows: Sequence[Row]) -> tuple[Table, int]:
-    """The table for a terminal, and its least width: words wrap, numbers do not."""
-    cells = [{name: printable(text) for name, text in _format(row).items()} for row in rows]
-    kept = [name for name in cells[0] if name in WORDS[2:] or any(each[name] for each in cells)]
-    out = Table()
-    least = 1
-    for name in kept:
-        widest = max(cell_len(text) for text in (name, *(each[name] for each in cells)))
-        words = name in WORDS
-        floor = min(widest, 8) if words else widest
-        least += floor + 3
-        out.add_column(
-            name,
-            justify="left" if words else "right",
-            overflow="fold",
-            no_wrap=not words,
-            min_width=floor,
+def _tables(rows: Sequence[Row]) -> list[Table]:
+    gaps = [row for row in rows if row.kind == "gap"]
+    if len({(row.privileged, row.unprivileged) for row in gaps}) == 1:
+        tables = [_pair(rows, gaps[0].privileged, gaps[0].unprivileged)]
+    else:
+        order = _by_size(rows)
+        tables = [_values(rows, order)]
+        for side in dict.fromkeys(row.privileged for row in gaps):
+            tables.append(_gaps([row for row in gaps if row.privileged == side], side, order))
+    far = _far_apart(rows)
+    return [*tables, *([far] if far.row_count else [])]
+
+
+def _pair(rows: Sequence[Row], privileged: str, unprivileged: str) -> Table:
+    """A line a measure: the value of either group with n, and the gap."""
+    table = _new("measure", privileged, "n", unprivileged, "n", "gap")
+    second = printable(unprivileged)
+    table.title = f"gap of {second} to {printable(privileged)} ({WORSE} {second})"
+    for measure in dict.fromkeys(row.measure for row in rows if row.kind in ("value", "gap")):
+        values = {row.group: row for row in rows if row.kind == "value" and row.measure == measure}
+        gap = [row for row in rows if row.kind == "gap" and row.measure == measure]
+        cells = [name_measure(measure)]
+        for side, support in (
+            (privileged, gap[0].support_privileged if gap else None),
+            (unprivileged, gap[0].support_unprivileged if gap else None),
+        ):
+            n = values[side].support if side in values else support
+            cells += [
+                _cell(values[side]) if side in values else "",
+                f"{n:,}" if n is not None else "",
+            ]
+        table.add_row(*cells, *map(_gap_cell, gap))
+    return table
+
+
+def _values(rows: Sequence[Row], order: Sequence[str]) -> Table:
+    """A line a group: its items and its measures."""
+    values = [row for row in rows if row.kind == "value"]
+    measures = list(dict.fromkeys(row.measure for row in values))
+    table = _new("group", "n", *map(name_measure, measures))
+    groups = dict.fromkeys(row.group for row in values)
+    kept = [name for name in order if name in groups and name != ALL][:SHOWN]
+    for group in [*([ALL] if ALL in groups else []), *kept]:
+        found = {row.measure: row for row in values if row.group == group}
+        n = max(row.support for row in found.values())
+        table.add_row(
+            printable(group), f"{n:,}", *(_cell(found[m]) if m in found else "" for m in measures)
         )
-    for each in cells:
-        out.add_row(*(Text(each[name]) for name in kept))
-    return out, least
+    _say_more(table, len(groups) - len(kept) - (ALL in groups))
+    return table
 
 
-def _format(row: Row) -> dict[str, str]:
-    """What is printed of a row: a gap as the difference it is, with both supports."""
-    measure, group, sign, support = row.measure, row.group, "", str(row.support)
-    if row.kind != "value":
-        sides = [
-            (row.privileged, row.support_privileged),
-            (row.unprivileged, row.support_unprivileged),
-        ]
-        [*first] = CRITERIA.get(measure, (measure,))
-        (a, n), (b, m) = sides if larger_is_better(first[0]) else sides[::-1]
-        between = {"gap": "-", "largest": "-", "ratio": "/"}[row.kind]
-        if row.kind == "ratio":
-            (a, n), (b, m) = (b, m), (a, n)
-        title = {"gap": "gap", "largest": "largest gap", "ratio": "ratio"}[row.kind]
-        measure, group = f"{measure} {title}", f"{a} {between} {b}" if a else ""
-        sign = "+" if row.kind == "gap" else ""
-        support = f"{n} / {m}" if n is not None else ""
-    if " - " in row.classifier:
-        sign = "+"
-    return {
-        "classifier": row.classifier,
-        "class": row.subset,
-        "measure": measure,
-        "group": group,
-        "value": "undefined" if isnan(row.value) else f"{row.value:{sign}.3f}",
-        "95 % interval": "" if isnan(row.low) else f"{row.low:{sign}.3f}, {row.high:{sign}.3f}",
-        "support": support,
-        "note": row.reason,
-    }
+def _gaps(gaps: Sequence[Row], privileged: str, order: Sequence[str]) -> Table:
+    """A line a group: its gaps to the privileged one, or to all others."""
+    measures = list(dict.fromkeys(row.measure for row in gaps))
+    to = "all others" if privileged == REST else printable(privileged)
+    table = _new("group", *map(name_measure, measures))
+    table.title = f"gap to {to} ({WORSE} the group)"
+    groups = dict.fromkeys(row.unprivileged for row in gaps)
+    kept = [name for name in order if name in groups][:SHOWN]
+    for group in kept:
+        found = {row.measure: row for row in gaps if row.unprivileged == group}
+        table.add_row(printable(group), *(_gap_cell(found[each]) for each in measures))
+    _say_more(table, len(groups) - len(kept))
+    return table
+
+
+def _far_apart(rows: Sequence[Row]) -> Table:
+    """A line a measure: the two groups furthest apart, their difference and ratio."""
+    table = _new("furthest apart", "worst", "best", "difference", "smallest / largest")
+    ratios = {row.measure: row for row in rows if row.kind == "ratio"}
+    for row in rows:
+        if row.kind == "largest":
+            ratio = _cell(ratios[row.measure]) if row.measure in ratios else ""
+            ends = printable(row.unprivileged), printable(row.privileged)
+            table.add_row(name_measure(row.measure), *ends, _cell(row), ratio)
+    for column in table.columns[1:3]:
+        column.justify = "left"
+    return table
+
+
+def _by_size(rows: Sequence[Row]) -> list[str]:
+    """The groups, the one with the largest gap of any measure first."""
+    largest: dict[str, float] = {row.group: -1.0 for row in rows if row.kind == "value"}
+    for row in rows:
+        if row.kind == "gap" and not isnan(row.value):
+            largest[row.unprivileged] = max(largest.get(row.unprivileged, -1), abs(row.value))
+    return sorted(largest, key=lambda group: -largest[group])
+
+
+def _new(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, title_justify="left", title_style="")
+    for place, name in enumerate(columns):
+        table.add_column(printable(name), justify="right" if place else "left", no_wrap=True)
+    return table
+
+
+def _say_more(table: Table, left: int) -> None:
+    if left > 0:
+        table.caption = f"and {left:,} more groups: --csv OUT writes all"
+        table.caption_justify = "left"
+
+
+def _print_reasons(rows: Iterable[Row], console: Console) -> None:
+    reasons = list(dict.fromkeys(row.reason for row in rows if row.reason and isnan(row.value)))
+    for reason in reasons[:REASONS]:
+        console.print(Text(f"-: {printable(reason)}"))
+    if len(reasons) > REASONS:
+        more = len(reasons) - REASONS
+        console.print(f"and {more:,} more reasons: --csv OUT writes all", highlight=False)
+
+
+def name_measure(measure: str) -> str:
+    """A measure as it is called in a heading: ``selection rate``, ``F1``."""
+    return NAMES.get(measure, measure.replace("_", " "))
+
+
+def _cell(row: Row) -> str:
+    """``.71 [.65,.76]``; - where there is no value."""
+    if isnan(row.value):
+        return "-"
+    sign = "+" if " - " in row.classifier else ""
+    return _number(row.value, sign) + _interval(row)
+
+
+def _gap_cell(row: Row) -> str:
+    return "-" if isnan(row.value) else _number(row.value, "+") + _interval(row)
+
+
+def _interval(row: Row) -> str:
+    return "" if isnan(row.low) else f" [{_number(row.low)},{_number(row.high)}]"
+
+
+def _number(value: float, sign: str = "") -> str:
+    """Two digits, without the zero before the point."""
+    text = f"{round(value, 2) + 0.0:{sign}.2f}"  # + 0.0: no minus before a zero
+    return text.replace("0.", ".", 1) if abs(value) < 0.995 else text

@@ -26,7 +26,7 @@ class Arguments(argparse.Namespace):
 
     predictions: Path
     gold: str
-    pred: list[str]
+    pred: list[str] | None
     score: list[str]
     group: str
     privileged: str | None
@@ -38,6 +38,7 @@ class Arguments(argparse.Namespace):
     multiclass: bool
     least_support: int
     csv: Path | None
+    report: Path | None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     request = Request(
         gold=given.gold,
-        pred=given.pred,
+        pred=given.pred or ["prediction"],
         group=given.group,
         score=given.score,
         privileged=given.privileged,
@@ -69,7 +70,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.csv:
         with atomic_path(given.csv) as work:
             write_csv(as_table(rows).drop(columns="resampled"), work)
+    if given.report:
+        from analysis.report.gaps_page import write_gaps_page
+
+        print(write_gaps_page(as_table(rows), given.report, _title(given)))
     return 0
+
+
+def _title(given: Arguments) -> str:
+    """What the page is called: the file, and the column that was predicted."""
+    label = f", {', '.join(given.positive)} against all others" if given.positive else ""
+    return f"{given.predictions.name}: {given.gold}{label}, by {given.group}"
 
 
 def _parser() -> Parser:
@@ -79,13 +90,18 @@ def _parser() -> Parser:
     add = parser.add_argument
     predictions = "a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file, one row an item"
     add("predictions", type=Path, help=predictions)
-    add("--gold", required=True, metavar="COL", help="column of the true labels, 0 or 1")
-    predicted = "column of the predicted labels, 0 or 1; once more for each further classifier of"
-    predicted += " the same items: each two are then compared item by item"
-    add("--pred", required=True, action="append", metavar="COL", help=predicted)
+    add(
+        "--gold",
+        default="label",
+        metavar="COL",
+        help="column of the true labels, 0 or 1 (default: label)",
+    )
+    predicted = "column of the predicted labels, 0 or 1 (default: prediction); once more for each"
+    predicted += " further classifier of the same items: each two are then compared item by item"
+    add("--pred", action="append", metavar="COL", help=predicted)
     scores = "column of scores, larger = label 1, for each --pred: adds the areas under the ROC"
     add("--score", action="append", default=[], metavar="COL", help=scores + " curve")
-    add("--group", required=True, metavar="COL", help="column of the groups")
+    add("--group", default="group", metavar="COL", help="column of the groups (default: group)")
     privileged = "the privileged group; without it every group is compared with all other items"
     add("--privileged", metavar="VALUE", help=privileged)
     unprivileged = "the other group; without it every other group in turn"
@@ -103,4 +119,6 @@ def _parser() -> Parser:
     fewest = "fewest items that give a group a value (default 10; 0: any)"
     add("--least-support", type=int, default=10, metavar="N", help=fewest)
     add("--csv", type=Path, metavar="OUT", help="write the table here as well")
+    page = "write a page to send: what was found, in words, charts and tables"
+    add("--report", type=Path, metavar="PAGE.html", help=page)
     return parser

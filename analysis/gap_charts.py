@@ -1,0 +1,78 @@
+"""Charts of a table of gaps, as ``biasbridge.gaps`` returns it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from analysis.charts import GREY, PALETTE, finish, intervals
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALL = "all"
+MOST_GROUPS = 30  # of a chart: more cannot be told apart
+NAMES = {
+    "f1": "F1",
+    "auc": "AUC",
+    "bpsn_auc": "BPSN AUC",
+    "bnsp_auc": "BNSP AUC",
+    "fpr": "false positive rate",
+    "fnr": "false negative rate",
+}
+WIDTH = 250
+
+
+def name_measure(measure: str) -> str:
+    """A measure in words: ``false positive rate``, ``F1``."""
+    return NAMES.get(measure, measure.replace("_", " "))
+
+
+def order_groups(table: pd.DataFrame) -> list[str]:
+    """The groups of a table, the one with the largest gap in any measure first."""
+    gaps = table[table["kind"] == "gap"]
+    largest = gaps["value"].abs().groupby(gaps["unprivileged"]).max()
+    groups = [name for name in table.loc[table["kind"] == "value", "group"].unique() if name != ALL]
+    return sorted(groups, key=lambda name: -largest.get(name, -1.0))
+
+
+def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
+    """For each measure the value of every group, a dot with its interval; the line is that of all
+    items. The groups with the largest gaps, at most ``MOST_GROUPS``.
+    """
+    groups = order_groups(table)[:MOST_GROUPS]
+    values = table[(table["kind"] == "value") & table["value"].notna()]
+    return {
+        str(measure): _panel(str(measure), rows, groups)
+        for measure, rows in values.groupby("measure", sort=False)
+    }
+
+
+def gaps_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
+    """All panels of ``gap_panels`` in one chart, two beside one another."""
+    panels = list(gap_panels(table).values())
+    return finish(alt.concat(*panels, columns=2), "Measures by group, with 95% intervals")
+
+
+def _panel(measure: str, rows: pd.DataFrame, groups: list[str]) -> alt.LayerChart:
+    shown = rows[rows["group"].isin(groups)]
+    kept = ["group", "value", "low", "high", "support"]
+    title = name_measure(measure)
+    colour = GREY if measure == "base_rate" else PALETTE[0]
+    numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
+    tooltip = [alt.Tooltip("group:N"), *numbers, alt.Tooltip("support:Q", title="n")]
+    base = alt.Chart(shown[kept].astype({"support": float})).encode(
+        alt.Y("group:N", sort=groups, title=None, axis=alt.Axis(labelLimit=180)),
+        color=alt.value(colour),
+        tooltip=tooltip,
+    )
+    scale = alt.Scale(domain=[0, 1])
+    layers = intervals(base, scale=scale, title=None, axis=alt.Axis(format=".1f"))
+    overall = rows.loc[rows["group"] == ALL, "value"]
+    if len(overall):
+        line = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3])
+        layers = [line.encode(x=alt.datum(float(overall.iloc[0]))), *layers]
+    heading = alt.TitleParams(title[0].upper() + title[1:], fontSize=12, anchor="start", offset=6)
+    panel: alt.LayerChart = alt.LayerChart(layer=layers, title=heading, width=WIDTH)
+    return panel
