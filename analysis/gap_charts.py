@@ -42,7 +42,7 @@ def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
     items. The groups with the largest gaps, at most ``MOST_GROUPS``.
     """
     groups = order_groups(table)[:MOST_GROUPS]
-    values = table[(table["kind"] == "value") & table["value"].notna()]
+    values = table[table["kind"] == "value"]
     return {
         str(measure): _panel(str(measure), rows, groups)
         for measure, rows in values.groupby("measure", sort=False)
@@ -56,20 +56,20 @@ def gaps_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
 
 
 def _panel(measure: str, rows: pd.DataFrame, groups: list[str]) -> alt.LayerChart:
-    shown = rows[rows["group"].isin(groups)]
+    shown = rows[rows["group"].isin(groups) & rows["value"].notna()]
     kept = ["group", "value", "low", "high", "support"]
     title = name_measure(measure)
     colour = GREY if measure == "base_rate" else PALETTE[0]
     numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
     tooltip = [alt.Tooltip("group:N"), *numbers, alt.Tooltip("support:Q", title="n")]
     base = alt.Chart(shown[kept].astype({"support": float})).encode(
-        alt.Y("group:N", sort=groups, title=None, axis=alt.Axis(labelLimit=180)),
+        alt.Y("group:N", scale=alt.Scale(domain=groups), title=None, axis=alt.Axis(labelLimit=180)),
         color=alt.value(colour),
         tooltip=tooltip,
     )
     scale = alt.Scale(domain=[0, 1])
     layers = intervals(base, scale=scale, title=None, axis=alt.Axis(format=".1f"))
-    overall = rows.loc[rows["group"] == ALL, "value"]
+    overall = rows.loc[rows["group"] == ALL, "value"].dropna()
     if len(overall):
         line = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3])
         layers = [line.encode(x=alt.datum(float(overall.iloc[0]))), *layers]

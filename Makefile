@@ -1,0 +1,19 @@
+# make study: an environment in .venv, then the first study. make test: the same, then lint, types, docs and tests.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: study test
+study: .venv/ready
+	$(BIN)/python train.py +experiment=hatespeech_link
+
+test: .venv/ready
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+	$(BIN)/mkdocs build --strict --quiet --site-dir $$(mktemp -d)
+	$(BIN)/pytest
+
+.venv/ready: requirements.lock tests/peers.txt pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet torch==2.13.0
+	$(BIN)/pip install --quiet -r requirements.lock
+	$(BIN)/pip install --quiet --no-deps -e . -r tests/peers.txt
+	touch $@

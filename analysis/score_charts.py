@@ -1,0 +1,54 @@
+"""A chart of a table of scores, as ``biasbridge.audit`` returns it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from analysis.charts import GREY, PALETTE, finish, intervals
+from files import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WIDTH = 220
+
+
+def scores_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
+    """A panel a metric, each on an axis of its own, two beside one another.
+
+    Raises ``InputError`` where no score has a value.
+    """
+    known = table[table["value"].notna()]
+    if known.empty:
+        raise InputError("no score has a value; the column reason says why")
+    files = list(known["vectors"].unique())
+    panels = [
+        _panel(str(metric), scores, files) for metric, scores in known.groupby("metric", sort=False)
+    ]
+    chart = alt.concat(*panels, columns=2).resolve_scale(color="shared")
+    return finish(chart, "Scores by metric; grey: the value of no bias")
+
+
+def _panel(metric: str, scores: pd.DataFrame, files: list[str]) -> alt.LayerChart:
+    kept = ["vectors", "value", "low", "high"]
+    shown = scores[kept].assign(query=(scores["query"] + " " + scores["part"]).str.strip())
+    numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in kept[1:]]
+    base = alt.Chart(shown).encode(
+        alt.Y("query:N", sort=None, title=None, axis=alt.Axis(labelLimit=180)),
+        color=alt.Color(
+            "vectors:N",
+            scale=alt.Scale(domain=files, range=[PALETTE[i % len(PALETTE)] for i in range(len(files))]),
+            title=None,
+            legend=alt.Legend(orient="bottom") if len(files) > 1 else None,
+        ),
+        tooltip=[alt.Tooltip("query:N"), alt.Tooltip("vectors:N"), *numbers],
+    )
+    layers = intervals(base, title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4))
+    unbiased = scores["unbiased"].iloc[0]
+    if unbiased == unbiased:  # a metric may have no such value: NaN
+        layers = [alt.Chart().mark_rule(color=GREY).encode(x=alt.datum(float(unbiased))), *layers]
+    heading = alt.TitleParams(metric, fontSize=12, anchor="start", offset=6)
+    panel: alt.LayerChart = alt.LayerChart(layer=layers, title=heading, width=WIDTH)
+    return panel
