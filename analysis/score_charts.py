@@ -39,7 +39,9 @@ def _panel(metric: str, scores: pd.DataFrame, files: list[str]) -> alt.LayerChar
         alt.Y("query:N", sort=None, title=None, axis=alt.Axis(labelLimit=180)),
         color=alt.Color(
             "vectors:N",
-            scale=alt.Scale(domain=files, range=[PALETTE[i % len(PALETTE)] for i in range(len(files))]),
+            scale=alt.Scale(
+                domain=files, range=[PALETTE[i % len(PALETTE)] for i in range(len(files))]
+            ),
             title=None,
             legend=alt.Legend(orient="bottom") if len(files) > 1 else None,
         ),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -16,12 +17,66 @@ from intrinsic.metrics.every import METRICS
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
     from intrinsic.audit import Audited
     from intrinsic.score import Score
 
 FEWEST_FILES = 3  # that a rank correlation needs
+# Flowers and insects, instruments and weapons: what everybody prefers, no bias against people
+HARMLESS = ("weat1", "weat2")
+LEVEL = 0.05
+
+
+def print_summary(audited: Sequence[Audited], console: Console) -> None:
+    """What WEAT finds, then every score that has a value, a line each."""
+    for name in dict.fromkeys(one.vectors for one in audited):
+        print_line(console, _headline(name, [one for one in audited if one.vectors == name]))
+    several = len({one.vectors for one in audited}) > 1
+    known = [one for one in audited if not math.isnan(one.score.value)]
+    bounds = any(math.isfinite(one.score.low) for one in known)
+    conventions = {one.score.convention for one in known} - {"default"}
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in ("metric", "query", *["vectors"] * several):
+        table.add_column(name, no_wrap=True)
+    for name in ("value", *["95% interval"] * bounds, "no bias", "p", "found", "lost"):
+        table.add_column(name, justify="right", no_wrap=True)
+    if conventions:
+        table.add_column("convention")
+    shown = ""
+    for one in known:
+        score = one.score
+        unbiased = "" if score.unbiased is None else f"{score.unbiased:g}"
+        cells = [
+            score.metric if score.metric != shown else "",
+            f"{score.query} {score.part}".rstrip(),
+        ]
+        cells += [one.vectors] * several + [f"{score.value:.3f}"]
+        cells += [f"{score.low:.3f}, {score.high:.3f}"] * bounds
+        cells += [unbiased.replace("nan", ""), format_p(score), str(score.n_found)]
+        table.add_row(*cells, str(score.n_lost), *[score.convention] * bool(conventions))
+        shown = score.metric
+    Console(width=max(console.width, 120), file=console.file).print(table)
+    if without := len(audited) - len(known):
+        total = f"{without} of {len(audited)} scores have no value, mostly for want of words"
+        print_line(console, f"{total}; --verbose says why, and what each metric means")
+
+
+def _headline(name: str, audited: Sequence[Audited]) -> str:
+    """``x.vec: WEAT finds an association (p < .05) in 2 of 3 tests: weat7 1.86, weat6b 1.70``."""
+    weat = [one.score for one in audited if one.score.metric == "weat"]
+    social = [score for score in weat if score.query.partition("_")[0] not in HARMLESS]
+    known = [score for score in social if not math.isnan(score.value)]
+    if not known:
+        return f"{name}: {len(audited)} scores"
+    found = [score for score in known if score.p_value < LEVEL]
+    tests = f"{len(known)} test{'s' * (len(known) > 1)} of social bias"
+    listed = ", ".join(
+        f"{score.query} {score.value:.2f}" for score in sorted(found, key=lambda each: -each.value)
+    )
+    lacking = len(social) - len(known)
+    more = f"; {lacking} more lack words" if lacking else ""
+    which = f": {listed}" if listed else ""
+    return f"{name}: WEAT finds an association (p < .05) in {len(found)} of {tests}{which}{more}"
 
 
 def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) -> None:

@@ -41,6 +41,7 @@ class Arguments(argparse.Namespace):
     csv: str | None
     json: str | None
     listing: bool
+    verbose: bool
     trusted: bool
 
 
@@ -71,6 +72,8 @@ def _parser() -> Parser:
     add("--csv", nargs="?", const="-", metavar="OUT", help=rows.format("CSV"))
     add("--json", nargs="?", const="-", metavar="OUT", help=rows.format("JSON"))
     add_trusted(options)
+    verbose = "what each metric means, and why a score has no value"
+    add("--verbose", action="store_true", help=verbose)
     listed = "print what metrics, conventions and queries there are"
     add("--list", action="store_true", dest="listing", help=listed)
     return options
@@ -91,11 +94,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise InputError("give one or more files of word vectors, or --list")
     audited, remarks = _audit(given)
     from intrinsic.audit import as_table
-    from intrinsic.show import as_json, print_line, print_ranks, print_scores
+    from intrinsic.show import as_json, print_line, print_ranks, print_scores, print_summary
 
     table = as_table(audited)
     if "-" not in (given.csv, given.json):
-        print_scores(audited, console, each=given.each)
+        if given.verbose or given.each:
+            print_scores(audited, console, each=given.each)
+        else:
+            print_summary(audited, console)
         for line in remarks:
             print_line(console, line, "italic")
         if len(given.vectors) > 1:

@@ -62,7 +62,7 @@ class WordSet:
         return replace(self, name=f"{self.name}_lower", words=words, values=values)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Query:
     """Word sets in the roles that a metric asks for, ``query["X"]``.
 
@@ -75,6 +75,13 @@ class Query:
     sets: Mapping[str, WordSet]
     language: str
     title: str = ""
+
+    def __repr__(self) -> str:
+        roles = "; ".join(
+            f"{role} {each.name}, {len(each.items)}: {' '.join(each.words[:3])} ..."
+            for role, each in self.sets.items()
+        )
+        return f"Query {self.name} ({self.language}) {roles}"
 
     def __getitem__(self, role: str) -> WordSet:
         return self.sets[role]
