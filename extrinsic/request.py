@@ -84,6 +84,7 @@ class Request:
         Raises ``InputError`` for a column or group that is not there and for labels other than 0
         and 1, or than ``positive`` and ``multiclass`` allow.
         """
+        table = table.reset_index(drop=True)  # columns are put together by row, not by its name
         scores = self.score or [""] * len(self.pred)
         named = zip(self.pred, scores, strict=True)
         classifiers = {name: self._rename(table, name, score) for name, score in named}

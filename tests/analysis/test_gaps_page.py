@@ -1,0 +1,104 @@
+"""The page of somebody's predictions says what the table says, in words, and needs no network."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.report.gaps_page import SEEN_IN_FOUR_OF_FIVE, write_gaps_page
+from biasbridge import gaps
+
+
+def predictions(n_groups: int, n: int = 3_000, *, name: str = "group {}") -> pd.DataFrame:
+    """Groups of rising base rate; the last one's positives are found less often."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(n_groups, size=n)
+    label = rng.random(n) < np.linspace(0.1, 0.7, n_groups)[group]
+    found = np.where(group == n_groups - 1, 0.5, 0.8)
+    prediction = rng.random(n) < np.where(label, found, 0.1)
+    names = np.array([name.format(i) for i in range(n_groups)])[group]
+    return pd.DataFrame({"label": label, "prediction": prediction, "group": names}).astype(
+        {"label": int, "prediction": int}
+    )
+
+
+def page_of(table: pd.DataFrame, folder: Path) -> str:
+    """The text of its page."""
+    return write_gaps_page(table, folder / "page.html", "a title").read_text(encoding="utf-8")
+
+
+def test_two_groups_are_named_with_gap_interval_and_n(tmp_path: Path) -> None:
+    table = gaps(predictions(2), privileged="group 0", unprivileged="group 1")
+    page = page_of(table, tmp_path)
+    [row] = table[(table["kind"] == "gap") & (table["measure"] == "recall")].to_dict("records")
+    value, low, high = (f"{row[name]:.2f}".lstrip("0") for name in ("value", "low", "high"))
+    assert f"Recall is worse for group 1</b> by {value} [{low},{high}]" in page
+    assert f"(n {row['support_privileged']:,} and {row['support_unprivileged']:,})" in page
+
+
+def test_where_base_rates_differ_their_own_precision_is_computed(tmp_path: Path) -> None:
+    table = gaps(predictions(2), privileged="group 0", unprivileged="group 1")
+    page = page_of(table, tmp_path)
+    value = table[table["kind"] == "value"].set_index(["measure", "group"])["value"]
+    recall, fpr = value["recall", "all"], value["fpr", "all"]
+    for group in ("group 0", "group 1"):
+        rate = value["base_rate", group]
+        precision = recall * rate / (recall * rate + fpr * (1 - rate))
+        assert f"{precision:.2f}".lstrip("0") in page[page.index("Base rates differ") :][:500]
+
+
+def test_equal_groups_are_said_to_show_no_difference_and_what_would_be_missed(
+    tmp_path: Path,
+) -> None:
+    one = predictions(1, name="a")
+    table = gaps(pd.concat([one, one.assign(group="b")]), privileged="a", unprivileged="b")
+    page = page_of(table, tmp_path)
+    assert "Recall: no difference seen" in page
+    assert "Base rates differ" not in page
+    [row] = table[(table["kind"] == "gap") & (table["measure"] == "recall")].to_dict("records")
+    least = (row["high"] - row["low"]) / 2 * SEEN_IN_FOUR_OF_FIVE
+    assert f"One below about {least:.2f}".replace("0.", ".") in page
+
+
+def test_a_gap_that_could_be_missed_is_seen_in_four_of_five_samples() -> None:
+    rng = np.random.default_rng(0)
+    n, p = 400, 0.5
+    least = SEEN_IN_FOUR_OF_FIVE * 1.96 * np.sqrt(2 * p * (1 - p) / n)
+    a, b = (rng.binomial(n, p + shift / 2, 4_000) / n for shift in (least, -least))
+    error = np.sqrt((a * (1 - a) + b * (1 - b)) / n)
+    assert np.mean((a - b) / error > 1.96) == pytest.approx(0.8, abs=0.02)
+
+
+def test_many_groups_name_the_two_furthest_apart(tmp_path: Path) -> None:
+    table = gaps(predictions(15, 20_000))
+    page = page_of(table, tmp_path)
+    [far] = table[(table["kind"] == "largest") & (table["measure"] == "recall")].to_dict("records")
+    assert re.search(
+        rf"Recall differs most between {far['unprivileged']} .*{far['privileged']}", page
+    )
+    assert page.count("<img ") == 5
+    assert all('alt="' in tag for tag in re.findall("<img [^>]*>", page))
+
+
+def test_a_page_of_strangers_names_runs_nothing_and_loads_nothing(tmp_path: Path) -> None:
+    page = page_of(gaps(predictions(3, name="<script>x{}</script>")), tmp_path)
+    assert "<script" not in page
+    assert "default-src 'none'" in page
+    assert not re.findall(r'(?:src|href)="https?:', page)
+
+
+def test_a_group_without_a_value_has_its_reason(tmp_path: Path) -> None:
+    data = pd.concat([predictions(2), predictions(1, n=12, name="few")])
+    page = page_of(gaps(data), tmp_path)
+    assert "fewer than 10" in page
+
+
+def test_several_classifiers_and_classes_have_a_section_each(tmp_path: Path) -> None:
+    data = predictions(2).assign(other=lambda rows: rows["label"])
+    page = page_of(gaps(data, pred=["prediction", "other"], privileged="group 0"), tmp_path)
+    for name in ("prediction", "other", "prediction - other"):
+        assert f"Each group of {name}" in page
