@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.correlation import ONE_THREAD, PERMUTATIONS
+from analysis.declaration import Declaration
 from analysis.findings import (
     EXPLORED,
     RESULT_COLUMNS,
@@ -29,7 +30,7 @@ from analysis.joined import (
     rows_of,
     unbiased_of,
 )
-from analysis.naming import ALL, KINDS, POOLED_OVER, SESOI, SLICE_COLUMNS, Declared
+from analysis.naming import ALL, KINDS, POOLED_OVER, SESOI, SLICE_COLUMNS
 from analysis.repeated_rows import repeats
 from analysis.slices import slices
 from analysis.verdict import judge
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from analysis.arrays import Floats
 
-DECLARED = Declared()  # where a study declares nothing else
+DECLARED = Declaration()  # where a study declares nothing else
 NO_LEVELS = Levels()
 
 
@@ -117,7 +118,7 @@ def _asked(confirmatory: Sequence[str], keys: dict[tuple[str, ...], None]) -> se
 
 
 @ONE_THREAD
-def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> list[Finding]:
+def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> list[Finding]:
     """Every slice that the paper breaks out: task, metric, convention, part, measure and groups,
     and in each embedding {each, all} x query {each, all} x method {each, all}.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.effects.estimate import FEWEST_CLUSTERS, OUTCOME, SHARED, Effect
+from analysis.effects import FEWEST_CLUSTERS, OUTCOME, SHARED, Effect
 from analysis.frame import numbers, texts
 from analysis.naming import (
     ALL,

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import vl_convert
 
+from analysis.correlate import DECLARED
 from analysis.frame import numbers, texts, typed
 from analysis.made import describe_made, read_made
-from analysis.naming import CONFIRMATORY, CONTROL, SESOI, UTILITY, counted, label_sentences
+from analysis.naming import CONTROL, counted, label_sentences
 from analysis.report.answer import answer, no_answer
 from analysis.report.compared import describe_compared, facts_list
 from analysis.report.frame import banner, build_page, count_points, fill, read_part
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.alignment import Alignment
+    from analysis.declaration import Declaration
     from analysis.findings import Finding
     from analysis.frame import Tables
     from analysis.specifications import Curve
@@ -51,9 +53,7 @@ def build_report(
     joined: pd.DataFrame,
     found: Sequence[Finding],
     *,
-    confirmatory: Sequence[str] = CONFIRMATORY,
-    utility: str = UTILITY,
-    sesoi: float = SESOI,
+    declared: Declaration = DECLARED,
     curves: Sequence[Curve] = (),
     aligned: Sequence[Alignment] = (),
     out: Path | None = None,
@@ -71,22 +71,13 @@ def build_report(
             f"the page would have {len(joined):,} pairs of score and gap, far more than fit into 5"
             " MB: give the results of fewer points"
         )
-    data = page_data(
-        tables,
-        joined,
-        found,
-        confirmatory=confirmatory,
-        utility=utility,
-        sesoi=sesoi,
-        curves=curves,
-        aligned=aligned,
-    )
+    data = page_data(tables, joined, found, declared, curves, aligned)
     tables = typed(tables)
     pairs = bool(np.isfinite(numbers(joined, "x") + numbers(joined, "y")).any())
     words = _about(tables, folder) | _answer(found, tables, pairs)
-    label = {"label": _label(tables), "sesoi": f"{sesoi:g}", "rules": html.escape(RULES)}
+    label = {"label": _label(tables), "sesoi": f"{declared.sesoi:g}", "rules": html.escape(RULES)}
     words |= {
-        "facts": facts_list(describe_compared(tables, confirmatory)),
+        "facts": facts_list(describe_compared(tables, declared.confirmatory)),
         "verdicts": fill("verdicts.html", label) if pairs else "",
         "gaps": "" if pairs else fill("gaps.html", label),
         "scored": fill("scored.html", label) if pairs else "",

@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis.alignment import Alignment, describe_alignments
 from analysis.charts import BLACK, SHAPES, palette_of
-from analysis.effects.estimate import effects
+from analysis.effects import effects
 from analysis.effects.table import condition_table, generalises_to, means_over
 from analysis.findings import RESULT_COLUMNS, Finding, correlation_table
 from analysis.frame import Tables, text_rows, texts, typed, values_of
@@ -33,6 +33,7 @@ from analysis.specification_curve import specification_table
 from files import InputError
 
 if TYPE_CHECKING:
+    from analysis.declaration import Declaration
     from analysis.specifications import Curve
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
@@ -52,10 +53,7 @@ def page_data(
     tables: Tables,
     joined: pd.DataFrame,
     found: Sequence[Finding],
-    *,
-    confirmatory: Sequence[str],
-    utility: str,
-    sesoi: float,
+    declared: Declaration,
     curves: Sequence[Curve] = (),
     aligned: Sequence[Alignment] = (),
 ) -> dict[str, Json]:
@@ -66,7 +64,7 @@ def page_data(
     points, tables, joined = tables.points, typed(tables), joined[joined["status"] == "done"]
     main = [
         joined[joined["measure"] == measure]
-        for measure in confirmatory_of(joined["measure"], confirmatory)
+        for measure in confirmatory_of(joined["measure"], declared.confirmatory)
     ]
     methods = [name for name in dict.fromkeys(tables.points["method"]) if name != CONTROL]
     correlations = _correlations(found)
@@ -75,15 +73,15 @@ def page_data(
         "rows": _rows(tables, joined),
         "gaps": _gaps(tables),
         "further": _further(tables),
-        "curves": dose_curves(tables, utility),
+        "curves": dose_curves(tables, declared.utility),
         "correlations": correlations,
         "verdicts": _verdicts(found, correlations),
         "confirmatory": [title for part in main for title in dict.fromkeys(gap_titles(part))],
         "specifications": _of_table(specification_table(curves)),
         "specification_sentences": [curve.sentence() for curve in curves],
         "alignments": _of_table(describe_alignments(aligned)),
-        **_effects(tables, confirmatory, utility),
-        "sesoi": sesoi,
+        **_effects(tables, declared.confirmatory, declared.utility),
+        "sesoi": declared.sesoi,
         "synthetic": "True" in texts(points, "generated"),
         "look": {
             "black": BLACK,

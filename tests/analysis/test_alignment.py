@@ -129,17 +129,6 @@ def test_intervals_hold_the_difference(
     assert coverage(parents, size, r, between, 300) >= 0.95 - 3 * sqrt(0.05 * 0.95 / 300)
 
 
-@stress
-@pytest.mark.parametrize(("parents", "size"), [(2, 9), (4, 9), (10, 9), (5, 20)])
-@pytest.mark.parametrize(
-    ("r", "between"), [((0.0, 0.0), 0.5), ((0.5, 0.0), 0.7), ((0.5, 0.5), 0.8), ((0.8, 0.3), 0.3)]
-)
-def test_intervals_hold_the_difference_at_full_size(
-    parents: int, size: int, r: tuple[float, float], between: float
-) -> None:
-    assert coverage(parents, size, r, between, 2_000) >= 0.935
-
-
 def asked_both_ways(tables: Tables) -> Tables:
     """The same with the query weat6b called that of the task."""
     query = tables.intrinsic["query"].replace("weat6b", ALIGNED)
