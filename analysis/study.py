@@ -98,7 +98,7 @@ class Correlation(Declaration):
         """``crossed.csv``, where doses of labels meet embeddings of one base."""
         from analysis.crossed import crossed_table
         from analysis.results import write_conclusions
-        from analysis.show import print_crossed
+        from analysis.show import print_described, varying
 
         table = crossed_table(joined)
         if table is None:
@@ -106,7 +106,8 @@ class Correlation(Declaration):
         shown = table[
             table["measure"].isin(confirmatory_of(texts(table, "measure"), self.confirmatory))
         ]
-        print_crossed(shown, console)
+        title = "embedding crossed with labels: shares of the gap's variance within parents"
+        print_described(title, varying(shown), console)
         return write_conclusions(folder, {"crossed": table})
 
     def _draw(

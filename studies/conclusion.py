@@ -8,14 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-from analysis.frame import numbers, texts
+from analysis.frame import texts
 from analysis.made import describe_made, read_made
 from analysis.report.frame import banner, build_page, count_points, fill
 from analysis.results import write_conclusions
-from analysis.show import as_rows, estimates, print_lines, print_table, short
+from analysis.show import described, print_described, print_lines, worded
 from files import InputError, atomic_path
 from files.charts import save_charts
 
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMATS = (".svg", ".png", ".pdf")
-PRINTED, PRINTED_ROWS = 2, 20  # tables on the terminal, and rows of each
+PRINTED = 2  # tables on the terminal
 MOST_ROWS = 1_000  # of a table on the page; the CSV beside it has all
 
 
@@ -51,11 +48,8 @@ def conclude(found: Conclusion, points: pd.DataFrame, folder: Path, console: Con
     written = write_conclusions(folder, found.tables)
     shown = {heading: described(table) for heading, table in found.shown.items() if len(table)}
     print_lines([found.answer], console)
-    for heading, columns in list(shown.items())[:PRINTED]:
-        rows = as_rows(columns)
-        more = f" (the first of {len(rows)} rows)" if len(rows) > PRINTED_ROWS else ""
-        worded = _worded(found.shown[heading])
-        print_table(heading + more, rows[:PRINTED_ROWS], console, left=worded)
+    for heading in list(shown)[:PRINTED]:
+        print_described(heading, found.shown[heading], console)
     try:
         for name, chart in found.charts.items():
             written += save_charts(chart, folder / "figures" / name, FORMATS)
@@ -71,38 +65,6 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(map(str, table), row, strict=True)) for row in table.itertuples(index=False)]
 
 
-def described(table: pd.DataFrame) -> dict[str, list[str]]:
-    """The columns as a reader is shown them: numbers to two digits with their intervals, which are
-    the columns ``NAME_low`` and ``NAME_high``, or ``low`` and ``high`` after the number.
-    """
-    columns: dict[str, list[str]] = {}
-    names = list(map(str, table))
-    for name, following in zip(names, [*names[1:], ""], strict=True):
-        low = f"{name}_low" if f"{name}_low" in names else "low" if following == "low" else ""
-        if low:
-            columns[name] = estimates(table, name, low, low.replace("low", "high"))
-        elif not name.endswith(("low", "high")) and any(cells := _cells(table, name)):
-            columns[name] = cells
-    return columns
-
-
-def _worded(table: pd.DataFrame) -> list[str]:
-    return [
-        str(name)
-        for name, column in table.items()
-        if is_bool_dtype(column) or not is_numeric_dtype(column)
-    ]
-
-
-def _cells(table: pd.DataFrame, name: str) -> list[str]:
-    if name in _worded(table):
-        return texts(table, name)
-    values = numbers(table, name)
-    known = values[np.isfinite(values)]
-    digits = 0 if (known == known.round()).all() else 3
-    return [short(value, digits) for value in values.tolist()]
-
-
 def _write_page(
     found: Conclusion,
     shown: Mapping[str, dict[str, list[str]]],
@@ -115,7 +77,7 @@ def _write_page(
         "banner": banner("True" in texts(points, "generated")),
         "answer": html.escape(found.answer),
         "tables": "".join(
-            _table(heading, columns, _worded(found.shown[heading]))
+            _table(heading, columns, worded(found.shown[heading]))
             for heading, columns in shown.items()
         ),
         "figures": "".join(map(_figure, drawn)),

@@ -18,7 +18,6 @@ from analysis.naming import (
     confirmatory_of,
     gap_titles,
     measure_title,
-    row_names,
     score_titles,
 )
 from analysis.show import NOTHING, SCORES_SHOWN, as_rows, estimate, print_lines, print_table
@@ -46,46 +45,24 @@ def condition_table(found: Sequence[Effect], confirmatory: Sequence[str]) -> pd.
     too, those are meant that were not.
     """
     table = effect_table(found)
-    if table.empty:
-        return table[[]]
     whole = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
     table = table[whole & table["label_method"].isin(["", CONTROL])]
+    if table.empty:
+        return table[[]]
     dose = pd.Series(numbers(table, "dose"), table.index)
     table = table[dose == dose.groupby([table[name] for name in CONDITION[:-1]]).transform("max")]
-    table = pd.concat([_titled(table, side, confirmatory) for side in ("score", "gap", "utility")])
+    table = pd.concat([_titled(table, side, confirmatory) for side in ("gap", "utility", "score")])
     digits = [2 if side == "score" else 3 for side in texts(table, "side")]
     parts = (numbers(table, name).tolist() for name in ("change", "low", "high"))
-    vary = [name for name in SHARED if len({*texts(table, name)} - {""}) > 1]
-    shown = table.assign(
-        cell=list(map(estimate, *parts, digits)),
-        of=row_names(table, vary) if vary else "",
-    )
+    cells = table.assign(cell=list(map(estimate, *parts, digits)))
+    shared = [name for name in SHARED if len({*texts(table, name)} - {""}) > 1]
     plain = ("method", "direction", "dose")
-    condition = [name for name in CONDITION if name in plain or len({*texts(table, name)}) > 1]
-    parents = shown.groupby(condition, sort=False)["n_parents"].agg(_range)
-    of_score = shown["side"] == "score"
-    scores = _wide(shown[of_score], condition)
-    rest = _wide(shown[~of_score], ["of", *condition])
-    wide = (
-        (rest.reset_index("of") if len(rest) else scores[[]])
-        .join(parents.rename("parents").to_frame())
-        .join(scores)
-    )
-    titles = [*rest, *scores]
-    cells = wide.reset_index().reindex(columns=["of", *condition, "parents", *titles])
-    return cells.drop(columns=[] if any(texts(cells, "of")) else "of").fillna(NOTHING)
-
-
-def _range(counts: pd.Series) -> str:
-    """``3``, or ``2 to 3`` where outcomes are known of different numbers of parents."""
-    least, most = counts.min(), counts.max()
-    return f"{least}" if least == most else f"{least} to {most}"
-
-
-def _wide(table: pd.DataFrame, index: Sequence[str]) -> pd.DataFrame:
-    """A column an outcome."""
-    names = list(dict.fromkeys(table["title"]))
-    return table.pivot_table("cell", index, "title", "first", sort=False).reindex(columns=names)
+    names = [name for name in CONDITION if name in plain or len({*texts(table, name)}) > 1]
+    wide = cells.pivot_table("cell", [*shared, *names], "title", "first", sort=False)
+    parents = cells.groupby([*shared, *names], sort=False)["n_parents"].max()
+    wide = wide.reindex(columns=list(dict.fromkeys(cells["title"])))
+    wide.insert(0, "parents", parents)
+    return wide.reset_index().fillna(NOTHING)
 
 
 def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.DataFrame:
@@ -120,14 +97,6 @@ def generalises_to(found: Sequence[Effect]) -> str:
     return "; ".join(lines)
 
 
-def means_over(found: Sequence[Effect]) -> str:
-    """Over what the means are, where parents differ in more than algorithm and seed."""
-    parents = [name for name in dict.fromkeys(each.embedding for each in found) if name != ALL]
-    if not any(" " in name for name in parents):
-        return ""
-    return f"these are means over {'; '.join(parents)}; each by itself in {TABLE}"
-
-
 def write_effects(
     found: Sequence[Effect], confirmatory: Sequence[str], path: Path, console: Console
 ) -> Path:
@@ -139,12 +108,8 @@ def write_effects(
     generated = any(each.names["generated"] == "True" for each in found)
     stamp = ", synthetic data" if generated else ""
     if rows:
-        print_table(TITLE + stamp, rows, console, left=("of", *CONDITION[:-1]))
-        table = effect_table(found)
-        scores = list(dict.fromkeys(score_titles(table[table["side"] == "score"])))
-        if hidden := scores[SCORES_SHOWN:]:
-            print_lines([f"not shown, but in {path.name}: {', '.join(hidden)}"], console)
-        print_lines(filter(None, (generalises_to(found), means_over(found))), console)
+        print_table(TITLE + stamp, rows, console, left=(*SHARED, *CONDITION[:-1]))
+        print_lines(filter(None, [generalises_to(found)]), console)
     with atomic_path(path) as work:
         write_csv(effect_table(found), work)
     return path

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
-from analysis.alignment import Alignment, describe_alignments
+from analysis.alignment import Alignment, alignment_table
 from analysis.charts import BLACK, SHAPES, palette_of
 from analysis.effects import effects
-from analysis.effects.table import condition_table, generalises_to, means_over
+from analysis.effects.table import condition_table, generalises_to
 from analysis.findings import RESULT_COLUMNS, Finding, correlation_table
 from analysis.frame import Tables, text_rows, texts, typed, values_of
 from analysis.joined import utility_rows
@@ -28,7 +28,7 @@ from analysis.naming import (
     query_titles,
     row_names,
 )
-from analysis.show import describe_slice, estimates
+from analysis.show import describe_slice, described, estimates, varying
 from analysis.specification_curve import specification_table
 from files import InputError
 
@@ -79,7 +79,7 @@ def page_data(
         "confirmatory": [title for part in main for title in dict.fromkeys(gap_titles(part))],
         "specifications": _of_table(specification_table(curves)),
         "specification_sentences": [curve.sentence() for curve in curves],
-        "alignments": _of_table(describe_alignments(aligned)),
+        "alignments": _of_table(pd.DataFrame(described(varying(alignment_table(aligned))))),
         **_effects(tables, declared.confirmatory, declared.utility),
         "sesoi": declared.sesoi,
         "synthetic": "True" in texts(points, "generated"),
@@ -240,10 +240,9 @@ def _effects(tables: Tables, confirmatory: Sequence[str], utility: str) -> dict[
         found = effects(tables, utility)
     except InputError as refusal:
         return {"effects": [], "effects_note": str(refusal)}
-    notes = filter(None, (generalises_to(found), means_over(found)))
     return {
         "effects": _of_table(condition_table(found, confirmatory)),
-        "effects_note": "; ".join(notes),
+        "effects_note": generalises_to(found),
     }
 
 

@@ -14,10 +14,11 @@ from rich.console import Console
 
 from analysis.figures import STAMP
 from analysis.results import Tables
+from analysis.show import described
 from studies.base_pairs.study import BasePairs
 from studies.calibration.control import Control
 from studies.calibration.study import Calibration
-from studies.conclusion import MOST_ROWS, Conclusion, conclude, described
+from studies.conclusion import MOST_ROWS, Conclusion, conclude
 from studies.score_properties.study import ScoreProperties
 from studies.silhouettes.study import SilhouetteAnalysis
 
