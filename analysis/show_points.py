@@ -73,7 +73,6 @@ def print_points(
 
 
 def _measured(tables: Tables, confirmatory: Sequence[str], utility: str) -> Iterator[pd.DataFrame]:
-    """Points, titles, cells and reasons: of scores, gaps, utility and what else was measured."""
     scores, extrinsic = tables.intrinsic, tables.extrinsic
     several = len({*scores["metric"]}) > 1
     yield _cells(scores, row_names(scores, SCORE if several else SCORE[1:]))

@@ -95,7 +95,6 @@ class Correlation(Declaration):
         return written + self._draw(tables, joined, found, folder, console)
 
     def _cross(self, joined: pd.DataFrame, folder: Path, console: Console) -> list[Path]:
-        """``crossed.csv``, where doses of labels meet embeddings of one base."""
         from analysis.crossed import crossed_table
         from analysis.results import write_conclusions
         from analysis.show import print_described, varying

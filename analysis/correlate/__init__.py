@@ -21,7 +21,7 @@ from analysis.findings import (
     Finding,
     measure,
 )
-from analysis.foreign import Levels
+from analysis.foreign import Levels, repeats
 from analysis.frame import labels, numbers, positions, require_columns, texts
 from analysis.joined import (
     JOINED_COLUMNS,
@@ -31,7 +31,6 @@ from analysis.joined import (
     unbiased_of,
 )
 from analysis.naming import ALL, KINDS, POOLED_OVER, SESOI, SLICE_COLUMNS
-from analysis.repeated_rows import repeats
 from analysis.slices import slices
 from analysis.verdict import judge
 from files import InputError

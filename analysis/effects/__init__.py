@@ -188,7 +188,6 @@ def mean_change(own: Floats, resampled: Floats) -> tuple[Estimate, str]:
 
 
 def _cells(tables: Tables, utility: str) -> dict[Names, dict[Names, Cells]]:
-    """What is known of every outcome, by settings and outcome, condition, and parent."""
     points = _points(tables.points[tables.points["status"] == "done"])
     rows: dict[tuple[Names, Names, str], list[_Cell]] = {}
     seen = set()
@@ -258,7 +257,6 @@ def _parent_names(points: pd.DataFrame) -> list[str]:
 
 
 def _outcomes(tables: Tables, utility: str) -> Iterator[pd.DataFrame]:
-    """Scores, gaps, and the utility over all items."""
     gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
     yield tables.intrinsic.assign(side="score")
     yield gaps.assign(side="gap", least=-1.0, most=1.0)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from analysis.effects import FEWEST_CLUSTERS, OUTCOME, SHARED, Effect
-from analysis.frame import numbers, texts
+from analysis.frame import numbers, positions, text_rows, texts, typed
 from analysis.naming import (
     ALL,
     CONDITION,
@@ -18,6 +19,7 @@ from analysis.naming import (
     confirmatory_of,
     gap_titles,
     measure_title,
+    row_names,
     score_titles,
 )
 from analysis.show import NOTHING, SCORES_SHOWN, as_rows, estimate, print_lines, print_table
@@ -27,7 +29,10 @@ from files.tables import write_csv
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from analysis.frame import Tables
+
 TABLE = "effects.csv"
+NEAR, OFTEN = 0.025, 0.25  # of the scale: 1.9 and more for WEAT's effect size; of the scores
 SIDES = {"score": "scores", "gap": "gaps"}
 TITLE = "what each condition did: mean over parents, less the unmodified embedding"
 
@@ -66,7 +71,6 @@ def condition_table(found: Sequence[Effect], confirmatory: Sequence[str]) -> pd.
 
 
 def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.DataFrame:
-    """The rows about a side, with the ``title`` of their outcome."""
     table = table[table["side"] == side]
     if side == "gap":
         table = table[table["measure"].isin(confirmatory_of(texts(table, "measure"), confirmatory))]
@@ -113,3 +117,30 @@ def write_effects(
     with atomic_path(path) as work:
         write_csv(effect_table(found), work)
     return path
+
+
+def saturation(tables: Tables) -> str:
+    """What a reader is to know of each method, direction and dose of which more than a quarter of a
+    metric's scores lie within 2.5% of a biased end of its scale; empty where no scale is known.
+    """
+    tables = typed(tables)
+    scores = tables.intrinsic.merge(tables.points, on="point", suffixes=("", "_of_point"))
+    scores = scores.assign(title=row_names(scores, ("metric", "convention")))
+    scores = scores[(scores["method"] != CONTROL) & np.isfinite(scores["most"] - scores["least"])]
+    scores = scores.dropna(subset=["value", "unbiased"])
+    if scores.empty:
+        return ""
+    near = NEAR * (scores["most"] - scores["least"])
+    low = (scores["least"] < scores["unbiased"]) & (scores["value"] <= scores["least"] + near)
+    high = (scores["most"] > scores["unbiased"]) & (scores["value"] >= scores["most"] - near)
+    at_end = (low | high).to_numpy()
+    conditions = positions(text_rows(scores, ("title", "method", "direction", "dose")))
+    said = [
+        f"{at_end[rows].sum()} of {len(rows)} scores of {title} after {method}, {direction}, dose"
+        f" {dose}"
+        for (title, method, direction, dose), rows in conditions.items()
+        if at_end[rows].mean() > OFTEN
+    ]
+    if not said:
+        return "No method drives more than a quarter of its scores to the end of their scale."
+    return f"At the end of their scale, where a larger dose shows nothing: {'; '.join(said)}."

@@ -92,7 +92,6 @@ def page_data(
 
 
 def _correlations(found: Sequence[Finding]) -> list[dict[str, Json]]:
-    """A row a slice, as ``correlations.csv`` has it, its score and gap in words."""
     table = correlation_table(found)
     named = columns(table, ("task", "embedding")) | _titles(table)
     return _records(named | columns(table, ("method", *RESULT_COLUMNS)))
@@ -101,7 +100,6 @@ def _correlations(found: Sequence[Finding]) -> list[dict[str, Json]]:
 def _verdicts(
     found: Sequence[Finding], correlations: Sequence[Mapping[str, Json]]
 ) -> list[dict[str, Json]]:
-    """What a reader is shown of the confirmatory slices."""
     pairs = zip(found, correlations, strict=True)
     asked = [(each, row) for each, row in pairs if each.confirmatory]
     named = ("task", "metric", "embedding", "method")
@@ -123,7 +121,6 @@ def _rows(tables: Tables, joined: pd.DataFrame) -> dict[str, Json]:
 
 
 def _places(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
-    """The place of the point of each row, and its task."""
     place = {point: i for i, point in enumerate(tables.points["point"])}
     return {"p": [place[point] for point in table["point"]], "task": table["task"].tolist()}
 
@@ -167,12 +164,10 @@ def _further_title(kind: str, measure: str, subset: str) -> str:
 
 
 def _of_points(tables: Tables, kept: pd.Series) -> pd.DataFrame:
-    """Those rows of the extrinsic table that belong to a point of the study."""
     return tables.extrinsic[kept & tables.extrinsic["point"].isin(tables.points["point"])]
 
 
 def _measured(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
-    """The numbers of rows of the extrinsic table, and how they are shown."""
     own = columns(table, ("value", "low", "high", "reason"))
     items = columns(table, ("support",))["support"]
     shown = [unbroken(each) for each in estimates(table)]
@@ -235,7 +230,6 @@ def dose_curves(tables: Tables, utility: str) -> dict[str, Sequence[Json]]:
 
 
 def _effects(tables: Tables, confirmatory: Sequence[str], utility: str) -> dict[str, Json]:
-    """How far each condition moved scores, gaps and utility; and what its intervals hold for."""
     try:
         found = effects(tables, utility)
     except InputError as refusal:
@@ -247,7 +241,6 @@ def _effects(tables: Tables, confirmatory: Sequence[str], utility: str) -> dict[
 
 
 def _titles(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
-    """Scores and gaps in words."""
     return {
         "metric": row_names(table, SCORE[:2], ", "),
         "query": query_titles(table),
@@ -256,7 +249,6 @@ def _titles(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
 
 
 def _of_table(table: pd.DataFrame) -> list[dict[str, Json]]:
-    """The rows of a table, no estimate broken over two lines."""
     cells = {
         str(name): [unbroken(each) if isinstance(each, str) else each for each in column]
         for name, column in columns(table, table.columns).items()
@@ -270,5 +262,4 @@ def unbroken(cell: str) -> str:
 
 
 def _records(columns: Mapping[str, Sequence[Json]]) -> list[dict[str, Json]]:
-    """The rows as JSON has them."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

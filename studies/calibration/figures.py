@@ -121,7 +121,6 @@ def dependence_chart(table: pd.DataFrame) -> Drawing:
 
 
 def _settings(table: pd.DataFrame) -> list[str]:
-    """What distinguishes the setting of each row from those of others."""
     varied = [name for name in SETTINGS if name in table and len(set(table[name])) > 1]
     return [
         ", ".join(f"{row[name]} {UNITS.get(name, '')}".strip() for name in varied) or "all"
@@ -130,6 +129,5 @@ def _settings(table: pd.DataFrame) -> list[str]:
 
 
 def _in_order(table: pd.DataFrame) -> list[str]:
-    """Every setting once, in the same order for every figure."""
     columns = [name for name in SETTINGS if name in table]
     return list(dict.fromkeys(_settings(table.sort_values(columns, kind="stable"))))

@@ -163,7 +163,6 @@ def difference_table(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame
 
 
 def _of_embeddings(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the probe of attribute groups, with what each point's embedding is called."""
     rows = probes[probes["probe"] == "attribute_groups"]
     if rows.empty:
         return rows

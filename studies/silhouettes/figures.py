@@ -105,7 +105,6 @@ def _score(field: str, title: str = "score") -> alt.Y:
 
 
 def _bands(title: str = "score") -> list[alt.Chart]:
-    """The band of each model and its mean."""
     of_models = alt.Chart().transform_filter("isValid(datum.low)")
     base = of_models.encode(_words(), colour("model", MODELS, legend=LEGEND))
     return [

@@ -13,7 +13,7 @@ from analysis.correlation import Correlation
 from analysis.findings import Finding
 from analysis.joined import join_points
 from analysis.report import build_report
-from analysis.report.lacking import verdict_takes
+from analysis.report.answer import verdict_takes
 
 if TYPE_CHECKING:
     from analysis.results import Tables

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
+from analysis.effects.table import saturation
 from analysis.results import Tables
-from analysis.saturation import saturation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
