@@ -16,11 +16,11 @@ import scipy
 from analysis.correlation import LEVEL, Estimate, without_each
 from analysis.frame import numbers, positions, texts
 from analysis.joined import rows_of
-from analysis.naming import ALL, GAP, SCORE, gap_titles, row_names
+from analysis.naming import ALL, GAP, SCORE
 from analysis.observations import Observations, observations
 from analysis.results import write_conclusions
 from analysis.sampling import FEWEST_RESAMPLES, slopes
-from analysis.show import as_rows, estimates, print_table, short
+from analysis.show import print_described, varying
 from analysis.slices import slices
 from analysis.verdict import FEWEST_DF
 
@@ -152,35 +152,13 @@ def alignment_table(found: Sequence[Alignment]) -> pd.DataFrame:
     return pd.DataFrame(found, columns=list(Alignment._fields))
 
 
-def describe_alignments(found: Sequence[Alignment]) -> pd.DataFrame:
-    """What a reader is shown of each, on the terminal and on the page."""
-    table = alignment_table(found)
-    named = {
-        "task": texts(table, "task"),
-        "metric": row_names(table, ("metric", "convention", "part"), ", "),
-        "classifier": texts(table, "classifier"),
-        "gap": gap_titles(table),
-    }
-    vary = {name: each for name, each in named.items() if name == "gap" or len({*each}) > 1}
-    shown = {
-        "other words": table["other"].replace(ALL, "all other queries"),
-        "models": table["n"],
-        "parents": table["n_parents"],
-        "r_rm, task's words": [short(r) for r in table["r_aligned"]],
-        "r_rm, other words": [short(r) for r in table["r_other"]],
-        "difference, 95% interval": estimates(table, "difference"),
-    }
-    return pd.DataFrame(vary | shown)
-
-
 def write_alignment(found: Sequence[Alignment], folder: Path, console: Console) -> list[Path]:
     """Print the differences from all other queries and write ``alignment.csv``; its path, of none
     nothing.
     """
     if not found:
         return []
-    shown = describe_alignments([each for each in found if each.other == ALL])
-    rows = as_rows({str(name): texts(shown, str(name)) for name in shown})
     title = "r_rm of scores that ask about the task's words, less that of others"
-    print_table(title, rows, console, left=("task", "metric", "classifier", "gap", "other words"))
+    whole = [each for each in found if each.other == ALL]
+    print_described(title, varying(alignment_table(whole)), console)
     return write_conclusions(folder, {"alignment": alignment_table(found)})

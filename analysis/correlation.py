@@ -157,7 +157,6 @@ def _cosine(uv: Floats, uu: Floats, vv: Floats) -> Floats:
 
 
 def _jackknife(z: Floats, df: int) -> float:
-    """s of the module's formula. Shape (n,)."""
     return sqrt((df + 1) / len(z) * float(((z - float(z.mean())) ** 2).sum()))
 
 

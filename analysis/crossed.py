@@ -142,7 +142,6 @@ def of_score(of: Crossing) -> Correlation:
 
 
 def _of_dose(of: Crossing) -> Correlation:
-    """r_rm of label dose and gap, within embeddings."""
     models, levels = of.gap.shape
     dose, model = np.tile(of.dose, models), np.repeat(np.arange(models), levels)
     return correlation(dose, of.gap.ravel(), model, permutations=EXPLORED)

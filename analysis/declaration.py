@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Self
 
 from annotated_types import Gt, Lt
 
-from analysis.naming import ALL, CONFIRMATORY, SESOI, UTILITY, Declared
+from analysis.naming import ALL, CONFIRMATORY, SESOI, UTILITY, confirmatory_of
 from files import InputError, choice
 from files.choice import Fileless
 from files.nested import read_nested
@@ -54,7 +55,12 @@ class Declaration(Fileless):
             )
         return cls(**given)
 
-    @property
-    def declared(self) -> Declared:
-        """The confirmatory slices."""
-        return Declared(self.confirmatory, self.queries, self.embeddings, self.methods, self.sesoi)
+    def holds(self, names: Mapping[str, str], present: Iterable[str]) -> bool:
+        """Whether a slice is confirmatory; ``present`` are the measures that there are."""
+        query = names["query"]
+        return (
+            names["measure"] in confirmatory_of(present, self.confirmatory)
+            and names["embedding"] in self.embeddings
+            and names["method"] in self.methods
+            and (query in self.queries if self.queries else query != ALL)
+        )

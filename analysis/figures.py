@@ -171,13 +171,11 @@ def _figure5(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartTe
 
 
 def _halves(part: pd.DataFrame) -> tuple[pd.Series[str], pd.Series[str]]:
-    """For each row the gap without its groups, and its groups."""
     halves = part["gap_title"].str.partition(", ")
     return halves[0], halves[2]
 
 
 def _narrow(*layouts: Layout) -> Layout:
-    """The first of the rows and columns that has no more than six columns; else the last."""
     fitting = (layout for layout in layouts if layout[1].nunique() <= MOST_COLUMNS)
     return next(fitting, layouts[-1])
 

@@ -178,7 +178,6 @@ def _side(channel: type[Side], name: str, order: dict[str, list[str]], **header:
 
 
 def _where(*names: str) -> alt.Chart:
-    """A layer of the rows in which some fields are not empty."""
     layer = alt.Chart()
     for name in names:
         layer = layer.transform_filter(f"isValid(datum.{name})")

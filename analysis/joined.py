@@ -96,14 +96,12 @@ def utility_rows(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
 
 
 def _utilities(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
-    """How well each point does its task: one row a point and task that has the measure."""
     rows = utility_rows(extrinsic[extrinsic["kind"] == "value"], utility)
     rows = rows[["point", "task", "value"]].rename(columns={"value": "utility"})
     return rows.drop_duplicates(["point", "task"])
 
 
 def _with_failed(joined: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
-    """With rows, all unknown, of the points that failed."""
     failed = points[points["status"] != "done"].drop(columns="task")
     alike = [name for name in SETTINGS if name != "task"]
     asked = ["task", *SCORE, *GAP, "unbiased", "reverse_scored"]
@@ -149,7 +147,6 @@ def levels(points: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def _several(inner: Sequence[str], outer: Sequence[str]) -> bool:
-    """Whether any of the outer level has two of the inner one."""
     return len(set(zip(inner, outer, strict=True))) > len(set(outer))
 
 
@@ -206,7 +203,6 @@ def _with_options(joined: pd.DataFrame) -> pd.DataFrame:
 
 
 def _texts(joined: pd.DataFrame, names: Sequence[str]) -> Labels:
-    """For each row what some columns hold."""
     return np.array([" ".join(filter(None, row)) for row in text_rows(joined, names)], dtype=str)
 
 
@@ -280,7 +276,6 @@ def join_scores(tables: Tables) -> pd.DataFrame:
 
 
 def _keys(joined: pd.DataFrame, column: str, otherwise: list[str]) -> list[str]:
-    """A column of keys in the store, or what is taken for them where they are not recorded."""
     return [key or other for key, other in zip(texts(joined, column), otherwise, strict=True)]
 
 
@@ -295,7 +290,6 @@ def _worlds(joined: pd.DataFrame, corpus: list[str]) -> list[str]:
 
 
 def _checked(tables: Tables) -> Tables:
-    """The tables, typed, with points that are done and scores, each once."""
     points, intrinsic = tables.points, tables.intrinsic
     require_rows(points, POINT_COLUMNS, ["point"], "the points table")
     if not (points["status"] == "done").any():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from analysis.frame import text_rows, texts
 
@@ -154,26 +154,3 @@ def confirmatory_of(measures: Iterable[str], confirmatory: Sequence[str]) -> lis
     """
     found = dict.fromkeys(measures)
     return [name for name in confirmatory if name in found] or list(found)
-
-
-class Declared(NamedTuple):
-    """The confirmatory slices, named before a run: these ``measures``, each query of its own (or
-    those named), all embeddings and methods together where none is named; and ``sesoi``, the
-    smallest correlation of interest.
-    """
-
-    measures: Sequence[str] = CONFIRMATORY
-    queries: Sequence[str] = ()
-    embeddings: Sequence[str] = (ALL,)
-    methods: Sequence[str] = (ALL,)
-    sesoi: float = SESOI
-
-    def holds(self, names: Mapping[str, str], present: Iterable[str]) -> bool:
-        """Whether a slice is confirmatory; ``present`` are the measures that there are."""
-        query = names["query"]
-        return (
-            names["measure"] in confirmatory_of(present, self.measures)
-            and names["embedding"] in self.embeddings
-            and names["method"] in self.methods
-            and (query in self.queries if self.queries else query != ALL)
-        )

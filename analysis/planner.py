@@ -156,7 +156,6 @@ def _beyond(found: Correlation, level: float) -> bool:
 def _studies(
     design: Design, r: float, studies: int, scenario: Scenario, seed: int
 ) -> Iterator[Observations]:
-    """Simulated studies with r_rm of about r within parents."""
     rng = np.random.default_rng(seed)
     parents, conditions = design.parents, design.conditions
     parent, condition = np.divmod(np.arange(design.models), conditions)

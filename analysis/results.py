@@ -144,9 +144,6 @@ def _of_these_points(folder: Path) -> list[str]:
 
 
 def _set_earlier_aside(folder: Path, keys: set[str]) -> None:
-    """Keep the tables of another set of points, and what was concluded from them, in a folder of
-    their own.
-    """
     before = folder / "points.parquet"
     if before.exists() and _keys(before) != keys:
         if not any(_same(folder, kept) for kept in (folder / "earlier").glob("[!.]*")):
@@ -174,7 +171,6 @@ def _keep(folder: Path) -> None:
 
 
 def _same(folder: Path, kept: Path) -> bool:
-    """Whether the tables, and what was concluded from them, are those kept before a kill."""
     names = _of_these_points(folder)
     ours, theirs = (
         {
@@ -191,7 +187,6 @@ def _same(folder: Path, kept: Path) -> bool:
 
 
 def _keys(path: Path) -> set[str]:
-    """The points of a table; none where it is damaged."""
     try:
         return set(texts(read_table(path), "point"))
     except InputError:

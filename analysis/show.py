@@ -9,7 +9,9 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from rich.measure import Measurement
 from rich.segment import Segments
 from rich.table import Table
@@ -37,12 +39,7 @@ if TYPE_CHECKING:
 
 NOTHING = "-"
 SCORES_SHOWN = 4
-CROSSED = {
-    "embedding": "share_embedding",
-    "labels": "share_labels",
-    "r_rm(score)": "r_score",
-    "r_rm(labels)": "r_labels",
-}
+ROWS_SHOWN = 20
 R_RM = "r_rm, repeated-measures correlation within parents"
 HOLM = "p (Holm)"
 LEFT = {*SLICE_COLUMNS, "direction", "status", "note"}
@@ -200,23 +197,50 @@ def word_lists(words: pd.DataFrame) -> list[str]:
     ]
 
 
-def print_crossed(table: pd.DataFrame, console: Console) -> None:
-    """The rows of ``analysis.crossed``: shares of the gap's variance and partial correlations, each
-    with its interval.
+def described(table: pd.DataFrame) -> dict[str, list[str]]:
+    """The columns as a reader is shown them: numbers to two digits with their intervals, which are
+    the columns ``NAME_low`` and ``NAME_high``, or ``low`` and ``high`` after the number.
     """
-    columns = {
-        "labels by": texts(table, "label_method"),
-        "gap": gap_titles(table),
-        "score": row_names(table, SCORE),
-        "models": texts(table, "n"),
-    }
-    for title, name in CROSSED.items():
-        columns[title] = estimates(table, name, f"{name}_low", f"{name}_high")
-    title = (
-        "embedding crossed with labels: shares of the gap's variance within parents; r_rm of score"
-        " and of label dose with the gap"
-    )
-    print_table(title, as_rows(columns), console, left=("labels by", "gap", "score"))
+    columns: dict[str, list[str]] = {}
+    names = list(map(str, table))
+    for name, following in zip(names, [*names[1:], ""], strict=True):
+        low = f"{name}_low" if f"{name}_low" in names else "low" if following == "low" else ""
+        if low:
+            columns[name] = estimates(table, name, low, low.replace("low", "high"))
+        elif not name.endswith(("low", "high")) and any(cells := _cells(table, name)):
+            columns[name] = cells
+    return columns
+
+
+def worded(table: pd.DataFrame) -> list[str]:
+    """The columns that hold no numbers."""
+    return [
+        str(name)
+        for name, column in table.items()
+        if is_bool_dtype(column) or not is_numeric_dtype(column)
+    ]
+
+
+def _cells(table: pd.DataFrame, name: str) -> list[str]:
+    if name in worded(table):
+        return texts(table, name)
+    values = numbers(table, name)
+    known = values[np.isfinite(values)]
+    digits = 0 if (known == known.round()).all() else 3
+    return [short(value, digits) for value in values.tolist()]
+
+
+def print_described(title: str, table: pd.DataFrame, console: Console) -> None:
+    """Print the first rows of a table as ``described`` has it."""
+    more = f" (the first of {len(table)} rows)" if len(table) > ROWS_SHOWN else ""
+    rows = as_rows(described(table))[:ROWS_SHOWN]
+    print_table(title + more, rows, console, left=worded(table))
+
+
+def varying(table: pd.DataFrame) -> pd.DataFrame:
+    """The table without names that are the same in all its rows."""
+    same = [name for name in worded(table) if len({*texts(table, name)}) < 2]
+    return table.drop(columns=same) if len(table) > 1 else table
 
 
 def as_rows(columns: dict[str, list[str]]) -> list[dict[str, str]]:

@@ -198,7 +198,6 @@ def _permuted(way: _Way, keys: Floats, place: dict[tuple[str, str], int]) -> tup
 
 
 def _levels(ways: Sequence[_Way]) -> list[Level]:
-    """For every choice with several levels what each of them has, and how much it decides."""
     found = []
     r = np.array([way.found.r for way in ways])
     for place, choice in enumerate(CHOICES):

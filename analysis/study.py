@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from analysis.alignment import Alignment
     from analysis.findings import Finding
     from analysis.results import Tables
-    from analysis.specifications import Curve
 
 FEWEST = 3  # points that a correlation needs
 
@@ -66,7 +64,7 @@ class Correlation(Declaration):
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, correlate and draw; the paths written."""
         from analysis.correlate import correlate_slices
-        from analysis.effects.estimate import effects
+        from analysis.effects import effects
         from analysis.effects.table import TABLE, write_effects
         from analysis.findings import CORRELATION_COLUMNS, correlation_table
         from analysis.joined import has_gaps, join_points
@@ -81,7 +79,7 @@ class Correlation(Declaration):
         if has_gaps(tables):
             with _said("not correlated", console):
                 joined = join_points(tables, self.utility)
-                found = correlate_slices(joined, self.declared)
+                found = correlate_slices(joined, self)
         with atomic_path(folder / SETTINGS) as path:
             path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
         table = correlation_table(found, CORRELATION_COLUMNS)
@@ -97,10 +95,9 @@ class Correlation(Declaration):
         return written + self._draw(tables, joined, found, folder, console)
 
     def _cross(self, joined: pd.DataFrame, folder: Path, console: Console) -> list[Path]:
-        """``crossed.csv``, where doses of labels meet embeddings of one base."""
         from analysis.crossed import crossed_table
         from analysis.results import write_conclusions
-        from analysis.show import print_crossed
+        from analysis.show import print_described, varying
 
         table = crossed_table(joined)
         if table is None:
@@ -108,7 +105,8 @@ class Correlation(Declaration):
         shown = table[
             table["measure"].isin(confirmatory_of(texts(table, "measure"), self.confirmatory))
         ]
-        print_crossed(shown, console)
+        title = "embedding crossed with labels: shares of the gap's variance within parents"
+        print_described(title, varying(shown), console)
         return write_conclusions(folder, {"crossed": table})
 
     def _draw(
@@ -121,6 +119,7 @@ class Correlation(Declaration):
     ) -> list[Path]:
         from analysis.alignment import alignments, write_alignment
         from analysis.figures import draw_figures
+        from analysis.report import build_report
         from analysis.specification_curve import write_curves
         from analysis.specifications import specification_curves
 
@@ -135,34 +134,10 @@ class Correlation(Declaration):
                 joined, figures, found=found, confirmatory=self.confirmatory, console=console
             )
         with _said("not drawn", console):
-            written += self.report(folder, tables, joined, found, curves, aligned)
+            written += build_report(
+                folder, tables, joined, found, declared=self, curves=curves, aligned=aligned
+            )
         return written
-
-    def report(
-        self,
-        folder: Path,
-        tables: Tables,
-        joined: pd.DataFrame,
-        found: Sequence[Finding],
-        curves: Sequence[Curve],
-        aligned: Sequence[Alignment],
-        out: Path | None = None,
-    ) -> list[Path]:
-        """The page about what the study declared, see ``analysis.report.build_report``."""
-        from analysis.report import build_report
-
-        return build_report(
-            folder,
-            tables,
-            joined,
-            found,
-            confirmatory=self.confirmatory,
-            utility=self.utility,
-            sesoi=self.sesoi,
-            curves=curves,
-            aligned=aligned,
-            out=out,
-        )
 
 
 @contextmanager

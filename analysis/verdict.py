@@ -81,7 +81,6 @@ def _verdict(found: Finding, p_others: float, sesoi: float) -> tuple[str, str, s
 
 
 def _refusal(found: Finding) -> str:
-    """Why a slice can have no verdict; empty where it can."""
     within = found.within
     if found.refused or not isfinite(within.r):
         return found.refused or within.reason
@@ -134,7 +133,6 @@ def conditions_needed(r: float) -> int:
 
 
 def _provisos(found: Finding) -> list[str]:
-    """What a claim does not hold for."""
     said = _sampled(found)
     within, given = found.within, found.given_utility
     if found.lost:

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
 from analysis.frame import labels, numbers, texts, values_of
 from analysis.naming import row_names
@@ -58,12 +55,15 @@ class Survey(Fileless):
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
         from analysis.results import write_conclusions
+        from analysis.show import print_described
 
         if tables.intrinsic.empty:
             return []
         scores = survey_scores(tables)
         table = survey_table(scores)
-        print_survey(table, console)
+        print_described(
+            "Pre-trained embeddings: WEAT as |S|, other scores as they are", table, console
+        )
         written = write_conclusions(folder, {"survey": table})
         return [*written, *draw_survey(scores, folder / "figures")]
 
@@ -92,25 +92,6 @@ def survey_table(scores: pd.DataFrame) -> pd.DataFrame:
     for point, file, dim, score, y in zip(texts(scores, "point"), *columns, strict=True):
         wide.setdefault(point, {"vectors": file, "dim": dim})[str(score)] = y
     return pd.DataFrame(wide.values())
-
-
-def print_survey(table: pd.DataFrame, console: Console) -> None:
-    """The table with one line for each score and one column for each file: files are few and their
-    names are long.
-    """
-    title = "Pre-trained embeddings: WEAT as |S|, other scores as they are"
-    console.print(title, style="bold", soft_wrap=True)
-    drawn = Table(box=box.SIMPLE, show_edge=False)
-    drawn.add_column("score", no_wrap=True)
-    for name in texts(table, "vectors"):
-        drawn.add_column(Text(name), justify="right", overflow="fold")
-    drawn.add_row("dim", *labels(table, "dim"))
-    for score in table.columns[2:]:
-        values = numbers(table, score).tolist()
-        drawn.add_row(score, *("-" if value != value else f"{value:.3f}" for value in values))
-    console.print(drawn)
-    if table.isna().any(axis=None):
-        console.print("- : no score; the intrinsic table says why", highlight=False)
 
 
 def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:

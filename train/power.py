@@ -101,7 +101,7 @@ def read_pilot(results: Path, study: Correlation) -> Pilot:
     joined = join_points(tables, study.utility)
     measures = confirmatory_of(joined["measure"].tolist(), study.confirmatory)
     items = numbers(joined[joined["measure"].isin(measures)], "support").tolist()
-    return pilot_of(correlate_slices(joined, study.declared), items)
+    return pilot_of(correlate_slices(joined, study), items)
 
 
 def design_of(planner: Planner, study: Correlation, plans: Sequence[Plan], pilot: Pilot) -> Design:

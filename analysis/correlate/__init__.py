@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.correlation import ONE_THREAD, PERMUTATIONS
+from analysis.declaration import Declaration
 from analysis.findings import (
     EXPLORED,
     RESULT_COLUMNS,
     Finding,
     measure,
 )
-from analysis.foreign import Levels
+from analysis.foreign import Levels, repeats
 from analysis.frame import labels, numbers, positions, require_columns, texts
 from analysis.joined import (
     JOINED_COLUMNS,
@@ -29,8 +30,7 @@ from analysis.joined import (
     rows_of,
     unbiased_of,
 )
-from analysis.naming import ALL, KINDS, POOLED_OVER, SESOI, SLICE_COLUMNS, Declared
-from analysis.repeated_rows import repeats
+from analysis.naming import ALL, KINDS, POOLED_OVER, SESOI, SLICE_COLUMNS
 from analysis.slices import slices
 from analysis.verdict import judge
 from files import InputError
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from analysis.arrays import Floats
 
-DECLARED = Declared()  # where a study declares nothing else
+DECLARED = Declaration()  # where a study declares nothing else
 NO_LEVELS = Levels()
 
 
@@ -117,7 +117,7 @@ def _asked(confirmatory: Sequence[str], keys: dict[tuple[str, ...], None]) -> se
 
 
 @ONE_THREAD
-def correlate_slices(joined: pd.DataFrame, declared: Declared = DECLARED) -> list[Finding]:
+def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> list[Finding]:
     """Every slice that the paper breaks out: task, metric, convention, part, measure and groups,
     and in each embedding {each, all} x query {each, all} x method {each, all}.
 

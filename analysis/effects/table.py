@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
-from analysis.effects.estimate import FEWEST_CLUSTERS, OUTCOME, SHARED, Effect
-from analysis.frame import numbers, texts
+from analysis.effects import FEWEST_CLUSTERS, OUTCOME, SHARED, Effect
+from analysis.frame import numbers, positions, text_rows, texts, typed
 from analysis.naming import (
     ALL,
     CONDITION,
@@ -28,7 +29,10 @@ from files.tables import write_csv
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from analysis.frame import Tables
+
 TABLE = "effects.csv"
+NEAR, OFTEN = 0.025, 0.25  # of the scale: 1.9 and more for WEAT's effect size; of the scores
 SIDES = {"score": "scores", "gap": "gaps"}
 TITLE = "what each condition did: mean over parents, less the unmodified embedding"
 
@@ -46,50 +50,27 @@ def condition_table(found: Sequence[Effect], confirmatory: Sequence[str]) -> pd.
     too, those are meant that were not.
     """
     table = effect_table(found)
-    if table.empty:
-        return table[[]]
     whole = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
     table = table[whole & table["label_method"].isin(["", CONTROL])]
+    if table.empty:
+        return table[[]]
     dose = pd.Series(numbers(table, "dose"), table.index)
     table = table[dose == dose.groupby([table[name] for name in CONDITION[:-1]]).transform("max")]
-    table = pd.concat([_titled(table, side, confirmatory) for side in ("score", "gap", "utility")])
+    table = pd.concat([_titled(table, side, confirmatory) for side in ("gap", "utility", "score")])
     digits = [2 if side == "score" else 3 for side in texts(table, "side")]
     parts = (numbers(table, name).tolist() for name in ("change", "low", "high"))
-    vary = [name for name in SHARED if len({*texts(table, name)} - {""}) > 1]
-    shown = table.assign(
-        cell=list(map(estimate, *parts, digits)),
-        of=row_names(table, vary) if vary else "",
-    )
+    cells = table.assign(cell=list(map(estimate, *parts, digits)))
+    shared = [name for name in SHARED if len({*texts(table, name)} - {""}) > 1]
     plain = ("method", "direction", "dose")
-    condition = [name for name in CONDITION if name in plain or len({*texts(table, name)}) > 1]
-    parents = shown.groupby(condition, sort=False)["n_parents"].agg(_range)
-    of_score = shown["side"] == "score"
-    scores = _wide(shown[of_score], condition)
-    rest = _wide(shown[~of_score], ["of", *condition])
-    wide = (
-        (rest.reset_index("of") if len(rest) else scores[[]])
-        .join(parents.rename("parents").to_frame())
-        .join(scores)
-    )
-    titles = [*rest, *scores]
-    cells = wide.reset_index().reindex(columns=["of", *condition, "parents", *titles])
-    return cells.drop(columns=[] if any(texts(cells, "of")) else "of").fillna(NOTHING)
-
-
-def _range(counts: pd.Series) -> str:
-    """``3``, or ``2 to 3`` where outcomes are known of different numbers of parents."""
-    least, most = counts.min(), counts.max()
-    return f"{least}" if least == most else f"{least} to {most}"
-
-
-def _wide(table: pd.DataFrame, index: Sequence[str]) -> pd.DataFrame:
-    """A column an outcome."""
-    names = list(dict.fromkeys(table["title"]))
-    return table.pivot_table("cell", index, "title", "first", sort=False).reindex(columns=names)
+    names = [name for name in CONDITION if name in plain or len({*texts(table, name)}) > 1]
+    wide = cells.pivot_table("cell", [*shared, *names], "title", "first", sort=False)
+    parents = cells.groupby([*shared, *names], sort=False)["n_parents"].max()
+    wide = wide.reindex(columns=list(dict.fromkeys(cells["title"])))
+    wide.insert(0, "parents", parents)
+    return wide.reset_index().fillna(NOTHING)
 
 
 def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.DataFrame:
-    """The rows about a side, with the ``title`` of their outcome."""
     table = table[table["side"] == side]
     if side == "gap":
         table = table[table["measure"].isin(confirmatory_of(texts(table, "measure"), confirmatory))]
@@ -120,14 +101,6 @@ def generalises_to(found: Sequence[Effect]) -> str:
     return "; ".join(lines)
 
 
-def means_over(found: Sequence[Effect]) -> str:
-    """Over what the means are, where parents differ in more than algorithm and seed."""
-    parents = [name for name in dict.fromkeys(each.embedding for each in found) if name != ALL]
-    if not any(" " in name for name in parents):
-        return ""
-    return f"these are means over {'; '.join(parents)}; each by itself in {TABLE}"
-
-
 def write_effects(
     found: Sequence[Effect], confirmatory: Sequence[str], path: Path, console: Console
 ) -> Path:
@@ -139,12 +112,35 @@ def write_effects(
     generated = any(each.names["generated"] == "True" for each in found)
     stamp = ", synthetic data" if generated else ""
     if rows:
-        print_table(TITLE + stamp, rows, console, left=("of", *CONDITION[:-1]))
-        table = effect_table(found)
-        scores = list(dict.fromkeys(score_titles(table[table["side"] == "score"])))
-        if hidden := scores[SCORES_SHOWN:]:
-            print_lines([f"not shown, but in {path.name}: {', '.join(hidden)}"], console)
-        print_lines(filter(None, (generalises_to(found), means_over(found))), console)
+        print_table(TITLE + stamp, rows, console, left=(*SHARED, *CONDITION[:-1]))
+        print_lines(filter(None, [generalises_to(found)]), console)
     with atomic_path(path) as work:
         write_csv(effect_table(found), work)
     return path
+
+
+def saturation(tables: Tables) -> str:
+    """What a reader is to know of each method, direction and dose of which more than a quarter of a
+    metric's scores lie within 2.5% of a biased end of its scale; empty where no scale is known.
+    """
+    tables = typed(tables)
+    scores = tables.intrinsic.merge(tables.points, on="point", suffixes=("", "_of_point"))
+    scores = scores.assign(title=row_names(scores, ("metric", "convention")))
+    scores = scores[(scores["method"] != CONTROL) & np.isfinite(scores["most"] - scores["least"])]
+    scores = scores.dropna(subset=["value", "unbiased"])
+    if scores.empty:
+        return ""
+    near = NEAR * (scores["most"] - scores["least"])
+    low = (scores["least"] < scores["unbiased"]) & (scores["value"] <= scores["least"] + near)
+    high = (scores["most"] > scores["unbiased"]) & (scores["value"] >= scores["most"] - near)
+    at_end = (low | high).to_numpy()
+    conditions = positions(text_rows(scores, ("title", "method", "direction", "dose")))
+    said = [
+        f"{at_end[rows].sum()} of {len(rows)} scores of {title} after {method}, {direction}, dose"
+        f" {dose}"
+        for (title, method, direction, dose), rows in conditions.items()
+        if at_end[rows].mean() > OFTEN
+    ]
+    if not said:
+        return "No method drives more than a quarter of its scores to the end of their scale."
+    return f"At the end of their scale, where a larger dose shows nothing: {'; '.join(said)}."

@@ -1,4 +1,6 @@
-"""The answer of a study in plain words, from the verdicts on its confirmatory slices."""
+"""The answer of a study in plain words, from the verdicts on its confirmatory slices, and what
+could not be had.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,13 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from analysis.naming import SLICE_COLUMNS, gap_titles, query_titles
-from analysis.report.lacking import verdict_takes
+from analysis.frame import text_rows
+from analysis.naming import SCORE, SLICE_COLUMNS, counted, gap_titles, query_titles, row_names
 from analysis.show import answer_lines, short
-from analysis.verdict import INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE
+from analysis.verdict import FEWEST_DF, INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
@@ -30,6 +33,7 @@ WAYS = {
     NEGLIGIBLE: "hardly follows the score",
 }
 NAMED = 4  # slices named in one sentence
+WORDS_NAMED = 6
 SHOWN = 8  # sentences of verdicts; the table below the answer has all
 
 
@@ -57,7 +61,7 @@ def answer(found: Sequence[Finding]) -> Answer:
 
 def no_answer(scores: Sequence[str], gaps: Sequence[str]) -> Answer:
     """What is said where no model has a score and a gap: which of these could not be had, and why
-    (see ``analysis.report.lacking``).
+    (``scores_lacking``, ``gaps_lacking``).
     """
     lines = [
         f"No {side} could be had: {'; '.join(why)}."
@@ -90,7 +94,6 @@ def _headline(asked: Sequence[Finding]) -> str:
 
 
 def _verdicts(asked: Sequence[Finding]) -> list[str]:
-    """What the verdicts say, once for all slices that say the same."""
     said = _by_text(asked, [each.why for each in asked])
     lines = [f"{which}: {why}." for why, which in said.items()]
     more = f"And {len(lines) - SHOWN} more, in the table below."
@@ -103,7 +106,6 @@ def _lost(asked: Sequence[Finding]) -> list[str]:
 
 
 def _by_text(asked: Sequence[Finding], texts: Sequence[str]) -> dict[str, str]:
-    """For each text that is not empty the slices that it is said of."""
     said: dict[str, list[str]] = {}
     for name, text in zip(_names(asked), texts, strict=True):
         said.setdefault(text, []).append(name)
@@ -145,6 +147,63 @@ def _pairwise(asked: Sequence[Finding]) -> list[str]:
 
 
 def _share(values: Iterable[float]) -> str:
-    """The range of shares: ``.51 to .54``."""
     known = [value for value in values if isfinite(value)]
     return " to ".join(dict.fromkeys(map(short, (min(known), max(known))))) if known else ""
+
+
+def scores_lacking(intrinsic: pd.DataFrame) -> list[str]:
+    """For each query that has no score at some points: how many of its words have no vector, and
+    which; where none is missing, the reason. ``weat7, at 2 of 9 points: 20 of its 32 words have no
+    vector (math, algebra)``.
+    """
+    several = len({*intrinsic["metric"]}) > 1
+    names = row_names(intrinsic, SCORE if several else SCORE[2:], ", ")
+    asked = Counter(names)
+    absent = intrinsic.assign(title=names)
+    absent = absent[~np.isfinite(absent["value"])]
+    lines = []
+    for title, lost in dict.fromkeys(text_rows(absent, ("title", "lost"))):
+        part = absent[(absent["title"] == title) & (absent["lost"] == lost)]
+        some = f", at {len(part)} of {counted(asked[title], 'point')}"
+        lines.append(f"{title}{some if len(part) < asked[title] else ''}: {_why(part)}")
+    return lines
+
+
+def _why(part: pd.DataFrame) -> str:
+    words = list(filter(None, part["lost"].iloc[0].split(",")))
+    if not words:
+        return "; ".join(dict.fromkeys(filter(None, part["reason"]))) or "no reason is known"
+    number, found = (int(part[name].iloc[0]) for name in ("n_lost", "n_found"))
+    have = "has" if number == 1 else "have"
+    return f"{number} of its {counted(number + found, 'word')} {have} no vector ({_first(words)})"
+
+
+def _first(words: Sequence[str]) -> str:
+    more = f" and {len(words) - WORDS_NAMED} more" if len(words) > WORDS_NAMED else ""
+    return ", ".join(words[:WORDS_NAMED]) + more
+
+
+def gaps_lacking(gaps: pd.DataFrame) -> list[str]:
+    """For each gap that is nowhere defined, why."""
+    return [
+        f"{title}: {'; '.join(dict.fromkeys(filter(None, part['reason'])))}"
+        for title, part in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False)
+        if not np.isfinite(part["value"]).any()
+    ]
+
+
+def verdict_takes(found: Iterable[Finding]) -> str:
+    """How many models a verdict takes, where all slices have too few; else nothing.
+
+    So many that models - parents - 1 is ``FEWEST_DF``.
+    """
+    most = max(found, key=lambda each: (each.within.df, each.n), default=None)
+    if most is None or most.within.df >= FEWEST_DF:
+        return ""
+    parents = max(1, most.n_parents)
+    number = parents + 1 + FEWEST_DF
+    if most.n >= number:  # something else is in the way
+        return ""
+    of = f"{number} models of {counted(parents, 'parent')}"
+    there = {0: "there are none", 1: "there is 1"}.get(most.n, f"there are {most.n}")
+    return f"A verdict takes at least {of}, each with a score and a gap; {there}."

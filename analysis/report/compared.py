@@ -70,7 +70,6 @@ def _direction(gaps: pd.DataFrame) -> str:
 
 
 def _label(points: pd.DataFrame, gaps: pd.DataFrame) -> str:
-    """Which label the measures are about, where the task is to classify posts."""
     if gaps.empty or not points["source"].any() or "scheme" in points:
         return ""
     sought = "what the classifier looks for; precision, recall and the other measures are about it"
@@ -79,7 +78,6 @@ def _label(points: pd.DataFrame, gaps: pd.DataFrame) -> str:
 
 
 def _items(extrinsic: pd.DataFrame) -> str:
-    """Items of each group: those with label 1 (behind recall) and with label 0 (behind fpr)."""
     values = extrinsic[(extrinsic["kind"] == "value") & (extrinsic["subset"] == "")]
     sides = [
         values[values["measure"] == measure].set_index(["point", "task", "group"])["support"]
@@ -99,7 +97,6 @@ def _items(extrinsic: pd.DataFrame) -> str:
 
 
 def _support(gaps: pd.DataFrame, confirmatory: Sequence[str]) -> str:
-    """The items behind each confirmatory gap, in the group that has fewer."""
     known = gaps.dropna(subset="support")
     known = known[known["measure"].isin(confirmatory_of(known["measure"], confirmatory))]
     parts = known.assign(title=gap_titles(known)).groupby("title", sort=False)["support"]
@@ -108,7 +105,6 @@ def _support(gaps: pd.DataFrame, confirmatory: Sequence[str]) -> str:
 
 
 def _coverage(extrinsic: pd.DataFrame) -> str:
-    """As the terminal has it."""
     known = extrinsic["coverage"].dropna()
     if known.empty:
         return ""

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import vl_convert
 
+from analysis.correlate import DECLARED
+from analysis.effects.table import saturation
 from analysis.frame import numbers, texts, typed
 from analysis.made import describe_made, read_made
-from analysis.naming import CONFIRMATORY, CONTROL, SESOI, UTILITY, counted, label_sentences
-from analysis.report.answer import answer, no_answer
+from analysis.naming import CONTROL, counted, label_sentences
+from analysis.report.answer import answer, gaps_lacking, no_answer, scores_lacking
 from analysis.report.compared import describe_compared, facts_list
 from analysis.report.frame import banner, build_page, count_points, fill, read_part
-from analysis.report.lacking import gaps_lacking, scores_lacking
 from analysis.report.page_data import Json, has_further, page_data
 from analysis.report.tex import correlations_tex
-from analysis.saturation import saturation
 from analysis.show import word_lists
 from analysis.verdict import RULES
 from files import InputError, atomic_path
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.alignment import Alignment
+    from analysis.declaration import Declaration
     from analysis.findings import Finding
     from analysis.frame import Tables
     from analysis.specifications import Curve
@@ -51,9 +52,7 @@ def build_report(
     joined: pd.DataFrame,
     found: Sequence[Finding],
     *,
-    confirmatory: Sequence[str] = CONFIRMATORY,
-    utility: str = UTILITY,
-    sesoi: float = SESOI,
+    declared: Declaration = DECLARED,
     curves: Sequence[Curve] = (),
     aligned: Sequence[Alignment] = (),
     out: Path | None = None,
@@ -71,22 +70,13 @@ def build_report(
             f"the page would have {len(joined):,} pairs of score and gap, far more than fit into 5"
             " MB: give the results of fewer points"
         )
-    data = page_data(
-        tables,
-        joined,
-        found,
-        confirmatory=confirmatory,
-        utility=utility,
-        sesoi=sesoi,
-        curves=curves,
-        aligned=aligned,
-    )
+    data = page_data(tables, joined, found, declared, curves, aligned)
     tables = typed(tables)
     pairs = bool(np.isfinite(numbers(joined, "x") + numbers(joined, "y")).any())
     words = _about(tables, folder) | _answer(found, tables, pairs)
-    label = {"label": _label(tables), "sesoi": f"{sesoi:g}", "rules": html.escape(RULES)}
+    label = {"label": _label(tables), "sesoi": f"{declared.sesoi:g}", "rules": html.escape(RULES)}
     words |= {
-        "facts": facts_list(describe_compared(tables, confirmatory)),
+        "facts": facts_list(describe_compared(tables, declared.confirmatory)),
         "verdicts": fill("verdicts.html", label) if pairs else "",
         "gaps": "" if pairs else fill("gaps.html", label),
         "scored": fill("scored.html", label) if pairs else "",
@@ -106,7 +96,6 @@ def build_report(
 
 
 def _answer(found: Sequence[Finding], tables: Tables, pairs: bool) -> dict[str, str]:
-    """The answer, and beside it what it lacks; ``pairs``: whether any score meets a gap."""
     done = tables.points.loc[tables.points["status"] == "done", "point"]
     scores = scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
     of_gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
@@ -121,19 +110,16 @@ def _answer(found: Sequence[Finding], tables: Tables, pairs: bool) -> dict[str, 
 
 
 def _listed(heading: str, lines: Sequence[str]) -> str:
-    """The lines as a list under a heading; nothing where there are none."""
     above = f"<p>{html.escape(heading)}</p>" if heading else ""
     items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
     return f"{above}<ul>{items}</ul>" if items else ""
 
 
 def _label(tables: Tables) -> str:
-    """What a caption says of the label that gaps are about; nothing where no table says it."""
     return "".join(f" {html.escape(each)}" for each in label_sentences(tables.points))
 
 
 def _about(tables: Tables, folder: Path) -> dict[str, str]:
-    """What the page says of the data and of how they were made."""
     return {
         "title": html.escape(_title(tables, folder)),
         "words": _word_lists(tables),
@@ -156,7 +142,6 @@ def _within_size(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
 
 
 def _without_pointer(data: Mapping[str, Json]) -> dict[str, Json]:
-    """Rows and gaps without what only the pointer shows."""
     return {
         of: {name: rows[name] for name in rows if name not in left_out}
         for of, left_out in (("rows", SHOWN_AT_THE_POINTER), ("gaps", ("by group",)))
@@ -165,7 +150,6 @@ def _without_pointer(data: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _render(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
-    """The page as one text."""
     # In a script element only these characters could end it.
     values = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     scripts = {
@@ -184,7 +168,6 @@ def _bundle() -> str:
 
 
 def _word_lists(tables: Tables) -> str:
-    """The words drawn from the task's posts, folded away; nothing where there are none."""
     if not (lines := word_lists(tables.words)):
         return ""
     words = html.escape("\n".join(lines))
@@ -197,7 +180,6 @@ def _title(tables: Tables, folder: Path) -> str:
 
 
 def _cost(folder: Path) -> str:
-    """The computing time that the points' records in the folder add up to."""
     took = []
     for path in sorted((folder / "points").glob("*.json")):
         with suppress(OSError, ValueError, TypeError, AttributeError):  # damaged: none is known
@@ -210,7 +192,6 @@ def _cost(folder: Path) -> str:
 
 
 def _method(tables: Tables, cost: str, made: str) -> str:
-    """What was run on what, with which versions, and what it does not say."""
     points = tables.points
     done = points[points["status"] == "done"]
     models = set(texts(done, "unit_key")) - {""} or set(texts(done, "point"))

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
-from analysis.alignment import Alignment, describe_alignments
+from analysis.alignment import Alignment, alignment_table
 from analysis.charts import BLACK, SHAPES, palette_of
-from analysis.effects.estimate import effects
-from analysis.effects.table import condition_table, generalises_to, means_over
+from analysis.effects import effects
+from analysis.effects.table import condition_table, generalises_to
 from analysis.findings import RESULT_COLUMNS, Finding, correlation_table
 from analysis.frame import Tables, text_rows, texts, typed, values_of
 from analysis.joined import utility_rows
@@ -28,11 +28,12 @@ from analysis.naming import (
     query_titles,
     row_names,
 )
-from analysis.show import describe_slice, estimates
+from analysis.show import describe_slice, described, estimates, varying
 from analysis.specification_curve import specification_table
 from files import InputError
 
 if TYPE_CHECKING:
+    from analysis.declaration import Declaration
     from analysis.specifications import Curve
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
@@ -52,10 +53,7 @@ def page_data(
     tables: Tables,
     joined: pd.DataFrame,
     found: Sequence[Finding],
-    *,
-    confirmatory: Sequence[str],
-    utility: str,
-    sesoi: float,
+    declared: Declaration,
     curves: Sequence[Curve] = (),
     aligned: Sequence[Alignment] = (),
 ) -> dict[str, Json]:
@@ -66,7 +64,7 @@ def page_data(
     points, tables, joined = tables.points, typed(tables), joined[joined["status"] == "done"]
     main = [
         joined[joined["measure"] == measure]
-        for measure in confirmatory_of(joined["measure"], confirmatory)
+        for measure in confirmatory_of(joined["measure"], declared.confirmatory)
     ]
     methods = [name for name in dict.fromkeys(tables.points["method"]) if name != CONTROL]
     correlations = _correlations(found)
@@ -75,15 +73,15 @@ def page_data(
         "rows": _rows(tables, joined),
         "gaps": _gaps(tables),
         "further": _further(tables),
-        "curves": dose_curves(tables, utility),
+        "curves": dose_curves(tables, declared.utility),
         "correlations": correlations,
         "verdicts": _verdicts(found, correlations),
         "confirmatory": [title for part in main for title in dict.fromkeys(gap_titles(part))],
         "specifications": _of_table(specification_table(curves)),
         "specification_sentences": [curve.sentence() for curve in curves],
-        "alignments": _of_table(describe_alignments(aligned)),
-        **_effects(tables, confirmatory, utility),
-        "sesoi": sesoi,
+        "alignments": _of_table(pd.DataFrame(described(varying(alignment_table(aligned))))),
+        **_effects(tables, declared.confirmatory, declared.utility),
+        "sesoi": declared.sesoi,
         "synthetic": "True" in texts(points, "generated"),
         "look": {
             "black": BLACK,
@@ -94,7 +92,6 @@ def page_data(
 
 
 def _correlations(found: Sequence[Finding]) -> list[dict[str, Json]]:
-    """A row a slice, as ``correlations.csv`` has it, its score and gap in words."""
     table = correlation_table(found)
     named = columns(table, ("task", "embedding")) | _titles(table)
     return _records(named | columns(table, ("method", *RESULT_COLUMNS)))
@@ -103,7 +100,6 @@ def _correlations(found: Sequence[Finding]) -> list[dict[str, Json]]:
 def _verdicts(
     found: Sequence[Finding], correlations: Sequence[Mapping[str, Json]]
 ) -> list[dict[str, Json]]:
-    """What a reader is shown of the confirmatory slices."""
     pairs = zip(found, correlations, strict=True)
     asked = [(each, row) for each, row in pairs if each.confirmatory]
     named = ("task", "metric", "embedding", "method")
@@ -125,7 +121,6 @@ def _rows(tables: Tables, joined: pd.DataFrame) -> dict[str, Json]:
 
 
 def _places(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
-    """The place of the point of each row, and its task."""
     place = {point: i for i, point in enumerate(tables.points["point"])}
     return {"p": [place[point] for point in table["point"]], "task": table["task"].tolist()}
 
@@ -169,12 +164,10 @@ def _further_title(kind: str, measure: str, subset: str) -> str:
 
 
 def _of_points(tables: Tables, kept: pd.Series) -> pd.DataFrame:
-    """Those rows of the extrinsic table that belong to a point of the study."""
     return tables.extrinsic[kept & tables.extrinsic["point"].isin(tables.points["point"])]
 
 
 def _measured(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
-    """The numbers of rows of the extrinsic table, and how they are shown."""
     own = columns(table, ("value", "low", "high", "reason"))
     items = columns(table, ("support",))["support"]
     shown = [unbroken(each) for each in estimates(table)]
@@ -237,20 +230,17 @@ def dose_curves(tables: Tables, utility: str) -> dict[str, Sequence[Json]]:
 
 
 def _effects(tables: Tables, confirmatory: Sequence[str], utility: str) -> dict[str, Json]:
-    """How far each condition moved scores, gaps and utility; and what its intervals hold for."""
     try:
         found = effects(tables, utility)
     except InputError as refusal:
         return {"effects": [], "effects_note": str(refusal)}
-    notes = filter(None, (generalises_to(found), means_over(found)))
     return {
         "effects": _of_table(condition_table(found, confirmatory)),
-        "effects_note": "; ".join(notes),
+        "effects_note": generalises_to(found),
     }
 
 
 def _titles(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
-    """Scores and gaps in words."""
     return {
         "metric": row_names(table, SCORE[:2], ", "),
         "query": query_titles(table),
@@ -259,7 +249,6 @@ def _titles(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
 
 
 def _of_table(table: pd.DataFrame) -> list[dict[str, Json]]:
-    """The rows of a table, no estimate broken over two lines."""
     cells = {
         str(name): [unbroken(each) if isinstance(each, str) else each for each in column]
         for name, column in columns(table, table.columns).items()
@@ -273,5 +262,4 @@ def unbroken(cell: str) -> str:
 
 
 def _records(columns: Mapping[str, Sequence[Json]]) -> list[dict[str, Json]]:
-    """The rows as JSON has them."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from analysis.naming import SESOI
@@ -52,8 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = args.x or args.y or args.by or args.confirmatory or levels.named or levels.utility
     if ours and not asked:
         columns: Sequence[str] = CORRELATION_COLUMNS
-        declared = study.declared
-        found = correlate_slices(table, declared._replace(sesoi=args.sesoi or declared.sesoi))
+        found = correlate_slices(table, replace(study, sesoi=args.sesoi or study.sesoi))
         print_correlations(found, console)
     else:
         if not ours and not (args.x and args.y):

@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from rich.console import Console
 
     from analysis.declaration import Declaration
-    from analysis.effects.estimate import effects
+    from analysis.effects import effects
     from analysis.effects.table import TABLE, write_effects
     from analysis.results import read_tables
 

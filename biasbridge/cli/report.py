@@ -23,22 +23,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     from analysis.alignment import alignments
     from analysis.correlate import correlate_slices
+    from analysis.declaration import Declaration
     from analysis.figures import draw_figures
     from analysis.joined import join_points
+    from analysis.report import build_report
     from analysis.results import read_tables
     from analysis.specification_curve import draw_curves
     from analysis.specifications import specification_curves
-    from analysis.study import Correlation
 
-    folder, study = given.results, Correlation.of(given.results)
+    folder, study = given.results, Declaration.of(given.results)
     figures = (given.out.parent if given.out else folder) / "figures"
     tables = read_tables(folder)
     joined = join_points(tables, study.utility)
-    found = correlate_slices(joined, study.declared)
+    found = correlate_slices(joined, study)
     curves = specification_curves(joined, found)
     aligned = alignments(joined)
     for path in [
-        *study.report(folder, tables, joined, found, curves, aligned, given.out),
+        *build_report(
+            folder,
+            tables,
+            joined,
+            found,
+            declared=study,
+            curves=curves,
+            aligned=aligned,
+            out=given.out,
+        ),
         *draw_figures(
             joined, figures, found=found, confirmatory=study.confirmatory, console=Console()
         ),

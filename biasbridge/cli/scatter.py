@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         out = Path(args.out or Path(args.table) / "figures")
         study = Declaration.of(Path(args.table))
         joined = join_points(read_tables(args.table), study.utility)
-        found = correlate_slices(joined, study.declared)
+        found = correlate_slices(joined, study)
         for path in draw_figures(joined, out, found=found, confirmatory=study.confirmatory):
             print(path)
         return 0

@@ -180,7 +180,6 @@ def _grid(each: Reading) -> str:
 
 
 def _verdicts(each: Reading) -> str:
-    """Every verdict but inconclusive, what most inconclusive slices lack, and the least p."""
     found = [(one, one.finding) for one in each.slices]
     lines = [
         f"{_slice_name(each, one)}: {of.why}" for one, of in found if of.verdict != INCONCLUSIVE

@@ -70,7 +70,6 @@ def together(
 
 
 def _pooled(readings: Sequence[Readings]) -> tuple[float, float, int]:
-    """Mean, standard deviation and number of the partners' cosines of several readings."""
     means, spreads, sizes = np.array([each.likeness["partners"] for each in readings]).T
     mean = float(np.average(means, weights=sizes))
     square = float(np.average(spreads**2 + means**2, weights=sizes))

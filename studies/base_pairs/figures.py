@@ -9,15 +9,13 @@ import altair as alt
 import pandas as pd
 
 from analysis.charts import GREY, PALETTE, Drawing, colour, finish, intervals
-from analysis.results import write_conclusions
 from analysis.show import estimate
 from studies.base_pairs.readings import WORDS
-from studies.base_pairs.show import estimate_title
-from studies.charts import draw, rows_of
+from studies.base_pairs.shown import estimate_title
+from studies.conclusion import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from studies.base_pairs.readings import Readings
 
@@ -26,35 +24,30 @@ KAPPAS = ("fleiss", "pair_form", "word_form", "truth", "measures")
 ENDS = ["value", "low", "high", "pairs_low", "pairs_high", "published"]
 
 
-def draw_base_pairs(
+def charts(
     found: pd.DataFrame,
     every: Sequence[tuple[str, str, dict[str, Readings]]],
     names: Mapping[str, str],
     shown: str | None,
-    folder: Path,
-) -> list[Path]:
-    """The figures of the first point and query with scores of words, in every format and each with
-    the CSV of its numbers; the paths.
-    """
+) -> dict[str, tuple[Drawing, pd.DataFrame]]:
+    """The figures of the first point and query with scores of words, each with its numbers."""
     with_words = (
         (point, query, {name: each for name, each in readings.items() if WORDS in each.tables})
         for point, query, readings in every
     )
     first = next((each for each in with_words if each[2]), None)
     if first is None:
-        return []
+        return {}
     point, query, readings = first
     rows = found[found["point"].eq(point) & found["query"].eq(query)]
     where = f"{names[point]}, {query}"
     word, scores = word_scores(readings, shown)
     cosines, kappas = two_pairs(rows, readings), overall_kappas(rows)
-    tables: dict[str, tuple[Drawing, pd.DataFrame]] = {
+    return {
         "base_pairs_word": (word_chart(scores, readings, f"Scores of {word}: {where}"), scores),
         "base_pairs_cosine": (cosine_chart(cosines, where), cosines),
         "base_pairs_agreement": (agreement_chart(kappas, where), kappas),
     }
-    written = draw({name: drawn for name, (drawn, _) in tables.items()}, folder)
-    return written + write_conclusions(folder, {name: table for name, (_, table) in tables.items()})
 
 
 def word_scores(readings: Mapping[str, Readings], shown: str | None) -> tuple[str, pd.DataFrame]:

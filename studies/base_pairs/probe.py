@@ -121,7 +121,6 @@ class Entry(NamedTuple):
 
 
 def _lost(scores: PairScores) -> Iterator[Row]:
-    """What the vocabulary lacks of a query's items and base pairs."""
     for role in (scores.metric.items, "pairs"):
         for word in scores.found[role].lost:
             yield {"kind": "lost", "set": role, "word": word}
@@ -151,7 +150,6 @@ def _scores(
 
 
 def _vocabulary(scores: PairScores, words: Sequence[str]) -> Iterator[Row]:
-    """Mean and standard deviation (ddof 0) under each base pair over frequent words."""
     sums = np.zeros((2, len(scores.pairs)))
     for start in range(0, len(words), BLOCK):
         values = scores([(word,) for word in words[start : start + BLOCK]], scores.pairs)

@@ -11,7 +11,7 @@ import numpy as np
 
 from analysis.frame import numbers, texts
 from files import InputError
-from studies.charts import rows_of
+from studies.conclusion import rows_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -49,14 +49,13 @@ class BasePairs(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
-        from analysis.report.study_page import write_study_page
-        from analysis.results import write_conclusions
         from studies.base_pairs.analogies import unaided
         from studies.base_pairs.estimate import Bootstrap
-        from studies.base_pairs.figures import draw_base_pairs
+        from studies.base_pairs.figures import charts
         from studies.base_pairs.readings import read_probes
-        from studies.base_pairs.show import page_tables, point_names, print_base_pairs
+        from studies.base_pairs.shown import point_names, shown_tables
         from studies.base_pairs.table import estimate_all
+        from studies.conclusion import Conclusion, conclude
 
         try:
             every = list(read_probes(tables))
@@ -69,12 +68,25 @@ class BasePairs(Fileless):
         if self.published:
             found = beside_published(found)
         found.insert(0, "vectors", [names[point] for point in found["point"]])
-        written = write_conclusions(folder, {"base_pairs": found})
-        print_base_pairs(found, every, console)
-        written += draw_base_pairs(found, every, names, self.shown, folder / "figures")
-        title, shown = "Do scores along base pairs depend on the pair?", page_tables(found)
-        page = write_study_page(folder, tables.points, title, answer(found), shown, written, NOTES)
-        return [*written, page]
+        drawn = charts(found, every, names, self.shown)
+        lost = {
+            word: None
+            for *_, readings in every
+            for each in readings.values()
+            for words in each.lost.values()
+            for word in words
+        }
+        outside = f"Outside the vocabulary: {', '.join(lost) or 'none'}."
+        conclusion = Conclusion(
+            "Do scores along base pairs depend on the pair?",
+            answer(found),
+            {"base_pairs": found},
+            shown_tables(found),
+            {name: chart for name, (chart, _) in drawn.items()},
+            [*NOTES, outside],
+            {name: numbers for name, (_, numbers) in drawn.items()},
+        )
+        return conclude(conclusion, tables.points, folder, console)
 
 
 def beside_published(found: pd.DataFrame) -> pd.DataFrame:

@@ -66,7 +66,6 @@ def estimates(found: Mapping[str, Readings], bootstrap: Bootstrap) -> Iterator[E
 
 
 def _vocabulary(name: str, reading: Readings) -> Iterator[Estimate]:
-    """Mean and standard deviation over frequent words (table 1)."""
     if not reading.size:
         return
     means, squares = reading.means, reading.spreads**2 + reading.means**2
@@ -221,6 +220,5 @@ def _correlations(x: Floats, y: Floats) -> Floats:
 
 
 def _off_diagonal(table: NDArray[np.bool_]) -> Floats:
-    """The mean of each item's square table but for its diagonal. Shape (items, n, n)."""
     size = table.shape[1]
     return np.asarray(table[:, ~np.eye(size, dtype=bool)].mean(axis=1))

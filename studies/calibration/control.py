@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from annotated_types import Ge
 
 from analysis.verdict import NEGATIVE, POSITIVE
-from files import InputError, choice
+from files import choice
 from files.choice import Count, Fileless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pandas as pd
     from rich.console import Console
 
     from analysis.results import Tables
@@ -59,10 +58,9 @@ class Control(Fileless):
         import pandas as pd
 
         from analysis.joined import has_gaps
-        from analysis.report.study_page import write_study_page
-        from analysis.results import write_conclusions
-        from studies.calibration.control_figures import draw_controls, print_controls
+        from studies.calibration.control_figures import charts
         from studies.calibration.control_studies import designs, smaller_studies, whole_study
+        from studies.conclusion import Conclusion, conclude
 
         if not has_gaps(tables) or "transmission" not in tables.points:
             remedy = "choose source=generated_link"
@@ -72,20 +70,20 @@ class Control(Fileless):
         for design in designs(tables, self.confirmatory, self.controls):
             rows += whole_study(design)
             drawn += smaller_studies(design, self.draws)
-        found = {"control": pd.DataFrame(rows), "control_studies": pd.DataFrame(drawn)}
-        written = write_conclusions(folder, found)
-        print_controls(rows, drawn, console)
-        try:
-            written += draw_controls(rows, drawn, folder / "figures")
-        except InputError as refusal:
-            console.print(f"not drawn: {refusal}", highlight=False, markup=False)
-        title = "Would a study see a link between score and gap?"
-        shown = [
-            ("The whole study: r_rm and verdict", found["control"]),
-            ("Smaller studies drawn from it: how often each verdict is reached", _few(drawn)),
-        ]
-        page = write_study_page(folder, tables.points, title, answer(rows), shown, written, NOTES)
-        return [*written, page]
+        whole, smaller = pd.DataFrame(rows), pd.DataFrame(drawn)
+        shown = {
+            "The whole study: r_rm and verdict": whole,
+            "Smaller studies drawn from it: how often each verdict is reached": smaller,
+        }
+        conclusion = Conclusion(
+            "Would a study see a link between score and gap?",
+            answer(rows),
+            {"control": whole, "control_studies": smaller},
+            shown,
+            charts(whole, smaller),
+            NOTES,
+        )
+        return conclude(conclusion, tables.points, folder, console)
 
 
 def answer(rows: Sequence[Row]) -> str:
@@ -97,11 +95,3 @@ def answer(rows: Sequence[Row]) -> str:
         f" {linked.count(POSITIVE)} positive and {linked.count(NEGATIVE)} negative; of {len(none)}"
         f" without one it claims a link in {none.count(POSITIVE) + none.count(NEGATIVE)}."
     )
-
-
-def _few(drawn: Sequence[Row]) -> pd.DataFrame:
-    """The shares without their intervals, which the CSV has."""
-    import pandas as pd
-
-    table = pd.DataFrame(drawn)
-    return table[[name for name in table if not str(name).endswith(("_low", "_high"))]]

@@ -1,59 +1,26 @@
-"""A control as terminal tables and as figures."""
+"""The figures of a control."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
-import pandas as pd
 
 from analysis.charts import Drawing, colour, finish, intervals, rule_at
-from analysis.show import estimate, print_table, short
-from studies.charts import draw, rows_of
+from studies.conclusion import rows_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
-    from rich.console import Console
+    import pandas as pd
 
-Row = Mapping[str, object]
-DESIGN = ["varied", "transmission", "posts", "measure"]
 LINKED, UNRELATED = "words of the link", "unrelated words"
-SHARES = ("positive", "negative", "negligible", "wrong")
 
 
-def print_controls(whole: Sequence[Row], drawn: Sequence[Row], console: Console) -> None:
-    """r and verdict of the whole study, then how often smaller ones reach a right or wrong one, on
-    average over the queries of the link and over the controls; a block for each design.
-    """
-    console.print("Whole study: r_rm [95%], synthetic data", style="bold")
-    table = pd.DataFrame(whole)
-    r = [estimate(*row) for row in table[["r_rm", "low", "high"]].itertuples(index=False)]
-    _print(table.assign(r_rm=r), ("query", "embeddings", "r_rm", "verdict"), console)
-    if drawn:
-        title = "Smaller studies drawn from it: share with each verdict, mean over queries"
-        console.print(title, style="bold", soft_wrap=True)
-        table = pd.DataFrame(drawn)
-        table["queries"] = ["controls" if each else "of the link" for each in table["control"]]
-        keys = [*DESIGN, "queries", "seeds", "embeddings"]
-        mean = table.groupby(keys, sort=False)[list(SHARES)].mean().map(short).reset_index()
-        _print(mean, ("queries", "seeds", "embeddings", *SHARES), console)
-
-
-def _print(table: pd.DataFrame, names: Sequence[str], console: Console) -> None:
-    for (varied, transmission, posts, measure), part in table.groupby(DESIGN, sort=False):
-        rows = [{name: str(row[name]) for name in names} for row in rows_of(part)]
-        title = f"{varied}, transmission {transmission}, {posts} posts, {measure} gap"
-        print_table(title, rows, console, left=("query", "queries", "verdict"))
-
-
-def draw_controls(whole: Sequence[Row], drawn: Sequence[Row], folder: Path) -> list[Path]:
-    """``control_r`` and, of smaller studies, ``control_power`` in every format; the paths."""
-    charts: dict[str, Drawing] = {"control_r": r_chart(pd.DataFrame(whole))}
-    if drawn:
-        charts["control_power"] = power_chart(pd.DataFrame(drawn))
-    return draw(charts, folder)
+def charts(whole: pd.DataFrame, drawn: pd.DataFrame) -> dict[str, Drawing]:
+    """``control_r`` and, of smaller studies, ``control_power``."""
+    found = {"control_r": r_chart(whole)}
+    return found | ({"control_power": power_chart(drawn)} if len(drawn) else {})
 
 
 def r_chart(whole: pd.DataFrame) -> Drawing:

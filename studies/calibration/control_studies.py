@@ -164,7 +164,6 @@ def smaller_studies(design: Design, draws: int) -> list[Row]:
 
 
 def _verdicts(design: Design, seeds: Floats) -> tuple[list[str], int]:
-    """The verdict on each slice of a study of these seeds, and how many embeddings it has."""
     slices = [
         rows.at(np.flatnonzero(np.isin(design.seeds[key], seeds)))
         for key, rows in design.slices.items()

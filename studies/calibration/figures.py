@@ -1,8 +1,7 @@
-"""A calibration as a terminal table and as figures."""
+"""The figures of a calibration."""
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -10,15 +9,11 @@ import numpy as np
 import pandas as pd
 
 from analysis.charts import Drawing, colour, finish, intervals, rule_at
-from analysis.show import print_table, short
 from studies.calibration.readings import SETTINGS
-from studies.charts import draw, rows_of
+from studies.conclusion import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
-
-    from rich.console import Console
 
 TITLES = {
     "sentences": "sentences in the corpus",
@@ -27,64 +22,20 @@ TITLES = {
     "stereotype": "planted stereotype",
     "label_bias": "planted label bias",
 }
-LEFT = ("instrument", "trust")
 ENDS = {"value": "", "low": "_low", "high": "_high"}
 UNITS = {"dim": "dimensions", "sentences": "sentences", "posts": "posts"}
-LEGEND = (
-    "detects: smallest planted bias that 80% of single readings distinguish from 0 [95% over"
-    " seeds]; in order: share of steps in the right direction; at 0: mean reading minus the"
-    " unbiased value, in standard deviations; false: readings at 0 with p < .05, and whose interval"
-    " excludes the unbiased value"
-)
 
 
-def print_ranking(ranked: pd.DataFrame, planted: str, console: Console) -> None:
-    """One block a setting: its instruments from the most to the least trustworthy."""
-    settings = [name for name in SETTINGS if name in ranked]
-    for key, part in ranked.groupby(settings, sort=False):
-        where = ", ".join(f"{name} {value}" for name, value in zip(settings, key, strict=True))
-        where += f", {max(part['seeds'])} seeds, generated data"
-        rows = [
-            {
-                "": str(row["rank"]),
-                "instrument": row["instrument"],
-                "detects": _bounded(*(row[f"detectable{end}"] for end in ("", "_low", "_high"))),
-                "in order": _percent(row["steps"]),
-                "at 0": f"{row['offset']:.1f}" if isfinite(row["offset"]) else "-",
-                "false: p": _percent(row["false_p"]),
-                "interval": _percent(row["false_interval"]),
-                "trust": row["trust"],
-            }
-            for row in rows_of(part)
-        ]
-        print_table(f"{TITLES.get(planted, planted)}: {where}", rows, console, left=LEFT)
-    console.print(LEGEND, highlight=False)
-
-
-def _bounded(value: float, low: float, high: float) -> str:
-    if value != value:
-        return "-"
-    return _level(value) + (f" [{_level(low)}, {_level(high)}]" if low == low else "")
-
-
-def _level(value: float) -> str:
-    return short(value) if isfinite(value) else "none"
-
-
-def _percent(value: float) -> str:
-    return "-" if value != value else f"{value:.0%}"
-
-
-def draw_calibration(found: Mapping[str, pd.DataFrame], planted: str, folder: Path) -> list[Path]:
-    """``curves``, ``sensitivity`` and ``dependence`` in every format; the paths."""
+def charts(found: Mapping[str, pd.DataFrame], planted: str) -> dict[str, Drawing]:
+    """The charts of curves, sensitivity and dependence, by name."""
     what = TITLES.get(planted, planted)
-    charts: dict[str, Drawing] = {
+    drawn = {
         "calibration_curves": curve_chart(found["calibration_curves"], what),
         "calibration_sensitivity": sensitivity_chart(found["calibration"], what),
     }
     if len(found["calibration_dependence"]):
-        charts["calibration_dependence"] = dependence_chart(found["calibration_dependence"])
-    return draw(charts, folder)
+        drawn["calibration_dependence"] = dependence_chart(found["calibration_dependence"])
+    return drawn
 
 
 def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
@@ -170,7 +121,6 @@ def dependence_chart(table: pd.DataFrame) -> Drawing:
 
 
 def _settings(table: pd.DataFrame) -> list[str]:
-    """What distinguishes the setting of each row from those of others."""
     varied = [name for name in SETTINGS if name in table and len(set(table[name])) > 1]
     return [
         ", ".join(f"{row[name]} {UNITS.get(name, '')}".strip() for name in varied) or "all"
@@ -179,6 +129,5 @@ def _settings(table: pd.DataFrame) -> list[str]:
 
 
 def _in_order(table: pd.DataFrame) -> list[str]:
-    """Every setting once, in the same order for every figure."""
     columns = [name for name in SETTINGS if name in table]
     return list(dict.fromkeys(_settings(table.sort_values(columns, kind="stable"))))

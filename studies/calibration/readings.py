@@ -91,7 +91,6 @@ def _gaps(tables: Tables) -> pd.DataFrame:
 
 
 def _varied(rows: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """The first of the columns and those of which there are several values."""
     rest = [name for name in columns[1:] if len(set(texts(rows, name))) > 1]
     return [columns[0], *rest]
 

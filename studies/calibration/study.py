@@ -50,11 +50,10 @@ class Calibration(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
-        from analysis.report.study_page import write_study_page
-        from analysis.results import write_conclusions
-        from studies.calibration.figures import draw_calibration, print_ranking
+        from studies.calibration.figures import charts
         from studies.calibration.readings import read_instruments
         from studies.calibration.table import curves, dependence, ranking
+        from studies.conclusion import Conclusion, conclude
 
         try:
             every = read_instruments(tables, self.planted)
@@ -67,23 +66,14 @@ class Calibration(Fileless):
             "calibration_curves": curves(every),
             "calibration_dependence": dependence(every),
         }
-        written = write_conclusions(folder, found)
-        print_ranking(ranked, self.planted, console)
-        written += draw_calibration(found, self.planted, folder / "figures")
-        tables_shown = [
-            ("The instruments, from the most to the least trustworthy", ranked),
-            ("How readings depend on size alone", found["calibration_dependence"]),
-        ]
-        page = write_study_page(
-            folder,
-            tables.points,
-            f"Which instrument finds a planted {self.planted.replace('_', ' ')}?",
-            trusted(ranked),
-            tables_shown,
-            written,
-            NOTES,
-        )
-        return [*written, page]
+        shown = {
+            "The instruments, from the most to the least trustworthy": ranked,
+            "How readings depend on size alone": found["calibration_dependence"],
+        }
+        title = f"Which instrument finds a planted {self.planted.replace('_', ' ')}?"
+        drawn = charts(found, self.planted)
+        conclusion = Conclusion(title, trusted(ranked), found, shown, drawn, NOTES)
+        return conclude(conclusion, tables.points, folder, console)
 
 
 def trusted(ranked: pd.DataFrame) -> str:

@@ -1,76 +1,23 @@
-"""The study of score properties as terminal tables and as figures."""
+"""The figures of the study of score properties."""
 
 from __future__ import annotations
 
 import re
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import pandas as pd
 
 from analysis.charts import Drawing, colour, finish
-from analysis.show import estimate, print_table, short
-from studies import charts
-from studies.charts import rows_of
+from analysis.show import short
+from studies.conclusion import rows_of
 from studies.score_properties.table import embedding_rows, selections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
-
-    from rich.console import Console
 
 VERDICTS = ("comparable", "trustworthy", "fair")
 COLOURS = {"yes": "#4477aa", "no": "#cc6677", "undefined": "#bbbbbb", "unbounded": "#ddaa33"}
-LEGEND = (
-    "words: targets in all; comparable: the extremes are the same for every attribute set;"
-    " trustworthy: the score is off its unbiased value (b0) wherever a word is biased; fair: it is"
-    " at b0 wherever none is. No: a counterexample was found (score_properties.csv), yes: none was;"
-    " nearest b0: the score nearest b0 while a word is biased"
-)
-
-
-def print_scores(table: pd.DataFrame, console: Console) -> None:
-    """Table 1, and why some scores are not in it."""
-    rows = [
-        {
-            "score": score_name(row),
-            "words": str(row["words"]),
-            **{name: row[name] for name in VERDICTS},
-            "nearest": _short(row["nearest"]),
-        }
-        for row in rows_of(table[table["reason"].eq("")])
-    ]
-    title = "Table 1: properties of scores, by search"
-    print_table(title, rows, console, left=("score", *VERDICTS))
-    console.print(LEGEND, highlight=False)
-    _print_reasons("not in the table", table, console)
-
-
-def print_differences(table: pd.DataFrame, console: Console) -> None:
-    """Table 2."""
-    several = len(set(table["query"])) > 1
-    rows = [
-        {
-            "embedding": f"{row['embedding']}: {row['query']}" if several else row["embedding"],
-            "n": str(row["n"]),
-            "difference": estimate(*(row[name] for name in ("difference", "low", "high"))),
-            "chance": _short(row["chance"]),
-            "raw": _short(row["raw"]),
-            "d": _short(row["effect_size"]),
-            "p": "< .001" if row["p_value"] < 0.001 else _short(row["p_value"], 3),
-        }
-        for row in rows_of(table)
-    ]
-    title = "Table 2: difference of the groups' mean attributes, the most that s(w, A, B) can be"
-    print_table(title, rows, console, left=("embedding",))
-    _print_reasons("no difference", table, console)
-
-
-def _print_reasons(what: str, table: pd.DataFrame, console: Console) -> None:
-    for reason in dict.fromkeys(filter(None, table["reason"])):
-        console.print(f"{what}: {reason}", highlight=False, markup=False)
 
 
 def score_name(row: Mapping[str, str]) -> str:
@@ -78,14 +25,9 @@ def score_name(row: Mapping[str, str]) -> str:
     return f"{row['metric']} {row['part']}".strip()
 
 
-def _short(value: float, digits: int = 2) -> str:
-    large = isfinite(value) and abs(value) >= 100
-    return f"{value:.0f}" if large else short(value, digits)
-
-
-def draw(table: pd.DataFrame, points: pd.DataFrame, probes: pd.DataFrame, out: Path) -> list[Path]:
+def charts(table: pd.DataFrame, points: pd.DataFrame, probes: pd.DataFrame) -> dict[str, Drawing]:
     """``table1``, ``figure1`` (figures 1 and 2 of the paper) for each query, and ``figure3`` for
-    each embedding and query, in every format; the paths.
+    each embedding and query.
     """
     drawn: dict[str, Drawing] = {}
     if len(table) and "comparable" in table:
@@ -100,7 +42,7 @@ def draw(table: pd.DataFrame, points: pd.DataFrame, probes: pd.DataFrame, out: P
             embedding, query = map(str, key)
             stem = re.sub(r"\W+", "_", f"figure3_{embedding}_{query}").strip("_")
             drawn[stem] = correlation_chart(part, embedding)
-    return charts.draw(drawn, out)
+    return drawn
 
 
 def verdict_chart(table: pd.DataFrame) -> Drawing:

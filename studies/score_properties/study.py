@@ -22,6 +22,11 @@ NOTES = (
     " words of one kind have among themselves.",
 )
 
+SHOWN = (
+    *("metric", "part", "items", "words", "comparable", "trustworthy", "fair"),
+    *("nearest", "farthest", "reason"),
+)
+
 
 @choice
 class ScoreProperties(Fileless):
@@ -41,9 +46,8 @@ class ScoreProperties(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
-        from analysis.report.study_page import write_study_page
-        from analysis.results import write_conclusions
-        from studies.score_properties import figures
+        from studies.conclusion import Conclusion, conclude
+        from studies.score_properties.figures import charts
         from studies.score_properties.table import difference_table, score_table
 
         scores = score_table(tables.probes)
@@ -54,24 +58,16 @@ class ScoreProperties(Fileless):
             remedy = "choose probe=score_properties or probe=attribute_groups"
             console.print(f"no score was examined: {remedy}", highlight=False)
             return []
-        written = write_conclusions(folder, kept)
-        if len(scores):
-            figures.print_scores(scores, console)
-        if len(differences):
-            figures.print_differences(differences, console)
-        drawn = figures.draw(scores, tables.points, tables.probes, folder / "figures")
-        titles = ("Table 1: properties of scores", "Table 2: differences of attribute groups")
-        shown = list(zip(titles, (scores, differences), strict=True))
-        page = write_study_page(
-            folder,
-            tables.points,
-            "Properties of scores",
-            _answer(scores),
-            [(title, table) for title, table in shown if len(table)],
-            drawn,
-            NOTES,
-        )
-        return [*written, *drawn, page]
+        shown = {
+            "Table 1: properties of scores": scores.reindex(columns=SHOWN)
+            if len(scores)
+            else scores,
+            "Table 2: differences of attribute groups": differences,
+        }
+        drawn = charts(scores, tables.points, tables.probes)
+        title = "Properties of scores"
+        conclusion = Conclusion(title, _answer(scores), kept, shown, drawn, NOTES)
+        return conclude(conclusion, tables.points, folder, console)
 
 
 def _answer(scores: pd.DataFrame) -> str:

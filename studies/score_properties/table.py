@@ -12,7 +12,7 @@ import pandas as pd
 
 from analysis.frame import numbers, texts
 from analysis.show import short
-from studies.charts import rows_of
+from studies.conclusion import rows_of
 
 TOLERANCE = 0.02  # of a score's scale: extremes nearer each other are the same
 EXACT = 1e-6  # a score is at its unbiased value
@@ -163,7 +163,6 @@ def difference_table(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame
 
 
 def _of_embeddings(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the probe of attribute groups, with what each point's embedding is called."""
     rows = probes[probes["probe"] == "attribute_groups"]
     if rows.empty:
         return rows

@@ -1,68 +1,30 @@
-"""A silhouette analysis as terminal tables and as figures."""
+"""The figures of a silhouette analysis."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import pandas as pd
 
 from analysis.charts import GREY, Drawing, colour, finish
-from analysis.show import estimate, print_lines, print_table, short
-from studies.charts import draw, rows_of
+from analysis.show import short
+from studies.conclusion import rows_of
 from studies.silhouettes.pairs import MODELS
 from studies.silhouettes.table import SCORES, curves
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from studies.silhouettes.pairs import Pair
 
-ABOUT = ("metric", "query", "part", "varied")
-INSTRUMENT = "metric, query, lists"
-SCORE_TITLES = dict(zip(SCORES, ("biased", "unbiased", "accuracy"), strict=True))
 DIFFERENCES = ("mean", "largest")
 MOST_POINTS = 150  # of a curve in a figure
 LEGEND = alt.Legend(orient="top", title="values and mean of the runs")
 
 
-def print_silhouettes(mean: pd.DataFrame, pilot: pd.DataFrame, console: Console) -> None:
-    """Tables 1 and 2 side by side, a block for each kind of reference models, and the pilot."""
-    for models, part in mean.groupby("models", sort=False):
-        rows = [
-            {INSTRUMENT: " ".join(row[name] for name in ABOUT if row[name])}
-            | {
-                title: estimate(*(row[name + end] for end in ("", "_low", "_high")))
-                for name, title in SCORE_TITLES.items()
-            }
-            for row in rows_of(part)
-        ]
-        title = f"Robustness on both models, and accuracy: {models}; {max(part['pairs'])} pair(s)"
-        print_table(title, rows, console, left={INSTRUMENT})
-    without = mean[mean["reason"] != ""].drop_duplicates(["metric", "reason"])
-    print_lines((f"- : {row['metric']}: {row['reason']}" for row in rows_of(without)), console)
-    if len(pilot):
-        rows = [
-            {"runs": str(runs)}
-            | {
-                row["score"].replace(
-                    "_", ": "
-                ): f"{short(row['mean'], 3)}, {short(row['largest'], 3)}"
-                for row in rows_of(part)
-            }
-            for runs, part in pilot.groupby("runs", sort=False)
-        ]
-        title = "Scores of fewer runs against those of all: mean and largest difference"
-        print_table(title, rows, console)
-
-
-def draw_silhouettes(
-    pairs: Sequence[Pair], scored: pd.DataFrame, pilot: pd.DataFrame, folder: Path
-) -> list[Path]:
+def charts(pairs: Sequence[Pair], scored: pd.DataFrame, pilot: pd.DataFrame) -> dict[str, Drawing]:
     """``silhouettes_figure1`` (how the scores are read), ``silhouettes_QUERY`` (figure 2, and those
-    of the paper's appendix) and ``silhouettes_runs`` (the pilot study) in every format; the paths.
+    of the paper's appendix) and ``silhouettes_runs`` (the pilot study).
 
     Figures are of the first pair of models of each kind.
     """
@@ -72,17 +34,17 @@ def draw_silhouettes(
         if not pair.reason
     ]
     first = [each for each in panels if each[0].seed == panels[0][0].seed]
-    charts: dict[str, Drawing] = {"silhouettes_figure1": sketch(*first[0])} if first else {}
+    drawn: dict[str, Drawing] = {"silhouettes_figure1": sketch(*first[0])} if first else {}
     by_query: dict[tuple[str, str], list[tuple[Pair, str]]] = {}
     for each in first:
         by_query.setdefault((each[0].models, each[0].about["query"]), []).append(each)
     every = list(dict.fromkeys(models for models, _ in by_query))
     for (models, query), part in by_query.items():
         number = every.index(models)
-        charts[f"silhouettes_{query}" + (f"_{number + 1}" if number else "")] = panel_chart(part)
+        drawn[f"silhouettes_{query}" + (f"_{number + 1}" if number else "")] = panel_chart(part)
     if len(pilot):
-        charts["silhouettes_runs"] = pilot_chart(pilot)
-    return draw(charts, folder)
+        drawn["silhouettes_runs"] = pilot_chart(pilot)
+    return drawn
 
 
 def _title(row: dict[str, Any]) -> str:
@@ -143,7 +105,6 @@ def _score(field: str, title: str = "score") -> alt.Y:
 
 
 def _bands(title: str = "score") -> list[alt.Chart]:
-    """The band of each model and its mean."""
     of_models = alt.Chart().transform_filter("isValid(datum.low)")
     base = of_models.encode(_words(), colour("model", MODELS, legend=LEGEND))
     return [

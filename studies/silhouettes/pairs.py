@@ -94,7 +94,6 @@ def read_pairs(tables: Tables, limits: Limits) -> list[Pair]:
 
 
 def _by_key(rows: pd.DataFrame) -> dict[tuple[str, ...], pd.DataFrame]:
-    """The rows of each metric, query, part and kind of list."""
     keys = text_rows(rows, KEYS)
     places: dict[tuple[str, ...], list[int]] = {}
     for place, key in enumerate(keys):

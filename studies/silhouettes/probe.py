@@ -38,7 +38,7 @@ class Silhouettes(Fileless):
     attribute_step: Count = 6
 
     name: ClassVar[str] = "silhouettes"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     needs: ClassVar[str] = "vectors"
     of_metrics: ClassVar[bool] = True
 
@@ -77,8 +77,7 @@ class Silhouettes(Fileless):
         whole: list[Score],
         seed: int,
     ) -> list[Row]:
-        from studies.silhouettes.along import along
-        from studies.silhouettes.subsets import nested_subsets
+        from studies.silhouettes.subsets import nested_subsets, values_on
 
         if not any(math.isfinite(score.value) for score in whole):
             raise InputError(whole[0].reason)
@@ -90,7 +89,7 @@ class Silhouettes(Fileless):
                 f" {' and '.join(lists)}, no more than one step of {step}; lower"
                 f" probe.{varied[:-1]}_step, or give longer lists"
             )
-        values = along(metric, words, subsets, seed=seed)
+        values = values_on(metric, words, subsets, seed=seed)
         sizes: list[int] = subsets.sizes.tolist()
         return [
             _row_of(score, varied) | {"size": size, "values": column, "reason": ""}

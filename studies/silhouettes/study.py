@@ -51,9 +51,8 @@ class SilhouetteAnalysis(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw; the paths written."""
-        from analysis.report.study_page import write_study_page
-        from analysis.results import write_conclusions
-        from studies.silhouettes.figures import draw_silhouettes, print_silhouettes
+        from studies.conclusion import Conclusion, conclude
+        from studies.silhouettes.figures import charts
         from studies.silhouettes.pairs import read_pairs
         from studies.silhouettes.table import curves, fewer_runs, means, scores
 
@@ -70,13 +69,11 @@ class SilhouetteAnalysis(Fileless):
             "silhouettes_curves": curves(pairs),
             "silhouettes_runs": pilot,
         }
-        written = write_conclusions(folder, found)
-        print_silhouettes(mean, pilot, console)
-        written += draw_silhouettes(pairs, scored, pilot, folder / "figures")
         title = "How robust are the word lists, and how accurate are the metrics?"
-        shown = [("Tables 1 and 2: robustness and accuracy", mean), ("Fewer runs", pilot)]
-        page = write_study_page(folder, tables.points, title, answer(mean), shown, written, NOTES)
-        return [*written, page]
+        shown = {"Tables 1 and 2: robustness and accuracy": mean, "Fewer runs": pilot}
+        drawn = charts(pairs, scored, pilot)
+        conclusion = Conclusion(title, answer(mean), found, shown, drawn, NOTES)
+        return conclude(conclusion, tables.points, folder, console)
 
 
 def answer(mean: pd.DataFrame) -> str:

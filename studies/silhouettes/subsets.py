@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from intrinsic.found_query import FoundQuery
     from intrinsic.lookup import Floats, Found
+    from intrinsic.metric import Metric
 
 Places = NDArray[np.intp]
 
@@ -78,10 +79,13 @@ def nested_subsets(lists: Mapping[str, Found], step: int, runs: int, *, seed: in
     return Subsets(orders, counts, sizes)
 
 
-def running_sums(values: Mapping[str, Floats], subsets: Subsets) -> Iterator[list[Floats]]:
-    """Run by run, the sums of each subset's rows, by role. Shapes: (items, k) -> (steps, k)."""
-    for run in range(subsets.shape[0]):
-        yield [
-            rows[subsets.orders[role][run]].cumsum(axis=0)[subsets.counts[role] - 1]
-            for role, rows in values.items()
-        ]
+def values_on(
+    metric: Metric, words: FoundQuery, subsets: Subsets, *, seed: int
+) -> dict[str, Floats]:
+    """Each part's value on every subset, (runs, steps); NaN where it has none.
+
+    Raises ``InputError`` where a vector or base pair has no direction.
+    """
+    words.require_directions()
+    found = metric.on_each(subsets.drawn(words), seed)
+    return {part: np.array(values).reshape(subsets.shape) for part, values in found.items()}

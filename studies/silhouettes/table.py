@@ -47,7 +47,6 @@ def _row(pair: Pair, definition: Definition) -> dict[str, object]:
 
 
 def _scored(pair: Pair, runs: int, definition: Definition) -> tuple[float, float, float]:
-    """Robustness on both models and accuracy, of the first runs."""
     biased, unbiased = pair.biased[:runs], pair.unbiased[:runs]
     return (
         robustness(pair.sizes, biased, pair.scale),

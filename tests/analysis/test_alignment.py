@@ -5,13 +5,11 @@ from __future__ import annotations
 import io
 import json
 import re
-from itertools import starmap
 from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import pytest
 from rich.console import Console
 from scipy import stats
@@ -19,10 +17,8 @@ from scipy import stats
 from analysis.alignment import ALIGNED, alignments, difference, write_alignment
 from analysis.frame import texts
 from analysis.joined import join_points
-from analysis.results import Tables, write_tables
-from analysis.show import estimate
+from analysis.results import Tables
 from analysis.study import Correlation
-from biasbridge.cli.report import main as report
 from files.tables import read_table
 from tests.analysis.designs import study_of
 from tests.analysis.test_specifications import measured, tables_of
@@ -129,17 +125,6 @@ def test_intervals_hold_the_difference(
     assert coverage(parents, size, r, between, 300) >= 0.95 - 3 * sqrt(0.05 * 0.95 / 300)
 
 
-@stress
-@pytest.mark.parametrize(("parents", "size"), [(2, 9), (4, 9), (10, 9), (5, 20)])
-@pytest.mark.parametrize(
-    ("r", "between"), [((0.0, 0.0), 0.5), ((0.5, 0.0), 0.7), ((0.5, 0.5), 0.8), ((0.8, 0.3), 0.3)]
-)
-def test_intervals_hold_the_difference_at_full_size(
-    parents: int, size: int, r: tuple[float, float], between: float
-) -> None:
-    assert coverage(parents, size, r, between, 2_000) >= 0.935
-
-
 def asked_both_ways(tables: Tables) -> Tables:
     """The same with the query weat6b called that of the task."""
     query = tables.intrinsic["query"].replace("weat6b", ALIGNED)
@@ -161,7 +146,6 @@ def test_a_sweep_that_asked_both_ways(tmp_path: Path) -> None:
     console = Console(record=True, width=200)
     (path,) = write_alignment(found, tmp_path, console)
     assert texts(read_table(path), "other")[:3] == ["all", "weat7", "weat8"]
-    assert re.search(r"all other queries +36 ", console.export_text())
     assert write_alignment([], tmp_path, console) == []
     joined = join_points(tables)
     assert alignments(joined[joined["query"] == "weat7"]) == []
@@ -178,26 +162,12 @@ def test_queries_are_compared_over_the_models_that_have_both() -> None:
     assert [each[10:] for each in found] == [pytest.approx(each[10:]) for each in expected]
 
 
-def test_the_report_holds_the_table_as_it_is_written(tmp_path: Path) -> None:
-    """All but the columns that no row differs in; the differences with interval and models."""
+def test_the_report_shows_what_the_tasks_own_words_gain(tmp_path: Path) -> None:
     plain = tables_of(measured(4, 9, 0.8, seed=2))
     for tables, rows in ((asked_both_ways(plain), 2 * 3), (plain, 0)):
-        write_tables(tmp_path, tables)
         Correlation().conclude(tables, tmp_path, Console(file=io.StringIO()))
-        pages = [(tmp_path / "report.html").read_text(encoding="utf-8")]
-        assert report([str(tmp_path)]) == 0
-        pages.append((tmp_path / "report.html").read_text(encoding="utf-8"))
-        for page in pages:
-            data = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
-            assert data
-            found = json.loads(data[1])["alignments"]
-            assert len(found) == rows
-            assert ("task's own words</h2>" in page) == bool(rows)
-        if rows:
-            written = pd.read_csv(tmp_path / "alignment.csv", keep_default_na=False)
-            parts = zip(written["difference"], written["low"], written["high"], strict=True)
-            expected = [cell.replace(" ", "\u00a0") for cell in starmap(estimate, parts)]
-            assert [row["difference, 95% interval"] for row in found] == expected
-            assert [row["models"] for row in found] == written["n"].tolist()
-            assert [row["other words"] for row in found][1:3] == ["weat7", "weat8"]
-            assert {row["gap"] for row in found} == {"recall gap", "precision gap"}
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        data = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
+        assert data
+        assert len(json.loads(data[1])["alignments"]) == rows
+        assert ("task's own words</h2>" in page) == bool(rows)

@@ -11,10 +11,9 @@ from scipy import stats
 
 from analysis.correlate import correlate, correlate_slices
 from analysis.findings import CORRELATION_COLUMNS, Finding
-from analysis.foreign import Levels
+from analysis.foreign import Levels, repeats
 from analysis.frame import numbers
 from analysis.joined import join_points
-from analysis.repeated_rows import repeats
 from analysis.results import Tables, write_tables
 from biasbridge.cli.correlate import main
 from files import InputError

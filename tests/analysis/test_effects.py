@@ -14,12 +14,8 @@ import pytest
 import scipy
 from rich.console import Console
 
-from analysis.correlate import correlate_slices
-from analysis.effects.estimate import Effect, effects, mean_change
+from analysis.effects import Effect, effects, mean_change
 from analysis.effects.table import condition_table, effect_table, write_effects
-from analysis.joined import join_points
-from analysis.naming import CONDITION
-from analysis.report.page_data import page_data
 from analysis.results import Tables, write_tables
 from biasbridge.cli.effects import main
 from files import InputError
@@ -163,19 +159,6 @@ def test_overbiasing_is_set_against_debiasing_too() -> None:
     assert ("gap", "debias", "debias", "all") not in of
 
 
-def test_without_unmodified_embeddings_nothing_is_printed(tmp_path: Path) -> None:
-    made = Made()
-    for seed in range(2):
-        made.add(seed, DOWN, -1, -0.1)
-        made.add(seed, UP, 1, 0.2)
-    console = Console(file=StringIO())
-    results = effects(made.tables())
-    assert {each.against for each in results} == {"debias"}
-    write_effects(results, ("recall",), tmp_path / "effects.csv", console)
-    assert isinstance(console.file, StringIO)
-    assert console.file.getvalue() == ""
-
-
 def test_replicates_are_one_value_and_labels_are_kept_apart() -> None:
     made = Made()
     for replicate, gap in enumerate((0.1, 0.3)):
@@ -218,20 +201,7 @@ def test_what_the_conditions_of_one_parent_differ_in_is_part_of_the_row() -> Non
     assert sorted(shown["method_options"]) == ["modified.epochs=1"] * 2 + ["modified.epochs=5"] * 2
 
 
-def test_outcomes_that_are_known_of_different_numbers_of_parents_say_so() -> None:
-    made = Made()
-    for seed in range(3):
-        made.add(seed, PLAIN, 0, 0)
-        made.add(seed, DOWN, -1, 0.1 * seed)
-    tables = made.tables()
-    first = tables.extrinsic["point"] == tables.points["point"].iloc[0]
-    gaps = tables.extrinsic.assign(value=tables.extrinsic["value"].mask(first))
-    shown = condition_table(effects(tables._replace(extrinsic=gaps)), ("recall",))
-    assert [*shown["parents"]] == ["2 to 3"]
-    assert [*condition_table(effects(tables), ("recall",))["parents"]] == ["3"]
-
-
-def test_parents_and_tasks_that_differ_in_an_option_have_rows_of_their_own(tmp_path: Path) -> None:
+def test_parents_and_tasks_that_differ_in_an_option_have_rows_of_their_own() -> None:
     made = Made()
     for seed, dim, regularisation in product(range(3), (50, 300), (0.1, 1.0)):
         for condition, score in ((PLAIN, 0), (DOWN, -dim)):
@@ -257,11 +227,6 @@ def test_parents_and_tasks_that_differ_in_an_option_have_rows_of_their_own(tmp_p
             ("gap", "predictions.C=1.0", large): 300,
         }
     )
-    console = Console(file=StringIO(), width=300)
-    write_effects(results, ("recall",), tmp_path / "effects.csv", console)
-    assert isinstance(console.file, StringIO)
-    last = console.file.getvalue().splitlines()[-1]
-    assert last == f"these are means over {small}; {large}; each by itself in effects.csv"
 
 
 def test_results_that_differ_in_no_column_are_refused() -> None:
@@ -269,7 +234,7 @@ def test_results_that_differ_in_no_column_are_refused() -> None:
     made.add(0, PLAIN, 0, 0, known=False)
     for epochs in (1, 5):
         made.add(0, DOWN, -1, 0.1, epochs=epochs, known=False)
-    with pytest.raises(InputError, match=r"2 results of one .* attract_repel weat7 debias 1"):
+    with pytest.raises(InputError, match=r"several results of one .* attract_repel weat7 debias 1"):
         effects(made.tables())
 
 
@@ -281,38 +246,6 @@ def test_embeddings_modified_with_another_seed_are_one_value_of_their_parent() -
     of = found(made)["gap", "debias", "unmodified", "all"]
     assert (of.n, of.n_parents) == (2, 1)
     assert of.change == pytest.approx(0.2)
-
-
-def test_what_an_interval_does_not_generalise_to_is_said_below_the_table(tmp_path: Path) -> None:
-    """Of two parents it does to items alone, of three to trainings; of F1 to nothing."""
-    rng = np.random.default_rng(0)
-    made = Made()
-    for seed in range(3):
-        for condition, gap in ((PLAIN, 0.0), (DOWN, 0.1 * rng.normal())):
-            drawn = gap + 0.01 * rng.normal(size=RESAMPLES)
-            made.add(seed, condition, rng.normal(), gap, resampled=drawn)
-        tables = made.tables()
-        f1 = tables.extrinsic["measure"] == "f1"
-        tables.extrinsic.loc[f1, "value"] = rng.uniform(size=int(f1.sum()))
-        console = Console(file=StringIO(), width=300)
-        write_effects(effects(tables), ("recall",), tmp_path / "effects.csv", console)
-        assert isinstance(console.file, StringIO)
-        last = console.file.getvalue().splitlines()[-1]
-        if seed == 2:
-            assert last == (
-                "intervals of scores and F1 generalise to other trainings, not to other items"
-                " (words)"
-            )
-        else:
-            assert last == (
-                "intervals of gaps generalise to other items (words), not to other trainings, where"
-                " there are fewer than 3 independent seeds or corpora"
-            )
-    joined = join_points(tables)
-    page = page_data(
-        tables, joined, correlate_slices(joined), confirmatory=("recall",), utility="f1", sesoi=0.3
-    )
-    assert page["effects_note"] == last, "in the report too"
 
 
 def test_of_one_parent_the_interval_generalises_to_items() -> None:
@@ -388,26 +321,6 @@ def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> No
     assert len(read_table(path)) == len(results) == 2 + 4 + 4
 
 
-def test_scores_beyond_the_first_are_named(tmp_path: Path) -> None:
-    made = Made()
-    for seed in range(3):
-        made.add(seed, PLAIN, 1, 0)
-        made.add(seed, DOWN, 0, 0)
-    tables = made.tables()
-    scores = [
-        tables.intrinsic.assign(metric=metric, query=query)
-        for metric in ("weat", "ect", "rnd")
-        for query in ("career", "arts")
-    ]
-    console = Console(file=StringIO(), width=300)
-    results = effects(tables._replace(intrinsic=pd.concat(scores, ignore_index=True)))
-    write_effects(results, ("recall",), tmp_path / "effects.csv", console)
-    assert isinstance(console.file, StringIO)
-    assert console.file.getvalue().splitlines()[-1] == (
-        "not shown, but in effects.csv: rnd career, rnd arts"
-    )
-
-
 def test_the_command_reads_a_results_folder(
     tmp_path: Path, tables: Tables, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -421,16 +334,6 @@ def test_the_command_reads_a_results_folder(
     write_tables(tmp_path, tables)
     with pytest.raises(InputError, match="nothing was modified"):
         main([str(tmp_path)])
-
-
-def test_scores_alone_are_shown_too(tables: Tables) -> None:
-    parent = [name.split()[0] for name in tables.points["point"]]
-    keyed = tables.points.assign(base_key=parent)
-    alone = tables._replace(points=keyed, extrinsic=tables.extrinsic[:0])
-    rows = condition_table(effects(alone), ("recall",))
-    assert [name for name in rows if name not in CONDITION] == ["parents", "WEAT 7", "WEAT 8"]
-    whole = condition_table(effects(tables._replace(points=keyed)), ("recall",))
-    assert [*whole][-4:] == ["recall gap", "F1", "WEAT 7", "WEAT 8"]
 
 
 def coverage(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
-import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,25 +10,17 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.charts import BLACK, PALETTE
 from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
 from analysis.findings import CORRELATION_COLUMNS, correlation_table
 from analysis.frame import text_rows
 from analysis.grid import panel_note
 from analysis.joined import join_points
-from analysis.naming import GAP, metric_title
+from analysis.naming import GAP
 from analysis.results import Tables
 
 Texts = Callable[[Path], list[str]]
 STEMS = [f"figure{number}_hatespeech_en_weat" for number in (3, 4, 5)]
-
-
-def symbols(svg: Path) -> list[str]:
-    """The fill colours of the points, legends left out."""
-    drawing = svg.read_text()
-    groups = re.findall(r'<g class="mark-symbol role-mark[^"]*"[^>]*>(.*?)</g>', drawing)
-    return [fill for group in groups for fill in re.findall(r'fill="(#\w+)"', group)]
 
 
 def test_three_figures_with_their_numbers(drawn: Path) -> None:
@@ -86,30 +76,6 @@ def test_figure_5_has_one_panel_per_gap(drawn: Path, texts: Texts) -> None:
     assert "n = 18 (9 models), r undefined" in found
 
 
-@pytest.mark.parametrize(
-    ("stem", "black", "others"), [(STEMS[0], 8, 30), (STEMS[1], 16, 30), (STEMS[2], 8, 30)]
-)
-def test_unmodified_embeddings_are_black(stem: str, black: int, others: int, drawn: Path) -> None:
-    fills = [fill.upper() for fill in symbols(drawn / f"{stem}.svg")]
-    assert fills.count(BLACK) == black
-    assert sum(fill in PALETTE for fill in fills) == others
-    assert len(fills) == black + others
-
-
-@pytest.mark.parametrize("stem", STEMS)
-def test_png_is_twice_the_svg(stem: str, drawn: Path) -> None:
-    size = struct.unpack(">II", (drawn / f"{stem}.png").read_bytes()[16:24])
-    match = re.search(r'width="(\d+)" height="(\d+)"', (drawn / f"{stem}.svg").read_text())
-    assert match
-    assert size == pytest.approx([2 * int(side) for side in match.groups()], abs=2)
-    assert all(500 < side < 4000 for side in size)
-
-
-@pytest.mark.parametrize("stem", STEMS)
-def test_nothing_is_loaded_from_elsewhere(stem: str, drawn: Path) -> None:
-    assert not re.findall(r'(?:href|src)="http', (drawn / f"{stem}.svg").read_text())
-
-
 @pytest.mark.parametrize(("stem", "rows"), [(STEMS[0], 40), (STEMS[1], 48), (STEMS[2], 40)])
 def test_the_numbers_beside_a_figure_are_the_joined_tables(
     stem: str, rows: int, drawn: Path, tables: Tables
@@ -151,19 +117,6 @@ def test_a_panel_shows_the_slice_of_the_same_name(
         assert note in texts(tmp_path / f"{stem}.svg")
 
 
-def test_captions_say_who_tagged_the_groups_and_what_label_1_is(
-    tables: Tables, tmp_path: Path, texts: Texts
-) -> None:
-    tagged = tables.extrinsic.assign(group_by="tagger: words of men and women")
-    points = tables.points.assign(positive_class="hate speech")
-    joined = join_points(tables._replace(points=points, extrinsic=tagged))
-    draw_figures(joined, tmp_path, suffixes=[".svg"])
-    for stem in STEMS:
-        caption = " ".join(texts(tmp_path / f"{stem}.svg"))
-        assert "groups by tagger: words of men and women" in caption
-        assert "Label 1, whose precision and recall are measured, is hate speech." in caption
-
-
 def test_of_too_many_points_the_numbers_alone_are_written(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,30 +125,6 @@ def test_of_too_many_points_the_numbers_alone_are_written(
     written = draw_figures(join_points(tables), tmp_path, console=console)
     assert sorted(path.name for path in written) == [f"{stem}.csv" for stem in sorted(STEMS)]
     assert f"not drawn, but in files of numbers: {STEMS[0]} (" in console.export_text()
-
-
-def test_real_data_carry_no_stamp(tables: Tables, tmp_path: Path, texts: Texts) -> None:
-    points = tables.points[tables.points["method"] == "none"].assign(generated=False)
-    joined = join_points(tables._replace(points=points))
-    paths = draw_figures(joined, tmp_path, suffixes=[".svg"])
-    drawings = [texts(path) for path in paths if path.suffix == ".svg"]
-    assert len(drawings) == 3
-    for found in drawings:
-        assert not any("ynthetic" in text for text in found)
-        assert "unmodified" in found
-
-
-def test_figure_3_has_the_confirmatory_measures_or_all(tables: Tables, tmp_path: Path) -> None:
-    joined = join_points(tables)
-    for confirmatory, columns in (
-        (["precision"], {"word2vec, precision gap", "fasttext, precision gap"}),
-        (
-            ["equal_odds"],
-            {f"{e}, {m} gap" for e in ("word2vec", "fasttext") for m in ("recall", "precision")},
-        ),
-    ):
-        draw_figures(joined, tmp_path, confirmatory=confirmatory, suffixes=[".svg"])
-        assert set(pd.read_csv(tmp_path / f"{STEMS[0]}.csv")["panel_column"]) == columns
 
 
 def test_conventions_have_figures_of_their_own_and_groups_and_parts_panels(
@@ -247,15 +176,3 @@ def test_with_many_embeddings_and_groups_figures_are_no_wider_than_six_panels(
         assert rows[0] == {f"{query}, {pair}" for query in queries for pair in pairs}
         assert columns[0] == columns[2] == measures
         assert rows[2] == pairs
-
-
-@pytest.mark.parametrize(
-    ("metric", "convention", "title"),
-    [
-        ("weat", "", "WEAT effect size (d)"),
-        ("weat", "caliskan", "WEAT effect size (d), caliskan"),
-        ("ripa", "", "RIPA score"),
-    ],
-)
-def test_metrics_in_words(metric: str, convention: str, title: str) -> None:
-    assert metric_title(metric, convention) == title

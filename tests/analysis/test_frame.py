@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.effects.estimate import effects
+from analysis.effects import effects
 from analysis.frame import (
     EXTRINSIC,
     INTRINSIC,
@@ -18,7 +18,6 @@ from analysis.frame import (
     labels,
     lists,
     numbers,
-    require_columns,
     texts,
     typed,
 )
@@ -43,7 +42,7 @@ def test_a_table_of_gaps_alone_needs_no_groups(tables: Tables) -> None:
     parent = [name.split()[0] for name in tables.points["point"]]
     alone = tables._replace(points=tables.points.assign(base_key=parent), extrinsic=gaps)
     console = Console(record=True, file=io.StringIO(), width=200)
-    print_points(alone, console)
+    print_points(alone, console, confirmatory=("recall",), utility="f1")
     assert "recall gap" in console.export_text()
     assert {each.names["side"] for each in effects(alone)} == {"score", "gap"}
 
@@ -66,14 +65,6 @@ def test_lists_of_numbers_are_rows_as_long_as_the_longest() -> None:
     assert lists(table, "absent").shape == (4, 0)
 
 
-def test_a_column_that_a_table_lacks() -> None:
-    table = pd.DataFrame({"x": [1.0, 2.0]})
-    assert np.isnan(numbers(table, "low")).tolist() == [True, True]
-    assert texts(table, "part") == ["", ""]
-    with pytest.raises(InputError, match="the table has no column 'z'; it has x"):
-        require_columns(table, ["z"], "the table")
-
-
 def test_labels_of_numbers() -> None:
     table = pd.DataFrame(
         {
@@ -85,11 +76,6 @@ def test_labels_of_numbers() -> None:
     assert labels(table, "dose") == ["1", "0.25", "0.1234567", "(empty)"]
     assert labels(table, "mixed") == ["6", "6", "6_old", "(empty)"]
     assert labels(table, "on") == ["True", "False", "True", "True"]
-
-
-@pytest.mark.parametrize("word", ["", "NA", "n/a", "NaN", "null", "-"])
-def test_words_for_missing_are_nan(word: str) -> None:
-    assert np.isnan(numbers(pd.DataFrame({"x": [word]}), "x")).all()
 
 
 def test_text_in_a_number_column_names_the_cell() -> None:

@@ -116,16 +116,6 @@ def test_conventions_parts_subsets_and_pairs_of_groups_are_columns(tables: Table
     }
 
 
-def test_parquet_and_back_joins_the_same(tables: Tables, tmp_path: object) -> None:
-    stored = []
-    for name, table in tables._asdict().items():
-        table.to_parquet(f"{tmp_path}/{name}.parquet")
-        stored.append(pd.read_parquet(f"{tmp_path}/{name}.parquet"))
-    pd.testing.assert_frame_equal(
-        join_points(Tables(*stored)), join_points(tables), check_dtype=False
-    )
-
-
 BROKEN: list[tuple[str, Callable[[Tables], Tables]]] = [
     (
         "no column 'method'; did you mean 'methods'",
@@ -292,10 +282,3 @@ def test_resamples_of_words_and_posts_are_kept(tables: Tables) -> None:
     for side, number in (("x", 1), ("y", 2)):
         kept = joined[f"{side}_resampled"].tolist()
         assert kept == list(zip(joined[side], joined[side] + number, strict=True))
-
-
-def test_points_of_no_task_need_no_columns_of_one(tables: Tables) -> None:
-    points = tables.points[["point", "embedding", "method", "dose", "status", "generated"]]
-    joined = join_scores(Tables(points, tables.intrinsic, pd.DataFrame()))
-    # The unmodified embedding of either kind, for each of two methods, and four modified ones.
-    assert len(joined) == 2 * (2 + 4) * 2

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.joined import join_points
-from analysis.made import Maker, describe_made, mixed, read_made, write_made
+from analysis.made import Maker, mixed, read_made, write_made
 from analysis.report import build_report
 
 if TYPE_CHECKING:
@@ -16,12 +16,6 @@ if TYPE_CHECKING:
 ONE = Maker("vectors", "Word2Vec", 3, "0.1.0", "", "aa", "Python 3.11.7, gensim 4.3.3")
 SAME = ONE._replace(stage="intrinsic", made_by="Weat", code="bb")
 OTHER = ONE._replace(code="cc", libraries="Python 3.11.7, gensim 4.4.0")
-
-
-def test_one_code_and_one_version_are_not_mixed() -> None:
-    assert mixed([ONE, SAME]) == ""
-    assert describe_made([ONE, SAME]) == "Biasbridge 0.1.0, Python 3.11.7, gensim 4.3.3"
-    assert describe_made([]) == "not recorded"
 
 
 def test_codes_of_one_stage_and_versions_of_any_are_compared() -> None:

@@ -73,17 +73,6 @@ def test_power_is_that_of_simulated_studies(scenario: Scenario) -> None:
     assert stated.seen == pytest.approx(found, abs=error(stated.seen, found))
 
 
-@stress
-@pytest.mark.parametrize("scenario", SCENARIOS)
-@pytest.mark.parametrize(("parents", "conditions", "r"), [(2, 11, 0.8), (4, 9, 0.58), (5, 15, 0.5)])
-def test_power_is_that_of_simulated_studies_at_full_size(
-    parents: int, conditions: int, r: float, scenario: Scenario
-) -> None:
-    stated = power(Design(parents, conditions, tests=6, sesoi=r), 1_000, scenario).seen
-    found = seen(simulated(parents, conditions, r, scenario, Noise(), 1_000), tests=6)
-    assert stated == pytest.approx(found, abs=error(stated, found, count=1_000))
-
-
 def test_noise_of_measurement_is_foreseen() -> None:
     """Reliabilities of .8 and .7: errors of so much of the true variance that shares are those."""
     noise = Noise(0.25, 3 / 7)
@@ -128,17 +117,6 @@ def test_what_models_share_is_foreseen() -> None:
     found = seen([each.of.within(PERMUTATIONS) for each in studies])
     assert stated == pytest.approx(found, abs=error(stated, found))
     assert ignored > stated
-
-
-def test_a_fourth_of_the_noise_is_left_on_four_times_the_items() -> None:
-    design = Design(9, 9, 2, reliability_x=0.8, reliability_y=0.4, items_error=0.2)
-    assert design.with_items(1) == pytest.approx(design)
-    assert design.with_items(2).reliability_y == pytest.approx(2 * 0.4 / (1 + 0.4))
-    # .4 true and .6 of items, of which .15 is left: gaps vary by .55 of what they did
-    more = design.with_items(4)
-    assert more.reliability_y == pytest.approx(0.4 / 0.55)
-    assert more.items_error == pytest.approx(0.2 / 2 / sqrt(0.55))
-    assert (more.reliability_x, more.models) == (0.8, 81)
 
 
 def test_more_items_are_foreseen_as_studies_on_more_items_find_them() -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from analysis.correlate import correlate_slices
-from analysis.effects.estimate import effects
+from analysis.effects import effects
 from analysis.joined import join_points
 from analysis.results import read_tables
 from biasbridge.cli.correlate import main as correlate

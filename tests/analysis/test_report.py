@@ -15,13 +15,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.charts import PALETTE
 from analysis.correlate import correlate_slices
 from analysis.correlation import Correlation
 from analysis.findings import RESULT_COLUMNS, Finding
 from analysis.frame import typed
 from analysis.joined import join_points
-from analysis.naming import SLICE_COLUMNS, Declared
+from analysis.naming import SLICE_COLUMNS
 from analysis.report import build_report
 from analysis.report.answer import answer
 from analysis.report.page_data import dose_curves
@@ -162,11 +161,6 @@ def test_text_can_be_read(ink: str, paper: str, page: Page) -> None:
     assert ink in page.text or short in page.text
 
 
-def test_marks_stand_out_from_the_paper() -> None:
-    # The sixth and seventh colours are paler; shapes and panels show the methods too.
-    assert all(contrast(colour, "#ffffff") >= 2.2 for colour in PALETTE[:5])
-
-
 def test_the_curves_have_the_unmodified_embedding_at_dose_0_of_every_method(
     module_tables: Tables,
 ) -> None:
@@ -182,12 +176,6 @@ def test_the_curves_have_the_unmodified_embedding_at_dose_0_of_every_method(
     }
     assert set(curves["kind"]) == {"score", "gap", "utility"}
     assert (curves.loc[curves["what"] == "F1 of the task", "value"] == 0.7).all()
-
-
-def test_methods_without_a_dose_have_no_curves(module_tables: Tables) -> None:
-    points = module_tables.points.drop(columns=["dose", "direction"])
-    curves = dose_curves(typed(module_tables._replace(points=points)), "f1")
-    assert all(not values for values in curves.values())
 
 
 def test_a_gap_shows_the_values_of_its_groups_whatever_they_are_called(
@@ -207,38 +195,7 @@ def test_a_gap_shows_the_values_of_its_groups_whatever_they_are_called(
     }
 
 
-def test_tagged_groups_and_saturated_methods_are_shown(tables: Tables, tmp_path: Path) -> None:
-    line = "Which group an item is about: tagger: &lt;words&gt;"
-    scores = tables.intrinsic.assign(least=-2.0, most=2.0, unbiased=0.0)
-    scores.loc[scores["point"].str.contains("attract_repel overbias"), "value"] = -1.9
-    tables = Tables(tables.points, scores, tables.extrinsic.assign(group_by="tagger: <words>"))
-    joined = join_points(tables)
-    page, tex = build_report(tmp_path, tables, joined, correlate_slices(joined))
-    text = page.read_text(encoding="utf-8")
-    assert line in text
-    assert "shows nothing: 4 of 4 scores of weat after attract_repel, overbias, dose 1." in text
-    assert "% groups by tagger: <words>" in tex.read_text(encoding="utf-8")
-
-
-def test_the_answer_counts_what_was_declared(module_tables: Tables) -> None:
-    joined = join_points(module_tables)
-    # Two queries, over all embeddings and methods
-    for declared, slices in (
-        (Declared(), "any of 4 confirmatory slices"),
-        (Declared(["recall"]), "any of 2 confirmatory slices"),
-        (Declared(["recall", "f1"]), "any of 2 confirmatory slices"),
-        (Declared(["equal_odds"]), "any of 4 confirmatory slices"),
-        (
-            Declared(["recall"], queries=["weat7"], embeddings=["word2vec"]),
-            "the confirmatory slice",
-        ),
-    ):
-        headline = answer(correlate_slices(joined, declared)).headline
-        assert headline == (
-            "Undecided: these models cannot say whether the gap rises with the score when an"
-            f" embedding is modified, in {slices}."
-        ), declared
-    assert answer([]).headline == "Undecided: no slice was confirmatory."
+MODIFIED = "when an embedding is modified, the gap"
 
 
 def slice_of(query: str, verdict: str, **known: Any) -> Finding:
@@ -249,42 +206,6 @@ def slice_of(query: str, verdict: str, **known: Any) -> Finding:
     return Finding(
         names, within, n=30, n_conditions=9, confirmatory=bool(verdict), verdict=verdict
     )._replace(**known)
-
-
-MODIFIED = "when an embedding is modified, the gap"
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "expected"),
-    [
-        (["positive"] * 3, f"Yes: {MODIFIED} rises with the score, in all 3 confirmatory slices."),
-        (["positive"], f"Yes: {MODIFIED} rises with the score, in the confirmatory slice."),
-        (
-            ["negative"] * 2,
-            f"The other way round: {MODIFIED} falls as the score rises, in all 2 confirmatory"
-            " slices.",
-        ),
-        (
-            ["negligible"] * 2,
-            f"No: {MODIFIED} hardly follows the score, in all 2 confirmatory slices.",
-        ),
-        (
-            ["positive", "positive", "negative", "negligible", "inconclusive"],
-            f"It depends: {MODIFIED} rises with the score in 2, falls as the score rises in 1 and"
-            " hardly follows the score in 1 of 5 confirmatory slices; 1 is inconclusive.",
-        ),
-        (
-            ["negative", "inconclusive", "inconclusive"],
-            f"It depends: {MODIFIED} falls as the score rises in 1 of 3 confirmatory slices; 2 are"
-            " inconclusive.",
-        ),
-    ],
-)
-def test_the_headline_is_of_the_confirmatory_slices(verdicts: list[str], expected: str) -> None:
-    found = [slice_of(f"q{i}", verdict) for i, verdict in enumerate(verdicts)]
-    assert answer([*found, slice_of("q9", "")]).headline == expected
-    plain = [each._replace(n_conditions=0) for each in found]
-    assert answer(plain).headline == expected.replace("when an embedding is modified, ", "")
 
 
 def test_a_gap_that_goes_the_other_way_is_never_hidden() -> None:
@@ -298,62 +219,6 @@ def test_a_gap_that_goes_the_other_way_is_never_hidden() -> None:
         "recall gap (confirmatory: positive): rises with WEAT 7 .50 [.20,.70]",
         "precision gap (exploratory): falls with WEAT 7 -.80 [-.90,-.60]",
     ]
-
-
-def test_a_sentence_is_said_once_with_its_slices() -> None:
-    found = answer(
-        [
-            slice_of("weat7", "inconclusive", why="inconclusive: few", lost_models="1 of 3 cda"),
-            slice_of("weat8", "positive", why="positive for these", pairwise_signed=0.61),
-            slice_of("x", "inconclusive", why="inconclusive: few", pairwise_signed=0.52),
-            slice_of("y", "", why="", lost_models="9 of 9 cda", pairwise_signed=0.99),
-        ]
-    )
-    assert found.verdicts == [
-        "WEAT 7, recall gap; x, recall gap: inconclusive: few.",
-        "WEAT 8, recall gap: positive for these.",
-    ]
-    assert found.notes == [
-        "Lost, for want of a score or a gap: 1 of 3 cda (WEAT 7, recall gap).",
-        "Pairwise accuracy, of these models and items: of two models, the one with the larger score"
-        " had the larger gap in .52 to .61 of pairs. A coin has .5.",
-    ]
-    both = slice_of("z", "positive", pairwise_signed=0.5, pairwise_magnitude=0.75)
-    assert "further from 0 in .75. A coin" in answer([both]).notes[-1]
-
-
-def test_of_many_sentences_the_first_are_shown() -> None:
-    many = [slice_of(f"q{i}", "inconclusive", why=f"such as {i}") for i in range(11)]
-    assert answer(many).verdicts[7:] == [
-        "q7, recall gap: such as 7.",
-        "And 3 more, in the table below.",
-    ]
-
-
-def test_conventions_parts_and_groups_are_shown_where_they_vary(
-    page: Page, module_tables: Tables, tmp_path: Path
-) -> None:
-    assert set(page.data["rows"]["metric"]) == {"weat"}
-    assert set(page.data["rows"]["gap"]) == {"precision gap", "recall gap"}
-    other = module_tables.intrinsic.assign(convention="caliskan")
-    parts = [module_tables.intrinsic.assign(metric="sembias", part=part) for part in ("a", "b")]
-    recall = module_tables.extrinsic.query("kind == 'gap' and measure == 'recall'")
-    tables = Tables(
-        module_tables.points,
-        pd.concat([module_tables.intrinsic, other, *parts]),
-        pd.concat([module_tables.extrinsic, recall.assign(unprivileged="non-binary")]),
-    )
-    data = build(tmp_path, tables).data
-    assert set(data["rows"]["metric"]) == {"weat, default", "weat, caliskan", "sembias"}
-    assert set(data["rows"]["query"]) == {
-        *("WEAT 7", "WEAT 8"),
-        *(f"WEAT {query}, {part}" for query in (7, 8) for part in ("a", "b")),
-    }
-    gaps = {"precision gap", "recall gap, male - female", "recall gap, male - non-binary"}
-    assert set(data["rows"]["gap"]) == gaps
-    assert {row["gap"] for row in data["correlations"]} == gaps
-    assert set(data["confirmatory"]) == gaps
-    assert set(data["curves"]["what"]) >= {"weat caliskan weat7", "sembias weat7 a"}
 
 
 def test_latex_reads_no_command_in_a_name(page: Page) -> None:

@@ -13,7 +13,7 @@ from analysis.correlation import Correlation
 from analysis.findings import Finding
 from analysis.joined import join_points
 from analysis.report import build_report
-from analysis.report.lacking import scores_lacking, verdict_takes
+from analysis.report.answer import verdict_takes
 
 if TYPE_CHECKING:
     from analysis.results import Tables
@@ -48,25 +48,6 @@ def test_a_study_without_scores_says_so_first_and_shows_the_gaps(
     assert text.count('id="gaps"') == text.count('id="t-gaps"') == 1
 
 
-def test_a_query_without_a_score_is_named_beside_the_answer(tables: Tables, tmp_path: Path) -> None:
-    text = text_of(tmp_path, without_scores(tables, ("weat8",)))
-    assert "No score could be had" not in text
-    assert "<p>Queries without a score:</p><ul><li>weat8: 32 of its 32 words have no vector" in text
-    assert 'id="scatter"' in text
-    assert "Queries without a score" not in text_of(tmp_path, tables)
-
-
-def test_where_some_points_have_a_score_the_others_are_counted(tables: Tables) -> None:
-    scores = tables.intrinsic.assign(n_found=1, n_lost=1, lost="maths")
-    some = scores["point"].str.startswith("fasttext") & (scores["query"] == "weat7")
-    scores.loc[some, "value"] = np.nan
-    assert scores_lacking(scores) == [
-        "weat7, at 5 of 10 points: 1 of its 2 words has no vector (maths)"
-    ]
-    scores = scores.assign(n_lost=0, lost="", reason="the score is 0 / 0")
-    assert scores_lacking(scores) == ["weat7, at 5 of 10 points: the score is 0 / 0"]
-
-
 def test_a_study_without_gaps_says_so_first(tables: Tables, tmp_path: Path) -> None:
     extrinsic = tables.extrinsic.assign(value=np.nan, reason="female: 3 posts, fewer than 10")
     text = text_of(tmp_path, tables._replace(extrinsic=extrinsic))
@@ -89,9 +70,3 @@ def test_how_many_models_a_verdict_takes(n: int, parents: int, df: int, expected
     found = Finding({}, Correlation(n=n, df=df), n=n, n_parents=parents)
     assert expected in verdict_takes([found])
     assert bool(verdict_takes([found])) is bool(expected)
-
-
-def test_the_answer_says_how_many_models_a_verdict_takes(tables: Tables, tmp_path: Path) -> None:
-    text = text_of(tmp_path, tables)
-    assert "A verdict takes at least 11 models of 2 parents, each with a score" in text
-    assert "10 models of 2 parents leave" in text

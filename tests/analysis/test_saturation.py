@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
+from analysis.effects.table import saturation
 from analysis.results import Tables
-from analysis.saturation import saturation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,19 +51,3 @@ def test_tables_without_a_scale_say_nothing() -> None:
     tables = study([2.0, 2.0])
     without = tables.intrinsic.drop(columns=["least", "most"])
     assert saturation(tables._replace(intrinsic=without)) == ""
-
-
-def test_a_scale_without_ends_beside_one_with_ends_is_passed_over() -> None:
-    known = study([1.9, 1.95])
-    unknown = study([0.1, 0.2], least=-float("inf"), most=float("inf")).intrinsic
-    scores = pd.concat([known.intrinsic, unknown.assign(metric="rnd")], ignore_index=True)
-    assert "2 of 2 scores of weat after" in saturation(known._replace(intrinsic=scores))
-
-
-def test_each_dose_is_shown_by_itself() -> None:
-    tables = study([0.5, 0.6, 1.99, 1.98])
-    doses = tables.points.assign(dose=[0.1, 0.1, 1.0, 1.0], direction="overbias")
-    assert saturation(tables._replace(points=doses)) == (
-        "At the end of their scale, where a larger dose shows nothing: 2 of 2 scores of weat after"
-        " attract_repel, overbias, dose 1."
-    )

@@ -6,14 +6,13 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from analysis.correlate import correlate_slices
-from analysis.grid import panel_note, panel_statistics
+from analysis.declaration import Declaration
+from analysis.grid import panel_statistics
 from analysis.joined import join_points
-from analysis.naming import Declared
 from analysis.results import Tables, write_tables
 from analysis.scatter import grid_data
 from biasbridge.cli.scatter import main
@@ -81,14 +80,6 @@ def test_line_joins_means(foreign: Path, tmp_path: Path, texts: Texts) -> None:
     assert "n = 10" in texts(out), "n alone: one r over several curves would mean nothing"
 
 
-def test_png_and_html_need_no_network(foreign: Path, tmp_path: Path) -> None:
-    for suffix in (".png", ".html"):
-        out = tmp_path / f"f{suffix}"
-        assert main([str(foreign), "--x", "WEAT score", "--y", "Gap.1[x]", "--out", str(out)]) == 0
-    assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
-    assert not re.findall(r'<(?:script|link)[^>]*(?:src|href)="', (tmp_path / "f.html").read_text())
-
-
 def test_a_results_folder_gets_the_papers_figures(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,18 +96,10 @@ def test_a_results_folder_gets_the_papers_figures(
     assert asked == [(44, tmp_path / "figures"), (44, Path("elsewhere"))]
 
 
-def test_a_results_folder_by_columns(tables: Tables, tmp_path: Path, texts: Texts) -> None:
-    write_tables(tmp_path, tables)
-    out = tmp_path / "dose.svg"
-    columns = ["--x", "dose", "--y", "y", "--row", "measure", "--colour", "method"]
-    assert main([str(tmp_path), *columns, "--out", str(out)]) == 0
-    assert "recall" in texts(out)
-
-
 def test_of_a_results_folder_r_is_that_within_parents() -> None:
     """Rows were taken for embeddings, with Fisher's interval over them."""
     joined = join_points(tables_of(measured(2, 20, 0.4)))
-    exploratory = Declared(embeddings=())  # with as many permutations as a panel
+    exploratory = Declaration(embeddings=())  # with as many permutations as a panel
     found = {
         (each.names["measure"], each.names["query"]): each.within
         for each in correlate_slices(joined, exploratory)
@@ -169,11 +152,6 @@ def test_missing_cells_are_left_out_and_every_panel_is_drawn(tmp_path: Path, tex
     ]
 
 
-def test_columns_that_are_not_named_are_blank() -> None:
-    data = grid_data(pd.DataFrame({"a": [1, 2], "b": [3, np.nan]}), x="a", y="b")
-    assert data[["row", "column", "colour", "shape"]].to_numpy().tolist() == [["", "", "", ""]] * 2
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -192,26 +170,6 @@ def test_columns_that_are_not_named_are_blank() -> None:
 def test_bad_options_are_refused(options: list[str], message: str, foreign: Path) -> None:
     with pytest.raises(InputError, match=message):
         main([str(foreign), *options])
-
-
-@pytest.mark.parametrize(
-    ("option", "message"), [("--colour", "at most 7"), ("--shape", "at most 8")]
-)
-def test_more_values_than_there_are_colours_for_are_refused(
-    option: str, message: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("x,y,k\n" + "\n".join(f"{i},{i},{i}" for i in range(9)))
-    with pytest.raises(InputError, match=message):
-        main([str(path), "--x", "x", "--y", "y", option, "k", "--out", str(tmp_path / "t.svg")])
-    assert not (tmp_path / "t.svg").exists()
-
-
-def test_notes() -> None:
-    assert panel_note(26, 26, 0.31, -0.09, 0.62) == "n = 26, r = .31 [\u2212.09, .62]"
-    assert panel_note(26, 78, 0.31, -0.09, 0.62) == "n = 78 (26 models), r = .31 [\u2212.09, .62]"
-    assert panel_note(3, 3, -0.5, np.nan, np.nan) == "n = 3, r = \u2212.50"
-    assert panel_note(2, 2, np.nan, np.nan, np.nan) == "n = 2, r undefined"
 
 
 def test_a_results_folder_gets_figures_of_the_measures_it_declared(

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from analysis.correlate import correlate_slices
+from analysis.declaration import Declaration
 from analysis.figures import draw_figures
 from analysis.joined import join_points
-from analysis.naming import Declared
 from analysis.slices import slices
 from tests.analysis.conftest import make_sweep
 
@@ -96,7 +96,7 @@ def test_slices_of_a_sweep_say_what_is_lost_and_where_they_differ(findings: list
 def test_slices_of_the_same_rows_have_the_same_numbers(tmp_path: Path) -> None:
     """Of one embedding its slice, exploratory, and that of all, confirmatory; and their panel."""
     joined = join_points(make_sweep(0, 0.5, classifier=["cnn"]))
-    found = correlate_slices(joined, Declared(["recall"]))
+    found = correlate_slices(joined, Declaration(confirmatory=("recall",)))
     of = {(each.names["embedding"], each.names["query"]): each for each in found}
     for query in ("weat7", "weat8"):
         alone, whole = of["word2vec", query], of["all", query]

@@ -13,9 +13,10 @@ from statsmodels.stats.multitest import multipletests
 
 from analysis.correlate import correlate
 from analysis.correlation import Correlation
+from analysis.declaration import Declaration
 from analysis.findings import Finding, correlation_table
 from analysis.foreign import Levels
-from analysis.naming import SLICE_COLUMNS, Declared
+from analysis.naming import SLICE_COLUMNS
 from analysis.sampling import Sampling
 from analysis.verdict import RULES, VERDICTS, conditions_needed, judge
 
@@ -167,13 +168,13 @@ def test_what_is_declared_is_confirmatory() -> None:
     names = dict.fromkeys(SLICE_COLUMNS, "") | {"embedding": "all", "method": "all"}
     names |= {"measure": "recall", "query": "weat7"}
     measures = ["recall", "precision", "f1"]
-    plain = Declared()
+    plain = Declaration()
     assert plain.holds(names, measures)
     assert not plain.holds(names | {"measure": "f1"}, measures)
     assert plain.holds(names | {"measure": "f1"}, ["f1"]), "where there is none of those declared"
     for other in ({"query": "all"}, {"embedding": "word2vec"}, {"method": "balance"}):
         assert not plain.holds(names | other, measures)
-    declared = Declared(queries=("weat7",), embeddings=("word2vec",))
+    declared = Declaration(queries=("weat7",), embeddings=("word2vec",))
     assert not declared.holds(names, measures)
     assert declared.holds(names | {"embedding": "word2vec"}, measures)
     assert not declared.holds(names | {"embedding": "word2vec", "query": "weat8"}, measures)

@@ -132,10 +132,3 @@ def test_the_same_seed_gives_the_same_rows(vectors: KeyedVectors, rows: pd.DataF
 def test_a_query_without_pairs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"query 'weat7' has no pairs; attribute_groups asks"):
         AttributeGroups(queries=("weat7",))
-
-
-def test_the_pairs_of_occupations_are_25() -> None:
-    query = load_query("gender_occupations")
-    assert len(query["pairs"].items) == 25
-    assert query["pairs"].items == list(zip(query["A"].words, query["B"].words, strict=True))
-    assert len(query["X"].words) == len(query["Y"].words) == 20

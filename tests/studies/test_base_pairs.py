@@ -222,17 +222,6 @@ def test_too_few_words_give_no_kappa_and_say_so(
     assert row["reason"] == "3 words, fewer than 10"
 
 
-def test_what_is_printed_and_shown(concluded: tuple[pd.DataFrame, str, Path]) -> None:
-    _, printed, folder = concluded
-    assert "24 words, 5 base pairs" in printed
-    assert "outside the vocabulary: 1 (mary:john)" in printed
-    assert "Fleiss kappa of the pairs" in printed
-    page = (folder / "report.html").read_text(encoding="utf-8")
-    for heading in ("(table 1)", "(table 2)", "(table 3)", "(table 4)", "(table 5)", "(table 6)"):
-        assert heading in page
-    assert page.count("data:image/svg+xml") == 3
-
-
 def test_all_words_in_one_direction_have_no_kappa(tmp_path: Path) -> None:
     rows = probe_rows()
     rows["score"] = rows["score"].abs()
@@ -253,13 +242,6 @@ def test_two_pairs_have_no_interval_over_pairs(tmp_path: Path) -> None:
     row = value(found, "fleiss", "ripa")
     assert not isnan(row["value"])
     assert isnan(row["pairs_low"])
-
-
-def test_without_the_probe_it_says_so(tmp_path: Path) -> None:
-    out = io.StringIO()
-    none = tables()._replace(probes=probe_rows().assign(probe="other"))
-    assert BasePairs().conclude(none, tmp_path, Console(file=out)) == []
-    assert "add probe=base_pairs" in out.getvalue()
 
 
 def kappa_of(directions: Floats, kept: Sequence[int]) -> float:

@@ -196,12 +196,6 @@ def test_metrics_and_truths_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         BasePairs(truths=("knwon",)).rows(vectors(), metric(tmp_path, "ripa"), seed=0)
 
 
-def test_no_plural_in_a_language_without_rules(tmp_path: Path) -> None:
-    query = {**ASKED, "language": "es"}
-    rows = probed(tmp_path, "ripa", "suyas", suyas=query)
-    assert "plural" not in set(rows["form"])
-
-
 def test_which_metrics_score_under_single_pairs() -> None:
     assert {name for name, kind in METRICS.items() if hasattr(kind, "by_pair")} == {
         *SCORED,

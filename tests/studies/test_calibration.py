@@ -164,23 +164,6 @@ def test_gaps_are_read_where_label_bias_is_planted() -> None:
     assert calibrate(gap, 50).order.value == pytest.approx(1.0)
 
 
-def test_all_is_printed_written_and_drawn(tmp_path: Path) -> None:
-    printed = io.StringIO()
-    console = Console(file=printed, width=150)
-    written = Calibration(resamples=20).conclude(make_tables(), tmp_path, console)
-    assert "planted stereotype: embedding word2vec, sentences 1000" in printed.getvalue()
-    assert {path.name for path in written if path.suffix == ".csv"} == {
-        "calibration.csv",
-        "calibration_curves.csv",
-        "calibration_dependence.csv",
-    }
-    assert sum(path.suffix == ".svg" for path in written) == 3
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "these are trusted" in page
-    assert page.count("<figure>") == 3
-    assert all(path.stat().st_size for path in written)
-
-
 @pytest.mark.parametrize("planted", ["posts", "sentences"])
 def test_tables_without_a_level_of_nothing_planted_are_refused_in_words(
     planted: str, tmp_path: Path

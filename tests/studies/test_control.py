@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import io
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
 
 from analysis.results import Tables
-from studies.calibration.control import Control
 from studies.calibration.control_studies import PLANTED, designs, smaller_studies, whole_study
 
 SEEDS = 8
@@ -98,30 +93,3 @@ def test_smaller_studies_count_their_verdicts() -> None:
     assert (weat["apart"], weat["positive_low"]) == (2, pytest.approx(0.342, abs=0.001))
     shares = table[["positive", "negative", "negligible", "inconclusive"]].sum(axis=1)
     assert shares.to_numpy() == pytest.approx(1)
-
-
-def test_all_is_printed_written_and_drawn(tmp_path: Path) -> None:
-    printed = io.StringIO()
-    console = Console(file=printed, width=160)
-    study = Control(controls=("control",), draws=20)
-    written = study.conclude(make_tables(), tmp_path, console)
-    assert "Whole study" in printed.getvalue()
-    assert "with a planted link" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "Smaller studies" in printed.getvalue()
-    assert {path.name for path in written if path.suffix != ".pdf"} == {
-        "control.csv",
-        "control_studies.csv",
-        "control_r.svg",
-        "control_r.png",
-        "control_power.svg",
-        "control_power.png",
-        "report.html",
-    }
-
-
-def test_points_without_transmission_are_no_control(tmp_path: Path) -> None:
-    tables = make_tables()
-    tables = tables._replace(points=tables.points.drop(columns="transmission"))
-    printed = io.StringIO()
-    assert Control().conclude(tables, tmp_path, Console(file=printed, width=160)) == []
-    assert "source=generated_link" in printed.getvalue()

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
 
-from analysis.results import Tables
-from studies.score_properties.study import ScoreProperties
 from studies.score_properties.table import (
     difference_table,
     embedding_names,
@@ -187,38 +182,3 @@ def test_table_2_has_a_row_for_each_embedding_and_query() -> None:
     assert (row["difference"], row["low"], row["high"]) == pytest.approx((0.9, 0.85, 0.95))
     assert (row["raw"], row["chance"], row["n"]) == pytest.approx((2.7, 0.1, 16))
     assert (row["effect_size"], row["p_value"], row["targets"]) == pytest.approx((1.2, 0.03, 16))
-
-
-def test_it_prints_writes_and_draws_everything(tmp_path: Path) -> None:
-    refused = search("", math.nan, metric="sq", reason="sq measures something else than bias")
-    probes = pd.concat([searched(most=(2.0, 0.5)), pd.DataFrame([refused]), group_rows()])
-    console = Console(file=StringIO(), width=160)
-    tables = Tables(POINTS, pd.DataFrame(), pd.DataFrame(), probes)
-    written = ScoreProperties().conclude(tables, tmp_path, console)
-    assert all(path.is_file() for path in written)
-    assert {path.name for path in written if path.suffix == ".svg"} == {
-        "table1.svg",
-        "figure1_q.svg",
-        "figure3_bert_layer_0_q.svg",
-        "figure3_bert_layer_6_q.svg",
-    }
-    assert isinstance(console.file, StringIO)
-    printed = console.file.getvalue()
-    assert "Table 1: properties of scores" in printed
-    assert "not in the table: sq measures something else than bias" in printed
-    assert ".90 [.85,.95]" in printed
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "0 of 1 are comparable, 1 of 1 are trustworthy, 1 of 1 are fair" in page
-    figure = (tmp_path / "figures" / "figure1_q.svg").read_text(encoding="utf-8")
-    assert "AUC" in figure
-    scores = pd.read_csv(tmp_path / "score_properties.csv")
-    assert scores["comparable"].tolist()[0] == "no"
-
-
-def test_without_a_probe_it_says_so(tmp_path: Path) -> None:
-    console = Console(file=StringIO(), width=160)
-    empty = pd.DataFrame(columns=["point", "probe"])
-    tables = Tables(POINTS, pd.DataFrame(), pd.DataFrame(), empty)
-    assert ScoreProperties().conclude(tables, tmp_path, console) == []
-    assert isinstance(console.file, StringIO)
-    assert "choose probe=score_properties" in console.file.getvalue()

@@ -1,50 +1,25 @@
-"""Nested subsets of word lists: how they are drawn, and that running sums are what a loop over
-subsets gives.
-"""
+"""Nested subsets of word lists: how they are drawn, and what metrics read on them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
 
 from files import InputError
 from intrinsic import METRICS, effect_size, negative_sentiment
 from intrinsic.found_query import FoundQuery, find_query
 from intrinsic.metrics.sentiment import divergence_from_uniform
-from studies.silhouettes.along import along, on_every_subset
-from studies.silhouettes.probe import Silhouettes, kinds_of_list
-from studies.silhouettes.subsets import Subsets, nested_subsets
+from studies.silhouettes.probe import Silhouettes
+from studies.silhouettes.subsets import nested_subsets
 from tests.intrinsic.metric_world import ROLES, SMALL, make_vectors
 
 if TYPE_CHECKING:
     from intrinsic.metric import Metric
 
-QUICK: list[tuple[str, Mapping[str, object]]] = [
-    ("weat", {}),
-    ("weat", {"ddof": 1}),
-    ("rnd", {}),
-    ("rnd", {"distance": "cos"}),
-    ("rnd", {"normalize": False, "total": True}),
-    ("mac", {}),
-    ("mac", {"form": "similarity"}),
-    ("ect", {}),
-    ("ect", {"normalize": True}),
-    ("ripa", {}),
-    ("ripa", {"along": "pca"}),
-    ("pair_bias", {}),
-    ("direct_bias", {}),
-    ("direct_bias", {"along": "first", "c": 2.0}),
-    ("rnsb", {}),
-    ("rnsb", {"unit": "group"}),
-    ("rnsb", {"penalise_intercept": True}),
-    ("rnsb", {"held_out": 0.2}),
-]
 VECTORS = make_vectors()
 
 
@@ -62,27 +37,6 @@ def metric_of(name: str, words: Path, **options: object) -> Metric:
 
 def found_by(metric: Metric) -> FoundQuery:
     return find_query(VECTORS, metric.asked[0], metric.about.takes, case=metric.case)
-
-
-def drawn(metric: Metric, kind: str, runs: int = 6) -> tuple[FoundQuery, Subsets]:
-    found = found_by(metric)
-    return found, nested_subsets(kinds_of_list(found)[kind], 2, runs, seed=3)
-
-
-@pytest.mark.parametrize("kind", ["targets", "attributes"])
-@pytest.mark.parametrize(("name", "options"), QUICK)
-def test_running_sums_are_a_loop_over_subsets(
-    name: str, options: Mapping[str, object], kind: str, words: Path
-) -> None:
-    metric = metric_of(name, words, **options)
-    found, subsets = drawn(metric, kind)
-    quick, loop = along(metric, found, subsets, seed=1), on_every_subset(metric, found, subsets, 1)
-    assert quick.keys() == loop.keys()
-    for part, values in loop.items():
-        assert values.shape == (6, len(subsets.sizes))
-        within = 1e-6 if name == "rnsb" else 1e-12
-        assert quick[part] == pytest.approx(values, abs=within, nan_ok=True)
-        assert np.isfinite(values[:, -1]).all()
 
 
 def test_any_metric_has_silhouettes(words: Path) -> None:
@@ -128,25 +82,6 @@ def test_weat_ect_and_rnsb_by_their_equations(words: Path) -> None:
         assert found.T.ravel() == pytest.approx(expected[name], abs=1e-6), name
 
 
-def test_ranks_are_shared_by_equal_values(words: Path) -> None:
-    twice = make_vectors({"ab": VECTORS["aa"].astype(float), "ad": VECTORS["aa"].astype(float)})
-    metric = metric_of("ect", words)
-    rows = Silhouettes(runs=3, attribute_step=1).rows(twice, metric, seed=0)
-    rows = rows[rows["varied"] == "attributes"]
-    names = list(ROLES["A"])
-    x, y = (np.mean([twice[word].astype(float) for word in ROLES[role]], axis=0) for role in "XY")
-    for run in range(3):
-        order = np.random.default_rng((0, run, 0)).permutation(len(names))
-        for size, values in zip(rows["size"], rows["values"], strict=True):
-            if size < 3:
-                assert np.isnan(values[run])
-                continue
-            a = np.array([twice[names[i]].astype(float) for i in order[:size]])
-            cosines = [a @ each / np.linalg.norm(a, axis=1) for each in (x, y)]
-            rho = spearmanr(*(np.round(each, 9) for each in cosines)).statistic
-            assert values[run] == pytest.approx(rho, abs=1e-9)
-
-
 def test_lists_grow_together_and_end_whole(words: Path) -> None:
     found = found_by(metric_of("weat", words))
     subsets = nested_subsets({"A": found["A"], "B": found["B"]}, 2, 5, seed=1)
@@ -163,28 +98,6 @@ def test_a_step_has_at_least_one_word_and_a_base_pair_is_two(words: Path) -> Non
     found = found_by(metric_of("ripa", words))
     assert nested_subsets({"pairs": found["pairs"]}, 1, 1, seed=0).sizes.tolist() == [2, 4, 6]
     assert nested_subsets({"pairs": found["pairs"]}, 4, 1, seed=0).sizes.tolist() == [4, 6]
-
-
-def test_warm_classifiers_are_converged_ones_in_many_dimensions() -> None:
-    """More words than dimensions, and fewer: each classifier is the one trained from nothing."""
-    from studies.silhouettes.running_sentiment import classify_along
-
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(0.4, 1, (90, 40)), rng.normal(-0.2, 1, (150, 40))
-    targets = rng.normal(size=(2, 40))
-    orders = {
-        role: np.array([rng.permutation(n) for _ in range(4)])
-        for role, n in (("A", 90), ("B", 150))
-    }
-    steps = np.arange(3, 151, 3)
-    counts = {"A": np.minimum(steps, 90), "B": steps}
-    subsets = Subsets(orders, counts, counts["A"] + counts["B"])
-    found = classify_along(a, b, targets, subsets, penalise_intercept=False)
-    for run in range(4):
-        for step in range(0, 50, 7):
-            chosen = (a[orders["A"][run][: counts["A"][step]]], b[orders["B"][run][: steps[step]]])
-            alone = divergence_from_uniform(negative_sentiment(*chosen, targets))
-            assert found[run, step] == pytest.approx(alone, abs=1e-6)
 
 
 def test_lists_shorter_than_the_step_are_refused(words: Path) -> None:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
 
 from analysis.frame import numbers
 from analysis.results import Tables
 from files import InputError
 from studies.silhouettes.pairs import read_pairs
 from studies.silhouettes.scores import Scale, accuracy, robustness
-from studies.silhouettes.study import SilhouetteAnalysis
 from studies.silhouettes.table import fewer_runs, scores
 
 # Worked by hand: three runs of a model, and another model's means
@@ -168,36 +165,8 @@ def test_fewer_runs_come_nearer_to_all(tmp_path: Path) -> None:
     assert (numbers(table, "largest") >= numbers(table, "mean")).all()
 
 
-def test_all_is_printed_written_and_drawn(tmp_path: Path) -> None:
-    printed = io.StringIO()
-    console = Console(file=printed, width=120)
-    written = SilhouetteAnalysis().conclude(make_tables(), tmp_path, console)
-    assert "stereotype 0.8 against 0; 3 pair(s)" in printed.getvalue()
-    assert "- : ripa: its scale has no ends" in printed.getvalue()
-    assert {path.name for path in written if path.suffix not in (".pdf", ".png")} == {
-        "silhouettes.csv",
-        "silhouettes_means.csv",
-        "silhouettes_curves.csv",
-        "silhouettes_runs.csv",
-        "silhouettes_figure1.svg",
-        "silhouettes_q.svg",
-        "silhouettes_runs.svg",
-        "report.html",
-    }
-    means = pd.read_csv(tmp_path / "silhouettes_means.csv")
-    low, accurate = (numbers(means, name)[0] for name in ("accuracy_low", "accuracy"))
-    assert means["pairs"].tolist() == [3, 3, 3]
-    assert low < accurate
-    assert "Most accurate is weat (q, targets)" in (tmp_path / "report.html").read_text("utf-8")
-
-
-def test_without_reference_models_it_is_said_what_to_choose(tmp_path: Path) -> None:
+def test_one_reference_model_is_refused() -> None:
     tables = make_tables(1)
     one = tables.points[tables.points["reference"] == "biased"]
     with pytest.raises(InputError, match=r"subject\.which=biased,unbiased"):
         read_pairs(tables._replace(points=one), {})
-    printed = io.StringIO()
-    bare = tables._replace(points=tables.points.drop(columns="reference"))
-    console = Console(file=printed, width=120)
-    assert SilhouetteAnalysis().conclude(bare, tmp_path, console) == []
-    assert "choose probe=silhouettes subject=reference" in printed.getvalue()

@@ -109,12 +109,6 @@ def test_figures_have_a_column_for_each_family_and_their_numbers_beside_them(
     assert len(numbers) == 5
 
 
-def test_the_printed_table_says_what_a_dash_is(tmp_path: Path) -> None:
-    _, printed = concluded(tmp_path, tables())
-    assert "weat4" in printed
-    assert "- : no score; the intrinsic table says why" in printed
-
-
 def test_without_a_score_there_is_nothing_to_survey(tmp_path: Path) -> None:
     nothing = Tables(tables().points, pd.DataFrame(columns=["point"]), pd.DataFrame())
     assert concluded(tmp_path, nothing) == ([], "")

@@ -110,7 +110,7 @@ def test_the_confirmatory_slices_are_those_that_the_verdict_counts() -> None:
     tables = pilot_tables()
     both = [tables.intrinsic, tables.intrinsic.assign(metric="rnd")]
     joined = join_points(tables._replace(intrinsic=pd.concat(both, ignore_index=True)))
-    found = correlate_slices(joined, Correlation(confirmatory=("recall",)).declared)
+    found = correlate_slices(joined, Correlation(confirmatory=("recall",)))
     counted = {each.tests for each in found if each.confirmatory}
     asked = [kind(queries=("weat7",)) for kind in (Weat, RelativeNormDistance)]
     assert counted == {confirmatory_slices(Correlation(confirmatory=("recall",)), asked)}
