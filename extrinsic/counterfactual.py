@@ -19,13 +19,11 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from extrinsic.gap_table import sample_rows
+from extrinsic.gap_table import Kind, Row, sample_rows
 from extrinsic.gaps import CRITERIA, DEFAULT, Gaps
 from extrinsic.intervals import UNDEFINED, Estimate, Floats, quantile
-from extrinsic.measured import ALL, Side
 from extrinsic.predictions import get_column, read_sample
-from extrinsic.rows import Kind, Row
-from extrinsic.sample import Sample, explain_lack
+from extrinsic.sample import ALL, Sample, Side, explain_lack
 from extrinsic.spread import no_surprise, noise_of
 
 RATES = ("fpr", "fnr")

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from extrinsic.measured import ALL, REST
 from extrinsic.ranking import RANKINGS
-from extrinsic.sample import Sample
+from extrinsic.sample import ALL, REST, Sample
 from files import InputError, nearest
 from intrinsic.resampling import RESAMPLES, times_drawn
 

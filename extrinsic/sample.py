@@ -21,7 +21,6 @@ from extrinsic.intervals import (
     difference,
     effective_size,
 )
-from extrinsic.measured import ALL, Figure, Side
 from extrinsic.measures import MEASURES, Counts
 from extrinsic.ranking import RANKINGS, area, placements
 from extrinsic.spread import Block
@@ -29,6 +28,27 @@ from extrinsic.spread import Block
 Mask = NDArray[np.bool_]
 TINY = 1e-300
 CLASSES = ("actual negative", "actual positive")
+ALL, REST = "all", "rest"
+
+
+class Side(NamedTuple):
+    """The items of a group, or (``rest``) all the others; of the group "all" every item."""
+
+    group: str
+    rest: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its name in the tables."""
+        return REST if self.rest else self.group
+
+
+class Figure(NamedTuple):
+    """A measure of a side, the items behind it, and why it is undefined, where it is."""
+
+    estimate: Estimate
+    support: int
+    reason: str
 
 
 class Moved(NamedTuple):
@@ -206,6 +226,11 @@ class Sample:
             np.array([effective_size(each, self.level) for each in estimates]),
             None if self.unit is None else self.correlation(measure, list(map(Side, groups))),
         )
+
+
+def both_reasons(figures: Sequence[Figure]) -> str:
+    """Why something made of several figures is undefined; empty where it is defined."""
+    return "; ".join(dict.fromkeys(each.reason for each in figures if each.reason))
 
 
 def explain_lack(item: str, group: str, support: int, least: int) -> str:

@@ -11,12 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from extrinsic.gaps import CRITERIA
-from extrinsic.measured import larger_is_better
+from extrinsic.gaps import CRITERIA, larger_is_better
 from files.printable import printable
 
 if TYPE_CHECKING:
-    from extrinsic.rows import Row
+    from extrinsic.gap_table import Row
 
 SHOWN = 200  # rows of a kind: no more can be read in a terminal
 KINDS = ("value", "gap", "largest", "ratio")

@@ -30,7 +30,7 @@ from train.device import one_thread
 from train.front import CONF
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.challenge.rows import Row
+    from extrinsic.coreference.challenge.gaps import Row
 
 
 def tiny() -> EndToEnd:

@@ -11,10 +11,9 @@ import pytest
 from scipy.stats import pearsonr
 
 from extrinsic.coreference.challenge.bootstrap import Units
-from extrinsic.coreference.challenge.gaps import ChallengeGaps, challenge_rows
+from extrinsic.coreference.challenge.gaps import ChallengeGaps, as_table, challenge_rows
 from extrinsic.coreference.challenge.held_out import held_out_rows
 from extrinsic.coreference.challenge.measures import ACCURACY
-from extrinsic.coreference.challenge.rows import as_table
 from extrinsic.coreference.challenge.tallies import Answer, tally
 from extrinsic.coreference.resolution import Resolution
 from extrinsic.coreference.scorer import score

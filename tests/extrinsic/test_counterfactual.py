@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 from extrinsic.counterfactual import term_rows
-from extrinsic.gap_table import gap_table
+from extrinsic.gap_table import Row, as_table, gap_table
 from extrinsic.gaps import Gaps
-from extrinsic.rows import Row, as_table
 
 ANY = Gaps("g", "h", least_support=0)
 TERMS = {"a": "g", "b": "g", "c": "h", "d": "h"}

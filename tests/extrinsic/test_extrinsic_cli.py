@@ -19,7 +19,7 @@ from files import InputError
 from files.printable import CONTROL
 
 if TYPE_CHECKING:
-    from extrinsic.measured import Figure, Side
+    from extrinsic.sample import Figure, Side
 
 COLUMNS = ["--gold", "y", "--pred", "yhat", "--group", "who", "--privileged", "m"]
 

@@ -7,12 +7,10 @@ import pandas as pd
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
 
-from extrinsic.gap_table import gap_table
+from extrinsic.gap_table import as_table, gap_table
 from extrinsic.gaps import Gaps
 from extrinsic.intervals import Estimate, combination, difference
-from extrinsic.paired import classifier_rows
-from extrinsic.rows import as_table
-from files import InputError
+from extrinsic.several import classifier_rows
 
 ASKED = Gaps("a", "b", least_support=0, measures=("precision", "recall", "f1", "auc"))
 
@@ -102,13 +100,6 @@ def test_a_difference_in_gaps_holds_the_truth() -> None:
         row = table.set_index("classifier").loc["one - two"]
         held += bool(row["low"] <= 0 <= row["high"])
     assert 0.92 <= held / 200 <= 0.99
-
-
-def test_other_items_are_refused() -> None:
-    classifiers = two()
-    classifiers["two"] = classifiers["two"].sample(frac=1, random_state=0)
-    with pytest.raises(InputError, match="one and two are not of the same items"):
-        as_table(classifier_rows(classifiers, ASKED))
 
 
 def test_a_combination_without_correlation_is_newcombes_difference() -> None:

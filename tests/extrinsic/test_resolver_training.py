@@ -113,7 +113,7 @@ def test_interrupted_training_ends_with_the_same_weights(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    choice = replace(CHOICE, epochs=5, patience=9, decay_patience=0, speakers=True, genres=True)
+    choice = replace(CHOICE, epochs=5, patience=9, decay_patience=0)
     splits = {**splits, "train": splits["train"][:20], "dev": splits["dev"][:5]}
     whole = choice.resolve(splits, vectors, seed=3, folder=tmp_path / "whole")
     steps, take = interrupted_in * len(splits["train"]) + 7, Training.step
@@ -150,7 +150,7 @@ def test_interrupted_training_ends_with_the_same_weights(
 def test_training_ends_when_dev_no_longer_rises(
     f1: list[float], best: int, ended: bool, vectors: KeyedVectors
 ) -> None:
-    training = Training(build(CHOICE, read_lexicon([story(0)], vectors), [], seed=0))
+    training = Training(build(CHOICE, read_lexicon([story(0)], vectors), seed=0))
     assert not training.ended
     training.epochs = [{"loss": 1.0, "dev_f1": each, "learning_rate": 0.1} for each in f1]
     assert (training.best, training.ended) == (best, ended)

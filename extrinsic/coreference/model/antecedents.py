@@ -20,53 +20,44 @@ BUCKETS = 10
 class Kept(NamedTuple):
     """The k spans of a document that are left, in order.
 
-    ``representations`` g (k, d), ``mention_scores`` (k,), ``speakers`` (k,) of their first tokens.
+    ``representations`` g (k, d), ``mention_scores`` (k,).
     """
 
     representations: Tensor
     mention_scores: Tensor
-    speakers: Tensor
 
 
 class AntecedentNetwork(nn.Module):
-    """s(i, j) = s_m(i) + s_m(j) + FFNN([g_i, g_j, g_i * g_j, distance, speaker, genre]).
+    """s(i, j) = s_m(i) + s_m(j) + FFNN([g_i, g_j, g_i * g_j, distance]).
 
-    Distance counts kept spans, in buckets; speaker is unknown, another or the same; both it and
-    genre are options.
+    Distance counts kept spans, in buckets.
     """
 
-    def __init__(self, choice: ResolverSettings, span: int, genres: int) -> None:
+    def __init__(self, choice: ResolverSettings, span: int) -> None:
         super().__init__()
         self.choice = choice
         size = choice.feature_size
         self.distance = nn.Embedding(BUCKETS, size)
-        self.speaker = nn.Embedding(3, size) if choice.speakers else None
-        self.genre = nn.Embedding(genres + 1, size) if choice.genres else None
-        self.sizes = [span, span, span, size] + [size] * (choice.speakers + choice.genres)
+        self.sizes = [span, span, span, size]
         self.first = nn.Linear(sum(self.sizes), choice.hidden)
         self.second = nn.Linear(choice.hidden, choice.hidden)
         self.scorer = nn.Linear(choice.hidden, 1)
 
-    def forward(self, kept: Kept, genre: int, generator: torch.Generator) -> Tensor:
+    def forward(self, kept: Kept, generator: torch.Generator) -> Tensor:
         """Scores (k, 1 + r): of no antecedent, 0, then of the spans i - r ... i - 1 before each,
         -infinity where there is none.
 
         The first layer, W [g_i, g_j, ...] + b, is W_1 g_i + W_2 g_j + W_3 (g_i * g_j) + W_4
-        distance + ... + b, where only the product is computed for every pair.
+        distance + b, where only the product is computed for every pair.
         """
         count, share = len(kept.mention_scores), self.choice.dropout if self.training else 0.0
         reach = max(1, min(self.choice.max_antecedents, count - 1))
         spans = kept.representations
-        own, other, product, distance, *rest = self.first.weight.split(self.sizes, dim=1)
+        own, other, product, distance = self.first.weight.split(self.sizes, dim=1)
         hidden = pair_products(spans, product, reach)
         hidden += functional.linear(spans, own, self.first.bias)[:, None]
         hidden += preceding(functional.linear(spans, other), reach)
         hidden += functional.linear(self.distance(buckets(reach, spans.device)), distance)
-        if self.speaker:
-            relations = functional.linear(self.speaker.weight, rest.pop(0))
-            hidden += functional.embedding(same_speaker(kept.speakers, reach), relations)
-        if self.genre:
-            hidden += functional.linear(self.genre.weight[genre], rest.pop(0))
         hidden = relu_dropout_(hidden, share, generator).flatten(0, 1)
         hidden = relu_dropout_(self.second(hidden), share, generator)
         scores = self.scorer(hidden).view(count, reach)
@@ -88,13 +79,6 @@ def buckets(reach: int, device: torch.device) -> Tensor:
     distances = torch.arange(reach, 0, -1, device=device)
     logarithmic = distances.float().log2().floor().long() + 3
     return torch.where(distances <= 4, distances, logarithmic).clamp(max=BUCKETS - 1)
-
-
-def same_speaker(speakers: Tensor, reach: int) -> Tensor:
-    """(k, reach): 0 where one of the two is unknown, 1 where they differ, 2 where they agree."""
-    others = preceding(speakers, reach)
-    known = (speakers[:, None] > 0) & (others > 0)
-    return known * (1 + (speakers[:, None] == others).long())
 
 
 def marginal_loss(scores: Tensor, labels: Tensor) -> Tensor:
