@@ -13,8 +13,7 @@ from typing import ClassVar, Literal
 
 from corpora.hub import HubData, pick_cell
 from corpora.kinds import Collected
-from corpora.penn import tokenise
-from corpora.sentences import split_sentences, tokenise_sentence
+from corpora.sentences import split_sentences, tokenise_sentence, tokenise_treebank
 from corpora.tweets import UNKNOWN, is_retweet, tokenise_tweet
 from files import InputError, atomic_path, choice, read_lines
 from files.choice import Count, FieldError
@@ -35,8 +34,8 @@ class TextCorpus(Collected):
 
     ``tokeniser``: ``tweets`` (a line is a tweet; lower-cased; see ``corpora.tweets``),
     ``sentences`` (a line is a document, split into sentences), ``treebank`` (the same with clitics
-    parted, as in documents with coreference; see ``corpora.penn``) or ``whitespace`` (a line is a
-    tokenised sentence); one for all files, or one for each. ``lowercase`` is for all but tweets.
+    parted, as in documents with coreference; see ``corpora.sentences``) or ``whitespace`` (a line
+    is a tokenised sentence); one for all files, or one each. ``lowercase`` is for all but tweets.
     Types with fewer than ``min_count`` occurrences become ``<UNK>``. ``limit`` reads only the first
     texts. ``drop_retweets`` leaves out texts that begin with ``RT @``. ``language`` is that of the
     text (see ``files.language``). The bytes written do not depend on ``workers``.
@@ -171,7 +170,7 @@ def _lines(lowercase: bool, drop_retweets: bool, given: Text) -> Lines:
     elif tokeniser == "sentences":
         lines = [tokenise_sentence(sentence) for sentence in split_sentences(text)]
     elif tokeniser == "treebank":
-        lines = [[token.text for token in sentence] for sentence in tokenise(text)]
+        lines = [[token.text for token in sentence] for sentence in tokenise_treebank(text)]
     else:
         lines = [text.split()]
     if lowercase and tokeniser != "tweets":  # its marks are in capitals

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from corpora.kinds import OneFile
-from corpora.penn import Token, find_span, tokenise
-from corpora.pronouns import find_gender
+from corpora.people import find_gender
+from corpora.sentences import Token, find_span, tokenise_treebank
 from files import InputError, choice
 from files.documents import Case, Document, Question, Span
 from files.tables import read_table, require_columns
@@ -50,7 +50,7 @@ class Gap(OneFile):
 
 
 def _case(row: Mapping[str, str], where: str) -> Case:
-    sentences = tokenise(row["Text"])
+    sentences = tokenise_treebank(row["Text"])
     pronoun = _span(row, "Pronoun", sentences, where)
     gender = find_gender(row["Pronoun"])
     if not gender:

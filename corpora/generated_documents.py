@@ -13,10 +13,10 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from annotated_types import Ge
 
-from corpora import occupation_grammar as grammar
+from corpora import occupation_sentences as grammar
 from corpora.draws import apportion, draw_quota, pick
 from corpora.occupation_sentences import Sentence, draw_sentences, fill_wording
-from corpora.occupations import load_percentages
+from corpora.people import load_percentages
 from corpora.world import Bias, GeneratedCorpus
 from files import atomic_path, choice, read_lines
 from files.choice import Fileless

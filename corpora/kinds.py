@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Singletons = Literal["drop", "keep"]
 HATE_SPEECH = "hate speech"
+SPLITS = ("train", "dev", "test")
 
 
 class Data(Choice, Protocol):

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from corpora.kinds import Collected
-from corpora.occupations import find_percentage
-from corpora.penn import find_span, tokenise
-from corpora.pronouns import find_gender
+from corpora.people import find_gender, find_percentage
+from corpora.sentences import find_span, tokenise_treebank
 from files import InputError, choice, read_lines
 from files.documents import Case, Document, Question, Span, read_conll
 
@@ -103,7 +102,7 @@ def read_bracketed(path: str | Path) -> Iterator[Document]:
         plain += sentence[at:]
         if "[" in plain or "]" in plain:
             raise InputError(f"{path}: line {number} has a bracket without its partner: {line!r}")
-        sentences = tokenise(plain)
+        sentences = tokenise_treebank(plain)
         spans = [span for span in (find_span(sentences, *end) for end in ends) if span]
         texts = tuple(tuple(token.text for token in tokens) for tokens in sentences)
         name = f"{Path(path).name}//{number - 1}"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from corpora.kinds import Collected
-from corpora.penn import tokenise
-from corpora.pronouns import find_gender
+from corpora.people import find_gender
+from corpora.sentences import tokenise_treebank
 from files import InputError, choice
 from files.documents import Case, Document, Question, Span
 from files.tables import read_table, require_columns
@@ -79,7 +79,7 @@ def _case(name: str, text: str, percentages: Mapping[str, float], path: str) -> 
             " baker.guest.1.female.txt does"
         )
     occupation, participant, answer, gender = parts
-    sentences = tuple(tuple(token.text for token in each) for each in tokenise(text))
+    sentences = tuple(tuple(token.text for token in each) for each in tokenise_treebank(text))
     tokens = [token.lower() for sentence in sentences for token in sentence]
     spans = [_find(word, tokens) for word in (occupation, participant)]
     pronoun = next((i for i, token in enumerate(tokens) if find_gender(token) == gender), None)

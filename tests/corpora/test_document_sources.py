@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.documents import DocumentFiles, JoinedDocuments
+from corpora.documents import DocumentFiles, JoinedDocuments, assign_splits
 from corpora.kinds import DocumentSource
-from corpora.splits import assign_splits
 from files import InputError
 from files.choice import FieldError, lacks
 from files.documents import Document, write_conll, write_documents
@@ -83,25 +82,6 @@ def test_names_and_shares_together(folder: Path) -> None:
     assert not {*found["test"]} & {*found["dev"]}
     with pytest.raises(InputError, match="none is left for train"):
         names(files(folder, dev=("d*",), test=0.01))
-
-
-def test_lists(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    lists = folder.parent / "lists"
-    lists.mkdir()
-    for split, named in {"train": "d00\nd01\n", "dev": "d02\n\n", "test": "deep\nlost\n"}.items():
-        (lists / f"all.{split}").write_text(named)
-    source = files(folder, lists=str(lists))
-    with caplog.at_level(logging.WARNING):
-        found = names(source)
-    assert found == {"train": ["d00", "d01"], "dev": ["d02"], "test": ["deep", "deep"]}
-    assert "no document lost (1 names)" in caplog.text
-    assert [each.name for each in source.files()[-3:]] == ["all.train", "all.dev", "all.test"]
-    (lists / "all.dev").write_text("d00\n")
-    with pytest.raises(InputError, match="names d00, which is in train too"):
-        names(source)
-    (lists / "old.dev").touch()
-    with pytest.raises(InputError, match=r"has 2 lists \*\.dev"):
-        source.files()
 
 
 def test_singletons_are_dropped_or_kept(folder: Path) -> None:
@@ -211,16 +191,3 @@ def test_every_document_has_one_split(n: int, dev: float, test: float, seed: int
     assert len(of) == n
     for split, share in (("dev", dev), ("test", test)):
         assert found.count(split) == (max(1, round(share * n)) if share else 0)
-
-
-@pytest.mark.realdata
-def test_ontogum_as_gum_splits_it(realdata: Path) -> None:
-    folder = realdata / "coreference"
-    source = files(
-        folder / "ontogum" / "GUM_*.conll", lists=str(folder / "ontogum_splits"), mend=True
-    )
-    assert {split: len(each) for split, each in names(source).items()} == {
-        "train": 114,  # and 14 of Reddit, whose text is withheld
-        "dev": 18,
-        "test": 18,
-    }

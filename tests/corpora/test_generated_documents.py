@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from corpora import occupation_grammar as grammar
+from corpora import occupation_sentences as grammar
 from corpora.generated_documents import GeneratedChallenge, GeneratedDocuments, GeneratedOccupations
 from corpora.kinds import Challenge, Corpus, DocumentSource
-from corpora.occupations import find_percentage, load_percentages
-from corpora.pronouns import find_gender
+from corpora.people import find_gender, find_percentage, load_percentages
 from files.choice import lacks
 
 if TYPE_CHECKING:
