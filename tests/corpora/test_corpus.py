@@ -76,14 +76,6 @@ def test_treebank_parts_clitics_as_documents_with_coreference_do(tmp_path: Path)
     assert (tmp_path / "out").read_text() == "The clerk 's dog did n't bark .\nWhy not ?\n"
 
 
-def test_whitespace_keeps_tokens_as_they_are(tmp_path: Path) -> None:
-    corpus = TextCorpus(
-        str(write(tmp_path / "t", ["A  b\tC"])), tokeniser="whitespace", min_count=1
-    )
-    corpus.write(tmp_path / "out", seed=0)
-    assert (tmp_path / "out").read_text() == "A b C\n"
-
-
 @pytest.mark.parametrize(
     ("content", "message"), [(b"", "is empty"), (b"\n \n", "holds no token after tokenising")]
 )
@@ -133,10 +125,3 @@ def test_dataset_folder(folder: Path, tmp_path: Path) -> None:
     counts = corpus.write(tmp_path / "out", seed=0)
     assert (counts["lines"], counts["dropped"]) == (3, 1)  # a null is no text
     assert (tmp_path / "out").read_text() == "One two .\nThree .\nfour\n"
-
-
-def test_dataset_errors(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no column 'texts'; did you mean 'text'\?"):
-        DatasetCorpus(str(folder), column="texts").write(tmp_path / "out", seed=0)
-    with pytest.raises(InputError, match="datasets cannot load"):
-        DatasetCorpus(str(folder), split="absent").write(tmp_path / "out", seed=0)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.documents import DocumentFiles, JoinedDocuments, assign_splits
-from corpora.kinds import DocumentSource
 from files import InputError
-from files.choice import FieldError, lacks
 from files.documents import Document, write_conll, write_documents
 
 PAIR, LONE = ((0, 1), (3, 4)), ((1, 2),)
@@ -40,19 +37,11 @@ def files(path: Path, **fields: object) -> DocumentFiles:
     return DocumentFiles(**{"path": str(path), "scheme": "ontonotes", **fields})  # type: ignore[arg-type]
 
 
-def names(source: DocumentSource, seed: int = 0) -> dict[str, list[str]]:
+def names(source: DocumentFiles | JoinedDocuments, seed: int = 0) -> dict[str, list[str]]:
     return {
         split: [each.name for each in documents]
         for split, documents in source.load(seed=seed).items()
     }
-
-
-def test_they_are_sources(folder: Path) -> None:
-    one = files(folder)
-    for source in (one, JoinedDocuments(one, one)):
-        assert lacks(source, DocumentSource) == []
-        assert not source.generated
-    assert (one.name, len(one.files())) == ("all", 21)
 
 
 def test_shares_are_drawn_by_seed_and_parts_stay_together(folder: Path) -> None:
@@ -75,29 +64,17 @@ def test_names_of_documents_files_and_patterns(folder: Path) -> None:
     assert len(found["train"]) == 8
 
 
-def test_names_and_shares_together(folder: Path) -> None:
-    found = names(files(folder, dev=("d0*",), test=0.1))
-    assert len(found["dev"]) == 10
-    assert len({*found["test"]}) == 2
-    assert not {*found["test"]} & {*found["dev"]}
-    with pytest.raises(InputError, match="none is left for train"):
-        names(files(folder, dev=("d*",), test=0.01))
-
-
-def test_singletons_are_dropped_or_kept(folder: Path) -> None:
-    for singletons, clusters in (("drop", (PAIR,)), ("keep", (PAIR, LONE))):
-        splits = files(folder, singletons=singletons).load(seed=0)
-        assert {each.clusters for split in splits.values() for each in split} == {clusters}
-
-
-def test_sentences_as_given_or_cut(tmp_path: Path) -> None:
-    whole = Document("a", (tuple(document("a").tokens),), (PAIR,))
+def test_singletons_and_sentences_are_taken_as_asked_for(tmp_path: Path) -> None:
+    whole = Document("a", (tuple(document("a").tokens),), (PAIR, LONE))
     write_documents([whole], tmp_path / "a.jsonl")
-    for sentences, n in (("given", 1), ("marks", 2)):
-        (found,) = files(tmp_path / "a.jsonl", dev=0.0, test=0.0, sentences=sentences).load(seed=0)[
-            "train"
-        ]
-        assert len(found.sentences) == n
+    for fields, clusters, sentences in (
+        ({}, (PAIR,), 1),
+        ({"singletons": "keep"}, (PAIR, LONE), 1),
+        ({"sentences": "marks"}, (PAIR,), 2),
+    ):
+        source = files(tmp_path / "a.jsonl", dev=0.0, test=0.0, **fields)
+        (found,) = source.load(seed=0)["train"]
+        assert (found.clusters, len(found.sentences)) == (clusters, sentences)
 
 
 def test_faults_are_refused_or_mended(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -141,12 +118,6 @@ def test_a_document_twice(folder: Path) -> None:
         names(files(folder))
 
 
-def test_nothing_to_learn(tmp_path: Path) -> None:
-    write_documents([Document("a", (("b",),), (((0, 1),),))], tmp_path / "a.jsonl")
-    with pytest.raises(InputError, match="no training document has a cluster of two mentions"):
-        files(tmp_path / "a.jsonl", dev=0.0, test=0.0).load(seed=0)
-
-
 def test_schemes_are_joined_only_without_singletons(folder: Path) -> None:
     write_documents([document("other")], folder.parent / "other.jsonl")
     path = folder.parent / "other.jsonl"
@@ -167,19 +138,6 @@ def test_schemes_are_joined_only_without_singletons(folder: Path) -> None:
 def test_a_document_of_both_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="both have document d"):
         JoinedDocuments(files(folder), files(folder)).load(seed=0)
-
-
-def test_generated_documents_are_not_joined(folder: Path) -> None:
-    class Generated:
-        version: ClassVar[int] = 1
-        generated: ClassVar[bool] = True
-        name, scheme, singletons = "generated", "ontonotes", "drop"
-        files = load = planted = lambda self: None
-
-    with pytest.raises(InputError, match="generated documents are not joined"):
-        JoinedDocuments(files(folder), Generated())  # type: ignore[arg-type]
-    with pytest.raises(FieldError, match="it is no DocumentSource"):
-        JoinedDocuments(files(folder), "documents")  # type: ignore[arg-type]
 
 
 @given(st.integers(3, 60), st.floats(0, 0.3), st.floats(0, 0.3), st.integers(0, 9))

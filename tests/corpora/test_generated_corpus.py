@@ -4,7 +4,6 @@ embedding.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.draws import draw_quota, draw_share, pick, space_evenly
+from corpora.draws import draw_quota
 from corpora.grammar import Agreeing
 from corpora.world import BLOCK, GeneratedCorpus
 from corpora.world_words import SETTINGS, Setting
@@ -118,10 +117,3 @@ def test_quota_never_strays_by_a_whole_occurrence(
     )
     assert counts.sum() == size
     assert np.all(np.abs(counts - size * np.array(weights) / sum(weights)) < 1 + 1e-9)
-
-
-def test_draws() -> None:
-    rng = np.random.default_rng(0)
-    assert Counter(pick(["a", "b", "c"], 9, rng)) == {"a": 3, "b": 3, "c": 3}
-    assert draw_share(0.25, 8, rng).sum() == 2
-    assert space_evenly(3).tolist() == [-1, 0, 1]

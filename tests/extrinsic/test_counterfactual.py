@@ -112,16 +112,6 @@ def test_gaps_within_frames_are_better_known_than_between_unrelated_posts() -> N
     assert paired["high"] - paired["low"] < 0.8 * (apart["high"] - apart["low"])
 
 
-def test_values_of_groups_with_several_terms_a_frame_are_less_well_known() -> None:
-    """Two posts of a frame are not two posts."""
-    data = frames(200)
-    together, alone = (
-        gap_table(each, ANY).query("group == 'g' and measure == 'recall'").iloc[0]
-        for each in (data, data.drop(columns="unit"))
-    )
-    assert together["high"] - together["low"] > 1.2 * (alone["high"] - alone["low"])
-
-
 @pytest.mark.parametrize("apart", [0.0, 0.5])
 def test_the_interval_of_an_equality_difference_holds_the_truth(
     apart: float, monkeypatch: pytest.MonkeyPatch

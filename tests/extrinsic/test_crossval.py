@@ -73,14 +73,6 @@ def test_posts_of_one_text_are_never_learned_from_and_predicted() -> None:
         list(split_posts(data, folds=51, seed=0))
 
 
-def test_the_seed_decides_the_folds() -> None:
-    folds = [
-        [fold.test.tolist() for fold in split_posts(table(), folds=5, seed=seed)]
-        for seed in (1, 1, 2)
-    ]
-    assert folds[0] == folds[1] != folds[2]
-
-
 def test_a_given_split_is_kept() -> None:
     data = table(10)
     data["split"] = [
@@ -157,14 +149,6 @@ def test_unusable_splits_are_refused(splits: list[str], folds: int, message: str
     data["split"] = splits * 10
     with pytest.raises(InputError, match=message):
         list(split_posts(data, folds=folds, seed=0))
-
-
-def test_posts_without_group_are_read_and_predicted(posts: pd.DataFrame) -> None:
-    data = read_posts(posts.drop(columns="group"))
-    assert data["group"].isna().all()
-    predictions = cross_predict(data, constant, folds=3, seed=0)
-    assert len(predictions) == len(posts)
-    assert predictions["group"].isna().all()
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,12 +12,7 @@ from biasbridge.cli.gaps import main
 from extrinsic.gap_table import gap_table
 from extrinsic.gaps import Gaps
 from extrinsic.ranking import RANKINGS
-from extrinsic.sample import Sample
 from files import InputError
-from files.printable import CONTROL
-
-if TYPE_CHECKING:
-    from extrinsic.sample import Figure, Side
 
 COLUMNS = ["--gold", "y", "--pred", "yhat", "--group", "who", "--privileged", "m"]
 
@@ -89,29 +82,6 @@ def test_every_other_group_in_turn(
     assert ["NA - m" in line for line in rates] == [True, False]
 
 
-def test_each_of_many_groups_is_valued_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Comparing each of 1,500 groups by itself took over 200 seconds."""
-    valued: list[str] = []
-
-    def counted(sample: Sample, measure: str, side: Side) -> Figure:
-        valued.append(side.group)
-        return value(sample, measure, side)
-
-    value = Sample._counted  # noqa: SLF001
-    monkeypatch.setattr(Sample, "_counted", counted)
-    labels, predictions = np.random.default_rng(0).integers(0, 2, (2, 30_000))
-    who = np.arange(30_000) % 1500
-    table = pd.DataFrame({"y": labels, "yhat": predictions, "who": who})
-    table.to_csv(tmp_path / "p.csv", index=False)
-    options = ["7", "--compare", "each", "--csv", str(tmp_path / "g.csv")]
-    main([str(tmp_path / "p.csv"), *COLUMNS[:-1], *options])
-    assert len(valued) == 4 * 1501
-    assert len(written(tmp_path / "g.csv")) == 4 * (1501 + 1499)
-    assert "and 11,600 more rows; --csv OUT writes all" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("options", "column", "names"),
     [
@@ -131,45 +101,6 @@ def test_what_an_option_adds(
     assert list(written(out)[column].unique()) == names
 
 
-def test_a_narrow_terminal_cuts_no_number(
-    data: pd.DataFrame,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    long = {"m": "people who call themselves men", "f": "people who call themselves women"}
-    data.replace({"who": long}).to_csv(tmp_path / "p.csv", index=False)
-    printed = []
-    for columns in ("40", "300"):
-        monkeypatch.setenv("COLUMNS", columns)
-        main([str(tmp_path / "p.csv"), *COLUMNS[:-2]])
-        printed.append(capsys.readouterr().out)
-    narrow, wide = printed
-    assert "\u2026" not in narrow
-    numbers = [re.findall(r"[+-]?\d\.\d{3}, [+-]?\d\.\d{3}", text) for text in printed]
-    assert len(numbers[0]) > 30
-    assert numbers[0] == numbers[1]
-    assert len(narrow.splitlines()) > len(wide.splitlines())
-
-
-@pytest.mark.parametrize("more", [[], ["--multiclass"], ["--pred", "other\x1b[2J"]])
-def test_control_characters_are_printed_as_escapes(
-    data: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]
-) -> None:
-    names = {"m": "m", "f": "f\x1b]0;owned\x07", "NA": "\u202etxet", "": "cr\rlf\n[bold]"}
-    odd = data.assign(who=data["who"].map(names), **{"other\x1b[2J": data["y"]})
-    if "--multiclass" in more:
-        odd[["y", "yhat"]] = odd[["y", "yhat"]].replace({0: "no\x1b[2J", 1: "yes"})
-    odd.to_csv(tmp_path / "p.csv", index=False)
-    main([str(tmp_path / "p.csv"), *COLUMNS, *more])
-    printed = capsys.readouterr().out
-    assert not CONTROL.search(printed.replace("\n", ""))
-    shown = "".join(printed.split()).replace("│", "")
-    assert r"f\x1b]0;owned\x07" in shown
-    assert r"\u202etxet" in shown
-    assert r"cr\rlf\n[bold]" in shown
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -177,7 +108,7 @@ def test_control_characters_are_printed_as_escapes(
         (["--score", "p", "--score", "q"], "2 --score and 1 --pred"),
         (["--measures", "auc"], "--measures auc needs scores; give their column by --score"),
         (["--measures", "recal"], "did you mean 'recall'"),
-        (["--compare", "others"], "--compare others: give one or more of pair,each,rest,largest"),
+        (["--compare", "others"], "each item one of pair, each, rest, largest"),
         (["--compare", "pair"], "--compare pair compares --privileged with --unprivileged"),
         (["--multiclass", "--pred", "other"], "--multiclass measures one classifier"),
     ],

@@ -13,7 +13,6 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 from extrinsic.gap_table import gap_table
 from extrinsic.gaps import Gaps
-from extrinsic.measures import MEASURES
 from files import InputError
 
 # The cell counted and the cells it is counted among, as (label, prediction)
@@ -193,18 +192,6 @@ def test_order_of_rows() -> None:
     assert list(table[columns].itertuples(index=False, name=None)) == expected
 
 
-def test_labels_may_be_text_or_booleans() -> None:
-    data = sample()
-    table = gap_table(data)
-    pd.testing.assert_frame_equal(table, gap_table(data.assign(label=data["label"].astype(str))))
-    pd.testing.assert_frame_equal(
-        table, gap_table(data.assign(prediction=data["prediction"].astype(bool)))
-    )
-    pd.testing.assert_frame_equal(
-        table, gap_table(data.assign(group=data["group"].astype("category")))
-    )
-
-
 @pytest.mark.parametrize(
     ("change", "privileged", "message"),
     [
@@ -225,10 +212,3 @@ def test_bad_input_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         gap_table(sample().assign(**change), Gaps(privileged))
-
-
-def test_a_measure_of_0_or_1_lies_within_its_interval() -> None:
-    for n in range(1, 200):
-        for cells in ([0, 0, 0, n], [0, 0, n, 0]):
-            found = MEASURES["recall"].estimate(np.array(cells), 0.95)
-            assert found.low <= found.value <= found.high

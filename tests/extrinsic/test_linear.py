@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
 from extrinsic.encode import encode
 from extrinsic.linear import Linear, mean_vectors
-from files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,11 +47,3 @@ def test_cross_validation_learns_and_repeats(posts: pd.DataFrame, vectors: Keyed
     assert list(predictions["id"]) == list(posts["id"])
     assert f1_score(predictions["label"], predictions["prediction"]) > 0.8
     assert predictions.equals(Linear().predict(posts, vectors, seed=0))
-
-
-@pytest.mark.parametrize(
-    "options", [{"C": 0.0}, {"C": float("nan")}, {"folds": 1}, {"max_iter": 0}]
-)
-def test_unusable_parameters_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=f"{next(iter(options))}="):
-        Linear(**options)

@@ -43,18 +43,6 @@ def test_each_has_its_own_rows_and_each_pair_the_difference() -> None:
     assert (both["value"] < both["high"]).all()
 
 
-def test_they_are_never_pooled() -> None:
-    """As one table of 600 items they would have one recall between the two."""
-    classifiers = two(apart=1.0)
-    table = as_table(classifier_rows(classifiers, ASKED)).query(
-        "group == 'all' and measure == 'recall'"
-    )
-    values = table.set_index("classifier")["value"]
-    for name, each in classifiers.items():
-        assert values[name] == recall_score(each["label"], each["prediction"])
-    assert list(values.index) == ["one", "two", "one - two"]
-
-
 @pytest.mark.parametrize("measure", ["precision", "recall", "f1"])
 def test_the_interval_is_about_that_of_a_bootstrap_over_items(measure: str) -> None:
     """And much shorter than of two that were tested on different items."""
@@ -105,8 +93,3 @@ def test_a_difference_in_gaps_holds_the_truth() -> None:
 def test_a_combination_without_correlation_is_newcombes_difference() -> None:
     a, b = Estimate(0.8, 0.7, 0.86), Estimate(0.6, 0.45, 0.72)
     assert combination([a, b], [1, -1], np.eye(2)) == pytest.approx(difference(a, b))
-
-
-def test_what_is_the_same_and_moves_together_differs_by_nothing() -> None:
-    a = Estimate(0.95, 0.8, 0.98)
-    assert combination([a, a], [1, -1], np.ones((2, 2))) == pytest.approx((0, 0, 0), abs=1e-9)

@@ -14,7 +14,7 @@ from torch import Tensor
 from extrinsic.coreference.model import pair_products as products
 from extrinsic.coreference.model.antecedents import buckets, marginal_loss
 from extrinsic.coreference.model.dropout import dropout, relu_dropout_
-from extrinsic.coreference.model.encode import LONGEST_WORD, Text, read_lexicon, read_text, spell
+from extrinsic.coreference.model.encode import Text, read_lexicon, read_text
 from extrinsic.coreference.model.network import Network, Scores, build, clusters_on_grid
 from extrinsic.coreference.model.training import decode
 from extrinsic.coreference.resolver import EndToEnd
@@ -91,14 +91,6 @@ def test_scores_are_those_of_single_spans_and_pairs(vectors: KeyedVectors) -> No
         np.testing.assert_allclose(scores.antecedents[i], expected, atol=1e-9)
 
 
-def test_single_precision_is_within_a_hundred_thousandth(vectors: KeyedVectors) -> None:
-    network, (text,) = made(SMALL, vectors, document([40, 30, 27]))
-    with torch.no_grad():
-        exact, single = network(text), network.float()(text)
-    np.testing.assert_allclose(single.mentions, exact.mentions, atol=1e-5)
-    np.testing.assert_allclose(single.antecedents, exact.antecedents, atol=1e-5)
-
-
 @pytest.mark.parametrize("at_once", [1, 3, 1000])
 def test_pair_products_in_chunks_of_any_size(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     count, reach, dim, hidden = 11, 4, 6, 3
@@ -151,23 +143,6 @@ def test_links_join_into_clusters() -> None:
     found = decode(document([10, 20]), Scores(spans, torch.arange(5.0), links), 4)
     assert found.document.clusters == (((0, 1), (1, 3), (2, 4), (5, 6)),)
     assert found.mentions == {(0, 1): 0, (1, 3): 1, (2, 4): 2, (3, 4): 3, (5, 6): 4}
-
-
-@torch.no_grad()
-def test_words_and_sentences_do_not_disturb_each_other(vectors: KeyedVectors) -> None:
-    one, two = document([5, 8], seed=1), document([8, 5, 20], seed=2)
-    both = Document("both", one.sentences + two.sentences, ())
-    network, texts = made(SMALL, vectors, one, two, both)
-    parts = [network.context(network.words(text), text.lengths) for text in texts]
-    torch.testing.assert_close(parts[2], torch.cat(parts[:2]), atol=1e-12, rtol=0)
-
-
-def test_letters_are_bytes_plus_one() -> None:
-    assert spell(["a", "né", "x" * 80]).tolist() == [
-        [98] + [0] * (LONGEST_WORD - 1),
-        [111, 0xC3 + 1, 0xA9 + 1] + [0] * (LONGEST_WORD - 3),
-        [121] * LONGEST_WORD,
-    ]
 
 
 def test_unknown_words_share_a_vector_and_case_is_kept(vectors: KeyedVectors) -> None:

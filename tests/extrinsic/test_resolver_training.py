@@ -95,16 +95,6 @@ def test_it_learns_which_pronoun_speaks_of_whom(splits: Splits, resolved: Resolv
         assert set(found.document.mentions) <= set(found.mentions)
 
 
-def test_the_history_tells_of_the_training(resolved: Resolved) -> None:
-    epochs, best = resolved.history["epochs"], resolved.history["best"]
-    f1 = [epoch["dev_f1"] for epoch in epochs]
-    assert f1.index(max(f1)) == best
-    assert len(epochs) == min(CHOICE.epochs, best + CHOICE.patience + 1)
-    assert epochs[0]["learning_rate"] == CHOICE.learning_rate
-    assert resolved.history["coverage"] == 1
-    assert resolved.history["parameters"] > 1000
-
-
 @pytest.mark.parametrize("interrupted_in", [1, 3])
 def test_interrupted_training_ends_with_the_same_weights(
     interrupted_in: int,
