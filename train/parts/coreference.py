@@ -145,7 +145,7 @@ def measure_gaps(gaps: ChallengeGaps, out: Path, inputs: Inputs, seed: int) -> N
     """
     from extrinsic.coreference.challenge.gaps import as_table, challenge_rows
     from extrinsic.coreference.challenge.held_out import held_out_rows
-    from extrinsic.coreference.challenge.tallies import Answer
+    from extrinsic.coreference.challenge.measures import Answer
 
     cases = read_cases(inputs["challenge"] / CASES)
     found = _read_resolutions(inputs["predictions"], CHALLENGE)

@@ -22,10 +22,13 @@ from extrinsic.coreference.challenge.measures import (
     CANDIDATES,
     CLUSTERS,
     NAMED,
+    WIDTH,
+    Answer,
+    Floats,
     Measure,
+    tally,
 )
 from extrinsic.coreference.challenge.percentages import correlation, percentages_and_leanings
-from extrinsic.coreference.challenge.tallies import WIDTH, Answer, Floats, tally
 from extrinsic.intervals import UNDEFINED
 from files import InputError, choice
 from files.choice import Fileless, Whole
@@ -51,7 +54,7 @@ class ChallengeGaps(Fileless):
     level: Annotated[float, Gt(0), Lt(1)] = 0.95
 
     name: ClassVar[str] = "challenge_gaps"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     seeded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -87,8 +90,6 @@ class Row(NamedTuple):
     support_privileged: int | None = None
     support_unprivileged: int | None = None
     mention_recall: float = np.nan
-    mention_recall_privileged: float | None = None
-    mention_recall_unprivileged: float | None = None
     reason: str = ""
     resampled: Sequence[float] = ()
 
@@ -96,9 +97,8 @@ class Row(NamedTuple):
 def as_table(rows: Sequence[Row]) -> pd.DataFrame:
     """The rows as a table, supports as integers that may be missing."""
     supports = ("support", "support_privileged", "support_unprivileged")
-    recalls = ("mention_recall_privileged", "mention_recall_unprivileged")
-    types = dict.fromkeys(supports, "Int64") | dict.fromkeys(recalls, "float64")
-    return pd.DataFrame(rows, columns=list(Row._fields)).astype(types)
+    table = pd.DataFrame(rows, columns=list(Row._fields))
+    return table.astype(dict.fromkeys(supports, "Int64"))
 
 
 class Part(NamedTuple):
@@ -231,8 +231,6 @@ def _gap(units: Units, first: Row, second: Row, gaps: ChallengeGaps) -> Row:
         support_privileged=first.support,
         support_unprivileged=second.support,
         mention_recall=min(first.mention_recall, second.mention_recall),
-        mention_recall_privileged=first.mention_recall,
-        mention_recall_unprivileged=second.mention_recall,
         reason=reason,
         resampled=[] if reason else units.resampled(statistic),
     )

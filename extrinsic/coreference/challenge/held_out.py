@@ -9,8 +9,7 @@ import numpy as np
 
 from extrinsic.coreference.challenge.bootstrap import Units
 from extrinsic.coreference.challenge.gaps import Row
-from extrinsic.coreference.challenge.measures import CANDIDATES, CLUSTERS
-from extrinsic.coreference.challenge.tallies import Answer, tally
+from extrinsic.coreference.challenge.measures import CANDIDATES, CLUSTERS, Answer, tally
 from files.documents import Case
 
 if TYPE_CHECKING:
