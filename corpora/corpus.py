@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice, repeat
 from multiprocessing import get_context
@@ -22,6 +22,12 @@ from files.language import UNDETERMINED
 Tokeniser = Literal["tweets", "sentences", "treebank", "whitespace"]
 Lines = list[list[str]]
 Text = tuple[Tokeniser, str]
+TOKENISERS: dict[Tokeniser, Callable[[str], Lines]] = {
+    "tweets": lambda text: [tokenise_tweet(text)],
+    "sentences": lambda text: [tokenise_sentence(each) for each in split_sentences(text)],
+    "treebank": lambda text: [[t.text for t in each] for each in tokenise_treebank(text)],
+    "whitespace": lambda text: [text.split()],
+}
 
 # Texts that a worker takes at a time: enough for tweets, and not too much where a text is a novel
 CHUNK = 100
@@ -165,14 +171,7 @@ def _lines(lowercase: bool, drop_retweets: bool, given: Text) -> Lines:
     tokeniser, text = given
     if drop_retweets and is_retweet(text):
         return []
-    if tokeniser == "tweets":
-        lines = [tokenise_tweet(text)]
-    elif tokeniser == "sentences":
-        lines = [tokenise_sentence(sentence) for sentence in split_sentences(text)]
-    elif tokeniser == "treebank":
-        lines = [[token.text for token in sentence] for sentence in tokenise_treebank(text)]
-    else:
-        lines = [text.split()]
+    lines = TOKENISERS[tokeniser](text)
     if lowercase and tokeniser != "tweets":  # its marks are in capitals
         lines = [[token.lower() for token in tokens] for tokens in lines]
     return [tokens for tokens in lines if tokens]

@@ -44,8 +44,8 @@ class Gap(OneFile):
         """
         table = read_table(self.path, separator="\t", quoted=False)
         require_columns(table, COLUMNS, self.path)
-        columns = {name: [str(cell) for cell in table[name].tolist()] for name in COLUMNS}
-        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        cells = table[[*COLUMNS]].astype(str).to_numpy().tolist()
+        rows = [dict(zip(COLUMNS, row, strict=True)) for row in cells]
         return [_case(row, f"{self.path}: {row['ID']}") for row in rows]
 
 

@@ -83,7 +83,7 @@ class HatEval(MayLackSplit):
                 "HatEval's English test labels come from TweetEval: set source.test_folder to the"
                 " folder of test_text.txt"
             )
-        self.require_no_split()
+        super().__post_init__()
 
     @property
     def has_split(self) -> bool:

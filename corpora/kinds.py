@@ -156,6 +156,13 @@ class Collected:
         return {}
 
 
+class EnglishChallenge(Collected):
+    """Base of published challenge sets in English, the same for every seed."""
+
+    seeded: ClassVar[bool] = False
+    language: ClassVar[str] = "en"
+
+
 class OneFile(Collected):
     """Base of such data that lie in one file, ``path``."""
 

@@ -60,8 +60,7 @@ class MayLackSplit(Collected):
         share = self.test_share
         return prepare_posts(table, positive=positive, source=source, seed=seed, test_share=share)
 
-    def require_no_split(self) -> None:
-        """Raise ``FieldError`` for a test share of posts that have a split."""
+    def __post_init__(self) -> None:
         if self.has_split and self.test_share:
             raise FieldError(f"test_share={self.test_share:g}: the posts have a split; give 0")
 
@@ -112,9 +111,6 @@ class TableSource(OneFile, NamedColumns, MayLackSplit):
     version: ClassVar[int] = 2
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "language", "test_share")  # see keyed
 
-    def __post_init__(self) -> None:
-        self.require_no_split()
-
     @property
     def has_split(self) -> bool:
         """Whether a column of splits is named."""
@@ -162,9 +158,6 @@ class DatasetSource(HubData, NamedColumns, MayLackSplit):
 
     version: ClassVar[int] = 2
     unkeyed: ClassVar[tuple[str, ...]] = (*HubData.unkeyed, "language", "test_share")  # see keyed
-
-    def __post_init__(self) -> None:
-        self.require_no_split()
 
     @property
     def has_split(self) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from corpora.kinds import Collected
+from corpora.kinds import EnglishChallenge
 from corpora.people import find_gender, find_percentage
 from corpora.sentences import find_span, tokenise_treebank
 from files import InputError, choice, read_lines
@@ -21,7 +21,7 @@ Words = tuple[str, ...]
 
 
 @choice
-class WinoBias(Collected):
+class WinoBias(EnglishChallenge):
     """396 pairs of sentences a type and split: in one the pronoun has the gender that prevails in
     the occupation it refers to (``pro``), in the other it has not (``anti``).
 
@@ -40,8 +40,6 @@ class WinoBias(Collected):
     form: Literal["conll", "text"] = "conll"
 
     version: ClassVar[int] = 1
-    seeded: ClassVar[bool] = False
-    language: ClassVar[str] = "en"
     unkeyed: ClassVar[tuple[str, ...]] = ("folder",)
 
     @property
