@@ -35,10 +35,15 @@ class EndToEnd(ResolverSettings):
         is of another training; ``FloatingPointError`` when the loss is no longer finite.
         """
         # torch is slow to import
-        from extrinsic.coreference.model import checkpoint
         from extrinsic.coreference.model.encode import read_lexicon, read_text
         from extrinsic.coreference.model.network import build
-        from extrinsic.coreference.model.training import Training, resolve
+        from extrinsic.coreference.model.training import (
+            Training,
+            fingerprint,
+            resolve,
+            restore,
+            save,
+        )
 
         for split in ("train", "dev"):
             if not documents.get(split):
@@ -52,13 +57,13 @@ class EndToEnd(ResolverSettings):
         }
         training = Training(build(self, lexicon, seed=seed))
         path = folder / "checkpoint.pt"
-        name = checkpoint.fingerprint(self, documents, lexicon, seed)
+        name = fingerprint(self, documents, lexicon, seed)
         if path.exists():
-            checkpoint.restore(path, training, name)
+            restore(path, training, name)
         train = [text for _, text in texts["train"] if len(text.places)]
         while not training.ended:
             training.run_epoch(train, texts["dev"])
-            checkpoint.save(path, training, name)
+            save(path, training, name)
         network = training.network
         network.load_state_dict(training.best_weights)
         tested = [split for split in texts if split not in ("train", "dev")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import lzma
-import tracemalloc
 from pathlib import Path
 
 import pandas as pd
@@ -94,18 +93,6 @@ def test_a_bad_line_is_named_by_any_number_of_workers(workers: int, tmp_path: Pa
             tmp_path / "out", seed=0
         )
     assert not (tmp_path / "out").exists()
-
-
-def test_memory_does_not_grow_with_the_text(tmp_path: Path) -> None:
-    source = tmp_path / "t.txt"
-    peaks = []
-    for lines in (3_000, 12_000):
-        source.write_text("one two three four five six\n" * lines)
-        tracemalloc.start()
-        TextCorpus(str(source), tokeniser="whitespace").write(tmp_path / "out", seed=0)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < 1.2 * peaks[0] < 2_000_000
 
 
 @pytest.fixture

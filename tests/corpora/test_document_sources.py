@@ -103,15 +103,6 @@ def test_splits_that_cannot_be(folder: Path, fields: dict[str, object], message:
         files(folder, **fields).load(seed=0)
 
 
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [("al", "no such file or folder: .*did you mean 'all'"), ("all/*.txt", "no file there")],
-)
-def test_files_that_are_not_there(folder: Path, path: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        files(folder.parent / path).files()
-
-
 def test_a_document_twice(folder: Path) -> None:
     write_conll([document("d00")], folder / "again.conll")
     with pytest.raises(InputError, match=r"document d00 part 0 is in .*again"):
@@ -133,11 +124,6 @@ def test_schemes_are_joined_only_without_singletons(folder: Path) -> None:
         with pytest.raises(InputError, match="do not agree on clusters of one mention"):
             JoinedDocuments(first, second)
     assert JoinedDocuments(kept, files(path, singletons="keep")).scheme == "ontonotes"
-
-
-def test_a_document_of_both_is_refused(folder: Path) -> None:
-    with pytest.raises(InputError, match="both have document d"):
-        JoinedDocuments(files(folder), files(folder)).load(seed=0)
 
 
 @given(st.integers(3, 60), st.floats(0, 0.3), st.floats(0, 0.3), st.integers(0, 9))

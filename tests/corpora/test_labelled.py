@@ -32,24 +32,13 @@ def test_columns_labels_groups_and_splits(table: Path) -> None:
     )
     posts = source.load(seed=3).set_index("text")
     assert source.name == "posts"
-    assert posts["label"].to_dict() == {
-        "good day": 0,
-        "you wuzzit": 1,
-        "fine <HASH>": 0,
-        "a zogget": 1,
-    }
-    assert posts["group"].to_dict() == {
-        "good day": "men",
-        "you wuzzit": "women",
-        "fine <HASH>": "none",
-        "a zogget": "women",
-    }
-    assert posts["split"].to_dict() == {
-        "good day": "train",
-        "you wuzzit": "train",
-        "fine <HASH>": "dev",
-        "a zogget": "test",
-    }
+    columns = posts[["label", "group", "split"]].itertuples(name=None)
+    assert sorted(columns) == [
+        ("a zogget", 1, "women", "test"),
+        ("fine <HASH>", 0, "none", "dev"),
+        ("good day", 0, "men", "train"),
+        ("you wuzzit", 1, "women", "train"),
+    ]
     assert sorted(posts["id"]) == ["0", "1", "2", "3"]
 
 
@@ -91,7 +80,6 @@ def test_spellings_of_0_and_1(labels: list[object]) -> None:
         ),
         ({"who": [""] * 4}, {}, "the group column is empty in every row"),
         ({"part": ["train", "train", "dev", "extra"]}, {}, "unknown split 'extra'"),
-        ({"part": ["train", "train", "dev", "dev"]}, {}, "no row belongs to the split 'test'"),
         ({"tweet": [""] * 4}, {}, "the text column is empty"),
     ],
 )

@@ -17,11 +17,6 @@ def test_clitics_stand_alone_and_sentences_end_at_marks() -> None:
     assert joined[1] == '" Is it hers ? " she asked -- twice .'
 
 
-def test_every_token_is_its_characters() -> None:
-    for sentence in tokenise_treebank(TEXT):
-        assert all(TEXT[token.start : token.end] == token.text for token in sentence)
-
-
 def test_the_span_of_characters_counts_tokens_through_the_text() -> None:
     start = TEXT.index("she")
     assert find_span(tokenise_treebank(TEXT), start, start + 3) == (18, 19)

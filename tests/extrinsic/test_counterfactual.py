@@ -77,12 +77,6 @@ def test_terms_are_measured_and_compared_with_the_rest() -> None:
         )
 
 
-def test_terms_that_are_the_groups_are_listed_once() -> None:
-    data = frames()
-    rows = term_rows(data.assign(group=data["term"]), Gaps("a", "b", least_support=0))
-    assert {row.subset for row in rows} == {""}
-
-
 def test_a_classifier_that_ignores_terms_never_flips() -> None:
     data = frames()
     same = data.assign(prediction=data["frame"].astype(int) % 3 == 0)

@@ -88,12 +88,12 @@ def test_a_given_split_is_kept() -> None:
         "train",
     ]
     (fold,) = split_posts(data, folds=5, seed=0)
-    assert (fold.name, list(fold.train), list(fold.dev), list(fold.test)) == (
-        "test",
+    assert fold.name == "test"
+    assert [each.tolist() for each in (fold.train, fold.dev, fold.test)] == [
         [1, 3, 5, 7, 8, 9],
         [2, 6],
         [0, 4],
-    )
+    ]
 
 
 def test_without_dev_a_tenth_of_train_serves() -> None:
@@ -139,7 +139,6 @@ def test_one_class_in_train_is_refused() -> None:
             r"split 'validation' of the posts is none of train, dev, test, all",
         ),
         (["train", "dev"], 5, r"the posts are split as train 10, dev 10; they need train and test"),
-        (["test", "dev"], 5, r"they need train and test"),
         (["all", "test"], 5, r"'all' on every post"),
         (["all", "all"], 21, "folds=21 must lie between 2 and the number of different posts"),
     ],
@@ -157,11 +156,6 @@ def test_unusable_splits_are_refused(splits: list[str], folds: int, message: str
         (
             [{"id": "a", "text": "x", "labels": 1, "split": "all"}],
             r"no column 'label'; did you mean 'labels'\?",
-        ),
-        ([{"id": "a", "text": "x", "label": 2, "split": "all"}], r"column 'label' holds 2"),
-        (
-            [{"id": "a", "text": None, "label": 1, "split": "all"}, {"id": "b", "text": "x"}],
-            r"column 'label' holds nan",
         ),
         (
             [{"id": "a", "text": "x", "label": 1, "split": "all"}, {"id": "b", "label": 1}],

@@ -62,26 +62,6 @@ def test_every_format_gives_the_table_of_the_library(
     assert list(table["low"]) == pytest.approx(list(wanted["low"]), nan_ok=True)
 
 
-def test_every_other_group_in_turn(
-    data: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data.to_csv(tmp_path / "p.csv", index=False)
-    main([str(tmp_path / "p.csv"), *COLUMNS, "--csv", str(tmp_path / "gaps.csv")])
-    table = written(tmp_path / "gaps.csv")
-    assert not table.duplicated(["kind", "measure", "group", "unprivileged"]).any()
-    gaps = table.query("kind == 'gap' and measure == 'recall'").set_index("unprivileged")
-    assert list(gaps.index) == ["NA", "f"]
-    assert set(gaps["privileged"]) == {"m"}
-    for other in ("NA", "f"):
-        wanted = expected(data, other).query("kind == 'gap' and measure == 'recall'")
-        assert gaps.loc[other, "value"] == pytest.approx(wanted["value"].iloc[0])
-    printed = capsys.readouterr().out
-    assert "recall gap" in printed
-    assert "m - NA" in printed
-    rates = [line for line in printed.splitlines() if "fpr gap" in line]
-    assert ["NA - m" in line for line in rates] == [True, False]
-
-
 @pytest.mark.parametrize(
     ("options", "column", "names"),
     [
@@ -137,31 +117,6 @@ def test_bad_files_are_refused(tmp_path: Path, name: str, content: str, message:
     with pytest.raises(InputError, match=message):
         main([str(tmp_path / name), *COLUMNS, "--csv", str(tmp_path / "gaps.csv")])
     assert not (tmp_path / "gaps.csv").exists()
-
-
-def test_labels_of_any_names_by_the_one_that_counts_as_1(
-    data: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    main([str(saved(data, tmp_path / "numbers.csv")), *COLUMNS])
-    wanted = capsys.readouterr().out
-    words = data.assign(**{name: data[name].map({0: "no", 1: "yes"}) for name in ("y", "yhat")})
-    path = str(saved(words, tmp_path / "words.csv"))
-    main([path, *COLUMNS, "--positive", "yes"])
-    assert capsys.readouterr().out == wanted
-    main([path, *COLUMNS, "--multiclass", "--measures", "recall"])
-    for more, message in (
-        ([], r"must be 0 or 1 in every row; name .* --positive LABEL .* --multiclass"),
-        (["--positive", "yess"], r"column 'y' has the label 'yess'; did you mean 'yes'\?"),
-        (["--positive", "yes", "--multiclass"], "give one of the two"),
-    ):
-        with pytest.raises(InputError, match=message):
-            main([path, *COLUMNS, *more])
-    mixed = str(saved(words.assign(yhat=data["yhat"]), tmp_path / "mixed.csv"))
-    with pytest.raises(InputError, match="column 'yhat' holds '0', which 'y' does not"):
-        main([mixed, *COLUMNS, "--positive", "yes"])
-    lacking = str(saved(words.assign(y=words["y"].mask(words.index < 3)), tmp_path / "lacks.csv"))
-    with pytest.raises(InputError, match="column 'y' has no label in 3 of 400 rows"):
-        main([lacking, *COLUMNS, "--positive", "yes"])
 
 
 def saved(table: pd.DataFrame, path: Path) -> Path:

@@ -155,23 +155,15 @@ def test_too_little_support_leaves_values_and_gaps_undefined_and_says_so() -> No
     assert cell(table, "recall", "male")["value"] == 1
     few = cell(table, "recall", "female")
     assert np.isnan([few["value"], few["low"], few["high"]]).all()
-    assert (few["support"], few["reason"]) == (
-        3,
-        "3 actual positives of group female, fewer than 4",
-    )
-    assert (
-        cell(table, "fpr", "female")["reason"] == "1 actual negative of group female, fewer than 4"
-    )
+    assert few["reason"] == "3 actual positives of group female, fewer than 4"
     lost = gap(table, "recall")
     assert np.isnan([lost["value"], lost["low"], lost["high"]]).all()
-    assert lost["reason"] == "3 actual positives of group female, fewer than 4"
-    assert (lost["support"], lost["support_privileged"], lost["support_unprivileged"]) == (3, 4, 3)
+    assert (lost["support"], lost["reason"]) == (3, few["reason"])
     both = gap(gap_table(data), "recall")["reason"]
     assert both == (
         "4 actual positives of group male, fewer than 10;"
         " 3 actual positives of group female, fewer than 10"
     )
-    assert gap(gap_table(data, ANY), "recall")["reason"] == ""
 
 
 def test_a_row_without_group_counts_in_all_only() -> None:

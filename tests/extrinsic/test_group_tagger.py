@@ -11,7 +11,6 @@ from nltk.tokenize import TweetTokenizer
 
 from extrinsic.tagger import MentionTagger
 from files import InputError
-from intrinsic.wordsets import load_query, load_wordset
 
 
 def posts(*texts: str) -> pd.DataFrame:
@@ -60,24 +59,6 @@ def test_groups_by_whole_words(text: str, group: str) -> None:
 )
 def test_spanish_groups(text: str, group: str) -> None:
     assert list(MentionTagger("gender_mentions_es").tag(posts(text))["group"]) == [group]
-
-
-def test_the_built_in_words_hold_weats_terms() -> None:
-    x, y = (load_query("gender_mentions")[role].words for role in "XY")
-    for first, second in (("male_terms", "female_terms"), ("male_terms_2", "female_terms_2")):
-        assert {*load_wordset(first).words} <= {*x}
-        assert {*load_wordset(second).words} <= {*y}
-    assert {"father", "gentleman", "himself", "husband"} <= {*x}
-    assert {"mother", "lady", "herself", "wife", "mum"} <= {*y}
-
-
-def test_the_description_counts_the_words(tmp_path: Path) -> None:
-    made = tagger(tmp_path, X=["he", "him"], Y=["she"])
-    assert "mine.q: 2 male, 1 female words" in made.description
-    assert "whomever they are about; not annotated" in made.description
-    assert made.files() == [tmp_path / "mine.json"]
-    assert made.language == "und"
-    assert MentionTagger("gender_mentions_es").language == "es"
 
 
 @pytest.mark.parametrize(

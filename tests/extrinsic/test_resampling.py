@@ -83,14 +83,6 @@ def test_how_often_a_post_is_drawn_is_poisson_and_its_own() -> None:
     expected = poisson.pmf(np.arange(5), 1) * one_each.size
     tail = (found[5:].sum(), one_each.size - expected.sum())
     assert chisquare([*found[:5], tail[0]], [*expected, tail[1]]).pvalue > 0.001
-    # Posts and resamples are independent
-    assert mean_square_correlation(one_each) == pytest.approx(1 / 500, rel=0.1)
-    assert mean_square_correlation(one_each.T) == pytest.approx(1 / RESAMPLES, rel=0.1)
-
-
-def mean_square_correlation(rows: np.ndarray) -> float:
-    correlations = np.asarray(np.corrcoef(rows))
-    return float((correlations[np.triu_indices(len(rows), 1)] ** 2).mean())
 
 
 def test_a_resample_without_support_is_nan() -> None:

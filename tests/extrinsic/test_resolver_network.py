@@ -11,7 +11,7 @@ import torch
 from gensim.models import KeyedVectors
 from torch import Tensor
 
-from extrinsic.coreference.model import pair_products as products
+from extrinsic.coreference.model import antecedents as products
 from extrinsic.coreference.model.antecedents import buckets, marginal_loss
 from extrinsic.coreference.model.dropout import dropout, relu_dropout_
 from extrinsic.coreference.model.encode import Text, read_lexicon, read_text

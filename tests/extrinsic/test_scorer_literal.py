@@ -8,7 +8,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from extrinsic.coreference.scorer import COUNTED, counts, rates
+from extrinsic.coreference.scorer import COUNTED, counts
 from files.documents import Cluster, Span
 from tests.extrinsic.clusterings import pairs
 
@@ -119,13 +119,3 @@ def test_alignment_of_many_clusters_is_that_of_the_whole_table() -> None:
     best = table[linear_sum_assignment(table, maximize=True)].sum()
     row = counts(key, response)[list(COUNTED).index("ceaf_e")]
     np.testing.assert_allclose(row, [best, len(key), best, len(response)])
-
-
-def test_resamples_of_documents_are_weighted_sums_of_rows() -> None:
-    several = pairs(12)
-    rows = np.array([counts(key, response) for key, response in several])
-    weights = np.random.default_rng(0).poisson(1, (5, len(several))).astype(float)
-    found = rates(np.einsum("bd,dmc->bmc", weights, rows))
-    for row, weight in zip(found, weights.astype(int), strict=True):
-        drawn = [rows[each] for each, n in enumerate(weight) for _ in range(n)]
-        np.testing.assert_allclose(row, rates(np.sum(drawn, axis=0)))
