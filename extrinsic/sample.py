@@ -51,15 +51,6 @@ class Figure(NamedTuple):
     reason: str
 
 
-class Moved(NamedTuple):
-    """How far each unit moves a measure, (units,), and how many times the variance is that of items
-    drawn one by one, at least 1.
-    """
-
-    by_unit: Floats
-    effect: float
-
-
 @dataclass(frozen=True)
 class Sample:
     """Items by group (``code`` counts in ``groups``, -1: of none), by ``cell`` (2 label +
@@ -171,19 +162,7 @@ class Sample:
 
     def by_unit(self, measure: str, side: Side) -> Floats:
         """The influences summed over units, (units,)."""
-        return self._moved(measure, side).by_unit
-
-    def _moved(self, measure: str, side: Side) -> Moved:
-        if (measure, side) not in self._influences:
-            alone = self.influences(measure, side)
-            together: Floats = np.bincount(self.units, alone).astype(np.float64)
-            effect = float((together**2).sum()) / max(float((alone**2).sum()), TINY)
-            self._influences[measure, side] = Moved(together, max(1.0, effect))
-        return self._influences[measure, side]
-
-    @cached_property
-    def _influences(self) -> dict[tuple[str, Side], Moved]:
-        return {}
+        return np.bincount(self.units, self.influences(measure, side)).astype(np.float64)
 
     @cached_property
     def units(self) -> Counts:
@@ -192,7 +171,10 @@ class Sample:
 
     def _effect(self, measure: str, side: Side) -> float:
         """How many times the variance is that of items drawn one by one; at least 1."""
-        return 1.0 if self.unit is None else self._moved(measure, side).effect
+        if self.unit is None:
+            return 1.0
+        alone, together = self.influences(measure, side), self.by_unit(measure, side)
+        return max(1.0, float((together**2).sum()) / max(float((alone**2).sum()), TINY))
 
     def correlation(self, measure: str, sides: Sequence[Side]) -> Floats:
         """How a measure of several sides goes together, as far as they share units, (n, n)."""

@@ -112,14 +112,6 @@ def test_a_gap_is_pro_minus_anti_and_turns_with_them() -> None:
         assert len(gap["resampled"]) == 200
 
 
-def test_accuracy_asks_for_the_right_name_and_not_the_other() -> None:
-    answers = pairs([(RIGHT, WRONG), (BOTH, RIGHT), (NONE, RIGHT), (RIGHT, NONE)] * 5)
-    table = as_table(challenge_rows(answers, ChallengeGaps()))
-    assert row(table, measure="accuracy", group="pro")["value"] == 0.5
-    assert row(table, measure="accuracy", group="anti")["value"] == 0.5
-    assert row(table, kind="gap", measure="accuracy", privileged="pro")["value"] == 0
-
-
 def test_a_name_is_found_by_a_mention_that_ends_with_its_last_word() -> None:
     for mention, linked in (((1, 2), True), ((0, 2), True), ((0, 1), False), ((1, 3), False)):
         found = answer(case(0, "pro", "male"), ((mention, PRONOUN),))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -51,14 +49,6 @@ def test_folds_predict_each_item_once_and_never_overlap(n: int, folds: int, seed
         assert sorted([*fold.train, *fold.dev, *fold.test]) == list(range(n))
         assert len(fold.dev) == -(-(n - len(fold.test)) // 10)
     assert len({fold.seed for fold in found}) == folds
-
-
-def test_folds_are_stratified_by_label_and_group() -> None:
-    data = table(200)
-    cells = data["label"].astype(str) + data["group"]
-    for fold in split_posts(data, folds=5, seed=0):
-        for cell, size in Counter(cells).items():
-            assert abs((cells[fold.test] == cell).sum() - size / 5) < 1
 
 
 def test_posts_of_one_text_are_never_learned_from_and_predicted() -> None:
