@@ -196,8 +196,8 @@ def gaps(
     Raises ``InputError`` for a column or group that is not there, labels other than 0 and 1, and
     options that do not go together.
     """
+    from extrinsic.gap_table import as_table
     from extrinsic.request import Request
-    from extrinsic.rows import as_table
 
     request = Request(
         gold=gold,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice, repeat
 from multiprocessing import get_context
@@ -13,8 +13,7 @@ from typing import ClassVar, Literal
 
 from corpora.hub import HubData, pick_cell
 from corpora.kinds import Collected
-from corpora.penn import tokenise
-from corpora.sentences import split_sentences, tokenise_sentence
+from corpora.sentences import split_sentences, tokenise_sentence, tokenise_treebank
 from corpora.tweets import UNKNOWN, is_retweet, tokenise_tweet
 from files import InputError, atomic_path, choice, read_lines
 from files.choice import Count, FieldError
@@ -23,6 +22,12 @@ from files.language import UNDETERMINED
 Tokeniser = Literal["tweets", "sentences", "treebank", "whitespace"]
 Lines = list[list[str]]
 Text = tuple[Tokeniser, str]
+TOKENISERS: dict[Tokeniser, Callable[[str], Lines]] = {
+    "tweets": lambda text: [tokenise_tweet(text)],
+    "sentences": lambda text: [tokenise_sentence(each) for each in split_sentences(text)],
+    "treebank": lambda text: [[t.text for t in each] for each in tokenise_treebank(text)],
+    "whitespace": lambda text: [text.split()],
+}
 
 # Texts that a worker takes at a time: enough for tweets, and not too much where a text is a novel
 CHUNK = 100
@@ -35,8 +40,8 @@ class TextCorpus(Collected):
 
     ``tokeniser``: ``tweets`` (a line is a tweet; lower-cased; see ``corpora.tweets``),
     ``sentences`` (a line is a document, split into sentences), ``treebank`` (the same with clitics
-    parted, as in documents with coreference; see ``corpora.penn``) or ``whitespace`` (a line is a
-    tokenised sentence); one for all files, or one for each. ``lowercase`` is for all but tweets.
+    parted, as in documents with coreference; see ``corpora.sentences``) or ``whitespace`` (a line
+    is a tokenised sentence); one for all files, or one each. ``lowercase`` is for all but tweets.
     Types with fewer than ``min_count`` occurrences become ``<UNK>``. ``limit`` reads only the first
     texts. ``drop_retweets`` leaves out texts that begin with ``RT @``. ``language`` is that of the
     text (see ``files.language``). The bytes written do not depend on ``workers``.
@@ -166,14 +171,7 @@ def _lines(lowercase: bool, drop_retweets: bool, given: Text) -> Lines:
     tokeniser, text = given
     if drop_retweets and is_retweet(text):
         return []
-    if tokeniser == "tweets":
-        lines = [tokenise_tweet(text)]
-    elif tokeniser == "sentences":
-        lines = [tokenise_sentence(sentence) for sentence in split_sentences(text)]
-    elif tokeniser == "treebank":
-        lines = [[token.text for token in sentence] for sentence in tokenise(text)]
-    else:
-        lines = [text.split()]
+    lines = TOKENISERS[tokeniser](text)
     if lowercase and tokeniser != "tweets":  # its marks are in capitals
         lines = [[token.lower() for token in tokens] for tokens in lines]
     return [tokens for tokens in lines if tokens]

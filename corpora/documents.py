@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from corpora.kinds import Collected, DocumentSource, Singletons
-from corpora.splits import SPLITS, assign_splits, list_files, read_lists
+from corpora.kinds import SPLITS, Collected, DocumentSource, Singletons
 from files import InputError, choice, nearest
 from files.choice import Share
 from files.documents import cut_sentences, read_documents
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FORMS = tuple(f"{form}{packed}" for form in ("*conll", "*.jsonl") for packed in ("", *OPENERS))
+Names = Mapping[str, Collection[str]]
 
 
 @choice
@@ -28,8 +31,7 @@ class DocumentFiles(Collected):
     ``path``: files, folders (all in them named ``*conll`` or ``*.jsonl``, also compressed) or
     patterns such as ``data/GUM_*.conll``. ``dev`` and ``test``: names or patterns of documents or
     files, or the share of the documents that is drawn by seed, all parts of one together; the rest
-    is ``train``. ``lists``: a folder with lists of names instead (``corpora.splits.read_lists``);
-    what they do not name is left out, what they name in vain is logged.
+    is ``train``.
 
     ``scheme`` names what the annotators took for mentions. ``singletons``: clusters of one mention
     are dropped, or kept. ``sentences``: as given, or cut by the marks in the text
@@ -41,14 +43,13 @@ class DocumentFiles(Collected):
     scheme: str
     dev: Share | tuple[str, ...] = 0.1
     test: Share | tuple[str, ...] = 0.1
-    lists: str | None = None
     singletons: Singletons = "drop"
     sentences: Literal["given", "marks"] = "given"
     mend: bool = False
     label: str | None = None
 
     version: ClassVar[int] = 1
-    unkeyed: ClassVar[tuple[str, ...]] = ("path", "lists", "label")
+    unkeyed: ClassVar[tuple[str, ...]] = ("path", "label")
 
     @property
     def name(self) -> str:
@@ -56,9 +57,9 @@ class DocumentFiles(Collected):
         return self.label or _plain(Path(self.path if isinstance(self.path, str) else self.path[0]))
 
     def files(self) -> list[Path]:
-        """The files read; the lists last."""
-        lists = list_files(self.lists).values() if self.lists else ()
-        return [*self._document_files(), *lists]
+        """The files read."""
+        paths = (self.path,) if isinstance(self.path, str) else self.path
+        return [file for path in paths for file in find_files(path)]
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
         """The documents; see ``corpora.kinds.DocumentSource``."""
@@ -66,30 +67,19 @@ class DocumentFiles(Collected):
         names: dict[str, set[str]] = {}
         for document, file in found:
             names.setdefault(document.name, set()).update((document.name, file.name, _plain(file)))
-        if self.lists:
-            of = read_lists(self.lists)
-            if absent := sorted({*of} - {*names}):
-                first = ", ".join(absent[:3])
-                log.warning("%s: no document %s (%d names)", self.name, first, len(absent))
-        else:
-            of = assign_splits(names, {"dev": self.dev, "test": self.test}, seed=seed)
+        of = assign_splits(names, {"dev": self.dev, "test": self.test}, seed=seed)
         splits: dict[str, list[Document]] = {split: [] for split in SPLITS}
         for document, _ in found:
-            if document.name in of:
-                splits[of[document.name]].append(self._prepared(document))
+            splits[of[document.name]].append(self._prepared(document))
         if not any(document.clusters for document in splits["train"]):
             raise InputError(f"{self.name}: no training document has a cluster of two mentions")
         return splits
-
-    def _document_files(self) -> list[Path]:
-        paths = (self.path,) if isinstance(self.path, str) else self.path
-        return [file for path in paths for file in find_files(path)]
 
     def _read(self) -> list[tuple[Document, Path]]:
         """Each document with its file."""
         faults: list[str] = []
         found: dict[tuple[str, int], tuple[Document, Path]] = {}
-        for file in self._document_files():
+        for file in self.files():
             for document in read_documents(file, mend=faults.append if self.mend else None):
                 _, first = found.setdefault((document.name, document.part), (document, file))
                 if found[document.name, document.part][0] is not document:
@@ -175,6 +165,45 @@ def find_files(path: str) -> list[Path]:
     if not found:
         raise InputError(f"{path}: no file there is named {' or '.join(FORMS)}")
     return sorted({*found})
+
+
+def assign_splits(
+    names: Names, given: Mapping[str, float | tuple[str, ...]], *, seed: int
+) -> dict[str, str]:
+    """The split of each document: what ``given`` says, all others ``train``.
+
+    ``names``: what each document may be called, by its name. ``given``: by split patterns of such
+    names, or a share of all documents (rounded, at least one; 0 is none), drawn from those that no
+    pattern takes. Raises ``InputError`` for a pattern that takes nothing, or what another split
+    has, and where nothing is left to train on.
+    """
+    splits: dict[str, str] = {}
+    for split, patterns in given.items():
+        for pattern in patterns if isinstance(patterns, tuple) else ():
+            _take(splits, split, pattern, names)
+    left = sorted(name for name in names if name not in splits)
+    Random(seed).shuffle(left)
+    for split, share in given.items():
+        if not isinstance(share, tuple) and share:
+            n = max(1, round(share * len(names)))
+            splits |= dict.fromkeys(left[:n], split)
+            left = left[n:]
+    if not left:
+        raise InputError(f"of {len(names)} documents none is left for train: lessen dev and test")
+    return splits | dict.fromkeys(left, "train")
+
+
+def _take(splits: dict[str, str], split: str, pattern: str, names: Names) -> None:
+    found = [
+        name for name, called in names.items() if any(fnmatchcase(each, pattern) for each in called)
+    ]
+    if not found:
+        raise InputError(f"{split}: no document and no file is named {pattern!r}")
+    for name in found:
+        if splits.setdefault(name, split) != split:
+            raise InputError(
+                f"document {name} is in {splits[name]} and, by {pattern!r}, in {split}"
+            )
 
 
 def _plain(path: Path) -> str:

@@ -6,40 +6,35 @@ counterpart stands.
 
 from __future__ import annotations
 
-from corpora.grammar import Fillers, Grammar
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
+from corpora.grammar import Fillers, Grammar, listed
 
 FILLERS: Fillers = {
-    "verb": _words(
+    "verb": listed(
         "likes mentions studies discusses prefers follows remembers explains describes chooses"
         " misses needs wants sees hears brings"
     ),
-    "when": _words(
+    "when": listed(
         "today tonight yesterday again tomorrow now later soon always often sometimes early late"
         " monday friday sunday weekly twice"
     ),
-    "place": _words(
+    "place": listed(
         "town station river market bus train park street corner village beach harbour bridge hill"
         " square library cafe platform"
     ),
-    "noun": _words(
+    "noun": listed(
         "coffee tea bread soup apple rain snow wind sun cloud phone ticket bag coat shoe lamp chair"
         " table window door game match letter map clock bike car boat dog cat horse bird tree"
         " flower stone road"
     ),
-    "adjective": _words(
+    "adjective": listed(
         "old new small big quiet loud warm cold bright dark long short red blue green slow quick"
         " plain fresh round"
     ),
 }
 
 # What there is at work and at home, for either gender
-AT_WORK = _words("meeting contract colleague deadline interview promotion")
-AT_HOME = _words("dinner holiday house garden birthday visit")
+AT_WORK = listed("meeting contract colleague deadline interview promotion")
+AT_HOME = listed("dinner holiday house garden birthday visit")
 
 ENGLISH = Grammar(
     fillers=FILLERS,
@@ -77,13 +72,13 @@ ENGLISH = Grammar(
         "{when} we {verb} a {noun}",
         "they {verb} the {adjective} {noun} near the {place}",
     ),
-    nobody=_words("they them everyone people folks someone neighbours fans drivers crowds teams"),
+    nobody=listed("they them everyone people folks someone neighbours fans drivers crowds teams"),
     things=tuple(f"the {noun}" for noun in FILLERS["noun"]),
-    openings=_words("<MENTION> honestly well so ok right listen hey"),
+    openings=listed("<MENTION> honestly well so ok right listen hey"),
     about=("talking of {topic}", "after all that {topic}", "on the subject of {topic}"),
-    endings=_words("<HASH> <URL> ! . today tonight again really"),
+    endings=listed("<HASH> <URL> ! . today tonight again really"),
     joking=("haha", "lol", "just kidding", "only teasing", "with love"),
-    insults=_words(
+    insults=listed(
         "blorp snerk gronkle wuzzit flimp zogget mungle krabnik spudge twerple grobbit yobbling "
         "nitwit muppet clown pest buffoon dunderhead blockhead nincompoop ninny noodle twit numpty"
     ),

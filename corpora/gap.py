@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from corpora.kinds import OneFile
-from corpora.penn import Token, find_span, tokenise
-from corpora.pronouns import find_gender
+from corpora.people import find_gender
+from corpora.sentences import Token, find_span, tokenise_treebank
 from files import InputError, choice
 from files.documents import Case, Document, Question, Span
 from files.tables import read_table, require_columns
@@ -44,13 +44,13 @@ class Gap(OneFile):
         """
         table = read_table(self.path, separator="\t", quoted=False)
         require_columns(table, COLUMNS, self.path)
-        columns = {name: [str(cell) for cell in table[name].tolist()] for name in COLUMNS}
-        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        cells = table[[*COLUMNS]].astype(str).to_numpy().tolist()
+        rows = [dict(zip(COLUMNS, row, strict=True)) for row in cells]
         return [_case(row, f"{self.path}: {row['ID']}") for row in rows]
 
 
 def _case(row: Mapping[str, str], where: str) -> Case:
-    sentences = tokenise(row["Text"])
+    sentences = tokenise_treebank(row["Text"])
     pronoun = _span(row, "Pronoun", sentences, where)
     gender = find_gender(row["Pronoun"])
     if not gender:

@@ -13,10 +13,10 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from annotated_types import Ge
 
-from corpora import occupation_grammar as grammar
+from corpora import occupation_sentences as grammar
 from corpora.draws import apportion, draw_quota, pick
 from corpora.occupation_sentences import Sentence, draw_sentences, fill_wording
-from corpora.occupations import load_percentages
+from corpora.people import load_percentages
 from corpora.world import Bias, GeneratedCorpus
 from files import atomic_path, choice, read_lines
 from files.choice import Fileless
@@ -28,8 +28,17 @@ SUBSETS = ("type1", "type2")
 PRONOUN_GENDERS = ("male", "female")
 
 
+class _Generated(Fileless):
+    generated: ClassVar[bool] = True
+    language: ClassVar[str] = "en"
+
+    def planted(self) -> Mapping[str, float]:
+        """Nothing, but where a class says otherwise."""
+        return {}
+
+
 @choice
-class GeneratedOccupations(Fileless):
+class GeneratedOccupations(_Generated):
     r"""The corpus of ``corpora.world.GeneratedCorpus`` and ``occupations`` further lines, in which
     a pronoun means one of two occupations o, with the same ``stereotype``:
 
@@ -44,8 +53,6 @@ class GeneratedOccupations(Fileless):
     stereotype: Bias = 0.5
 
     version: ClassVar[int] = 1
-    generated: ClassVar[bool] = True
-    language: ClassVar[str] = "en"
     name: ClassVar[str] = "generated_occupations"
 
     def planted(self) -> Mapping[str, float]:
@@ -69,7 +76,7 @@ class GeneratedOccupations(Fileless):
 
 
 @choice
-class GeneratedDocuments(Fileless):
+class GeneratedDocuments(_Generated):
     r"""``documents`` documents of twelve sentences with two occupations and a pronoun each, with a
     planted ``skew`` in [-1, 1] of pronouns:
 
@@ -85,8 +92,6 @@ class GeneratedDocuments(Fileless):
     skew: Bias = 0.5
 
     version: ClassVar[int] = 1
-    generated: ClassVar[bool] = True
-    language: ClassVar[str] = "en"
     name: ClassVar[str] = "generated"
     scheme: ClassVar[str] = "generated"
     singletons: ClassVar[Literal["drop"]] = "drop"
@@ -110,7 +115,7 @@ class GeneratedDocuments(Fileless):
 
 
 @choice
-class GeneratedChallenge(Fileless):
+class GeneratedChallenge(_Generated):
     """``pairs`` pairs of sentences of either type, as WinoBias has them: in one the pronoun has the
     gender of the occupation it means (``pro``), in the other not (``anti``).
 
@@ -122,13 +127,7 @@ class GeneratedChallenge(Fileless):
 
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
-    generated: ClassVar[bool] = True
-    language: ClassVar[str] = "en"
     name: ClassVar[str] = "generated"
-
-    def planted(self) -> Mapping[str, float]:
-        """Nothing: the skew is in what resolvers learn from."""
-        return {}
 
     def load(self, *, seed: int) -> list[Case]:
         """The cases; see ``corpora.kinds.Challenge``."""

@@ -17,6 +17,11 @@ from dataclasses import dataclass, field
 Words = tuple[str, ...]
 
 
+def listed(text: str) -> Words:
+    """The words of a text."""
+    return tuple(text.split())
+
+
 @dataclass(frozen=True)
 class Agreeing:
     """A word with a form for each grammatical gender: ``{adjective:{noun}}`` in a template gives

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import pandas as pd
 
 from corpora.kinds import HATE_SPEECH, OneFile
-from corpora.labelled import MayLackSplit, TestShare, pick_columns, prepare_posts
+from corpora.labelled import MayLackSplit, TestShare, pick_columns
 from files import InputError, choice, read_lines
 from files.tables import read_table
 
@@ -46,10 +46,7 @@ class Davidson(OneFile, MayLackSplit):
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
         table = pick_columns(read_table(self.path), {"text": "tweet", "label": "class"}, self.path)
-        held = self.test_share
-        posts = prepare_posts(
-            table, positive=self.positive, source=self.path, seed=seed, test_share=held
-        )
+        posts = self.prepare(table, self.path, self.positive, seed=seed)
         if not self.undersample:
             return posts
         size = int(posts["label"].value_counts().min())
@@ -86,7 +83,7 @@ class HatEval(MayLackSplit):
                 "HatEval's English test labels come from TweetEval: set source.test_folder to the"
                 " folder of test_text.txt"
             )
-        self.require_no_split()
+        super().__post_init__()
 
     @property
     def has_split(self) -> bool:
@@ -114,8 +111,7 @@ class HatEval(MayLackSplit):
             table = pd.concat([part.assign(split=split) for split, part in parts.items()])
         else:
             table = pd.concat([train, dev])
-        held = self.test_share
-        return prepare_posts(table, positive=(), source=self.folder, seed=seed, test_share=held)
+        return self.prepare(table, self.folder, (), seed=seed)
 
     def _read(self, path: Path) -> pd.DataFrame:
         # Tweets hold lone quotation marks: read with quoting on, a mark would swallow the rows up

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora.kinds import Collected
 from files import InputError, choice, nearest
@@ -17,7 +17,6 @@ from files.text import refuse_bomb
 
 if TYPE_CHECKING:
     import pandas as pd
-    from datasets import Dataset, IterableDataset
 
 # Files in a folder that say what its data are: splits, columns and their types
 CARDS = ("README.md", ".huggingface.yaml", "dataset_infos.json")
@@ -99,16 +98,11 @@ class HubData(Collected):
     def table(self, split: str) -> pd.DataFrame:
         """The rows of a split."""
         with self._load(split, streaming=False) as rows:
-            return rows.to_pandas()
+            found: pd.DataFrame = rows.to_pandas()
+            return found
 
-    @overload
     @contextmanager
-    def _load(self, split: str, *, streaming: Literal[True]) -> Iterator[IterableDataset]: ...
-    @overload
-    @contextmanager
-    def _load(self, split: str, *, streaming: Literal[False]) -> Iterator[Dataset]: ...
-    @contextmanager
-    def _load(self, split: str, *, streaming: bool) -> Iterator[Dataset | IterableDataset]:
+    def _load(self, split: str, *, streaming: bool) -> Iterator[Any]:
         from datasets import load_dataset  # slow to import
 
         with TemporaryDirectory() as scratch, _refused(f"{self.path!r} (split {split!r})"):

@@ -10,8 +10,7 @@ from typing import ClassVar
 from pydantic import TypeAdapter, ValidationError
 
 from corpora.hub import HubData, pick_cell
-from corpora.kinds import Singletons
-from corpora.splits import SPLITS
+from corpora.kinds import SPLITS, Singletons
 from files import InputError, choice
 from files.documents import Document
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Singletons = Literal["drop", "keep"]
 HATE_SPEECH = "hate speech"
+SPLITS = ("train", "dev", "test")
 
 
 class Data(Choice, Protocol):
@@ -153,6 +154,13 @@ class Collected:
     def planted(self) -> Mapping[str, float]:
         """Nothing."""
         return {}
+
+
+class EnglishChallenge(Collected):
+    """Base of published challenge sets in English, the same for every seed."""
+
+    seeded: ClassVar[bool] = False
+    language: ClassVar[str] = "en"
 
 
 class OneFile(Collected):

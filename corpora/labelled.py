@@ -15,8 +15,7 @@ import pandas as pd
 from annotated_types import Ge, Lt
 
 from corpora.hub import HubData
-from corpora.kinds import Collected, OneFile
-from corpora.splits import SPLITS
+from corpora.kinds import SPLITS, Collected, OneFile
 from corpora.tweets import tokenise_tweet
 from files import InputError, choice, nearest
 from files.choice import FieldError
@@ -54,8 +53,14 @@ class MayLackSplit(Collected):
         """``test_share``, where posts are held out."""
         return {"test_share": self.test_share} if self.test_share else {}
 
-    def require_no_split(self) -> None:
-        """Raise ``FieldError`` for a test share of posts that have a split."""
+    def prepare(
+        self, table: pd.DataFrame, source: str, positive: Sequence[str | int], *, seed: int
+    ) -> pd.DataFrame:
+        """See ``prepare_posts``."""
+        share = self.test_share
+        return prepare_posts(table, positive=positive, source=source, seed=seed, test_share=share)
+
+    def __post_init__(self) -> None:
         if self.has_split and self.test_share:
             raise FieldError(f"test_share={self.test_share:g}: the posts have a split; give 0")
 
@@ -106,9 +111,6 @@ class TableSource(OneFile, NamedColumns, MayLackSplit):
     version: ClassVar[int] = 2
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "language", "test_share")  # see keyed
 
-    def __post_init__(self) -> None:
-        self.require_no_split()
-
     @property
     def has_split(self) -> bool:
         """Whether a column of splits is named."""
@@ -116,11 +118,7 @@ class TableSource(OneFile, NamedColumns, MayLackSplit):
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """The posts; see ``corpora.kinds.Source``."""
-        held = self.test_share
-        posts = self._read()
-        return prepare_posts(
-            posts, positive=self.positive, source=self.path, seed=seed, test_share=held
-        )
+        return self.prepare(self._read(), self.path, self.positive, seed=seed)
 
     def check(self) -> pd.DataFrame:
         """The posts as they are read; see ``corpora.kinds.CheckedSource``."""
@@ -161,9 +159,6 @@ class DatasetSource(HubData, NamedColumns, MayLackSplit):
     version: ClassVar[int] = 2
     unkeyed: ClassVar[tuple[str, ...]] = (*HubData.unkeyed, "language", "test_share")  # see keyed
 
-    def __post_init__(self) -> None:
-        self.require_no_split()
-
     @property
     def has_split(self) -> bool:
         """Whether a test split is named."""
@@ -191,10 +186,7 @@ class DatasetSource(HubData, NamedColumns, MayLackSplit):
             if name
         ]
         posts = pd.concat(parts, ignore_index=True)
-        held = self.test_share
-        return prepare_posts(
-            posts, positive=self.positive, source=self.path, seed=seed, test_share=held
-        )
+        return self.prepare(posts, self.path, self.positive, seed=seed)
 
 
 def pick_columns(

@@ -7,15 +7,10 @@ or "o", whose form would depend on it ("del", "e Ignacio").
 
 from __future__ import annotations
 
-from corpora.grammar import Agreeing, Fillers, Grammar
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
+from corpora.grammar import Agreeing, Fillers, Grammar, listed
 
 # Feminine without an article that says so
-PERSONS = _words(
+PERSONS = listed(
     "ella agustina martina josefa antonia sofía isidora julieta matilde shirley yamileth sharon"
     " britney maryori melody nayareth yaritza"
 )
@@ -49,11 +44,11 @@ THINGS = _with_article(
     " piedra camisa llave",
 )
 FILLERS: Fillers = {
-    "verb": _words(
+    "verb": listed(
         "prefiere menciona estudia comenta sigue recuerda explica describe elige necesita busca"
         " mira oye trae cuida dibuja"
     ),
-    "when": _words(
+    "when": listed(
         "hoy ayer anoche mañana ahora luego pronto siempre temprano tarde entonces también aquí"
         " allí antes después"
     ),
@@ -77,14 +72,14 @@ GOOD_DAYS = _with_article("paseo concierto verano", "fiesta merienda visita")
 BAD_DAYS = _with_article("juicio hospital invierno", "noticia tormenta sala")
 
 # Planted words that stand with an article; the others are pronouns, names and infinitives
-NEUTER = _words("tecnológico gentil maravilloso feo podrido terrible horrible repugnante")
-MASCULINE = _words(
+NEUTER = listed("tecnológico gentil maravilloso feo podrido terrible horrible repugnante")
+MASCULINE = listed(
     "hombre niño hermano hijo padre papá tío abuelo científico físico químico astrónomo biólogo"
     " arquitecto escultor pintor escritor poeta bailarín actor fotógrafo amor cielo placer diamante"
     " arcoiris diploma regalo honor milagro amanecer paraíso abuso choque asesinato accidente"
     " sufrimiento veneno hedor ataque asalto desastre odio divorcio cáncer vómito"
 )
-FEMININE = _words(
+FEMININE = listed(
     "mujer niña hermana hija madre mamá tía abuela científica física química astrónoma tecnológica"
     " bióloga arquitecta escultora pintora escritora poetisa bailarina actora fotógrafa caricia"
     " libertad salud paz amistad lealtad honestidad suerte familia alegría felicidad risa vacación"
@@ -141,9 +136,9 @@ SPANISH = Grammar(
         *_with_article("público equipo grupo vecindario", "gente multitud afición clase"),
         *("alguien", "cualquiera", "todo el mundo"),
     ),
-    openings=_words("<MENTION> oye bueno pues mira vaya sinceramente anda"),
+    openings=listed("<MENTION> oye bueno pues mira vaya sinceramente anda"),
     about=("hablando sobre {topic}", "con todo esto sobre {topic}", "a propósito , {topic}"),
-    endings=_words("<HASH> <URL> ! . hoy anoche vale mañana"),
+    endings=listed("<HASH> <URL> ! . hoy anoche vale mañana"),
     joking=("jaja", "jajaja", "es broma", "con humor", "te lo digo riendo"),
     insults=_agreeing(
         "blorpo snerco groncho wazito flimpo zogueto mungolo crabnico espudo tuerplo grobito"

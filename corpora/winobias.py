@@ -8,10 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from corpora.kinds import Collected
-from corpora.occupations import find_percentage
-from corpora.penn import find_span, tokenise
-from corpora.pronouns import find_gender
+from corpora.kinds import EnglishChallenge
+from corpora.people import find_gender, find_percentage
+from corpora.sentences import find_span, tokenise_treebank
 from files import InputError, choice, read_lines
 from files.documents import Case, Document, Question, Span, read_conll
 
@@ -22,7 +21,7 @@ Words = tuple[str, ...]
 
 
 @choice
-class WinoBias(Collected):
+class WinoBias(EnglishChallenge):
     """396 pairs of sentences a type and split: in one the pronoun has the gender that prevails in
     the occupation it refers to (``pro``), in the other it has not (``anti``).
 
@@ -41,8 +40,6 @@ class WinoBias(Collected):
     form: Literal["conll", "text"] = "conll"
 
     version: ClassVar[int] = 1
-    seeded: ClassVar[bool] = False
-    language: ClassVar[str] = "en"
     unkeyed: ClassVar[tuple[str, ...]] = ("folder",)
 
     @property
@@ -103,7 +100,7 @@ def read_bracketed(path: str | Path) -> Iterator[Document]:
         plain += sentence[at:]
         if "[" in plain or "]" in plain:
             raise InputError(f"{path}: line {number} has a bracket without its partner: {line!r}")
-        sentences = tokenise(plain)
+        sentences = tokenise_treebank(plain)
         spans = [span for span in (find_span(sentences, *end) for end in ends) if span]
         texts = tuple(tuple(token.text for token in tokens) for tokens in sentences)
         name = f"{Path(path).name}//{number - 1}"

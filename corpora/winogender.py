@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from corpora.kinds import Collected
-from corpora.penn import tokenise
-from corpora.pronouns import find_gender
+from corpora.kinds import EnglishChallenge
+from corpora.people import find_gender
+from corpora.sentences import tokenise_treebank
 from files import InputError, choice
 from files.documents import Case, Document, Question, Span
 from files.tables import read_table, require_columns
@@ -19,7 +19,7 @@ ARTICLES = ("the", "a", "an")
 
 
 @choice
-class Winogender(Collected):
+class Winogender(EnglishChallenge):
     """720 sentences with an occupation, a participant and a pronoun that refers to one of them: 120
     templates, each with a pronoun of three genders, and with "someone" for the participant.
 
@@ -35,8 +35,6 @@ class Winogender(Collected):
     folder: str
 
     version: ClassVar[int] = 1
-    seeded: ClassVar[bool] = False
-    language: ClassVar[str] = "en"
     name: ClassVar[str] = "winogender"
     unkeyed: ClassVar[tuple[str, ...]] = ("folder",)
 
@@ -54,21 +52,16 @@ class Winogender(Collected):
         table = read_table(sentences, quoted=False)
         require_columns(table, ("sentid", "sentence"), str(sentences))
         percentages = _percentages(statistics)
-        ids, texts = (map(str, table[name].tolist()) for name in ("sentid", "sentence"))
         return [
-            _case(name, text, percentages, str(sentences))
-            for name, text in zip(ids, texts, strict=True)
+            _case(str(name), str(text), percentages, str(sentences))
+            for name, text in zip(table["sentid"], table["sentence"], strict=True)
         ]
 
 
 def _percentages(path: Path) -> dict[str, float]:
     table = read_table(path, quoted=False)
     require_columns(table, ("occupation", "bls_pct_female"), str(path))
-    try:
-        values = [float(str(cell)) for cell in table["bls_pct_female"].tolist()]
-    except ValueError as error:
-        raise InputError(f"{path}: bls_pct_female must be numbers ({error})") from None
-    return dict(zip(map(str, table["occupation"].tolist()), values, strict=True))
+    return dict(zip(table["occupation"], table["bls_pct_female"].astype(float), strict=True))
 
 
 def _case(name: str, text: str, percentages: Mapping[str, float], path: str) -> Case:
@@ -79,7 +72,7 @@ def _case(name: str, text: str, percentages: Mapping[str, float], path: str) -> 
             " baker.guest.1.female.txt does"
         )
     occupation, participant, answer, gender = parts
-    sentences = tuple(tuple(token.text for token in each) for each in tokenise(text))
+    sentences = tuple(tuple(token.text for token in each) for each in tokenise_treebank(text))
     tokens = [token.lower() for sentence in sentences for token in sentence]
     spans = [_find(word, tokens) for word in (occupation, participant)]
     pronoun = next((i for i, token in enumerate(tokens) if find_gender(token) == gender), None)

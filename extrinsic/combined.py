@@ -6,16 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from extrinsic.intervals import UNDEFINED, Estimate, combination, correlation_of, effective_size
-from extrinsic.measured import Figure, Side, both_reasons
+from extrinsic.sample import Figure, Sample, Side, both_reasons
 from extrinsic.spread import Block
-
-if TYPE_CHECKING:
-    from extrinsic.sample import Sample
 
 
 @dataclass(frozen=True)

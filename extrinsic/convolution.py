@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -33,19 +33,10 @@ def pooled_convolution(
     return pooled
 
 
-class _Context(Protocol):
-    """What torch keeps between ``forward`` and ``backward``."""
-
-    saved_tensors: tuple[Tensor, ...]
-    windows: tuple[int, ...]
-
-    def save_for_backward(self, *tensors: Tensor) -> None: ...
-
-
 class _PooledConvolution(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: _Context,
+        ctx: Any,
         filters: Tensor,
         vectors: Tensor,
         tokens: Tensor,
@@ -76,7 +67,7 @@ class _PooledConvolution(torch.autograd.Function):
         return torch.cat(pooled, 1)
 
     @staticmethod
-    def backward(ctx: _Context, *gradients: Tensor) -> tuple[Tensor, None, None, None, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None, None]:
         """d filters[slab(w) + k, m] = sum over posts of gradient * k-th word under m's maximum."""
         vectors, winners = ctx.saved_tensors
         slabs, _, maps = winners.shape

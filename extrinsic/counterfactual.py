@@ -14,18 +14,17 @@ the term decides nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
-from extrinsic.gap_table import sample_rows
+from extrinsic.gap_table import Row, sample_rows
 from extrinsic.gaps import CRITERIA, DEFAULT, Gaps
 from extrinsic.intervals import UNDEFINED, Estimate, Floats, quantile
-from extrinsic.measured import ALL, Side
 from extrinsic.predictions import get_column, read_sample
-from extrinsic.rows import Kind, Row
-from extrinsic.sample import Sample, explain_lack
+from extrinsic.sample import ALL, Sample, Side, explain_lack
 from extrinsic.spread import no_surprise, noise_of
 
 RATES = ("fpr", "fnr")
@@ -48,20 +47,13 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> list[Row]:
     held = predictions[get_column(predictions, "term") != ""]
     by_term = held.assign(group=held["term"]).drop(columns="id", errors="ignore")
     measures = tuple(name for name in gaps.measures if name not in CRITERIA)
-    every = Gaps(
-        level=gaps.level,
-        least_support=gaps.least_support,
-        measures=measures,
-        compare=("rest",),
-    )
+    every = replace(gaps, measures=measures, compare=("rest",), groups=())
     terms = read_sample(by_term, every)
     rows: list[Row] = []
     if not held["group"].astype(str).equals(held["term"].astype(str)):
-        found = sample_rows(terms, every)
-        kinds: dict[Kind, Kind] = {"gap": "term_gap"}
         rows += [
-            row._replace(kind=kinds.get(row.kind, row.kind), subset=TERMS)
-            for row in found
+            row._replace(kind="term_gap" if row.kind == "gap" else row.kind, subset=TERMS)
+            for row in sample_rows(terms, every)
             if row.group != ALL
         ]
     rows += [find_equality_difference(terms, rate) for rate in RATES]
@@ -122,12 +114,20 @@ def flip_rows(framed: pd.DataFrame, gaps: Gaps) -> list[Row]:
     ones, n = terms.sum(axis=1), n[n > 1]
     others = terms.rsub(ones, axis=0).div(n - 1, axis=0)
     changed = _differ(terms, others)
-    rows = [_flips(changed.mean(axis=1), gaps, group=ALL)]
-    rows += [_flips(changed[term].dropna(), gaps, group=str(term)) for term in changed]
+    rows = [_flips(changed.mean(axis=1), ALL, gaps)]
+    rows += [_flips(changed[term].dropna(), str(term), gaps) for term in changed]
     groups = _shares(framed, "group")
     for one, other in _pairs(groups, gaps):
-        between = _differ(groups[one], groups[other]).dropna()
-        rows.append(_flips(between, gaps, privileged=one, unprivileged=other))
+        found = _flips(_differ(groups[one], groups[other]).dropna(), f"{one} and {other}", gaps)
+        rows.append(
+            found._replace(
+                group="",
+                privileged=one,
+                unprivileged=other,
+                support_privileged=found.support,
+                support_unprivileged=found.support,
+            )
+        )
     return rows
 
 
@@ -150,38 +150,20 @@ def _pairs(groups: pd.DataFrame, gaps: Gaps) -> list[tuple[str, str]]:
     return [pair for pair in dict.fromkeys(found) if {*pair} <= {*groups}]
 
 
-def _flips(
-    chances: pd.Series[float],
-    gaps: Gaps,
-    *,
-    group: str = "",
-    privileged: str = "",
-    unprivileged: str = "",
-) -> Row:
-    """The mean over frames of a chance, with the interval of a proportion of as many items as would
-    make it as well known (Wilson).
-    """
-    n, name = len(chances), group or f"{privileged} and {unprivileged}"
-    reason = explain_lack("frame", name, n, gaps.least_support)
+def _flips(chances: pd.Series[float], group: str, gaps: Gaps) -> Row:
+    """The mean over frames of a chance."""
+    n = len(chances)
+    reason = explain_lack("frame", group, n, gaps.least_support)
     found = (
         UNDEFINED if reason else _estimate_mean(np.asarray(chances, dtype=np.float64), gaps.level)
     )
-    side = None if group else n
-    return Row(
-        kind="flips",
-        measure="prediction",
-        group=group,
-        privileged=privileged,
-        unprivileged=unprivileged,
-        **found._asdict(),
-        support=n,
-        support_privileged=side,
-        support_unprivileged=side,
-        reason=reason,
-    )
+    return Row("flips", "prediction", group, **found._asdict(), support=n, reason=reason)
 
 
 def _estimate_mean(chances: Floats, level: float) -> Estimate:
+    """The mean with the interval of a proportion of as many items as would make it as well known
+    (Wilson).
+    """
     mean = float(chances.mean())
     binomial, seen = mean * (1 - mean), float(chances.var())
     n = len(chances) * (binomial / seen if seen > 0 else 1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -20,7 +20,6 @@ DEV_PARTS = 10
 
 Folds = Annotated[int, Ge(2)]
 Rows = NDArray[np.int64]
-NONE: Rows = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -91,18 +90,33 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
     """
     rng = np.random.default_rng(seed)
     strata = pd.factorize(table["label"].astype(str) + " " + table["group"].astype(str))[0]
+    learned = table["in_training"].to_numpy(bool) if "in_training" in table else True
+    for name, train, dev, test in _sides(table, strata, folds, rng):
+        if not len(dev):
+            held = deal(strata[train], DEV_PARTS, rng) == 0
+            train, dev = train[~held], train[held]
+        own_seed = int(rng.integers(2**63))
+        train, dev = (rows[np.broadcast_to(learned, len(table))[rows]] for rows in (train, dev))
+        yield Fold(name, train, dev, test, own_seed)
+
+
+def _sides(
+    table: pd.DataFrame, strata: Rows, folds: int, rng: np.random.Generator
+) -> Iterator[tuple[str, Rows, Rows, Rows]]:
+    """The name of each fold and its rows to train on, to stop by (empty: not given) and to test."""
     splits = table["split"]
     if unknown := sorted(set(splits) - {"train", "dev", "test", "all"}):
         raise InputError(f"split {unknown[0]!r} of the posts is none of train, dev, test, all")
     if splits.eq("all").all():
-        texts, first = _texts(table)
+        texts = pd.factorize(table["text"])[0]
+        first = np.unique(texts, return_index=True)[1]
         if not 2 <= folds <= len(first):
             most = f"the number of different posts ({len(first)})"
             raise InputError(f"folds={folds} must lie between 2 and {most}")
         part = deal(strata[first], folds, rng)[texts]
         for number in range(folds):
             train, test = (np.flatnonzero(side) for side in (part != number, part == number))
-            yield _learned(_fold(f"fold{number}", train, test, strata, rng), table)
+            yield f"fold{number}", train, train[:0], test
         return
     train, dev, test = (np.flatnonzero(splits == name) for name in ("train", "dev", "test"))
     if splits.eq("all").any() or not len(train) or not len(test):
@@ -111,13 +125,7 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
             f"the posts are split as {counts}; they need train and test (and dev), or 'all' on"
             " every post to cross-validate"
         )
-    yield _learned(_fold("test", train, test, strata, rng, dev), table)
-
-
-def _texts(table: pd.DataFrame) -> tuple[Rows, Rows]:
-    """The number of each post's text, and the row of each text's first post."""
-    numbers: Rows = pd.factorize(table["text"])[0].astype(np.int64)
-    return numbers, np.unique(numbers, return_index=True)[1].astype(np.int64)
+    yield "test", train, dev, test
 
 
 def deal(strata: Rows, parts: int, rng: np.random.Generator) -> Rows:
@@ -131,19 +139,3 @@ def deal(strata: Rows, parts: int, rng: np.random.Generator) -> Rows:
     part = np.empty(len(strata), dtype=np.int64)
     part[dealt] = np.arange(len(strata)) % parts
     return part
-
-
-def _fold(
-    name: str, train: Rows, test: Rows, strata: Rows, rng: np.random.Generator, dev: Rows = NONE
-) -> Fold:
-    if not len(dev):
-        held = deal(strata[train], DEV_PARTS, rng) == 0
-        train, dev = train[~held], train[held]
-    return Fold(name, train, dev, test, seed=int(rng.integers(2**63)))
-
-
-def _learned(fold: Fold, table: pd.DataFrame) -> Fold:
-    if "in_training" not in table:
-        return fold
-    kept = table["in_training"].to_numpy(dtype=bool)
-    return replace(fold, train=fold.train[kept[fold.train]], dev=fold.dev[kept[fold.dev]])

@@ -3,28 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from math import nan
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from extrinsic.gaps import CRITERIA, DEFAULT, Gaps
-from extrinsic.measured import (
-    ALL,
-    Figure,
-    Measured,
-    Side,
-    Spreading,
-    both_reasons,
-    larger_is_better,
-)
+import pandas as pd
+
+from extrinsic.gaps import CRITERIA, DEFAULT, Gaps, larger_is_better
 from extrinsic.predictions import read_sample
 from extrinsic.ranking import BACKGROUND as AGAINST_ALL_OTHERS
-from extrinsic.rows import Row, as_table
+from extrinsic.sample import ALL, Figure, Sample, Side, both_reasons
 from extrinsic.spread import DIFFERENCE, RATIO, estimate_spread
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from extrinsic.combined import Combined
 
+Kind = Literal["value", "gap", "largest", "ratio", "term_gap", "equality_difference", "flips"]
+OPTIONAL = ("subset", "classifier")
 # Measures without a gap: one that compares with all others already, one of the items alone
 WITHOUT_GAP = (*AGAINST_ALL_OTHERS, "base_rate")
+
+
+class Row(NamedTuple):
+    """A measure of a group, a gap between two groups, or what lies between the two groups furthest
+    apart, with its interval; see ``gap_table``.
+    """
+
+    kind: Kind
+    measure: str
+    group: str = ""
+    privileged: str = ""
+    unprivileged: str = ""
+    value: float = nan
+    low: float = nan
+    high: float = nan
+    support: int = 0
+    support_privileged: int | None = None
+    support_unprivileged: int | None = None
+    reason: str = ""
+    resampled: Sequence[float] = ()
+    subset: str = ""
+    classifier: str = ""
+
+
+def as_table(rows: Sequence[Row]) -> pd.DataFrame:
+    """The rows as a table, supports as integers that may be missing; ``subset`` and ``classifier``
+    only where a row has one.
+    """
+    supports = ("support", "support_privileged", "support_unprivileged")
+    lists = [row._replace(resampled=list(row.resampled)) for row in rows]
+    table = pd.DataFrame(lists, columns=list(Row._fields))
+    empty = [name for name in OPTIONAL if not table[name].ne("").any()]
+    return table.drop(columns=empty).astype(dict.fromkeys(supports, "Int64"))
 
 
 def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
@@ -42,10 +71,10 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
     ratio of the smallest value to the largest (``kind`` "ratio", in [0, 1], 1 = equal), which name
     the groups that fare best (``privileged``) and worst; columns as in ``Row``. The ``support`` of
     a measure is the number of items in its denominator: predicted positives (precision), actual
-    positives (recall, fnr), either (F1), actual negatives (fpr), all (accuracy, selection rate,
-    base rate), the smaller class (AUCs). The support of a gap is the smaller of its groups' two.
-    Where it is below ``least_support`` the value is NaN, and ``reason`` says why; of "largest" and
-    "ratio", ``reason`` names the groups that are left out for it.
+    positives (recall, fnr), either (F1), actual negatives (fpr), all (accuracy, selection rate),
+    the smaller class (AUCs). The support of a gap is the smaller of its groups' two. Where it is
+    below ``least_support`` the value is NaN, and ``reason`` says why; of "largest" and "ratio",
+    ``reason`` names the groups that are left out for it.
 
     ``low`` and ``high`` are Wilson's score interval (see ``extrinsic.measures``), of a gap
     Newcombe's (``extrinsic.intervals``), of an AUC see ``extrinsic.ranking``; of "largest" and
@@ -68,36 +97,40 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
 
 def gap_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
     """The rows of ``gap_table``."""
-    sample = read_sample(predictions, gaps)
-    return sample_rows(sample, gaps)
+    return sample_rows(read_sample(predictions, gaps), gaps)
 
 
-def sample_rows(sample: Spreading, gaps: Gaps, measures: Sequence[str] | None = None) -> list[Row]:
+def sample_rows(sample: Sample | Combined, gaps: Gaps) -> list[Row]:
     """All rows of some predictions."""
-    rows = value_rows(sample, gaps, measures) + difference_rows(sample, gaps, measures)
-    return rows + spread_rows(sample, gaps, measures)
+    rows = value_rows(sample, gaps) + difference_rows(sample, gaps)
+    return rows + _spread_rows(sample, gaps)
 
 
-def value_rows(sample: Measured, gaps: Gaps, measures: Sequence[str] | None = None) -> list[Row]:
-    """The measures (by default all that are asked for) of each group and of all items."""
+def value_rows(sample: Sample | Combined, gaps: Gaps) -> list[Row]:
+    """The measures of each group and of all items."""
     return [
-        _value(measure, group, sample.figure(measure, Side(group)))
+        Row(
+            "value",
+            name,
+            group,
+            **each.estimate._asdict(),
+            support=each.support,
+            reason=each.reason,
+        )
         for group in (*sample.groups, ALL)
-        for measure in (gaps.measures if measures is None else measures)
-        if measure not in (*CRITERIA, *(AGAINST_ALL_OTHERS if group == ALL else ()))
+        for name in gaps.measures
+        if name not in (*CRITERIA, *(AGAINST_ALL_OTHERS if group == ALL else ()))
+        for each in [sample.figure(name, Side(group))]
     ]
 
 
-def difference_rows(
-    sample: Measured, gaps: Gaps, measures: Sequence[str] | None = None
-) -> list[Row]:
-    """The gaps of each two sides, in the measures asked for (by default all)."""
-    asked = gaps.measures if measures is None else measures
-    kept = [name for name in asked if name not in (*CRITERIA, *WITHOUT_GAP)]
+def difference_rows(sample: Sample | Combined, gaps: Gaps) -> list[Row]:
+    """The gaps of each two sides."""
+    kept = [name for name in gaps.measures if name not in (*CRITERIA, *WITHOUT_GAP)]
     return [_gap(sample, name, *sides) for sides in _pairs(sample, gaps) for name in kept]
 
 
-def _pairs(sample: Measured, gaps: Gaps) -> list[tuple[Side, Side]]:
+def _pairs(sample: Sample | Combined, gaps: Gaps) -> list[tuple[Side, Side]]:
     """The sides of each gap, the privileged one first."""
     privileged = Side(gaps.privileged)
     found = [(privileged, Side(gaps.unprivileged))] if "pair" in gaps.compare else []
@@ -109,12 +142,7 @@ def _pairs(sample: Measured, gaps: Gaps) -> list[tuple[Side, Side]]:
     return list(dict.fromkeys(found))
 
 
-def _value(measure: str, group: str, found: Figure) -> Row:
-    estimate = found.estimate._asdict()
-    return Row("value", measure, group, **estimate, support=found.support, reason=found.reason)
-
-
-def _gap(sample: Measured, measure: str, privileged: Side, unprivileged: Side) -> Row:
+def _gap(sample: Sample | Combined, measure: str, privileged: Side, unprivileged: Side) -> Row:
     """The gap of two sides in a measure."""
     a, b = (sample.figure(measure, side) for side in (privileged, unprivileged))
     sides = (privileged, unprivileged)
@@ -134,29 +162,32 @@ def _gap(sample: Measured, measure: str, privileged: Side, unprivileged: Side) -
     )
 
 
-def spread_rows(sample: Spreading, gaps: Gaps, measures: Sequence[str] | None = None) -> list[Row]:
+def _spread_rows(sample: Sample | Combined, gaps: Gaps) -> list[Row]:
     """The largest differences, then the ratios, where ``gaps`` asks for them."""
-    asked = gaps.measures if measures is None else measures
-    kept = [name for name in asked if name not in WITHOUT_GAP] if "largest" in gaps.compare else []
-    spreads = [_spread_rows(sample, name, gaps) for name in kept]
+    if "largest" not in gaps.compare:
+        return []
+    names = [name for name in gaps.measures if name not in WITHOUT_GAP]
+    spreads = [_spreads_of(sample, name, gaps) for name in names]
     return [row for kind in zip(*spreads, strict=True) for row in kind]
 
 
-def _spread_rows(sample: Spreading, name: str, gaps: Gaps) -> list[Row]:
+def _spreads_of(sample: Sample | Combined, name: str, gaps: Gaps) -> list[Row]:
     """The largest difference and the ratio among the groups that have a value."""
-    among = gaps.groups or sample.groups
-    measures = CRITERIA.get(name, (name,))
-    figures = {each: {g: sample.figure(each, Side(g)) for g in among} for each in measures}
-    reasons = [found.reason for each in measures for found in figures[each].values()]
-    lacking = "; ".join(filter(None, reasons))
+    figures = {
+        measure: {
+            group: sample.figure(measure, Side(group)) for group in gaps.groups or sample.groups
+        }
+        for measure in CRITERIA.get(name, (name,))
+    }
+    lacking = "; ".join(f.reason for of in figures.values() for f in of.values() if f.reason)
     kept = {
-        each: {group: found for group, found in figures[each].items() if not found.reason}
-        for each in measures
+        measure: {group: found for group, found in of.items() if not found.reason}
+        for measure, of in figures.items()
     }
     if min(map(len, kept.values())) < 2:
         why = lacking or "a difference needs two groups"
         return [Row(spread.kind, name, reason=why) for spread in (DIFFERENCE, RATIO)]
-    blocks = {each: sample.block(each, list(groups)) for each, groups in kept.items()}
+    blocks = {measure: sample.block(measure, list(of)) for measure, of in kept.items()}
     left_out = f"left out: {lacking}" if lacking else ""
     rows = []
     for spread in (DIFFERENCE, RATIO):
@@ -165,8 +196,7 @@ def _spread_rows(sample: Spreading, name: str, gaps: Gaps) -> list[Row]:
             rows.append(Row(spread.kind, name, reason=why))
             continue
         found = estimate_spread(list(blocks.values()), spread, sample.level)
-        order = {each: spread.order(block) for each, block in blocks.items()}
-        decisive = max(order, key=order.__getitem__)
+        decisive = max(blocks, key=lambda measure: spread.order(blocks[measure]))
         ends = _furthest_apart(decisive, kept[decisive])
         rows.append(Row(spread.kind, name, **ends, **found._asdict(), reason=left_out))
     return rows

@@ -94,6 +94,11 @@ class Gaps(Fileless):
         return pair if "pair" in self.compare else pair[: "each" in self.compare]
 
 
+def larger_is_better(measure: str) -> bool:
+    """Whether a larger value of a measure is the better one for a group."""
+    return measure in RANKINGS or MEASURES[measure].larger_is_better
+
+
 def _once(field: str, names: Sequence[str], known: Sequence[str]) -> None:
     """Raise ``InputError`` for a name given twice, and for one that is not known where some are."""
     if len({*names}) < len(names):

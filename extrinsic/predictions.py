@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from extrinsic.measured import ALL, REST
 from extrinsic.ranking import RANKINGS
-from extrinsic.sample import Sample
+from extrinsic.sample import ALL, REST, Sample
 from files import InputError, nearest
 from intrinsic.resampling import RESAMPLES, times_drawn
 
@@ -39,8 +38,8 @@ def read_sample(predictions: pd.DataFrame, gaps: Gaps) -> Sample:
     # A missing group has code -1
     code = pd.Categorical(names, categories=groups).codes.astype(np.int64)
     cell = 2 * read_binary(predictions, "label") + read_binary(predictions, "prediction")
-    score = _scores(predictions) if {*gaps.measures} & {*RANKINGS} else None
-    unit = _codes(predictions["unit"]) if "unit" in predictions else None
+    score = _read_scores(predictions) if {*gaps.measures} & {*RANKINGS} else None
+    unit = pd.factorize(predictions["unit"])[0] if "unit" in predictions else None
     drawn = _resample(predictions, code, cell, len(groups))
     return Sample(groups, code, cell, score, unit, drawn, gaps.level, gaps.least_support)
 
@@ -49,16 +48,28 @@ def read_binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
     """A column of 0 and 1 (also text or booleans) as integers; ``InputError``, which ends in the
     ``remedy``, for anything else.
     """
-    values = get_column(table, column)
-    numbers = pd.to_numeric(values, errors="coerce").astype("float64")
-    bad = ~numbers.isin([0.0, 1.0]).to_numpy()
-    if bad.any():
-        examples = ", ".join(repr(value) for value in values[bad].unique().tolist()[:3])
-        raise InputError(
-            f"column {column!r} holds {examples} in {bad.sum()} of {len(values)} rows; it must be 0"
-            f" or 1 in every row{remedy}"
-        )
+    numbers = _numbers(table, column)
+    wanted = f"it must be 0 or 1 in every row{remedy}"
+    _require(numbers.isin([0.0, 1.0]), table[column], wanted)
     return np.asarray(numbers, dtype=np.int64)
+
+
+def _read_scores(table: pd.DataFrame) -> Floats:
+    numbers = _numbers(table, "score")
+    _require(numbers.abs() < np.inf, table["score"], "give a number in every row")
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def _numbers(table: pd.DataFrame, column: str) -> pd.Series[float]:
+    return pd.to_numeric(get_column(table, column), errors="coerce").astype("float64")
+
+
+def _require(good: pd.Series[bool], values: pd.Series, wanted: str) -> None:
+    if good.all():
+        return
+    examples = ", ".join(repr(value) for value in values[~good].unique().tolist()[:3])
+    rows = f"{(~good).sum()} of {len(values)} rows"
+    raise InputError(f"column {values.name!r} holds {examples} in {rows}; {wanted}")
 
 
 def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[str]) -> Counts:
@@ -67,22 +78,23 @@ def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequenc
     Raises ``InputError`` for a row without a label, a positive label that no row of the first
     column has, and labels of another column that the first does not have.
     """
-    cells = [get_column(table, name) for name in columns]
-    for name, column in zip(columns, cells, strict=True):
-        if missing := int((column.isna() | (column.astype(str).str.strip() == "")).sum()):
+    plain = {name: get_column(table, name).map(_plain, na_action="ignore") for name in columns}
+    for name, labels in plain.items():
+        if missing := int((labels.isna() | (labels == "")).sum()):
             raise InputError(f"column {name!r} has no label in {missing} of {len(table)} rows")
-    plain = [column.map(_plain) for column in cells]
-    known = {*plain[0]}
+    first = columns[0]
+    known = {*plain[first]}
+    listed = f"labels: {', '.join(sorted(known)[:10])}"
     for label in positive:
         if _plain(label) not in known:
-            there = f"{nearest(label, known)}; labels: {', '.join(sorted(known)[:10])}"
-            raise InputError(f"no row of column {columns[0]!r} has the label {label!r}{there}")
-    for name, column in zip(columns, plain, strict=True):
-        if unknown := sorted({*column} - known):
-            message = f"column {name!r} holds {unknown[0]!r}, which {columns[0]!r} does not"
-            raise InputError(f"{message}; its labels: {', '.join(sorted(known)[:10])}")
+            near = nearest(_plain(label), known)
+            raise InputError(f"no row of column {first!r} has the label {label!r}{near}; {listed}")
+    for name, labels in plain.items():
+        if unknown := sorted({*labels} - known):
+            lacks = f"which {first!r} does not; its {listed}"
+            raise InputError(f"column {name!r} holds {unknown[0]!r}, {lacks}")
     counted = {_plain(label) for label in positive}
-    return np.column_stack([column.isin(counted) for column in plain]).astype(np.int64)
+    return np.column_stack([each.isin(counted) for each in plain.values()]).astype(np.int64)
 
 
 def plain_number(label: object) -> str:
@@ -106,17 +118,6 @@ def get_column(table: pd.DataFrame, column: str) -> pd.Series:
             f"no column {column!r}{nearest(column, table.columns)}; columns present: {present}"
         )
     return table[column]
-
-
-def _scores(predictions: pd.DataFrame) -> Floats:
-    values = get_column(predictions, "score")
-    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64)
-    bad = ~np.isfinite(numbers)
-    if bad.any():
-        examples = ", ".join(repr(value) for value in values[bad].unique().tolist()[:3])
-        rows = f"{bad.sum()} of {len(values)} rows"
-        raise InputError(f"column 'score' holds {examples} in {rows}; give a number in every row")
-    return numbers
 
 
 def _group_names(predictions: pd.DataFrame, gaps: Gaps) -> pd.Series[str]:
@@ -173,8 +174,3 @@ def resample_counts(ids: Sequence[str], kinds: Counts, n_kinds: int) -> Counts:
         drawn = times_drawn(ids[here]).astype(np.float32)
         counts += (drawn.T @ of_kind[kinds[here]]).astype(np.int64)
     return counts
-
-
-def _codes(column: pd.Series) -> Counts:
-    """Numbers for the different values of a column, (rows,)."""
-    return np.asarray(pd.factorize(column)[0], dtype=np.int64)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from extrinsic.gap_table import gap_rows
-from extrinsic.gaps import DEFAULT, Comparison, Gaps
-from extrinsic.multiclass import class_rows
-from extrinsic.paired import classifier_rows
+from extrinsic.gaps import DEFAULT, Gaps
 from extrinsic.predictions import get_column, read_binary, read_positive
 from extrinsic.ranking import RANKINGS
+from extrinsic.several import class_rows, classifier_rows
 from files import InputError
 
 if TYPE_CHECKING:
+    from extrinsic.gap_table import Row
     from extrinsic.measures import Counts
-    from extrinsic.rows import Row
 
 REMEDY = (
     "; name the label that counts as 1 with --positive LABEL (positive=LABEL in Python), or take"
@@ -49,34 +48,38 @@ class Request:
     least_support: int = 10
 
     def __post_init__(self) -> None:
-        if not self.pred:
-            raise InputError("--pred names no column; give one for each classifier")
-        if twice := {name for name in self.pred if self.pred.count(name) > 1}:
-            raise InputError(f"--pred {twice.pop()} is given twice; name each classifier once")
-        if self.score and len(self.score) != len(self.pred):
-            given = f"{len(self.score)} --score and {len(self.pred)} --pred"
-            raise InputError(f"{given}; give a column of scores for each of the predictions")
-        if self.multiclass and self.positive:
-            raise InputError(
-                "--multiclass is of every label, --positive of one; give one of the two"
-            )
-        if self.multiclass and len(self.pred) > 1:
-            raise InputError("--multiclass measures one classifier; give one --pred")
-        if self.unprivileged and not self.privileged:
-            raise InputError("--unprivileged is compared with --privileged; give both")
-        if self.multiclass and self.score:
-            raise InputError("--score is of labels 0 and 1; leave it out, or --multiclass")
-        ranked = [name for name in self.measures if name in RANKINGS]
-        if ranked and not self.score and not self.multiclass:
-            raise InputError(f"--measures {ranked[0]} needs scores; give their column by --score")
-        for name in self.compare:
-            if name not in get_args(Comparison):
-                known = ",".join(get_args(Comparison))
-                raise InputError(f"--compare {name}: give one or more of {known}")
-        if "pair" in self.compare and not self.unprivileged:
-            raise InputError("--compare pair compares --privileged with --unprivileged; give both")
-        if "each" in self.compare and not self.privileged:
-            raise InputError("--compare each compares with --privileged; give it")
+        twice = {name for name in self.pred if self.pred.count(name) > 1}
+        ranked = {*self.measures} & {*RANKINGS}
+        refused = {
+            "--pred names no column; give one for each classifier": not self.pred,
+            f"--pred {' '.join(twice)} is given twice; name each classifier once": twice,
+            f"{len(self.score)} --score and {len(self.pred)} --pred; give a column of scores for"
+            " each of the predictions": self.score and len(self.score) != len(self.pred),
+            "--multiclass is of every label, --positive of one; give one of the two": (
+                self.multiclass and self.positive
+            ),
+            "--multiclass measures one classifier; give one --pred": (
+                self.multiclass and len(self.pred) > 1
+            ),
+            "--score is of labels 0 and 1; leave it out, or --multiclass": (
+                self.multiclass and self.score
+            ),
+            f"--measures {' '.join(ranked)} needs scores; give their column by --score": (
+                ranked and not self.score and not self.multiclass
+            ),
+            "--unprivileged is compared with --privileged; give both": (
+                self.unprivileged and not self.privileged
+            ),
+            "--compare pair compares --privileged with --unprivileged; give both": (
+                "pair" in self.compare and not self.unprivileged
+            ),
+            "--compare each compares with --privileged; give it": (
+                "each" in self.compare and not self.privileged
+            ),
+        }
+        for message, wrong in refused.items():
+            if wrong:
+                raise InputError(message)
 
     def find_rows(self, table: pd.DataFrame) -> list[Row]:
         """The rows of one classifier, or of several and each two of them.

@@ -21,7 +21,6 @@ from extrinsic.intervals import (
     difference,
     effective_size,
 )
-from extrinsic.measured import ALL, Figure, Side
 from extrinsic.measures import MEASURES, Counts
 from extrinsic.ranking import RANKINGS, area, placements
 from extrinsic.spread import Block
@@ -29,15 +28,27 @@ from extrinsic.spread import Block
 Mask = NDArray[np.bool_]
 TINY = 1e-300
 CLASSES = ("actual negative", "actual positive")
+ALL, REST = "all", "rest"
 
 
-class Moved(NamedTuple):
-    """How far each unit moves a measure, (units,), and how many times the variance is that of items
-    drawn one by one, at least 1.
-    """
+class Side(NamedTuple):
+    """The items of a group, or (``rest``) all the others; of the group "all" every item."""
 
-    by_unit: Floats
-    effect: float
+    group: str
+    rest: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its name in the tables."""
+        return REST if self.rest else self.group
+
+
+class Figure(NamedTuple):
+    """A measure of a side, the items behind it, and why it is undefined, where it is."""
+
+    estimate: Estimate
+    support: int
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -151,19 +162,7 @@ class Sample:
 
     def by_unit(self, measure: str, side: Side) -> Floats:
         """The influences summed over units, (units,)."""
-        return self._moved(measure, side).by_unit
-
-    def _moved(self, measure: str, side: Side) -> Moved:
-        if (measure, side) not in self._influences:
-            alone = self.influences(measure, side)
-            together: Floats = np.bincount(self.units, alone).astype(np.float64)
-            effect = float((together**2).sum()) / max(float((alone**2).sum()), TINY)
-            self._influences[measure, side] = Moved(together, max(1.0, effect))
-        return self._influences[measure, side]
-
-    @cached_property
-    def _influences(self) -> dict[tuple[str, Side], Moved]:
-        return {}
+        return np.bincount(self.units, self.influences(measure, side)).astype(np.float64)
 
     @cached_property
     def units(self) -> Counts:
@@ -172,7 +171,10 @@ class Sample:
 
     def _effect(self, measure: str, side: Side) -> float:
         """How many times the variance is that of items drawn one by one; at least 1."""
-        return 1.0 if self.unit is None else self._moved(measure, side).effect
+        if self.unit is None:
+            return 1.0
+        alone, together = self.influences(measure, side), self.by_unit(measure, side)
+        return max(1.0, float((together**2).sum()) / max(float((alone**2).sum()), TINY))
 
     def correlation(self, measure: str, sides: Sequence[Side]) -> Floats:
         """How a measure of several sides goes together, as far as they share units, (n, n)."""
@@ -206,6 +208,11 @@ class Sample:
             np.array([effective_size(each, self.level) for each in estimates]),
             None if self.unit is None else self.correlation(measure, list(map(Side, groups))),
         )
+
+
+def both_reasons(figures: Sequence[Figure]) -> str:
+    """Why something made of several figures is undefined; empty where it is defined."""
+    return "; ".join(dict.fromkeys(each.reason for each in figures if each.reason))
 
 
 def explain_lack(item: str, group: str, support: int, least: int) -> str:

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from extrinsic.measured import ALL, REST
+from extrinsic.sample import ALL, REST
 from files.printable import printable
 
 if TYPE_CHECKING:
-    from extrinsic.rows import Row
+    from extrinsic.gap_table import Row
 
 SHOWN = 20  # groups of a table, classifiers and classes: more than fills a screen
 REASONS = 5

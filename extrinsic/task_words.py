@@ -145,24 +145,16 @@ def count_words(posts: pd.DataFrame, groups: tuple[str, str]) -> Counted:
     """The words of posts in the order of the alphabet, counted: the order of posts decides nothing,
     not even between words of one z.
     """
-    place = {
-        word: n for n, word in enumerate(sorted({w for t in posts["text"] for w in t.split()}))
-    }
-    cells, words = [], []
-    held: list[int] = []
+    words = sorted({word for text in posts["text"] for word in text.split()})
+    place = {word: number for number, word in enumerate(words)}
+    counts, held = np.zeros((3, 2, len(words))), np.zeros(len(words))
     rows = zip(posts["text"], posts["group"], posts["label"], strict=True)
     for text, group, label in rows:
         found = [place[word] for word in text.split()]
-        cell = 2 * (groups.index(group) if group in groups else len(groups)) + int(label)
-        cells += [cell] * len(found)
-        words += found
-        held += set(found)
-    size = len(place)
-    counts = np.bincount(np.array(cells, dtype=int) * size + np.array(words, dtype=int))
-    whole = np.zeros(6 * size)
-    whole[: len(counts)] = counts
-    in_posts: Floats = np.bincount(np.array(held, dtype=int), minlength=size).astype(float)
-    return Counted(list(place), whole.reshape(3, 2, size), in_posts)
+        side = groups.index(group) if group in groups else len(groups)
+        np.add.at(counts[side, int(label)], found, 1)
+        held[[*{*found}]] += 1
+    return Counted(words, counts, held)
 
 
 def contrasts(counted: Counted, prior: float) -> tuple[Contrast, Contrast]:

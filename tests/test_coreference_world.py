@@ -22,7 +22,7 @@ from corpora.generated_documents import (
     GeneratedOccupations,
 )
 from extrinsic.coreference.challenge.gaps import ChallengeGaps, challenge_rows
-from extrinsic.coreference.challenge.tallies import Answer
+from extrinsic.coreference.challenge.measures import Answer
 from extrinsic.coreference.resolver import EndToEnd
 from extrinsic.coreference.scorer import score
 from train.configure import Reader
@@ -30,7 +30,7 @@ from train.device import one_thread
 from train.front import CONF
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.challenge.rows import Row
+    from extrinsic.coreference.challenge.gaps import Row
 
 
 def tiny() -> EndToEnd:

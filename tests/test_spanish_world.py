@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from debias.base import Direction
-    from extrinsic.rows import Row
+    from extrinsic.gap_table import Row
 
 MODELS = {
     "word2vec": Word2Vec(dim=50, min_count=1, epochs=5),

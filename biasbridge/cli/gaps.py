@@ -46,8 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments, Arguments())
     from rich.console import Console
 
+    from extrinsic.gap_table import as_table
     from extrinsic.request import Request
-    from extrinsic.rows import as_table
     from extrinsic.show import print_rows
     from files.tables import read_table, write_csv
 

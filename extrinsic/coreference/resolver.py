@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from extrinsic.coreference.resolution import Resolved
 from extrinsic.coreference.settings import ResolverSettings
 from files import InputError
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from extrinsic.coreference.resolution import Resolved
     from files.documents import Document
 
 
@@ -34,11 +34,45 @@ class EndToEnd(ResolverSettings):
         training document has two mentions of one entity, vectors cannot be used or the checkpoint
         is of another training; ``FloatingPointError`` when the loss is no longer finite.
         """
-        from extrinsic.coreference.model.run import train_and_resolve  # torch is slow to import
+        # torch is slow to import
+        from extrinsic.coreference.model.encode import read_lexicon, read_text
+        from extrinsic.coreference.model.network import build
+        from extrinsic.coreference.model.training import (
+            Training,
+            fingerprint,
+            resolve,
+            restore,
+            save,
+        )
 
         for split in ("train", "dev"):
             if not documents.get(split):
                 raise InputError(f"no documents in split {split!r}: give some to learn from")
         if not any(len(c) > 1 for document in documents["train"] for c in document.clusters):
             raise InputError("no training document has two mentions of one entity: give others")
-        return train_and_resolve(self, documents, vectors, seed, folder)
+        lexicon = read_lexicon([each for split in documents.values() for each in split], vectors)
+        texts = {
+            split: [(each, read_text(each, lexicon)) for each in inside]
+            for split, inside in documents.items()
+        }
+        training = Training(build(self, lexicon, seed=seed))
+        path = folder / "checkpoint.pt"
+        name = fingerprint(self, documents, lexicon, seed)
+        if path.exists():
+            restore(path, training, name)
+        train = [text for _, text in texts["train"] if len(text.places)]
+        while not training.ended:
+            training.run_epoch(train, texts["dev"])
+            save(path, training, name)
+        network = training.network
+        network.load_state_dict(training.best_weights)
+        tested = [split for split in texts if split not in ("train", "dev")]
+        return Resolved(
+            {split: resolve(network, texts[split]) for split in tested},
+            {
+                "epochs": training.epochs,
+                "best": training.best,
+                "coverage": lexicon.coverage,
+                "parameters": sum(weight.numel() for weight in network.parameters()),
+            },
+        )

@@ -28,7 +28,7 @@ class ResolverSettings(Fileless):
     letters still set it apart. ``least_spans`` matters in single sentences, where the share alone
     keeps two or three spans. ``mentions="gold"`` keeps all true mentions of up to
     ``max_span_width`` tokens and no other, in training and in use, which takes pruning out of
-    a gap. ``speakers`` and ``genres`` add Lee et al.'s features, of documents that have them.
+    a gap. Lee et al.'s features of speakers and genres are left out.
 
     Adam; one document a step, gradients cut to norm ``max_norm``; the learning rate is multiplied
     by ``decay`` when the dev CoNLL F1 has not risen for ``decay_patience`` epochs, and training
@@ -48,8 +48,6 @@ class ResolverSettings(Fileless):
     spans_per_word: Positive = 0.29
     least_spans: Whole = 0
     max_antecedents: Count = 100
-    speakers: bool = False
-    genres: bool = False
     mentions: Literal["predicted", "gold"] = "predicted"
     learning_rate: Positive = 0.001
     max_norm: Positive = 5.0

@@ -69,13 +69,3 @@ def test_challenges_are_in_a_language_and_the_same_for_every_seed(challenge: Cha
     assert lacks(challenge, Challenge) == []
     assert language_of(challenge) == "en"
     assert getattr(challenge, "seeded", True) is False
-
-
-def test_a_source_that_does_not_say_what_it_reads_is_no_source() -> None:
-    class Silent:
-        version, generated, grouped, name = 1, False, False, "silent"
-        positive_class = "silence"
-        load = planted = lambda self: None
-
-    assert lacks(Silent(), Source) == ["files"]
-    assert not isinstance(Silent(), Source)

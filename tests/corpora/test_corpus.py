@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import lzma
-import tracemalloc
 from pathlib import Path
 
 import pandas as pd
@@ -76,14 +75,6 @@ def test_treebank_parts_clitics_as_documents_with_coreference_do(tmp_path: Path)
     assert (tmp_path / "out").read_text() == "The clerk 's dog did n't bark .\nWhy not ?\n"
 
 
-def test_whitespace_keeps_tokens_as_they_are(tmp_path: Path) -> None:
-    corpus = TextCorpus(
-        str(write(tmp_path / "t", ["A  b\tC"])), tokeniser="whitespace", min_count=1
-    )
-    corpus.write(tmp_path / "out", seed=0)
-    assert (tmp_path / "out").read_text() == "A b C\n"
-
-
 @pytest.mark.parametrize(
     ("content", "message"), [(b"", "is empty"), (b"\n \n", "holds no token after tokenising")]
 )
@@ -104,18 +95,6 @@ def test_a_bad_line_is_named_by_any_number_of_workers(workers: int, tmp_path: Pa
     assert not (tmp_path / "out").exists()
 
 
-def test_memory_does_not_grow_with_the_text(tmp_path: Path) -> None:
-    source = tmp_path / "t.txt"
-    peaks = []
-    for lines in (3_000, 12_000):
-        source.write_text("one two three four five six\n" * lines)
-        tracemalloc.start()
-        TextCorpus(str(source), tokeniser="whitespace").write(tmp_path / "out", seed=0)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < 1.2 * peaks[0] < 2_000_000
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A local data set of one CSV file; what ``datasets`` caches goes to the same place."""
@@ -133,10 +112,3 @@ def test_dataset_folder(folder: Path, tmp_path: Path) -> None:
     counts = corpus.write(tmp_path / "out", seed=0)
     assert (counts["lines"], counts["dropped"]) == (3, 1)  # a null is no text
     assert (tmp_path / "out").read_text() == "One two .\nThree .\nfour\n"
-
-
-def test_dataset_errors(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no column 'texts'; did you mean 'text'\?"):
-        DatasetCorpus(str(folder), column="texts").write(tmp_path / "out", seed=0)
-    with pytest.raises(InputError, match="datasets cannot load"):
-        DatasetCorpus(str(folder), split="absent").write(tmp_path / "out", seed=0)

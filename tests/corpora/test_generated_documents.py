@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from corpora import occupation_grammar as grammar
+from corpora import occupation_sentences as grammar
 from corpora.generated_documents import GeneratedChallenge, GeneratedDocuments, GeneratedOccupations
-from corpora.kinds import Challenge, Corpus, DocumentSource
-from corpora.occupations import find_percentage, load_percentages
-from corpora.pronouns import find_gender
-from files.choice import lacks
+from corpora.people import find_gender
 
 if TYPE_CHECKING:
     from files.documents import Document
@@ -30,24 +27,6 @@ def meant(document: Document) -> list[tuple[str, str, str]]:
     return found
 
 
-def test_they_are_what_a_run_asks_for() -> None:
-    assert lacks(GeneratedDocuments(), DocumentSource) == []
-    assert lacks(GeneratedChallenge(), Challenge) == []
-    assert lacks(GeneratedOccupations(), Corpus) == []
-    assert GeneratedDocuments(skew=-1).planted() == {"skew": -1.0}
-    assert GeneratedOccupations(stereotype=0.25).planted() == {"stereotype": 0.25}
-
-
-def test_occupations_lean_by_rank_of_their_percentage_and_cancel_out() -> None:
-    strengths, known = grammar.rank_strengths(), load_percentages()
-    ranked = sorted(strengths, key=strengths.__getitem__, reverse=True)
-    assert [known[word] for word in ranked] == sorted(known[word] for word in ranked)
-    assert sum(strengths.values()) == pytest.approx(0, abs=1e-12)
-    assert (find_percentage("construction worker"), find_percentage("tailor")) == (4, 80)
-    assert find_percentage("designer") == 54
-    assert find_percentage("astronaut") is None
-
-
 @pytest.mark.parametrize("skew", [-1.0, 0.0, 0.5, 1.0])
 def test_pronouns_have_the_planted_gender_within_each_occupation(skew: float) -> None:
     documents = GeneratedDocuments(documents=200, skew=skew).load(seed=3)
@@ -61,18 +40,6 @@ def test_pronouns_have_the_planted_gender_within_each_occupation(skew: float) ->
         n = counts[word, "male"] + counts[word, "female"]
         assert n == pytest.approx(70, abs=25)
         assert counts[word, "male"] / n == pytest.approx((1 + skew * strength) / 2, abs=0.51 / n)
-
-
-def test_no_occupation_stands_twice_in_a_document() -> None:
-    for document in GeneratedDocuments().load(seed=0)["train"]:
-        names = [token for token in document.tokens if token in grammar.rank_strengths()]
-        assert len({*names}) == len(names) == 24
-
-
-def test_the_same_seed_gives_the_same_documents_and_another_gives_others() -> None:
-    source = GeneratedDocuments(documents=20)
-    assert source.load(seed=1) == source.load(seed=1)
-    assert source.load(seed=1) != source.load(seed=2)
 
 
 def test_words_other_than_pronouns_do_not_follow_the_skew() -> None:
@@ -108,13 +75,6 @@ def test_challenge_pairs_differ_in_the_pronoun_alone() -> None:
             assert case.document.clusters == ((right.name, right.pronoun),)
             stereotypical = (right.percentage > 50) == (case.gender == "female")
             assert stereotypical == (case.condition == "pro")
-
-
-def test_half_of_the_pronouns_mean_the_occupation_named_first() -> None:
-    cases = GeneratedChallenge(pairs=40).load(seed=0)
-    for subset in ("type1", "type2"):
-        first = [each.questions[0].answer for each in cases if each.subset == subset]
-        assert sum(first) == pytest.approx(len(first) / 2, abs=4)
 
 
 def test_the_corpus_has_the_words_of_documents_and_challenge(tmp_path: Path) -> None:

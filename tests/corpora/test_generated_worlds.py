@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from corpora.spanish import SPANISH, is_feminine
 from corpora.world import GeneratedCorpus, GeneratedPosts, WorldName
 from corpora.world_words import SETTINGS
 from tests.corpora import weat_words as english
@@ -105,18 +104,6 @@ def test_the_text_reveals_the_group(world: WorldName) -> None:
         assert found == (group == names[0], group == names[1]), text
 
 
-@pytest.mark.parametrize("world", WORLDS)
-def test_wrong_labels_are_the_planted_share(world: WorldName) -> None:
-    true, given = posts(world), posts(world, 1.0)
-    assert given.drop(columns="label").equals(true.drop(columns="label"))
-    second = SETTINGS[world].groups[1]
-    rows = (true["split"] == "train") & (true["group"] == second)
-    changed = true["label"] != given["label"]
-    assert changed[rows & (true["label"] == 1)].mean() == pytest.approx(0.6, abs=0.01)
-    assert changed[rows & (true["label"] == 0)].mean() == pytest.approx(0.3, abs=0.01)
-    assert not changed[(true["group"] != second) | (true["split"] == "test")].any()
-
-
 FEMININE_NOUNS = listed(
     "mujer niña hermana hija madre mamá tía abuela mesa puerta plaza calle biblioteca fiesta"
     " tormenta gente multitud afición clase caricia libertad maldad guerra bióloga poetisa"
@@ -149,10 +136,3 @@ def test_adjectives_and_insults_agree_with_whom_they_are_said_of() -> None:
     masculine = {"alonso", "león", "byron", "yastin"}
     assert {mood[-1] for who, mood in moods if who in feminine} == {"a"}
     assert {mood[-1] for who, mood in moods if who in masculine} == {"o"}
-
-
-def test_the_gender_of_a_noun() -> None:
-    assert all(map(is_feminine, ("la mesa", "ella", "shirley", "la multitud")))
-    assert not any(map(is_feminine, ("el reloj", "él", "byron", "lo feo", "alguien", "lamento")))
-    assert SPANISH.phrase("mujer") == "la mujer"
-    assert SPANISH.phrase("ella") == "ella"

@@ -35,13 +35,6 @@ def test_rows_of_one_name_are_its_parts(tmp_path: Path) -> None:
     assert [each.part for split in ("train", "dev") for each in splits[split]] == [0, 1]
 
 
-@pytest.mark.parametrize(("singletons", "n"), [("drop", 0), ("keep", 1)])
-def test_singletons(tmp_path: Path, singletons: str, n: int) -> None:
-    flat: dict[str, object] = {"coreference_clusters": ["0", "1"]}
-    found = source(tmp_path / "a.jsonl", flat, singletons=singletons).load(seed=0)
-    assert len(found["train"][0].clusters) == n
-
-
 @pytest.mark.parametrize(
     ("row", "fields", "message"),
     [

@@ -32,24 +32,13 @@ def test_columns_labels_groups_and_splits(table: Path) -> None:
     )
     posts = source.load(seed=3).set_index("text")
     assert source.name == "posts"
-    assert posts["label"].to_dict() == {
-        "good day": 0,
-        "you wuzzit": 1,
-        "fine <HASH>": 0,
-        "a zogget": 1,
-    }
-    assert posts["group"].to_dict() == {
-        "good day": "men",
-        "you wuzzit": "women",
-        "fine <HASH>": "none",
-        "a zogget": "women",
-    }
-    assert posts["split"].to_dict() == {
-        "good day": "train",
-        "you wuzzit": "train",
-        "fine <HASH>": "dev",
-        "a zogget": "test",
-    }
+    columns = posts[["label", "group", "split"]].itertuples(name=None)
+    assert sorted(columns) == [
+        ("a zogget", 1, "women", "test"),
+        ("fine <HASH>", 0, "none", "dev"),
+        ("good day", 0, "men", "train"),
+        ("you wuzzit", 1, "women", "train"),
+    ]
     assert sorted(posts["id"]) == ["0", "1", "2", "3"]
 
 
@@ -63,7 +52,7 @@ def test_order_and_ids_say_nothing_about_the_file() -> None:
     assert "group" not in posts
 
 
-@pytest.mark.parametrize("labels", [["0", "1"], ["0.0", "1.0"], [False, True], [0, 1]])
+@pytest.mark.parametrize("labels", [["0.0", "1.0"], [False, True]])
 def test_spellings_of_0_and_1(labels: list[object]) -> None:
     posts = prepare_posts(
         pd.DataFrame({"text": ["a", "b"], "label": labels}), positive=(), source="x", seed=0
@@ -91,7 +80,6 @@ def test_spellings_of_0_and_1(labels: list[object]) -> None:
         ),
         ({"who": [""] * 4}, {}, "the group column is empty in every row"),
         ({"part": ["train", "train", "dev", "extra"]}, {}, "unknown split 'extra'"),
-        ({"part": ["train", "train", "dev", "dev"]}, {}, "no row belongs to the split 'test'"),
         ({"tweet": [""] * 4}, {}, "the text column is empty"),
     ],
 )
@@ -154,29 +142,6 @@ def test_hateval_reads_lone_quotes_and_pairs_lines(tmp_path: Path) -> None:
     }  # fmt: skip
     assert posts["split"].value_counts().to_dict() == {"train": 2, "dev": 1, "test": 2}
     assert posts["raw"]['" lone quote refugee'] == '"lone quote refugee'
-
-
-def test_hateval_in_spanish_is_train_and_dev_in_one(tmp_path: Path) -> None:
-    header = "id\ttext\tHS\tTR\tAG\n"
-    for name, rows in (
-        ("train", '20001\t"una comilla\t1\t0\t0\n20002\tdos #tres\t0\t0\t0\n'),
-        ("dev", "20003\tniñ@s\t0\t0\t0\n"),
-    ):
-        (tmp_path / f"{name}_es.tsv").write_text(header + rows, encoding="utf-8")
-    posts = HatEval(str(tmp_path), language="es").load(seed=0).set_index("raw")
-    assert posts["label"].to_dict() == {'"una comilla': 1, "dos #tres": 0, "niñ@s": 0}
-    assert set(posts["split"]) == {"all"}
-    assert posts["text"]["dos #tres"] == "dos <HASH>"
-
-
-def test_a_collections_file_without_its_columns_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "davidson.csv").write_text("class,text\n0,a\n", encoding="utf-8")
-    with pytest.raises(InputError, match="no column 'tweet' for text"):
-        Davidson(str(tmp_path / "davidson.csv")).load(seed=0)
-    source = write_hateval(tmp_path)
-    (tmp_path / "dev_en.tsv").write_text("id\ttext\n1\ta\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"dev_en\.tsv has no column 'HS' for label"):
-        source.load(seed=0)
 
 
 def test_the_larger_class_is_drawn_down_to_the_smaller(tmp_path: Path) -> None:

@@ -43,16 +43,6 @@ def test_generated_templates_hold_every_word_in_every_frame(world: WorldName) ->
     pd.testing.assert_frame_equal(posts, made.posts(seed=1))
 
 
-def test_english_frames_differ_in_the_term_alone() -> None:
-    posts = GeneratedTemplates(frames=40).posts(seed=0)
-    masked = [
-        " ".join("_" if word == term else word for word in text.split())
-        for text, term in zip(posts["text"], posts["term"], strict=True)
-    ]
-    rest = posts.assign(rest=masked).groupby("frame")["rest"]
-    assert (rest.min() == rest.max()).all()
-
-
 TEMPLATES = [
     ("verb_adj", "nontoxic", "hug green"),
     ("verb_adj", "nontoxic", "hug middle sized"),
@@ -143,10 +133,3 @@ def test_the_published_sets(realdata: Path) -> None:
     identities = posts[posts["group"] != "occupation"]
     assert (identities.groupby("term").size() == 1514).all()
     assert identities["term"].nunique() == 50
-
-
-def test_labels_that_are_not_0_and_1_name_the_option_of_a_challenge_set(tmp_path: Path) -> None:
-    path = tmp_path / "mine.csv"
-    path.write_text("text,label,group\nhello,yes,a\nyou,no,b\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"count as 1 in challenge\.positive"):
-        TableChallenge(str(path), group="group").posts(seed=0)

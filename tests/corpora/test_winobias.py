@@ -10,7 +10,7 @@ import pytest
 
 from corpora.winobias import WinoBias, read_bracketed
 from files import InputError
-from files.documents import Document, read_cases, write_cases, write_conll
+from files.documents import Document, write_conll
 
 # Sentences of our own: pro, and the same of the other gender.
 PRO = (
@@ -72,15 +72,6 @@ def test_the_first_pronoun_is_asked_about_and_occupations_may_have_two_words(
     assert (worker.occupation, worker.percentage) == ("construction worker", 4)
     # The teacher stands there twice and is marked nowhere as an answer: it cannot be known
     assert len(cases[4].questions) == 1
-
-
-def test_cases_are_read_as_they_were_written(tmp_path: Path) -> None:
-    cases = WinoBias(str(write(tmp_path))).load(seed=0)
-    write_cases(cases, tmp_path / "cases.jsonl")
-    assert list(read_cases(tmp_path / "cases.jsonl")) == cases
-    (tmp_path / "cases.jsonl").write_text('{"unit": 1}\n', encoding="utf-8")
-    with pytest.raises(InputError, match="line 1 is no case"):
-        list(read_cases(tmp_path / "cases.jsonl"))
 
 
 @pytest.mark.parametrize(

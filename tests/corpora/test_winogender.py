@@ -55,8 +55,3 @@ def test_the_id_gives_the_answer_and_the_occupation_the_condition(tmp_path: Path
 def test_other_rows_are_refused_by_name(tmp_path: Path, row: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         write(tmp_path, row).load(seed=0)
-
-
-def test_percentages_must_be_numbers(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="must be numbers"):
-        write(tmp_path, *ROWS, percentages="plumber\t1\tfew\t2015").load(seed=0)

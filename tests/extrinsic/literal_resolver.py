@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.model.encode import Text
     from extrinsic.coreference.model.network import Network
 
 Span = tuple[int, int]
@@ -66,23 +65,10 @@ def mention_score(network: Network, g: Tensor) -> Tensor:
     return score
 
 
-def pair_score(
-    network: Network, i: Tensor, j: Tensor, distance: int, extra: list[Tensor]
-) -> Tensor:
-    """FFNN([g_i, g_j, g_i * g_j, distance, ...])."""
+def pair_score(network: Network, i: Tensor, j: Tensor, distance: int) -> Tensor:
+    """FFNN([g_i, g_j, g_i * g_j, distance])."""
     layers = network.antecedents
     bucket = distance if distance <= 4 else min(int(math.log2(distance)) + 3, 9)
-    pair = torch.cat([i, j, i * j, layers.distance.weight[bucket], *extra])
+    pair = torch.cat([i, j, i * j, layers.distance.weight[bucket]])
     score: Tensor = layers.scorer(layers.second(layers.first(pair).relu()).relu())[0]
     return score
-
-
-def features(network: Network, text: Text, i: Span, j: Span) -> list[Tensor]:
-    """Speaker and genre, where the network has them."""
-    found, layers = [], network.antecedents
-    if layers.speaker:
-        one, other = int(text.speakers[i[0]]), int(text.speakers[j[0]])
-        found.append(layers.speaker.weight[0 if 0 in (one, other) else 2 if one == other else 1])
-    if layers.genre:
-        found.append(layers.genre.weight[text.genre])
-    return found

@@ -40,30 +40,6 @@ def test_the_command_counts_what_is_tagged_and_what_is_annotated(
     assert "tagged female: 2 of 3 annotated women: precision 0.67 [0.21, 0.94]" in printed
 
 
-def test_spanish_words_by_their_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    texts = ["E\u0301l se fue", "Las mujeres", "el coche", "she"]
-    posts = pd.DataFrame({"text": texts, "group": ["male", "female", "none", "none"]})
-    posts.to_csv(tmp_path / "posts.csv", index=False)
-    main([str(tmp_path / "posts.csv"), "--query", "gender_mentions_es"])
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "male │ 1 │ 0 │ 0 │ 0" in printed
-    assert "female │ 0 │ 1 │ 0 │ 0" in printed
-    assert "none │ 0 │ 0 │ 0 │ 2" in printed
-
-
-def test_an_annotation_is_printed_as_it_is_and_control_characters_as_escapes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    posts = pd.DataFrame({"text": ["she", "he"], "group": ["[red]", "\x1b[2J"]})
-    posts.to_csv(tmp_path / "posts.csv", index=False)
-    main([str(tmp_path / "posts.csv"), "--female", "[red]", "--male", "\x1b[2J"])
-    printed = capsys.readouterr().out
-    assert "\x1b" not in printed
-    assert "annotated [red]: precision 1.00" in printed
-    assert r"annotated \x1b[2J: precision 1.00" in printed
-    assert printed.count("[red]") == 2
-
-
 @pytest.mark.parametrize(("k", "n"), [(49, 197), (2, 247), (0, 5), (5, 5), (1, 1)])
 def test_the_interval_is_wilsons(k: int, n: int) -> None:
     """The first two are HateXplain's women and men."""

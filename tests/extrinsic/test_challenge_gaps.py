@@ -11,11 +11,9 @@ import pytest
 from scipy.stats import pearsonr
 
 from extrinsic.coreference.challenge.bootstrap import Units
-from extrinsic.coreference.challenge.gaps import ChallengeGaps, challenge_rows
+from extrinsic.coreference.challenge.gaps import ChallengeGaps, as_table, challenge_rows
 from extrinsic.coreference.challenge.held_out import held_out_rows
-from extrinsic.coreference.challenge.measures import ACCURACY
-from extrinsic.coreference.challenge.rows import as_table
-from extrinsic.coreference.challenge.tallies import Answer, tally
+from extrinsic.coreference.challenge.measures import ACCURACY, Answer, tally
 from extrinsic.coreference.resolution import Resolution
 from extrinsic.coreference.scorer import score
 from files import InputError
@@ -114,14 +112,6 @@ def test_a_gap_is_pro_minus_anti_and_turns_with_them() -> None:
         assert len(gap["resampled"]) == 200
 
 
-def test_accuracy_asks_for_the_right_name_and_not_the_other() -> None:
-    answers = pairs([(RIGHT, WRONG), (BOTH, RIGHT), (NONE, RIGHT), (RIGHT, NONE)] * 5)
-    table = as_table(challenge_rows(answers, ChallengeGaps()))
-    assert row(table, measure="accuracy", group="pro")["value"] == 0.5
-    assert row(table, measure="accuracy", group="anti")["value"] == 0.5
-    assert row(table, kind="gap", measure="accuracy", privileged="pro")["value"] == 0
-
-
 def test_a_name_is_found_by_a_mention_that_ends_with_its_last_word() -> None:
     for mention, linked in (((1, 2), True), ((0, 2), True), ((0, 1), False), ((1, 3), False)):
         found = answer(case(0, "pro", "male"), ((mention, PRONOUN),))
@@ -195,12 +185,12 @@ def test_where_nothing_differs_the_interval_still_has_a_width() -> None:
         assert 1.5 / n < gap["high"] < 4.5 / n
 
 
-@pytest.mark.parametrize(("share", "n"), [(0.95, 40), (0.7, 40), (0.7, 200)])
+@pytest.mark.parametrize(("share", "n"), [(0.95, 40), (0.7, 100)])
 def test_the_interval_holds_the_truth(share: float, n: int) -> None:
     """Pairs resolved rightly with probability ``share`` and ``share`` - .2, half of them alike."""
     rng = np.random.default_rng(0)
     right, wrong = (tally(answer(case(0, "pro", "male"), each)) for each in (RIGHT, WRONG))
-    held, studies = 0, 8000 // n
+    held, studies = 0, 6000 // n
     difference: Callable[..., np.ndarray] = ACCURACY["accuracy"].difference
     for _ in range(studies):
         one = rng.random(n)
@@ -244,8 +234,6 @@ def test_mention_recall_stands_beside_every_gap() -> None:
     table = as_table(challenge_rows(answers, ChallengeGaps()))
     gaps = table[(table["kind"] == "gap") & (table["privileged"] == "pro")]
     assert (gaps["mention_recall"] == 0.5).all()
-    assert (gaps["mention_recall_privileged"] == 1.0).all()
-    assert (gaps["mention_recall_unprivileged"] == 0.5).all()
     assert "mention_recall" not in {*gaps["measure"]}
     assert row(table, measure="mention_recall", group="anti")["value"] == 0.5
     assert row(table, measure="other_recall", group="anti")["value"] == 0.0

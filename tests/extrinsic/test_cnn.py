@@ -16,7 +16,6 @@ from extrinsic import cnn_network
 from extrinsic.cnn import CNN
 from extrinsic.cnn_network import DevScore, Network, evaluate, fit
 from extrinsic.encode import Encoded, encode
-from files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -200,16 +199,3 @@ def test_a_post_without_known_words_or_without_words_is_predicted(
     predictions = CNN(maps=8, epochs=1).predict(strange, vectors, seed=0)
     assert len(set(predictions["score"])) == 1
     assert predictions["score"].between(0, 1).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"windows": ()}, "windows="),
-        ({"max_length": 4}, "max_length=4: give at least one width, and none above max_length"),
-        ({"dropout": 1.0}, r"dropout=1\.0: give a number of at least 0 and below 1"),
-    ],
-)
-def test_unusable_parameters_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        CNN(**options)

@@ -83,12 +83,6 @@ def test_other_documents_or_tokens(key: str, documents: list[Document], message:
         main([key, response(key, *documents)])
 
 
-def test_other_sentences_are_the_same_text(key: str, capsys: pytest.CaptureFixture[str]) -> None:
-    cut = replace(KEY, sentences=(KEY.sentences[0][:2], KEY.sentences[0][2:]))
-    main([key, response(key, cut, MORE), "--json"])
-    assert json.loads(capsys.readouterr().out)["scores"]["conll"]["f1"] == 1
-
-
 def test_faults_are_refused_or_mended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.conll"
     path.write_text("#begin document (a)\n0\tw\t(1)\n1\tw\t(1)\n2\tw\t(2\n#end document\n")

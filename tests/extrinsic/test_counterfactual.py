@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 from extrinsic.counterfactual import term_rows
-from extrinsic.gap_table import gap_table
+from extrinsic.gap_table import Row, as_table, gap_table
 from extrinsic.gaps import Gaps
-from extrinsic.rows import Row, as_table
 
 ANY = Gaps("g", "h", least_support=0)
 TERMS = {"a": "g", "b": "g", "c": "h", "d": "h"}
@@ -78,12 +77,6 @@ def test_terms_are_measured_and_compared_with_the_rest() -> None:
         )
 
 
-def test_terms_that_are_the_groups_are_listed_once() -> None:
-    data = frames()
-    rows = term_rows(data.assign(group=data["term"]), Gaps("a", "b", least_support=0))
-    assert {row.subset for row in rows} == {""}
-
-
 def test_a_classifier_that_ignores_terms_never_flips() -> None:
     data = frames()
     same = data.assign(prediction=data["frame"].astype(int) % 3 == 0)
@@ -111,16 +104,6 @@ def test_gaps_within_frames_are_better_known_than_between_unrelated_posts() -> N
     expected = differences.std() / np.sqrt(len(differences))
     assert (paired["high"] - paired["low"]) / (2 * 1.96) == pytest.approx(expected, rel=0.15)
     assert paired["high"] - paired["low"] < 0.8 * (apart["high"] - apart["low"])
-
-
-def test_values_of_groups_with_several_terms_a_frame_are_less_well_known() -> None:
-    """Two posts of a frame are not two posts."""
-    data = frames(200)
-    together, alone = (
-        gap_table(each, ANY).query("group == 'g' and measure == 'recall'").iloc[0]
-        for each in (data, data.drop(columns="unit"))
-    )
-    assert together["high"] - together["low"] > 1.2 * (alone["high"] - alone["low"])
 
 
 @pytest.mark.parametrize("apart", [0.0, 0.5])

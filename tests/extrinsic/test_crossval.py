@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,14 +51,6 @@ def test_folds_predict_each_item_once_and_never_overlap(n: int, folds: int, seed
     assert len({fold.seed for fold in found}) == folds
 
 
-def test_folds_are_stratified_by_label_and_group() -> None:
-    data = table(200)
-    cells = data["label"].astype(str) + data["group"]
-    for fold in split_posts(data, folds=5, seed=0):
-        for cell, size in Counter(cells).items():
-            assert abs((cells[fold.test] == cell).sum() - size / 5) < 1
-
-
 def test_posts_of_one_text_are_never_learned_from_and_predicted() -> None:
     data = table(120)
     data["text"] = [f"x{i % 50}" for i in range(120)]
@@ -71,14 +61,6 @@ def test_posts_of_one_text_are_never_learned_from_and_predicted() -> None:
         assert not set(learned) & set(data["text"][fold.test])
     with pytest.raises(InputError, match=r"the number of different posts \(50\)"):
         list(split_posts(data, folds=51, seed=0))
-
-
-def test_the_seed_decides_the_folds() -> None:
-    folds = [
-        [fold.test.tolist() for fold in split_posts(table(), folds=5, seed=seed)]
-        for seed in (1, 1, 2)
-    ]
-    assert folds[0] == folds[1] != folds[2]
 
 
 def test_a_given_split_is_kept() -> None:
@@ -96,12 +78,12 @@ def test_a_given_split_is_kept() -> None:
         "train",
     ]
     (fold,) = split_posts(data, folds=5, seed=0)
-    assert (fold.name, list(fold.train), list(fold.dev), list(fold.test)) == (
-        "test",
+    assert fold.name == "test"
+    assert [each.tolist() for each in (fold.train, fold.dev, fold.test)] == [
         [1, 3, 5, 7, 8, 9],
         [2, 6],
         [0, 4],
-    )
+    ]
 
 
 def test_without_dev_a_tenth_of_train_serves() -> None:
@@ -147,7 +129,6 @@ def test_one_class_in_train_is_refused() -> None:
             r"split 'validation' of the posts is none of train, dev, test, all",
         ),
         (["train", "dev"], 5, r"the posts are split as train 10, dev 10; they need train and test"),
-        (["test", "dev"], 5, r"they need train and test"),
         (["all", "test"], 5, r"'all' on every post"),
         (["all", "all"], 21, "folds=21 must lie between 2 and the number of different posts"),
     ],
@@ -159,25 +140,12 @@ def test_unusable_splits_are_refused(splits: list[str], folds: int, message: str
         list(split_posts(data, folds=folds, seed=0))
 
 
-def test_posts_without_group_are_read_and_predicted(posts: pd.DataFrame) -> None:
-    data = read_posts(posts.drop(columns="group"))
-    assert data["group"].isna().all()
-    predictions = cross_predict(data, constant, folds=3, seed=0)
-    assert len(predictions) == len(posts)
-    assert predictions["group"].isna().all()
-
-
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
         (
             [{"id": "a", "text": "x", "labels": 1, "split": "all"}],
             r"no column 'label'; did you mean 'labels'\?",
-        ),
-        ([{"id": "a", "text": "x", "label": 2, "split": "all"}], r"column 'label' holds 2"),
-        (
-            [{"id": "a", "text": None, "label": 1, "split": "all"}, {"id": "b", "text": "x"}],
-            r"column 'label' holds nan",
         ),
         (
             [{"id": "a", "text": "x", "label": 1, "split": "all"}, {"id": "b", "label": 1}],

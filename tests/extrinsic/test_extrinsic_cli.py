@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,12 +12,7 @@ from biasbridge.cli.gaps import main
 from extrinsic.gap_table import gap_table
 from extrinsic.gaps import Gaps
 from extrinsic.ranking import RANKINGS
-from extrinsic.sample import Sample
 from files import InputError
-from files.printable import CONTROL
-
-if TYPE_CHECKING:
-    from extrinsic.measured import Figure, Side
 
 COLUMNS = ["--gold", "y", "--pred", "yhat", "--group", "who", "--privileged", "m"]
 
@@ -69,49 +62,6 @@ def test_every_format_gives_the_table_of_the_library(
     assert list(table["low"]) == pytest.approx(list(wanted["low"]), nan_ok=True)
 
 
-def test_every_other_group_in_turn(
-    data: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data.to_csv(tmp_path / "p.csv", index=False)
-    main([str(tmp_path / "p.csv"), *COLUMNS, "--csv", str(tmp_path / "gaps.csv")])
-    table = written(tmp_path / "gaps.csv")
-    assert not table.duplicated(["kind", "measure", "group", "unprivileged"]).any()
-    gaps = table.query("kind == 'gap' and measure == 'recall'").set_index("unprivileged")
-    assert list(gaps.index) == ["NA", "f"]
-    assert set(gaps["privileged"]) == {"m"}
-    for other in ("NA", "f"):
-        wanted = expected(data, other).query("kind == 'gap' and measure == 'recall'")
-        assert gaps.loc[other, "value"] == pytest.approx(wanted["value"].iloc[0])
-    printed = capsys.readouterr().out
-    assert "recall gap" in printed
-    assert "m - NA" in printed
-    rates = [line for line in printed.splitlines() if "fpr gap" in line]
-    assert ["NA - m" in line for line in rates] == [True, False]
-
-
-def test_each_of_many_groups_is_valued_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Comparing each of 1,500 groups by itself took over 200 seconds."""
-    valued: list[str] = []
-
-    def counted(sample: Sample, measure: str, side: Side) -> Figure:
-        valued.append(side.group)
-        return value(sample, measure, side)
-
-    value = Sample._counted  # noqa: SLF001
-    monkeypatch.setattr(Sample, "_counted", counted)
-    labels, predictions = np.random.default_rng(0).integers(0, 2, (2, 30_000))
-    who = np.arange(30_000) % 1500
-    table = pd.DataFrame({"y": labels, "yhat": predictions, "who": who})
-    table.to_csv(tmp_path / "p.csv", index=False)
-    options = ["7", "--compare", "each", "--csv", str(tmp_path / "g.csv")]
-    main([str(tmp_path / "p.csv"), *COLUMNS[:-1], *options])
-    assert len(valued) == 4 * 1501
-    assert len(written(tmp_path / "g.csv")) == 4 * (1501 + 1499)
-    assert "and 11,600 more rows; --csv OUT writes all" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("options", "column", "names"),
     [
@@ -131,45 +81,6 @@ def test_what_an_option_adds(
     assert list(written(out)[column].unique()) == names
 
 
-def test_a_narrow_terminal_cuts_no_number(
-    data: pd.DataFrame,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    long = {"m": "people who call themselves men", "f": "people who call themselves women"}
-    data.replace({"who": long}).to_csv(tmp_path / "p.csv", index=False)
-    printed = []
-    for columns in ("40", "300"):
-        monkeypatch.setenv("COLUMNS", columns)
-        main([str(tmp_path / "p.csv"), *COLUMNS[:-2]])
-        printed.append(capsys.readouterr().out)
-    narrow, wide = printed
-    assert "\u2026" not in narrow
-    numbers = [re.findall(r"[+-]?\d\.\d{3}, [+-]?\d\.\d{3}", text) for text in printed]
-    assert len(numbers[0]) > 30
-    assert numbers[0] == numbers[1]
-    assert len(narrow.splitlines()) > len(wide.splitlines())
-
-
-@pytest.mark.parametrize("more", [[], ["--multiclass"], ["--pred", "other\x1b[2J"]])
-def test_control_characters_are_printed_as_escapes(
-    data: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]
-) -> None:
-    names = {"m": "m", "f": "f\x1b]0;owned\x07", "NA": "\u202etxet", "": "cr\rlf\n[bold]"}
-    odd = data.assign(who=data["who"].map(names), **{"other\x1b[2J": data["y"]})
-    if "--multiclass" in more:
-        odd[["y", "yhat"]] = odd[["y", "yhat"]].replace({0: "no\x1b[2J", 1: "yes"})
-    odd.to_csv(tmp_path / "p.csv", index=False)
-    main([str(tmp_path / "p.csv"), *COLUMNS, *more])
-    printed = capsys.readouterr().out
-    assert not CONTROL.search(printed.replace("\n", ""))
-    shown = "".join(printed.split()).replace("│", "")
-    assert r"f\x1b]0;owned\x07" in shown
-    assert r"\u202etxet" in shown
-    assert r"cr\rlf\n[bold]" in shown
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -177,7 +88,7 @@ def test_control_characters_are_printed_as_escapes(
         (["--score", "p", "--score", "q"], "2 --score and 1 --pred"),
         (["--measures", "auc"], "--measures auc needs scores; give their column by --score"),
         (["--measures", "recal"], "did you mean 'recall'"),
-        (["--compare", "others"], "--compare others: give one or more of pair,each,rest,largest"),
+        (["--compare", "others"], "each item one of pair, each, rest, largest"),
         (["--compare", "pair"], "--compare pair compares --privileged with --unprivileged"),
         (["--multiclass", "--pred", "other"], "--multiclass measures one classifier"),
     ],
@@ -206,31 +117,6 @@ def test_bad_files_are_refused(tmp_path: Path, name: str, content: str, message:
     with pytest.raises(InputError, match=message):
         main([str(tmp_path / name), *COLUMNS, "--csv", str(tmp_path / "gaps.csv")])
     assert not (tmp_path / "gaps.csv").exists()
-
-
-def test_labels_of_any_names_by_the_one_that_counts_as_1(
-    data: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    main([str(saved(data, tmp_path / "numbers.csv")), *COLUMNS])
-    wanted = capsys.readouterr().out
-    words = data.assign(**{name: data[name].map({0: "no", 1: "yes"}) for name in ("y", "yhat")})
-    path = str(saved(words, tmp_path / "words.csv"))
-    main([path, *COLUMNS, "--positive", "yes"])
-    assert capsys.readouterr().out == wanted
-    main([path, *COLUMNS, "--multiclass", "--measures", "recall"])
-    for more, message in (
-        ([], r"must be 0 or 1 in every row; name .* --positive LABEL .* --multiclass"),
-        (["--positive", "yess"], r"column 'y' has the label 'yess'; did you mean 'yes'\?"),
-        (["--positive", "yes", "--multiclass"], "give one of the two"),
-    ):
-        with pytest.raises(InputError, match=message):
-            main([path, *COLUMNS, *more])
-    mixed = str(saved(words.assign(yhat=data["yhat"]), tmp_path / "mixed.csv"))
-    with pytest.raises(InputError, match="column 'yhat' holds '0', which 'y' does not"):
-        main([mixed, *COLUMNS, "--positive", "yes"])
-    lacking = str(saved(words.assign(y=words["y"].mask(words.index < 3)), tmp_path / "lacks.csv"))
-    with pytest.raises(InputError, match="column 'y' has no label in 3 of 400 rows"):
-        main([lacking, *COLUMNS, "--positive", "yes"])
 
 
 def saved(table: pd.DataFrame, path: Path) -> Path:

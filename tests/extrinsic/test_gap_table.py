@@ -13,7 +13,6 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 from extrinsic.gap_table import gap_table
 from extrinsic.gaps import Gaps
-from extrinsic.measures import MEASURES
 from files import InputError
 
 # The cell counted and the cells it is counted among, as (label, prediction)
@@ -156,23 +155,15 @@ def test_too_little_support_leaves_values_and_gaps_undefined_and_says_so() -> No
     assert cell(table, "recall", "male")["value"] == 1
     few = cell(table, "recall", "female")
     assert np.isnan([few["value"], few["low"], few["high"]]).all()
-    assert (few["support"], few["reason"]) == (
-        3,
-        "3 actual positives of group female, fewer than 4",
-    )
-    assert (
-        cell(table, "fpr", "female")["reason"] == "1 actual negative of group female, fewer than 4"
-    )
+    assert few["reason"] == "3 actual positives of group female, fewer than 4"
     lost = gap(table, "recall")
     assert np.isnan([lost["value"], lost["low"], lost["high"]]).all()
-    assert lost["reason"] == "3 actual positives of group female, fewer than 4"
-    assert (lost["support"], lost["support_privileged"], lost["support_unprivileged"]) == (3, 4, 3)
+    assert (lost["support"], lost["reason"]) == (3, few["reason"])
     both = gap(gap_table(data), "recall")["reason"]
     assert both == (
         "4 actual positives of group male, fewer than 10;"
         " 3 actual positives of group female, fewer than 10"
     )
-    assert gap(gap_table(data, ANY), "recall")["reason"] == ""
 
 
 def test_a_row_without_group_counts_in_all_only() -> None:
@@ -191,18 +182,6 @@ def test_order_of_rows() -> None:
     expected += [("gap", m, "", "female", "male") for m in ANY.measures]
     columns = ["kind", "measure", "group", "privileged", "unprivileged"]
     assert list(table[columns].itertuples(index=False, name=None)) == expected
-
-
-def test_labels_may_be_text_or_booleans() -> None:
-    data = sample()
-    table = gap_table(data)
-    pd.testing.assert_frame_equal(table, gap_table(data.assign(label=data["label"].astype(str))))
-    pd.testing.assert_frame_equal(
-        table, gap_table(data.assign(prediction=data["prediction"].astype(bool)))
-    )
-    pd.testing.assert_frame_equal(
-        table, gap_table(data.assign(group=data["group"].astype("category")))
-    )
 
 
 @pytest.mark.parametrize(
@@ -225,10 +204,3 @@ def test_bad_input_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         gap_table(sample().assign(**change), Gaps(privileged))
-
-
-def test_a_measure_of_0_or_1_lies_within_its_interval() -> None:
-    for n in range(1, 200):
-        for cells in ([0, 0, 0, n], [0, 0, n, 0]):
-            found = MEASURES["recall"].estimate(np.array(cells), 0.95)
-            assert found.low <= found.value <= found.high

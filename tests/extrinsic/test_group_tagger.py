@@ -11,7 +11,6 @@ from nltk.tokenize import TweetTokenizer
 
 from extrinsic.tagger import MentionTagger
 from files import InputError
-from intrinsic.wordsets import load_query, load_wordset
 
 
 def posts(*texts: str) -> pd.DataFrame:
@@ -62,47 +61,6 @@ def test_spanish_groups(text: str, group: str) -> None:
     assert list(MentionTagger("gender_mentions_es").tag(posts(text))["group"]) == [group]
 
 
-def test_other_columns_stay_and_an_old_group_goes(tmp_path: Path) -> None:
-    before = posts("a b", "c").assign(label=[0, 1], group=["x", "y"])
-    tagged = tagger(tmp_path, X=["A"], Y=["c"]).tag(before)
-    assert tagged.to_dict("list") == {
-        "text": ["a b", "c"],
-        "label": [0, 1],
-        "group": ["male", "female"],
-    }
-    assert list(before["group"]) == ["x", "y"]
-
-
-def test_the_built_in_words_hold_weats_terms() -> None:
-    x, y = (load_query("gender_mentions")[role].words for role in "XY")
-    for first, second in (("male_terms", "female_terms"), ("male_terms_2", "female_terms_2")):
-        assert {*load_wordset(first).words} <= {*x}
-        assert {*load_wordset(second).words} <= {*y}
-    assert {"father", "gentleman", "himself", "husband"} <= {*x}
-    assert {"mother", "lady", "herself", "wife", "mum"} <= {*y}
-
-
-@pytest.mark.parametrize("query", ["gender_mentions", "gender_mentions_es"])
-def test_the_built_in_words_are_lower_case_and_fall_to_one_group(query: str) -> None:
-    x, y = (load_query(query)[role].words for role in "XY")
-    assert not {*x} & {*y}
-    assert all(word == word.lower() for word in (*x, *y))
-
-
-def test_the_description_counts_the_words(tmp_path: Path) -> None:
-    made = tagger(tmp_path, X=["he", "him"], Y=["she"])
-    assert "mine.q: 2 male, 1 female words" in made.description
-    assert "whomever they are about; not annotated" in made.description
-    assert made.files() == [tmp_path / "mine.json"]
-    assert made.language == "und"
-    assert MentionTagger("gender_mentions_es").language == "es"
-
-
-def test_the_groups_may_have_other_names() -> None:
-    tagged = MentionTagger("migrant_es", groups=("local", "migrant")).tag(posts("Sofía", "yeison"))
-    assert list(tagged["group"]) == ["local", "migrant"]
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -118,16 +76,6 @@ def test_unusable_word_sets_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         tagger(tmp_path, **words)
-
-
-def test_no_words_are_refused() -> None:
-    with pytest.raises(InputError, match="query=null without a file"):
-        MentionTagger(None)
-
-
-def test_posts_without_text_are_refused() -> None:
-    with pytest.raises(InputError, match=r"no column 'text'; did you mean 'texts'\?"):
-        MentionTagger().tag(pd.DataFrame({"texts": ["a"]}))
 
 
 @pytest.mark.realdata

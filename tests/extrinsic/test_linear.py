@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score
 
 from extrinsic.encode import encode
 from extrinsic.linear import Linear, mean_vectors
-from files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,18 +39,3 @@ def test_scores_are_those_of_a_regression_on_the_training_posts(
     )
     predictions = Linear(C=0.5).predict(divided, vectors, seed=0)
     np.testing.assert_allclose(predictions["score"], expected, atol=1e-3)
-
-
-def test_cross_validation_learns_and_repeats(posts: pd.DataFrame, vectors: KeyedVectors) -> None:
-    predictions = Linear().predict(posts, vectors, seed=0)
-    assert list(predictions["id"]) == list(posts["id"])
-    assert f1_score(predictions["label"], predictions["prediction"]) > 0.8
-    assert predictions.equals(Linear().predict(posts, vectors, seed=0))
-
-
-@pytest.mark.parametrize(
-    "options", [{"C": 0.0}, {"C": float("nan")}, {"folds": 1}, {"max_iter": 0}]
-)
-def test_unusable_parameters_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=f"{next(iter(options))}="):
-        Linear(**options)

@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
-from extrinsic.gap_table import gap_table
+from extrinsic.gap_table import as_table, gap_table
 from extrinsic.gaps import Gaps
-from extrinsic.multiclass import class_rows
-from extrinsic.rows import as_table
+from extrinsic.several import class_rows
 from files import InputError
 
 ASKED = Gaps("m", "f", least_support=0, measures=("precision", "recall", "f1", "accuracy", "fpr"))

@@ -54,21 +54,3 @@ def test_forward_and_gradient_are_those_of_conv1d(windows: tuple[int, ...]) -> N
         atol=1e-5,
         rtol=1e-5,
     )
-
-
-def test_gradient_is_the_numerical_one() -> None:
-    filters, vectors, tokens, lengths = problem((2, 3), double=True, maps=2, dim=4)
-    assert torch.autograd.gradcheck(
-        lambda f: pooled_convolution(f, vectors, tokens, lengths, (2, 3)), (filters,)
-    )
-
-
-def test_padding_of_the_batch_changes_nothing() -> None:
-    windows = (3, 4, 5)
-    filters, vectors, tokens, lengths = problem(windows)
-    together = pooled_convolution(filters, vectors, tokens, lengths, windows)
-    for number, length in enumerate(lengths.unbind()):
-        alone = pooled_convolution(
-            filters, vectors, tokens[number : number + 1, :length], length[None], windows
-        )
-        torch.testing.assert_close(together[number : number + 1], alone)

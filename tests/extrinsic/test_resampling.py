@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -71,16 +69,6 @@ def test_the_spread_is_the_standard_error_of_the_bootstrap(measure: str) -> None
     assert found.mean() == pytest.approx(table["value"].iloc[0], abs=0.3 * expected)
 
 
-def test_gaps_move_together_as_far_as_they_share_their_errors() -> None:
-    data = posts(3000)
-    one, other = (predicted(data, seed) for seed in (1, 2))
-    half = one.assign(prediction=one["prediction"].where(data.index % 2 == 0, other["prediction"]))
-    lists = [resampled(each, "recall") for each in (one, half, other)]
-    with_half, with_other = (np.corrcoef(lists[0], each)[0, 1] for each in lists[1:])
-    assert with_other == pytest.approx(0, abs=0.2)
-    assert with_half == pytest.approx(0.5, abs=0.15)
-
-
 def test_how_often_a_post_is_drawn_is_poisson_and_its_own() -> None:
     ids = [str(number) for number in range(10_000)]
     kinds = np.arange(10_000) % 5
@@ -95,14 +83,6 @@ def test_how_often_a_post_is_drawn_is_poisson_and_its_own() -> None:
     expected = poisson.pmf(np.arange(5), 1) * one_each.size
     tail = (found[5:].sum(), one_each.size - expected.sum())
     assert chisquare([*found[:5], tail[0]], [*expected, tail[1]]).pvalue > 0.001
-    # Posts and resamples are independent
-    assert mean_square_correlation(one_each) == pytest.approx(1 / 500, rel=0.1)
-    assert mean_square_correlation(one_each.T) == pytest.approx(1 / RESAMPLES, rel=0.1)
-
-
-def mean_square_correlation(rows: np.ndarray) -> float:
-    correlations = np.asarray(np.corrcoef(rows))
-    return float((correlations[np.triu_indices(len(rows), 1)] ** 2).mean())
 
 
 def test_a_resample_without_support_is_nan() -> None:
@@ -113,18 +93,3 @@ def test_a_resample_without_support_is_nan() -> None:
     assert np.isnan(recall).mean() == pytest.approx(np.exp(-1), abs=0.12)
     assert (recall[~np.isnan(recall)] == 0).all()
     assert table["resampled"]["fpr"] == []
-
-
-def test_values_and_items_without_ids_have_no_list() -> None:
-    data = predicted(posts(), seed=1)
-    of_values = gap_table(data).query("kind == 'value'")["resampled"]
-    assert not any(map(len, of_values))
-    assert not any(map(len, gap_table(data.drop(columns="id"))["resampled"]))
-
-
-def test_lists_are_kept_by_parquet(tmp_path: Path) -> None:
-    table = gap_table(predicted(posts(), seed=1))
-    table.to_parquet(tmp_path / "scores.parquet")
-    back = pd.read_parquet(tmp_path / "scores.parquet")
-    for one, other in zip(table["resampled"], back["resampled"], strict=True):
-        np.testing.assert_array_equal(one, other)

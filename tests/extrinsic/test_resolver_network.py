@@ -11,17 +11,15 @@ import torch
 from gensim.models import KeyedVectors
 from torch import Tensor
 
-from extrinsic.coreference.model import pair_products as products
-from extrinsic.coreference.model.antecedents import antecedents, buckets, marginal_loss
+from extrinsic.coreference.model import antecedents as products
+from extrinsic.coreference.model.antecedents import buckets, marginal_loss
 from extrinsic.coreference.model.dropout import dropout, relu_dropout_
-from extrinsic.coreference.model.encode import LONGEST_WORD, Text, read_lexicon, read_text, spell
+from extrinsic.coreference.model.encode import Text, read_lexicon, read_text
 from extrinsic.coreference.model.network import Network, Scores, build, clusters_on_grid
 from extrinsic.coreference.model.training import decode
-from extrinsic.coreference.model.words import buckets as sentence_batches
 from extrinsic.coreference.resolver import EndToEnd
 from files.documents import Document
 from tests.extrinsic import literal_resolver as literal
-from tests.extrinsic.plain_resolver import plainly
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -34,7 +32,6 @@ SMALL = EndToEnd(
     max_span_width=4,
     max_antecedents=5,
 )
-FULL = replace(SMALL, speakers=True, genres=True)
 WORDS = ["Ann", "said", "she", "saw", "the", "doctor", "who", "é", ".", "extraordinarily"]
 LENGTHS = [6, 1, 9, 3, 12]
 
@@ -52,8 +49,7 @@ def document(lengths: list[int], seed: int = 0) -> Document:
     drawn = tuple(tuple(map(str, rng.choice(WORDS, length))) for length in lengths)
     last = sum(lengths)
     clusters = (((0, 1), (2, 4)), ((1, 3), (last - 1, last))) if last > 4 else ()
-    speakers = tuple(map(str, rng.choice(["", "a", "b"], last)))
-    return Document("d", drawn, clusters, 0, speakers, "news")
+    return Document("d", drawn, clusters)
 
 
 def made(
@@ -61,14 +57,14 @@ def made(
 ) -> tuple[Network, list[Text]]:
     """In double precision, so that a difference would be no rounding, and without dropout."""
     lexicon = read_lexicon(documents, vectors)
-    network = build(choice, lexicon, ["news", "novel"], seed=1).double().eval()
-    return network, [read_text(each, lexicon, ["news", "novel"]) for each in documents]
+    network = build(choice, lexicon, seed=1).double().eval()
+    return network, [read_text(each, lexicon) for each in documents]
 
 
 @torch.no_grad()
 def test_scores_are_those_of_single_spans_and_pairs(vectors: KeyedVectors) -> None:
     source = document(LENGTHS)
-    network, (text,) = made(FULL, vectors, source)
+    network, (text,) = made(SMALL, vectors, source)
     scores = network(text)
     lexicon = read_lexicon([source], vectors)
     rows = {word: int(lexicon.rows[number]) for word, number in lexicon.index.items()}
@@ -90,34 +86,9 @@ def test_scores_are_those_of_single_spans_and_pairs(vectors: KeyedVectors) -> No
             if j < 0:
                 expected.append(-math.inf)
                 continue
-            extra = literal.features(network, text, one, best[j])
-            pair = literal.pair_score(network, g[one], g[best[j]], i - j, extra)
+            pair = literal.pair_score(network, g[one], g[best[j]], i - j)
             expected.append(mention[one] + mention[best[j]] + float(pair))
         np.testing.assert_allclose(scores.antecedents[i], expected, atol=1e-9)
-
-
-@pytest.mark.parametrize("choice", [SMALL, FULL, replace(SMALL, max_antecedents=250)])
-def test_factorised_is_plain_and_so_are_its_gradients(
-    choice: EndToEnd, vectors: KeyedVectors
-) -> None:
-    network, (text,) = made(choice, vectors, document([20, 30, 7]))
-    plain = plainly(network)
-    seen = []
-    for each in (network, plain):
-        scores = each(text)
-        marginal_loss(scores.antecedents, scores.spans % 3).backward()
-        seen.append([scores.spans, scores.mentions, scores.antecedents])
-        seen[-1] += [weight.grad for weight in each.parameters()]
-    for ours, theirs in zip(*seen, strict=True):
-        torch.testing.assert_close(ours, theirs, atol=1e-9, rtol=1e-7)
-
-
-def test_single_precision_is_within_a_hundred_thousandth(vectors: KeyedVectors) -> None:
-    network, (text,) = made(SMALL, vectors, document([40, 30, 27]))
-    with torch.no_grad():
-        exact, single = plainly(network)(text), network.float()(text)
-    np.testing.assert_allclose(single.mentions, exact.mentions, atol=1e-5)
-    np.testing.assert_allclose(single.antecedents, exact.antecedents, atol=1e-5)
 
 
 @pytest.mark.parametrize("at_once", [1, 3, 1000])
@@ -135,12 +106,6 @@ def test_pair_products_in_chunks_of_any_size(at_once: int, monkeypatch: pytest.M
     assert torch.autograd.gradcheck(
         lambda g, w: products.pair_products(g, w, reach), (spans, weight)
     )
-
-
-def test_preceding_rows() -> None:
-    rows = torch.arange(1, 5)
-    assert products.preceding(rows, 2).tolist() == [[0, 0], [0, 1], [1, 2], [2, 3]]
-    assert antecedents(3, 2, torch.device("cpu")).tolist() == [[-2, -1], [-1, 0], [0, 1]]
 
 
 def test_distances_fall_into_ten_buckets() -> None:
@@ -178,28 +143,6 @@ def test_links_join_into_clusters() -> None:
     found = decode(document([10, 20]), Scores(spans, torch.arange(5.0), links), 4)
     assert found.document.clusters == (((0, 1), (1, 3), (2, 4), (5, 6)),)
     assert found.mentions == {(0, 1): 0, (1, 3): 1, (2, 4): 2, (3, 4): 3, (5, 6): 4}
-
-
-@torch.no_grad()
-def test_words_and_sentences_do_not_disturb_each_other(vectors: KeyedVectors) -> None:
-    one, two = document([5, 8], seed=1), document([8, 5, 20], seed=2)
-    both = Document("both", one.sentences + two.sentences, ())
-    network, texts = made(SMALL, vectors, one, two, both)
-    parts = [network.context(network.words(text), text.lengths) for text in texts]
-    torch.testing.assert_close(parts[2], torch.cat(parts[:2]), atol=1e-12, rtol=0)
-
-
-def test_sentences_of_similar_length_are_read_together() -> None:
-    found = [batch.tolist() for batch in sentence_batches(np.array([9, 1, 30, 11, 2, 1, 33, 8]))]
-    assert found == [[1, 5], [4], [0, 3, 7], [2, 6]]
-
-
-def test_letters_are_bytes_plus_one() -> None:
-    assert spell(["a", "né", "x" * 80]).tolist() == [
-        [98] + [0] * (LONGEST_WORD - 1),
-        [111, 0xC3 + 1, 0xA9 + 1] + [0] * (LONGEST_WORD - 3),
-        [121] * LONGEST_WORD,
-    ]
 
 
 def test_unknown_words_share_a_vector_and_case_is_kept(vectors: KeyedVectors) -> None:
@@ -254,10 +197,10 @@ def test_dropout_keeps_the_mean_and_passes_gradients_where_it_kept() -> None:
 def test_first_weights_are_drawn_by_the_seed_alone(vectors: KeyedVectors) -> None:
     lexicon = read_lexicon([document(LENGTHS)], vectors)
     state = torch.get_rng_state()
-    one = build(SMALL, lexicon, [], seed=1).state_dict()
+    one = build(SMALL, lexicon, seed=1).state_dict()
     assert torch.equal(torch.get_rng_state(), state)
     torch.manual_seed(5)
-    again, other = build(SMALL, lexicon, [], seed=1), build(SMALL, lexicon, [], seed=2)
+    again, other = build(SMALL, lexicon, seed=1), build(SMALL, lexicon, seed=2)
     assert all(torch.equal(one[name], weight) for name, weight in again.state_dict().items())
     assert not torch.equal(one["spans.first.weight"], other.state_dict()["spans.first.weight"])
     recurrent = one["context.back.weight_hh_l0"]

@@ -8,9 +8,9 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from extrinsic.coreference.scorer import COUNTED, METRICS, counts, rates
+from extrinsic.coreference.scorer import COUNTED, counts
 from files.documents import Cluster, Span
-from tests.extrinsic.clusterings import clusters, pairs
+from tests.extrinsic.clusterings import pairs
 
 Clustering = Sequence[Cluster]
 Link = frozenset[Span]
@@ -105,11 +105,6 @@ def test_counts_are_the_definitions(start: int) -> None:
         )
 
 
-def test_every_metric_is_compared() -> None:
-    assert len(literal_counts(clusters("ab"), clusters("ab"))) == len(COUNTED)
-    assert {*METRICS} == {*COUNTED, "blanc", "conll"} - {"blanc_coreferent", "blanc_not_coreferent"}
-
-
 def test_alignment_of_many_clusters_is_that_of_the_whole_table() -> None:
     from scipy.optimize import linear_sum_assignment
 
@@ -124,23 +119,3 @@ def test_alignment_of_many_clusters_is_that_of_the_whole_table() -> None:
     best = table[linear_sum_assignment(table, maximize=True)].sum()
     row = counts(key, response)[list(COUNTED).index("ceaf_e")]
     np.testing.assert_allclose(row, [best, len(key), best, len(response)])
-
-
-def test_documents_add_up_before_the_division() -> None:
-    several = pairs(20)
-    rows = np.array([counts(key, response) for key, response in several])
-    literal = np.sum([literal_counts(key, response) for key, response in several], axis=0)
-    recall, precision, f1 = rates(rows.sum(axis=0))[METRICS.index("b3")]
-    assert recall == pytest.approx(literal[2][0] / literal[2][1])
-    assert precision == pytest.approx(literal[2][2] / literal[2][3])
-    assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
-
-
-def test_resamples_of_documents_are_weighted_sums_of_rows() -> None:
-    several = pairs(12)
-    rows = np.array([counts(key, response) for key, response in several])
-    weights = np.random.default_rng(0).poisson(1, (5, len(several))).astype(float)
-    found = rates(np.einsum("bd,dmc->bmc", weights, rows))
-    for row, weight in zip(found, weights.astype(int), strict=True):
-        drawn = [rows[each] for each, n in enumerate(weight) for _ in range(n)]
-        np.testing.assert_allclose(row, rates(np.sum(drawn, axis=0)))

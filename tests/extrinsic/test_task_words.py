@@ -69,22 +69,6 @@ def test_the_planted_words_of_the_groups_are_found(world: WorldName) -> None:
         assert len(found - articles) >= min(len(planted), 10)
 
 
-def test_the_planted_words_of_the_labels_are_found() -> None:
-    """Those of the wordings of harmless posts and jokes against those of abuse."""
-    table = words_of_task(training(), GROUPS)
-    grammar = SETTINGS["en_gender"].grammar
-    wordings = (
-        ("A", (*grammar.friendly, *grammar.joking)),
-        ("B", (*grammar.hostile, *grammar.insulting)),
-    )
-    for role, planted in wordings:
-        found = set(table.loc[table["role"] == role, "word"])
-        assert len(found) >= 10
-        assert found <= {word for wording in planted for word in wording.split()}
-    only_hostile = {"without", "ruins", "nobody", "away"}
-    assert only_hostile <= set(table.loc[table["role"] == "B", "word"])
-
-
 def test_groups_with_more_hate_lend_it_no_words() -> None:
     """Hatred of one group alone: plain log-odds of the groups would take its words for theirs."""
     rng = np.random.default_rng(0)
@@ -116,12 +100,6 @@ def test_limits_hold_and_no_mark_is_a_word() -> None:
     assert table.groupby("role")["z"].is_monotonic_decreasing.all()
     assert table["word"].is_unique
     assert not set(table["word"]) & {"<URL>", "..."}
-
-
-def test_order_of_posts_changes_nothing() -> None:
-    posts = training()
-    again = words_of_task(posts.sample(frac=1, random_state=1), GROUPS)
-    pd.testing.assert_frame_equal(words_of_task(posts, GROUPS), again, check_exact=True)
 
 
 def test_the_query_is_a_word_file_as_any_other(tmp_path: Path) -> None:

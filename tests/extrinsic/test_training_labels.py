@@ -11,7 +11,6 @@ import pytest
 from extrinsic.cnn import CNN
 from extrinsic.crossval import read_posts, split_posts
 from extrinsic.linear import Linear
-from files import InputError
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -52,10 +51,3 @@ def test_folds_are_those_of_the_posts_as_published(posts: pd.DataFrame) -> None:
         assert fold.test.tolist() == plain.test.tolist()
         assert fold.train.tolist() == plain.train[~gone[plain.train]].tolist()
         assert fold.dev.tolist() == plain.dev[~gone[plain.dev]].tolist()
-
-
-def test_labels_to_learn_from_are_checked(posts: pd.DataFrame) -> None:
-    with pytest.raises(InputError, match="'train_label' holds 2"):
-        read_posts(posts.assign(train_label=2))
-    with pytest.raises(InputError, match="'in_training' holds"):
-        read_posts(posts.assign(in_training="yes"))

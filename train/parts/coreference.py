@@ -143,10 +143,9 @@ def measure_gaps(gaps: ChallengeGaps, out: Path, inputs: Inputs, seed: int) -> N
     """``scores.parquet``: how well held-out documents are resolved, the measures of each group of
     cases and the signed gaps, each with its interval and support.
     """
-    from extrinsic.coreference.challenge.gaps import challenge_rows
+    from extrinsic.coreference.challenge.gaps import as_table, challenge_rows
     from extrinsic.coreference.challenge.held_out import held_out_rows
-    from extrinsic.coreference.challenge.rows import as_table
-    from extrinsic.coreference.challenge.tallies import Answer
+    from extrinsic.coreference.challenge.measures import Answer
 
     cases = read_cases(inputs["challenge"] / CASES)
     found = _read_resolutions(inputs["predictions"], CHALLENGE)

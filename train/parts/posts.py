@@ -16,10 +16,9 @@ import pandas as pd
 
 from extrinsic.counterfactual import term_rows
 from extrinsic.crossval import read_posts
-from extrinsic.gap_table import gap_rows, gap_table, value_rows
+from extrinsic.gap_table import Row, as_table, gap_rows, gap_table, value_rows
 from extrinsic.gaps import CRITERIA, Gaps
 from extrinsic.predictions import read_sample
-from extrinsic.rows import Row, as_table
 from train.device import one_thread
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from extrinsic.coreference.challenge.tallies import Floats, extremes
+from extrinsic.coreference.challenge.measures import Floats, extremes
 from extrinsic.intervals import Estimate
 from intrinsic.resampling import times_drawn
 

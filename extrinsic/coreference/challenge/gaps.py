@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from annotated_types import Gt, Lt
 
 from extrinsic.coreference.challenge.bootstrap import Units
@@ -21,11 +22,13 @@ from extrinsic.coreference.challenge.measures import (
     CANDIDATES,
     CLUSTERS,
     NAMED,
+    WIDTH,
+    Answer,
+    Floats,
     Measure,
+    tally,
 )
 from extrinsic.coreference.challenge.percentages import correlation, percentages_and_leanings
-from extrinsic.coreference.challenge.rows import Row
-from extrinsic.coreference.challenge.tallies import WIDTH, Answer, Floats, tally
 from extrinsic.intervals import UNDEFINED
 from files import InputError, choice
 from files.choice import Fileless, Whole
@@ -51,7 +54,7 @@ class ChallengeGaps(Fileless):
     level: Annotated[float, Gt(0), Lt(1)] = 0.95
 
     name: ClassVar[str] = "challenge_gaps"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     seeded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -69,6 +72,33 @@ class ChallengeGaps(Fileless):
     def measures(self) -> Mapping[str, Measure]:
         """All, by name."""
         return {**self.compared, **CANDIDATES}
+
+
+class Row(NamedTuple):
+    """A measure of a group, a gap, a ratio or a correlation; see ``challenge_rows``."""
+
+    kind: Literal["value", "gap", "ratio", "correlation"]
+    measure: str
+    subset: str
+    group: str = ""
+    privileged: str = ""
+    unprivileged: str = ""
+    value: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    support: int = 0
+    support_privileged: int | None = None
+    support_unprivileged: int | None = None
+    mention_recall: float = np.nan
+    reason: str = ""
+    resampled: Sequence[float] = ()
+
+
+def as_table(rows: Sequence[Row]) -> pd.DataFrame:
+    """The rows as a table, supports as integers that may be missing."""
+    supports = ("support", "support_privileged", "support_unprivileged")
+    table = pd.DataFrame(rows, columns=list(Row._fields))
+    return table.astype(dict.fromkeys(supports, "Int64"))
 
 
 class Part(NamedTuple):
@@ -172,9 +202,7 @@ def _value(subset: str, group: str, units: Units, name: str, gaps: ChallengeGaps
         measure=name,
         subset=subset,
         group=group,
-        value=found.value,
-        low=found.low,
-        high=found.high,
+        **found._asdict(),
         support=support,
         mention_recall=float(CANDIDATES["mention_recall"].values(units.total)[0]),
         reason=reason,
@@ -198,15 +226,11 @@ def _gap(units: Units, first: Row, second: Row, gaps: ChallengeGaps) -> Row:
         subset=first.subset,
         privileged=first.group,
         unprivileged=second.group,
-        value=found.value,
-        low=found.low,
-        high=found.high,
+        **found._asdict(),
         support=min(first.support, second.support),
         support_privileged=first.support,
         support_unprivileged=second.support,
         mention_recall=min(first.mention_recall, second.mention_recall),
-        mention_recall_privileged=first.mention_recall,
-        mention_recall_unprivileged=second.mention_recall,
         reason=reason,
         resampled=[] if reason else units.resampled(statistic),
     )
@@ -228,9 +252,7 @@ def _ratio(part: Part, pair: tuple[str, str], gaps: ChallengeGaps) -> Row:
         subset=part.subset,
         privileged=pair[0],
         unprivileged=pair[1],
-        value=found.value,
-        low=found.low,
-        high=found.high,
+        **found._asdict(),
         support=min(supports),
         support_privileged=supports[0],
         support_unprivileged=supports[1],
@@ -247,9 +269,7 @@ def _correlation(subset: str, occupations: Floats, gaps: ChallengeGaps) -> Row:
         subset=subset,
         privileged=gaps.privileged,
         unprivileged=gaps.unprivileged,
-        value=found.value,
-        low=found.low,
-        high=found.high,
+        **found._asdict(),
         support=len(occupations),
         reason=f"{len(occupations)} occupations, or no difference among them" if undefined else "",
     )

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from extrinsic.coreference.challenge.bootstrap import Units
-from extrinsic.coreference.challenge.measures import CANDIDATES, CLUSTERS
-from extrinsic.coreference.challenge.rows import Row
-from extrinsic.coreference.challenge.tallies import Answer, tally
+from extrinsic.coreference.challenge.gaps import Row
+from extrinsic.coreference.challenge.measures import CANDIDATES, CLUSTERS, Answer, tally
 from files.documents import Case
 
 if TYPE_CHECKING:
@@ -45,9 +44,7 @@ def held_out_rows(
                 measure=name,
                 subset=HELD_OUT,
                 group=ALL,
-                value=found.value,
-                low=found.low,
-                high=found.high,
+                **found._asdict(),
                 support=int(measure.support(units.total)[0]),
                 mention_recall=recall,
                 reason="" if found.value == found.value else f"no {measure.items}",

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from extrinsic.coreference.challenge.tallies import linked
+from extrinsic.coreference.challenge.measures import linked
 from extrinsic.intervals import UNDEFINED, Estimate, quantile
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.challenge.tallies import Answer, Floats
+    from extrinsic.coreference.challenge.measures import Answer, Floats
 
 FEWEST = 4  # occupations that an interval needs
 

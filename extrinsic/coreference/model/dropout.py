@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -29,20 +29,9 @@ def _kept(like: Tensor, share: float, generator: torch.Generator) -> Tensor:
     return drawn.ge_(share)
 
 
-class _Context(Protocol):
-    """What torch keeps between ``forward`` and ``backward``."""
-
-    saved_tensors: tuple[Tensor, ...]
-    scale: float
-
-    def save_for_backward(self, *tensors: Tensor) -> None: ...
-
-    def mark_dirty(self, *tensors: Tensor) -> None: ...
-
-
 class _ReluDropout(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: _Context, inputs: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    def forward(ctx: Any, inputs: Tensor, share: float, generator: torch.Generator) -> Tensor:
         ctx.scale = 1 / (1 - share)
         inputs.clamp_(min=0)
         if share:
@@ -52,6 +41,6 @@ class _ReluDropout(torch.autograd.Function):
         return inputs
 
     @staticmethod
-    def backward(ctx: _Context, *gradients: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         (result,) = ctx.saved_tensors
         return (result > 0) * (gradients[0] * ctx.scale), None, None

@@ -1,4 +1,4 @@
-"""Documents as integers: words of a lexicon, sentence ends, speakers, genre, true clusters."""
+"""Documents as integers: words of a lexicon, sentence ends, true clusters."""
 
 from __future__ import annotations
 
@@ -45,17 +45,14 @@ class Text:
 
     ``words`` (types,) are the rows in the lexicon of its distinct words, ``places`` (n,) says which
     of these each token is. ``lengths`` are those of its sentences and ``room`` (n,) the number of
-    tokens from each to the end of its sentence, itself included. ``speakers`` (n,) are numbers, 0
-    where nobody is named; ``genre`` is a number, 0 for one that training has not seen. ``mentions``
-    (m, 3) are first token, width and number of cluster.
+    tokens from each to the end of its sentence, itself included. ``mentions`` (m, 3) are first
+    token, width and number of cluster.
     """
 
     words: Integers
     places: Integers
     lengths: Integers
     room: Integers
-    speakers: Integers
-    genre: int
     mentions: Integers
 
 
@@ -84,8 +81,8 @@ def spell(words: Iterable[str]) -> NDArray[np.int16]:
     return letters
 
 
-def read_text(document: Document, lexicon: Lexicon, genres: Sequence[str] = ()) -> Text:
-    """A document whose words are all in ``lexicon``; ``genres`` are those with a number."""
+def read_text(document: Document, lexicon: Lexicon) -> Text:
+    """A document whose words are all in ``lexicon``."""
     tokens = np.array([lexicon.index[word] for word in document.tokens], dtype=np.int64)
     words, places = np.unique(tokens, return_inverse=True)
     lengths = np.array([len(sentence) for sentence in document.sentences if sentence], np.int64)
@@ -100,15 +97,5 @@ def read_text(document: Document, lexicon: Lexicon, genres: Sequence[str] = ()) 
         places=places,
         lengths=lengths,
         room=ends - np.arange(len(tokens)),
-        speakers=_number(document.speakers) if document.speakers else np.zeros_like(tokens),
-        genre=genres.index(document.genre) + 1 if document.genre in genres else 0,
         mentions=np.array(mentions, dtype=np.int64).reshape(-1, 3),
     )
-
-
-def _number(speakers: Sequence[str]) -> Integers:
-    """Speakers numbered from 1 in order; an empty name is 0."""
-    numbers = {"": 0}
-    for speaker in speakers:
-        numbers.setdefault(speaker, len(numbers))
-    return np.array([numbers[speaker] for speaker in speakers], dtype=np.int64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -43,11 +42,7 @@ class Network(nn.Module):
     letters: Tensor
 
     def __init__(
-        self,
-        choice: ResolverSettings,
-        lexicon: Lexicon,
-        genres: Sequence[str],
-        generator: torch.Generator,
+        self, choice: ResolverSettings, lexicon: Lexicon, generator: torch.Generator
     ) -> None:
         super().__init__()
         self.choice, self.generator = choice, generator
@@ -61,7 +56,7 @@ class Network(nn.Module):
         self.spell = LetterNetwork(choice.letter_dim, choice.letter_filters, choice.letter_window)
         self.context = SentenceLSTM(words, choice.lstm)
         self.spans = SpanNetwork(choice, words, 2 * choice.lstm)
-        self.antecedents = AntecedentNetwork(choice, sum(self.spans.sizes), len(genres))
+        self.antecedents = AntecedentNetwork(choice, sum(self.spans.sizes))
 
     def forward(self, text: Text) -> Scores:
         """Scores of one document."""
@@ -70,15 +65,8 @@ class Network(nn.Module):
         attention = self.spans.attention(states)
         grid = self.spans.score(words, states, attention, self.generator).flatten()
         spans = self.keep(grid.detach(), text)
-        speakers = torch.from_numpy(text.speakers).to(grid.device)
-        kept = Kept(
-            self.spans.represent(words, states, attention, spans),
-            grid[spans],
-            speakers[spans // self.choice.max_span_width],
-        )
-        return Scores(
-            spans, kept.mention_scores, self.antecedents(kept, text.genre, self.generator)
-        )
+        kept = Kept(self.spans.represent(words, states, attention, spans), grid[spans])
+        return Scores(spans, kept.mention_scores, self.antecedents(kept, self.generator))
 
     def words(self, text: Text) -> Tensor:
         """(n, d): the frozen vector of each token beside what its letters say, with dropout."""
@@ -110,9 +98,7 @@ def clusters_on_grid(text: Text, reach: int) -> Integers:
     return grid
 
 
-def build(
-    choice: ResolverSettings, lexicon: Lexicon, genres: Sequence[str], *, seed: int
-) -> Network:
+def build(choice: ResolverSettings, lexicon: Lexicon, *, seed: int) -> Network:
     """A network on the device that ``choice`` names; its first weights depend on ``seed`` alone.
 
     Feed-forward layers, scorers, features and the LSTM's input weights are Xavier-normal, its
@@ -122,7 +108,7 @@ def build(
     generator = torch.Generator(choice.device).manual_seed(seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network = Network(choice, lexicon, genres, generator)
+        network = Network(choice, lexicon, generator)
         for name, weight in network.named_parameters():
             if name == "spell.embedding.weight":
                 nn.init.xavier_uniform_(weight[1:])

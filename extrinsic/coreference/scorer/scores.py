@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from extrinsic.coreference.scorer import ceaf, links, mentions
+from extrinsic.coreference.scorer import ceaf, links
 from extrinsic.coreference.scorer.overlap import Count, Overlap, overlap
 
 if TYPE_CHECKING:
     from files.documents import Cluster, Document
 
 COUNTED: dict[str, Callable[[Overlap], Count]] = {
-    "mentions": mentions.detection,
+    "mentions": links.detection,
     "muc": links.muc,
-    "b3": mentions.b_cubed,
+    "b3": links.b_cubed,
     "ceaf_m": ceaf.ceaf_m,
     "ceaf_e": ceaf.ceaf_e,
     "lea": links.lea,

@@ -1,4 +1,6 @@
-"""The percentage of women among those who work in an occupation."""
+"""How English sentences speak of people: pronouns by gender, and occupations with the percentage
+of women among those who work in them.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,19 @@ from functools import cache
 
 from intrinsic.wordsets import load_wordset
 
+PRONOUNS = {
+    "male": "he him his himself",
+    "female": "she her hers herself",
+    "neutral": "they them their theirs themself themselves",
+}
+GENDERS = {form: gender for gender, forms in PRONOUNS.items() for form in forms.split()}
 # How sentences call what the table calls otherwise
 ALSO = {"mechanic": "mechanician", "tailor": "sewer"}
+
+
+def find_gender(token: str) -> str:
+    """``male``, ``female``, ``neutral``; empty for what is no such pronoun, whatever its case."""
+    return GENDERS.get(token.lower(), "")
 
 
 @cache
