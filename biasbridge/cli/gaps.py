@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -21,28 +20,9 @@ given; an empty group counts in the rows "all" and in the rest.
 Measures: {", ".join(EVERY_MEASURE)}."""
 
 
-class Arguments(argparse.Namespace):
-    """What the command line holds."""
-
-    predictions: Path
-    gold: str
-    pred: list[str]
-    score: list[str]
-    group: str
-    privileged: str | None
-    unprivileged: str | None
-    groups: list[str]
-    compare: list[str]
-    measures: list[str]
-    positive: list[str]
-    multiclass: bool
-    least_support: int
-    csv: Path | None
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read predictions, print the table of measures and gaps, and write it where ``--csv`` says."""
-    given = _parser().parse_args(arguments, Arguments())
+    given = _parser().parse_args(arguments)
     from rich.console import Console
 
     from extrinsic.request import Request

@@ -13,7 +13,7 @@ from gensim.models import FastText
 from gensim.models.fasttext import FastTextKeyedVectors, load_facebook_vectors, save_facebook_model
 
 from files import InputError
-from files.vectors import detect_format, open_vectors, read_vectors
+from files.vectors import detect_format, read_vectors
 
 SENTENCES = [
     ["the", "king", "and", "the", "queen"],
@@ -94,13 +94,6 @@ def test_vocab_gives_plain_vectors_of_the_words_found(path: Path) -> None:
     assert part.get_vecattr("the", "count") == whole.get_vecattr("the", "count") == 9
     with pytest.raises(InputError, match="none of the 1 words asked for"):
         read_vectors(path, vocab=["kingqueen"])
-
-
-def test_cache_holds_the_vocabulary_and_its_counts(tmp_path: Path, path: Path) -> None:
-    vectors = open_vectors(path, cache=tmp_path / "cache")
-    assert vectors.index_to_key == read_vectors(path).index_to_key
-    assert vectors.vectors.tobytes() == read_vectors(path).vectors.tobytes()
-    assert vectors.get_vecattr("the", "count") == 9
 
 
 def test_word_that_is_not_utf8_is_kept_as_gensim_keeps_it(path: Path, data: bytes) -> None:

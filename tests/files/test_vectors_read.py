@@ -90,22 +90,10 @@ def test_word2vec_text(
 def test_any_common_spacing_gives_the_same_vectors(
     tmp_path: Path, end: str, between: str, header: bool
 ) -> None:
-    start = f"{len(WORDS)}{between}5\n" if header else ""
+    start = f"\ufeff{len(WORDS)}{between}5\n" if header else ""
     data = rows(example(), start=start, between=between, end=end or "\n")
     path = write(tmp_path / "v.txt", data if end else data[:-1])
     assert detect_format(path) == ("word2vec_text" if header else "glove")
-    assert same(read_vectors(path), example())
-
-
-@pytest.mark.parametrize("end", ["\n", " \n", "\r\n"])
-@pytest.mark.parametrize("between", [" ", "\t"])
-def test_plain_rows_take_the_fast_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, between: str
-) -> None:
-    monkeypatch.setattr("files.vectors.text._read_lines", None)
-    path = write(
-        tmp_path / "v.vec", rows(example(), start=f"{len(WORDS)} 5\n", between=between, end=end)
-    )
     assert same(read_vectors(path), example())
 
 
@@ -126,13 +114,6 @@ def test_word_with_spaces_is_everything_before_the_last_numbers(
     words = [". . .", "the", "at name@domain.com", "a\rb", "c\td", "new  york", "end"]
     path = write(tmp_path / "v.txt", rows(example(words), start="7 5\n" if header else ""))
     assert same(read_vectors(path), example(words))
-
-
-def test_header_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
-    assert same(
-        read_vectors(write(tmp_path / "v.vec", rows(example(), start=f"\ufeff{len(WORDS)} 5\n"))),
-        example(),
-    )
 
 
 @pytest.mark.parametrize(
@@ -214,8 +195,8 @@ def test_word2vec_binary(
         assert same(vectors, KeyedVectors.load_word2vec_format(str(path), binary=True))
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 50])
-@pytest.mark.parametrize("value", [0.0, 0.1, 1.0, -3.5, 1e-9])
+@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize("value", [0.0, -3.5, 1e-9])
 def test_the_format_of_a_small_file_follows_its_content_not_its_suffix(
     tmp_path: Path, dim: int, value: float
 ) -> None:
@@ -255,19 +236,6 @@ def test_vocab_does_not_read_the_other_rows_but_counts_them(tmp_path: Path) -> N
     assert read_vectors(write(tmp_path / "v", data), vocab={"man"}).index_to_key == ["man"]
     with pytest.raises(InputError, match="the header says 4 rows, the file has 3"):
         read_vectors(write(tmp_path / "v", data.replace(b"3 2", b"4 2")), vocab={"man"})
-
-
-def test_zero_vector_is_legal(tmp_path: Path) -> None:
-    assert not read_vectors(write(tmp_path / "v", b"2 2\nthe 0 0\nman 1 1\n"))["the"].any()
-
-
-def test_duplicates_first_keeps_the_first_vector(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("files.vectors.text.CHUNK", 1)
-    for data in (b"4 2\na 1 1\nb 2 2\na 3 3\nb 4 4\n", b"a 1 1\nb 2 2\na 3 3\nb 4 4\n"):
-        vectors = read_vectors(write(tmp_path / "v", data), duplicates="first")
-        assert (vectors.index_to_key, vectors.vectors.tolist()) == (["a", "b"], [[1, 1], [2, 2]])
 
 
 def test_gensim_calls_work_on_what_is_read(tmp_path: Path) -> None:
