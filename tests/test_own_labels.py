@@ -211,21 +211,6 @@ def test_words_that_the_vectors_or_the_corpus_lack_are_named(check: Run) -> None
     assert "the corpus is too small to train on" in check("posts.csv", "tiny.txt")
 
 
-def test_a_long_corpus_is_looked_at_and_not_cut(
-    check: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("some.txt").write_text("\n".join(TEXTS * 20), encoding="utf-8")
-    for module in ("data", "cli.check", "examine"):
-        monkeypatch.setattr(f"biasbridge.{module}.LOOKED_AT", 30, raising=False)
-    printed = check("some.txt")
-    assert "corpus some.txt: first 30 lines looked at, 180 words\n" in printed
-
-
-def test_tokens_without_a_vector_are_named(check: Run) -> None:
-    write("posts.csv", ["0", "1"], ("he zwk qpl vrr", "she zwk qpl vrr"))
-    assert "most frequent of the others: qpl, vrr, zwk" in check("posts.csv", "own.vec")
-
-
 def test_posts_that_are_a_header_only(
     folder: Path, train: Callable[..., tuple[int | str | None, str]]
 ) -> None:

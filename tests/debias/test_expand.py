@@ -76,15 +76,6 @@ def test_the_neighbours_are_those_of_a_literal_search(seed: int, k: int) -> None
     assert added(expanded) == literal(SEEDS, vectors, k, {"au", "fz"})
 
 
-def test_seeds_stay_in_front_and_the_name_counts() -> None:
-    """A seed that the vectors lack stays too."""
-    expanded = expand(SEEDS, vocabulary(["he", "she", "office", "home", "cat", "dog"], 1), k=3)
-    assert expanded["X"].words[:2] == SEEDS["X"].words
-    assert (expanded.name, expanded["A"].name) == ("s_3nn", "s.A_3nn")
-    assert "3 nearest" in expanded["A"].source
-    assert sorted(word for words in added(expanded).values() for word in words) == ["cat", "dog"]
-
-
 def test_a_word_with_a_zero_vector_comes_last_and_warns_of_nothing() -> None:
     vectors = vocabulary(["he", "she", "office", "home", "cat", "zero"], 1)
     vectors.vectors[5] = 0

@@ -212,28 +212,8 @@ def modules_of(*roots: str) -> Mapping[str, str]:
     return source_of(roots).modules
 
 
-def test_another_metric_a_page_and_the_store_are_no_part_of_a_score() -> None:
-    weat = modules_of("intrinsic.metrics.weat", "train.parts.scores")
-    assert {"intrinsic.metrics.weat", "intrinsic.permutation", "files.vectors.mapped"} < {*weat}
-    none = ("analysis", "train.store", "train.front", "biasbridge", "intrinsic.metrics.direct")
-    assert not [name for name in weat if name.startswith(none)]
-
-
-def test_a_silhouette_rests_on_what_takes_the_place_of_the_plain_loop() -> None:
-    found = modules_of("studies.silhouettes.probe", "train.parts.scores")
-    assert {"studies.silhouettes.along", "studies.silhouettes.running_scores"} < {*found}
-
-
 def test_names_of_a_lazy_package_are_found_by_its_stub(package: Path) -> None:
     (package / "choice.py").write_text(
         "from intrinsic import ripa\nfrom analysis import correlation\n"
     )
     assert {"intrinsic.metrics.direct", "analysis.correlation"} < read().modules.keys()
-
-
-def test_a_choice_within_a_choice_is_part_of_what_made_a_result() -> None:
-    from corpora.documents import DocumentFiles, JoinedDocuments
-    from train.parts.part import classes
-
-    one = DocumentFiles("a.conll", scheme="ontonotes", singletons="drop")
-    assert classes(JoinedDocuments(one, one)) == [JoinedDocuments, DocumentFiles, DocumentFiles]

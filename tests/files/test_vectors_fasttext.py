@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import struct
 from itertools import product
 from pathlib import Path
@@ -49,13 +48,6 @@ def path(tmp_path: Path, data: bytes) -> Path:
     return tmp_path / "model.bin"
 
 
-def test_n_grams_that_are_too_long_are_refused(path: Path, data: bytes) -> None:
-    at = struct.calcsize("<12i")  # of maxn in the header
-    path.write_bytes(data[:at] + struct.pack("<i", 12_000) + data[at + 4 :])
-    with pytest.raises(InputError, match=r"up to 12000 characters \(maxn\), allowed are 50"):
-        read_vectors(path)
-
-
 @pytest.mark.parametrize(
     "options", [{}, {"bucket": 0, "max_n": 0}, {"min_n": 2, "max_n": 2}], ids=str
 )
@@ -75,14 +67,6 @@ def test_equals_gensim(tmp_path: Path, options: dict[str, int]) -> None:
         # A word made of its n-grams
         assert vectors["kingqueen"].tobytes() == oracle["kingqueen"].tobytes()
         assert vectors.most_similar("king") == oracle.most_similar("king")
-
-
-def test_compressed_model(tmp_path: Path, path: Path, data: bytes) -> None:
-    (tmp_path / "model.bin.gz").write_bytes(gzip.compress(data))
-    assert (
-        read_vectors(tmp_path / "model.bin.gz").vectors.tobytes()
-        == read_vectors(path).vectors.tobytes()
-    )
 
 
 def test_vocab_gives_plain_vectors_of_the_words_found(path: Path) -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors, Word2Vec
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from files import InputError
 from files.vectors import detect_format, keyed, read_vectors
@@ -137,38 +134,6 @@ def test_spelling_of_numbers(tmp_path: Path, text: str, value: float) -> None:
     assert vectors["word"].tobytes() == np.array([value, 1], dtype=np.float32).tobytes()
 
 
-def nearest_float32(text: str) -> np.float32:
-    """The float32 nearest to a decimal, by exact fractions; on a tie the one with an even last
-    bit.
-    """
-    guess = np.float32(float(text))
-    around = [
-        np.nextafter(guess, np.float32(-np.inf)),
-        guess,
-        np.nextafter(guess, np.float32(np.inf)),
-    ]
-    return min(
-        around, key=lambda f: (abs(Fraction(float(f)) - Fraction(text)), int(f.view(np.uint32)) & 1)
-    )
-
-
-@given(mantissa=st.integers(1, 10**20), digits=st.integers(0, 40), halves=st.integers(0, 2**24 - 1))
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-def test_each_number_is_the_nearest_float32(
-    tmp_path: Path, mantissa: int, digits: int, halves: int
-) -> None:
-    # Between two float32, give or take a little
-    midpoint = Fraction(2**24 + 2 * (halves // 2) + 1, 2**24)
-    close = f"{float(midpoint):.17f}"
-    path = write(tmp_path / "v.txt", f"1 2\nword {mantissa}e-{digits} {close}\n".encode())
-    assert read_vectors(path)["word"].tolist() == [
-        nearest_float32(f"{mantissa}e-{digits}"),
-        nearest_float32(close),
-    ]
-
-
 def binary(vectors: KeyedVectors, end: bytes = b"", count: int | None = None) -> bytes:
     """word2vec's binary format by a literal loop; its own tool ends each row in a newline, gensim
     does not.
@@ -236,18 +201,6 @@ def test_vocab_does_not_read_the_other_rows_but_counts_them(tmp_path: Path) -> N
     assert read_vectors(write(tmp_path / "v", data), vocab={"man"}).index_to_key == ["man"]
     with pytest.raises(InputError, match="the header says 4 rows, the file has 3"):
         read_vectors(write(tmp_path / "v", data.replace(b"3 2", b"4 2")), vocab={"man"})
-
-
-def test_gensim_calls_work_on_what_is_read(tmp_path: Path) -> None:
-    vectors = read_vectors(write(tmp_path / "v", rows(example())))
-    oracle = KeyedVectors(5)
-    oracle.add_vectors(WORDS, example().vectors)
-    assert vectors.most_similar("the", topn=3) == oracle.most_similar("the", topn=3)
-    assert vectors.similarity("the", "1984") == oracle.similarity("the", "1984")
-    assert "absent" not in vectors
-    vectors.add_vectors(["absent"], np.ones((1, 5), dtype=np.float32))
-    assert vectors["absent"].tolist() == [1] * 5
-    assert len(vectors) == len(WORDS) + 1
 
 
 def test_gensim_pickle_needs_trust(tmp_path: Path) -> None:
