@@ -30,24 +30,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from extrinsic.show import print_rows
     from files.tables import read_table, write_csv
 
-    request = Request(
-        gold=given.gold,
-        pred=given.pred,
-        group=given.group,
-        score=given.score,
-        privileged=given.privileged,
-        unprivileged=given.unprivileged,
-        groups=given.groups,
-        compare=given.compare,
-        measures=given.measures,
-        positive=given.positive,
-        multiclass=given.multiclass,
-        least_support=given.least_support,
-    )
-    rows = request.find_rows(read_table(given.predictions))
+    asked = {
+        name: value for name, value in vars(given).items() if name not in ("predictions", "csv")
+    }
+    rows = Request(**asked).find_rows(read_table(options.pop("predictions")))
     print_rows(rows, Console())
-    if given.csv:
-        with atomic_path(given.csv) as work:
+    if out:
+        with atomic_path(out) as work:
             write_csv(as_table(rows).drop(columns="resampled"), work)
     return 0
 

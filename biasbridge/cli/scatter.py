@@ -38,15 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"name --x, --y and --out; {args.table} has the columns"
             f" {', '.join(map(str, table.columns))}"
         )
-    data = grid_data(
-        table,
-        x=args.x,
-        y=args.y,
-        row=args.row,
-        column=args.column,
-        colour=args.colour,
-        shape=args.shape,
-    )
+    columns = ("x", "y", "row", "column", "colour", "shape")
+    data = grid_data(table, **{name: getattr(args, name) for name in columns})
     signs = set(texts(data, "reverse_scored"))
     reverse = signs == {"True"}
     notes = [STAMP] if "True" in texts(table, "generated") else []

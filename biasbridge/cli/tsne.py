@@ -17,17 +17,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from intrinsic.tsne import draw
     from intrinsic.wordsets import load_queries
 
-    (query,) = load_queries([given.query], given.words)
-    draw(
-        query,
-        given.vectors,
-        given.out,
-        case=given.case,
-        perplexity=given.perplexity,
-        iterations=given.iterations,
-        seed=given.seed,
-        trusted=given.trusted,
-    )
+    options = vars(given).copy()
+    (query,) = load_queries([options.pop("query")], options.pop("words"))
+    draw(query, options.pop("vectors"), options.pop("out"), **options)
     print(given.out)
     return 0
 

@@ -176,21 +176,6 @@ def test_a_cached_file_of_the_same_time_and_size_is_not_run(package: Path) -> No
     assert importlib.import_module("toy_source.whole").all_of_it() == 2
 
 
-def test_a_users_module_that_no_statement_names_is_added_once_it_is_loaded(package: Path) -> None:
-    edit(package / "late.py", "return w", 'return __import__("toy_" + "dynamic").ONE + w')
-    (package.parent / "toy_dynamic.py").write_text("ONE = 1\n")
-    planned = read()
-    assert "toy_dynamic" not in planned.modules
-    importlib.import_module("toy_source.late").late()
-    recorded = source_run(planned).modules
-    assert "toy_dynamic" in recorded
-    forget()
-    assert source.source_now(read(), recorded).modules == recorded
-    (package.parent / "toy_dynamic.py").write_text("ONE = 2\n")
-    forget()
-    assert source.source_now(read(), recorded).modules != recorded
-
-
 def test_a_package_of_the_project_hands_names_on_and_does_nothing_else() -> None:
     """For this reason only the file counts that a name comes from, and not the whole package. One
     that holds nothing but a door may define things, which count with it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from files.vectors import keyed, read_vectors
 from train.embed import Pretrained
 from train.parts.part import decide
 from train.store import Store
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
