@@ -97,10 +97,7 @@ class Data:
         return found
 
     def _of_posts(self) -> Settings:
-        found: Settings = {
-            "source": "csv",
-            "source.path": str(self.paths["posts"]),
-        }
+        found: Settings = {"source": "csv", "source.path": str(self.paths["posts"])}
         found |= {f"source.{role}": name for role, name in self.columns.items()}
         if self.positive:
             found["source.positive"] = self.positive

@@ -30,10 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from extrinsic.show import print_rows
     from files.tables import read_table, write_csv
 
-    asked = {
-        name: value for name, value in vars(given).items() if name not in ("predictions", "csv")
-    }
-    rows = Request(**asked).find_rows(read_table(options.pop("predictions")))
+    asked = vars(given).copy()
+    predictions, out = read_table(asked.pop("predictions")), asked.pop("csv")
+    rows = Request(**asked).find_rows(predictions)
     print_rows(rows, Console())
     if out:
         with atomic_path(out) as work:

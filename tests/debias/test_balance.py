@@ -78,12 +78,7 @@ def literal(
     def has(line: str, words: tuple[str, ...]) -> bool:
         return any(word in line.split() for word in words)
 
-    kinds = {
-        "a_pro": ("X", "A"),
-        "a_anti": ("Y", "A"),
-        "b_pro": ("Y", "B"),
-        "b_anti": ("X", "B"),
-    }
+    kinds = {"a_pro": ("X", "A"), "a_anti": ("Y", "A"), "b_pro": ("Y", "B"), "b_anti": ("X", "B")}
     words = words_by_role(query)
     marks = {
         kind: [has(line, words[t]) and has(line, words[a]) for line in lines]
@@ -229,8 +224,7 @@ def test_an_archive_is_read_and_the_output_may_replace_the_input(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("text", "role"),
-    [("He She\n", "X"), ("he she office\n", "B"), ("he the office home\n", "Y")],
+    ("text", "role"), [("He She\n", "X"), ("he she office\n", "B"), ("he the office home\n", "Y")]
 )
 def test_a_corpus_without_a_role_is_refused_and_nothing_is_written(
     tmp_path: Path, text: str, role: str

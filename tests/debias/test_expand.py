@@ -10,7 +10,7 @@ from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from debias.expand import expand, is_word
+from debias.expand import expand
 from debias.roles import words_by_role
 from files import InputError
 from intrinsic.wordsets import Query, load_query
@@ -101,27 +101,3 @@ def test_a_role_without_any_seed_is_refused() -> None:
 def test_k_must_be_positive() -> None:
     with pytest.raises(InputError, match="k=0: give a whole number of at least 1"):
         expand(SEEDS, vocabulary(["he", "she", "office", "home"], 1), k=0)
-
-
-@pytest.mark.parametrize(
-    ("token", "expected"),
-    [("home", True), ("niño", True), ("brother-in-law", True), ("New_York", True), ("家", True)]
-    + [
-        (token, False)
-        for token in (
-            "<UNK>",
-            "<MENTION>",
-            "@user",
-            "#tag",
-            "...",
-            "4th",
-            "mp3",
-            "http://t.co",
-            "",
-            "a b",
-            "'s",
-        )
-    ],
-)
-def test_what_counts_as_a_word(token: str, expected: bool) -> None:
-    assert is_word(token) is expected

@@ -23,7 +23,6 @@ from debias.margins import (
     batch_gradient,
     choose_negatives,
 )
-from files import InputError
 
 Pairs = list[tuple[int, int]]
 HYPER = {
@@ -268,23 +267,6 @@ def test_fewer_pairs_than_a_batch_and_drop_last_change_nothing() -> None:
         ).tobytes()
         != rows.tobytes()
     )
-
-
-def test_left_over_pairs_are_used_by_default_even_a_single_one() -> None:
-    rows = np.random.default_rng(0).standard_normal((102, 8)).astype(np.float32)
-    attract = np.arange(102).reshape(51, 2)
-    after = attract_repel(rows, attract, np.empty((0, 2), dtype=int), seed=0, epochs=1)
-    assert (rows != after).any(axis=1).all()
-    dropped = attract_repel(
-        rows, attract, np.empty((0, 2), dtype=int), seed=0, epochs=1, drop_last=True
-    )
-    assert (rows == dropped).all(axis=1).any()
-
-
-def test_a_single_pair_is_refused() -> None:
-    rows = np.eye(4, dtype=np.float32)
-    with pytest.raises(InputError, match="single pair"):
-        attract_repel(rows, np.array([[0, 1]]), np.array([[0, 2], [1, 3]]), seed=0)
 
 
 def test_the_same_seed_gives_the_same_bytes_and_the_input_is_left_alone() -> None:

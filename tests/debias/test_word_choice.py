@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from gensim.models import KeyedVectors
 
 from debias.attract_repel import AttractRepel
@@ -22,32 +21,10 @@ from files.vectors import save_mapped
 from intrinsic.wordsets import load_query, load_wordset, read_query
 from train.parts.part import keyed_params
 
-CONF = Path(__file__).resolve().parents[2] / "conf" / "words"
-GROUPS = {
-    "en": ({"he", "him", "his"}, {"she", "her", "hers"}),
-    "es": ({"él", "hombre"}, {"ella", "mujer"}),
-    "migrant": ({"sofía", "alonso"}, {"shirley", "byron"}),
-}
 MINE = {
     "mine": {"X": ["He"], "Y": ["She"], "A": ["Office"], "B": ["Home"]},
     "other": {"X": ["a"], "Y": ["b"], "A": ["c"], "B": ["d"]},
 }
-
-OPEN = ("file", "from_task")  # which words they are comes from elsewhere
-
-
-def chosen(name: str) -> WordChoice:
-    """The choice of a configuration file."""
-    fields = read_fields(name)
-    assert fields.pop("_target_") == "debias.word_choice.WordChoice"
-    return WordChoice(**fields)
-
-
-def read_fields(name: str) -> dict[str, Any]:
-    """The fields of a configuration file, over those of the file that it begins from."""
-    own = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
-    before = own.pop("defaults", ["_self_"])[:-1]
-    return {**(read_fields(before[0]) if before else {}), **own}
 
 
 @pytest.fixture
@@ -55,44 +32,6 @@ def own(tmp_path: Path) -> str:
     path = tmp_path / "own.json"
     path.write_text(json.dumps(MINE), encoding="utf-8")
     return str(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "sets"),
-    # METHODS D.3: the released code has the genders as targets of 6b, the concepts of 7 and 8
-    [
-        ("weat6b", [["male_terms"], ["female_terms"], ["career"], ["family"]]),
-        ("weat7", [["math"], ["arts"], ["male_terms"], ["female_terms"]]),
-        ("weat8", [["science"], ["arts_2"], ["male_terms_2"], ["female_terms_2"]]),
-        ("weat7_swapped", [["male_terms"], ["female_terms"], ["math"], ["arts"]]),
-        ("weat8_swapped", [["male_terms_2"], ["female_terms_2"], ["science"], ["arts_2"]]),
-        (
-            "gender_authors",
-            [
-                ["career_expanded", "math_science_expanded"],
-                ["family_expanded", "arts_expanded"],
-                ["male_expanded"],
-                ["female_expanded"],
-            ],
-        ),
-        (
-            "gender_union",
-            [
-                ["male_terms", "male_terms_2"],
-                ["female_terms", "female_terms_2"],
-                ["career", "math", "science"],
-                ["family", "arts", "arts_2"],
-            ],
-        ),
-    ],
-)
-def test_the_words_of_the_configurations(name: str, sets: list[list[str]]) -> None:
-    choice = chosen(name)
-    assert choice.name == name
-    found = words_by_role(choice.words())
-    for words, names in zip(found.values(), sets, strict=True):
-        listed = [word.lower() for one in names for word in load_wordset(one).words]
-        assert words == tuple(dict.fromkeys(listed))
 
 
 def test_a_query_of_a_file(own: str, tmp_path: Path) -> None:

@@ -68,10 +68,7 @@ BAD: dict[str, tuple[bytes, str]] = {
         b"2 2\na " + A + b"b " + struct.pack("<2f", 1, math.nan),
         r"the vector of 'b' holds a NaN or infinite",
     ),
-    "binary, word twice": (
-        b"2 2\na " + A + b"a " + B,
-        r"the word 'a' comes twice; delete one",
-    ),
+    "binary, word twice": (b"2 2\na " + A + b"a " + B, r"the word 'a' comes twice; delete one"),
     "binary latin-1": (b"2 2\na " + A + b"caf\xe9 " + B, r"the word 'caf\\xe9' is not UTF-8"),
     "fastText, cut": (b"\xba\x16\x4f\x2f\x0c\x00\x00\x00", "the fastText model is cut or damaged"),
     "pickle": (pickle.dumps({"a": 1}), "trusted=True"),

@@ -120,22 +120,6 @@ def test_damaged_folder_is_refused(tmp_path: Path, name: str) -> None:
         open_mapped(tmp_path / "v")
 
 
-@pytest.mark.parametrize(
-    "matrix",
-    [
-        np.ones((7, 5)),
-        np.ones((7, 5), dtype=np.float32, order="F"),
-        np.ones(7, dtype=np.float32),
-        np.array([{}] * 7, dtype=object),
-    ],
-)
-def test_matrix_of_another_type_is_refused(tmp_path: Path, matrix: np.ndarray) -> None:
-    save_mapped(example(), tmp_path / "v")
-    np.save(tmp_path / "v" / "vectors.npy", matrix, allow_pickle=True)
-    with pytest.raises(InputError, match=r"allowed is a float32 matrix in C order|Python objects"):
-        open_mapped(tmp_path / "v")
-
-
 def test_a_value_that_is_not_finite_is_refused(tmp_path: Path) -> None:
     vectors = example()
     save_mapped(vectors, tmp_path / "v")

@@ -104,12 +104,6 @@ def test_json_is_a_list_of_rows(folder: Path, capsys: pytest.CaptureFixture[str]
     assert row["each"].keys() == {"xa", "xb", "xc", "ya", "yb", "yc"}
 
 
-def test_nan_is_null_and_has_its_reason(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (row,) = rows_of(folder, capsys, "--metric", "weat", "--min-found", "1")
-    assert row["value"] is None
-    assert row["reason"] == "word set 'mine.B' has 2 of 3 words (needs at least 3): missing gone"
-
-
 def test_without_a_metric_all_that_can_ask_do(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -113,24 +113,6 @@ def test_identical_or_overlapping_sets(name: str, one: str, other: str, tmp_path
         )
 
 
-@pytest.mark.parametrize(
-    "name", ["nbm", "male_neighbours", "profession_correlation", "prox_bias", "gipe"]
-)
-def test_more_neighbours_than_words(name: str, tmp_path: Path) -> None:
-    assert_nan_with_reason(
-        rows_of(name, write_words(tmp_path), neighbours=10_000),
-        "neighbours=10000",
-        "the vocabulary searched has",
-    )
-    with pytest.raises(InputError, match="neighbours=0: give a whole number of at least 1"):
-        METRICS[name].by(neighbours=0)
-
-
-def test_a_classifier_needs_words_to_test_on() -> None:
-    with pytest.raises(InputError, match="train=40: give an even number below twice most=20"):
-        METRICS["svm"].by(most=20, train=40)
-
-
 def test_facts_that_are_all_the_same(tmp_path: Path) -> None:
     words = write_words(tmp_path, words={"values": dict.fromkeys(FACTS, 2)})
     assert_nan_with_reason(rows_of("factual_association", words), "the values are all the same")

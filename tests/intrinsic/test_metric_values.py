@@ -13,7 +13,6 @@ import pytest
 from scipy import optimize, stats
 
 from intrinsic import METRICS, Metric, Weat
-from intrinsic.metrics.separability import held_out_accuracy
 from intrinsic.resampling import RESAMPLES
 from tests.intrinsic.metric_world import (
     BEST,
@@ -413,20 +412,6 @@ def test_groups_that_lie_apart_are_separated(name: str, tmp_path: Path) -> None:
         assert all(row.value < 1 for row in metric.score(make_vectors(seed=5), seed=0))
 
 
-@pytest.mark.parametrize(("sizes", "copies"), [((8, 8), 1), ((5, 9), 1), ((8, 8), 2)])
-def test_groups_without_a_difference_are_separated_as_by_chance(
-    sizes: tuple[int, int], copies: int
-) -> None:
-    """Also of unequal sizes, and in resamples, which hold words several times."""
-    rng = np.random.default_rng(0)
-    found = []
-    for _ in range(20):
-        first, second = (rng.normal(size=(size, 20)).repeat(copies, axis=0) for size in sizes)
-        found.append(held_out_accuracy(first, second))
-    assert mean(found) == pytest.approx(0.5, abs=4 * float(np.std(found)) / len(found) ** 0.5)
-    assert float(np.std(found)) < 0.25
-
-
 def test_every_score_lies_in_its_range(tmp_path: Path) -> None:
     words = write_words(tmp_path)
     for name, kind in METRICS.items():
@@ -474,15 +459,6 @@ def test_words_drawn_anew_give_an_interval_and_joint_resamples(name: str, tmp_pa
     few = {"ect", "factual_association", "profession_correlation", "sq"}
     if name not in few | {"analogies", "unrelated_analogies", "svm"}:
         assert rows[0].low < rows[0].high, rows[0]
-
-
-def test_sets_of_one_word_have_no_interval(tmp_path: Path) -> None:
-    words = write_words(tmp_path, **{role: SETS[role][:1] for role in "XYAB"})
-    for name in ("weat", "rnd"):
-        (row,) = make_metric(name, words, resamples=60).score(make_vectors(), seed=1)
-        assert math.isfinite(row.value)
-        assert math.isnan(row.low)
-        assert math.isnan(row.high)
 
 
 def test_the_words_of_all_base_pairs_stay_out_of_the_vocabulary_of_every_resample(

@@ -55,40 +55,6 @@ SIZES = {
     "temporary": (7, 1),
     "permanent": (7, 0),
 }
-QUERIES = {
-    "weat1": ("flowers", "insects", "pleasant_5", "unpleasant_5a"),
-    "weat2": ("instruments", "weapons", "pleasant_5", "unpleasant_5a"),
-    "weat3": (
-        "european_american_names_5",
-        "african_american_names_5",
-        "pleasant_5",
-        "unpleasant_5b",
-    ),
-    "weat4": (
-        "european_american_names_7",
-        "african_american_names_7",
-        "pleasant_5",
-        "unpleasant_5b",
-    ),
-    "weat4_deleted": (
-        "european_american_names_4",
-        "african_american_names_4",
-        "pleasant_5",
-        "unpleasant_5b",
-    ),
-    "weat5": (
-        "european_american_names_7",
-        "african_american_names_7",
-        "pleasant_9",
-        "unpleasant_9",
-    ),
-    "weat6": ("male_names", "female_names", "career", "family"),
-    "weat6b": ("male_terms", "female_terms", "career", "family"),
-    "weat7": ("math", "arts", "male_terms", "female_terms"),
-    "weat8": ("science", "arts_2", "male_terms_2", "female_terms_2"),
-    "weat9": ("mental_disease", "physical_disease", "temporary", "permanent"),
-    "weat10": ("young_people_names", "old_people_names", "pleasant_9", "unpleasant_9"),
-}
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -99,16 +65,6 @@ def test_sizes(name: str) -> None:
     assert found.language == "en"
     assert "Caliskan" in found.source
     assert all(word == word.strip() for word in found.words + found.deleted)
-
-
-@pytest.mark.parametrize("name", QUERIES)
-def test_queries(name: str) -> None:
-    query = load_query(name)
-    assert (query["X"].name, query["Y"].name, query["A"].name, query["B"].name) == QUERIES[name]
-    assert query.language == "en"
-    assert query.title
-    assert not set(query["X"].words) & set(query["Y"].words)
-    assert not set(query["A"].words) & set(query["B"].words)
 
 
 @pytest.mark.realdata

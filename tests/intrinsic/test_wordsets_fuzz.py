@@ -91,47 +91,9 @@ def test_any_tree(tree: Any, tmp_path: Path) -> None:
             assert read_query(tmp_path / "again.yaml") == query
 
 
-def test_roles(tmp_path: Path) -> None:
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps({"mine": {"X": ["a"], "Z": ["b"]}}), encoding="utf-8")
-    with pytest.raises(
-        InputError,
-        match=(
-            r"unknown key 'Z'.*a query takes X, Y, A, B, words, pairs, partners, rows, excluded"
-            r" \(and X3, A3"
-        ),
-    ):
-        read_wordsets(path)
-    path.write_text(json.dumps({"mine": {"pairs": [["a", "b"], ["c"]]}}), encoding="utf-8")
-    with pytest.raises(InputError, match=r"\['c'\] has 1 words, the first item 2"):
-        read_wordsets(path)
-    path.write_text(json.dumps({"mine": {"X": "she_he"}}), encoding="utf-8")
-    with pytest.raises(InputError, match="X takes items of 1 words, and 'she_he' has items of 2"):
-        read_wordsets(path)
-    path.write_text(json.dumps({"mine": {"title": "empty"}}), encoding="utf-8")
-    with pytest.raises(InputError, match="names no words"):
-        read_wordsets(path)
-    path.write_text(
-        json.dumps({"mine": {"X3": ["a"], "pairs": "she_he", "words": {"values": {"b": 2.5}}}}),
-        encoding="utf-8",
-    )
-    query = read_wordsets(path).queries["mine"]
-    assert query["pairs"].items == [("she", "he")]
-    assert query["words"].values == (2.5,)
-
-
 def test_unions_of_unions_have_a_bound(tmp_path: Path) -> None:
     sets: dict[str, object] = {"s0": [f"w{i}" for i in range(1000)]}
     sets |= {f"s{i}": {"union": [f"s{i - 1}"]} for i in range(1, 600)}
     (tmp_path / "mine.json").write_text(json.dumps({"sets": sets}), encoding="utf-8")
     with pytest.raises(InputError, match="hold more than 500,000 words in all"):
         read_wordsets(tmp_path / "mine.json")
-
-
-def test_a_large_list_that_queries_share_counts_once(tmp_path: Path) -> None:
-    content = {
-        "sets": {"many": [f"w{i}" for i in range(60_000)]},
-        "queries": {f"q{i}": {"X": ["a"], "excluded": "many"} for i in range(10)},
-    }
-    (tmp_path / "mine.json").write_text(json.dumps(content), encoding="utf-8")
-    assert len(read_wordsets(tmp_path / "mine.json").queries) == 10
