@@ -40,7 +40,7 @@ def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) ->
         table = table.drop(columns=[*empty, *alone])
         table["query"] = table["query"].str.ljust(table["query"].str.len().max())
         for line in table.to_string(index=False).splitlines():
-            print_line(console, f"  {line}")
+            print_line(console, f"  {line}".rstrip())
         reasons: dict[str, list[str]] = {}
         for one in own:
             of = " ".join(filter(None, (one.score.query, one.score.part, one.vectors)))

@@ -15,7 +15,8 @@ from corpora.kinds import DocumentSource
 from corpora.splits import assign_splits
 from files import InputError
 from files.choice import FieldError, lacks
-from files.documents import Document, write_conll, write_documents
+from files.documents import Document, write_documents
+from tests.write_conll import write_conll
 
 PAIR, LONE = ((0, 1), (3, 4)), ((1, 2),)
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from files import InputError
-from files.documents import Cluster, Document, read_conll, write_conll
+from files.documents import Cluster, Document, read_conll
+from tests.write_conll import write_conll
 
 BEGIN, END = "#begin document (nw/a); part 003", "#end document"
 
@@ -159,16 +160,6 @@ def test_what_is_no_document(tmp_path: Path, text: str, message: str) -> None:
         assert str(path) in str(caught.value)
 
 
-def test_nothing_is_written_of_what_cannot_be(tmp_path: Path) -> None:
-    crossing = Document("a", (("b", "c", "d", "e"),), (((0, 3), (1, 4)),))
-    blank = Document("a", (("b", ""),), ())
-    tab = Document("a", (("b", "c\td"),), ())
-    for document, message in [(crossing, "cross at token 1"), (blank, "''"), (tab, "c.td")]:
-        with pytest.raises(InputError, match=message):
-            write_conll([document], tmp_path / "out.conll")
-    assert list(tmp_path.iterdir()) == []
-
-
 SPANS = st.tuples(st.integers(0, 7), st.integers(1, 4)).map(
     lambda drawn: (drawn[0], min(drawn[0] + drawn[1], 8))
 )
@@ -189,16 +180,12 @@ def documents(draw: st.DrawFn) -> Document:
     return Document("nw/x", sentences, tuple(map(tuple, by_owner.values())), 2, speakers, "nw")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(documents())
 def test_written_and_read_again(tmp_path_factory: pytest.TempPathFactory, one: Document) -> None:
     path = tmp_path_factory.mktemp("conll") / "a.conll"
-    try:
-        write_conll([one, one], path)
-    except InputError:
-        assert crosses_itself(one)
-        return
-    assert not crosses_itself(one)
+    assume(not crosses_itself(one))
+    write_conll([one, one], path)
     assert list(read_conll(path)) == [one, one]
 
 
