@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 def write_conll(documents: Iterable[Document], path: str | Path) -> None:
     """Documents in twelve columns parted by tabs; mentions of one entity must not cross."""
     lines = (f"{line}\n" for document in documents for line in _lines(document))
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text("".join(lines), encoding="utf-8")
 
 
