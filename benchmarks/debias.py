@@ -1,4 +1,4 @@
-"""Debiasing: why Attract-Repel is ours, in NumPy, and why balancing reads a corpus line by line."""
+"""Debiasing: why Attract-Repel is ours, in NumPy; and balancing."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Word vectors of 200,000 words x 300 dimensions: why text is read in chunks by pyarrow, and
-mapped after the first time.
-"""
+"""Word vectors of 200,000 words x 300 dimensions: why pyarrow reads text, in chunks."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.row import Row, Work
-from files.vectors import keyed, open_vectors, read_vectors, save_vectors
+from files.vectors import keyed, read_vectors, save_vectors
 
 WORDS, DIM = 200_000, 300
 
@@ -38,21 +36,8 @@ def read_binary(folder: Path) -> Work:
     return partial(read_vectors, saved(folder / "v.bin"))
 
 
-def open_first(folder: Path) -> Work:
-    """Text, not in the cache."""
-    return partial(open_vectors, saved(folder / "v.vec"), cache=folder / "cache")
-
-
-def open_again(folder: Path) -> Work:
-    """Text, in the cache."""
-    open_first(folder)()
-    return open_first(folder)
-
-
 ROWS = [
     Row("read text vectors, 200,000 x 300", read_text, 5, 600),
     Row("read 1,000 words of them", read_some, 5, 400),
-    Row("open them for the first time", open_first, 5, 400),
-    Row("open them again", open_again, 0.2, 100),
     Row("read binary vectors, 200,000 x 300", read_binary, 2, 600),
 ]

@@ -4,14 +4,12 @@ asked for.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasbridge.labels import classes, guess_label, guess_pair, guess_positive, is_binary
 from files import InputError, read_lines
 from files.language import UNDETERMINED, guess_language
 from files.tables import SEPARATORS, read_table, require_columns
@@ -19,27 +17,28 @@ from files.text import OPENERS, open_plain
 from intrinsic.wordsets import Query, read_wordsets
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     import pandas as pd
     from gensim.models import KeyedVectors
 
 TEXT_NAMES = ("text", "texto", "tweet", "post", "comment", "comment_text", "sentence")
 GROUP_NAMES = ("group", "grupo", "gender", "identity", "target_group")
+LABEL_NAMES = ("label", "class", "hateful", "hate", "odio", "hs", "toxic", "target", "etiqueta")
+BINARY = {"0", "1", "0.0", "1.0", "True", "False"}
+# The first is privileged: the gap is positive where the second fares worse
+PAIRS = (
+    ("male", "female"),
+    ("man", "woman"),
+    ("men", "women"),
+    ("m", "f"),
+    ("hombre", "mujer"),
+    ("hombres", "mujeres"),
+    ("masculino", "femenino"),
+    ("local", "migrant"),
+)
 Settings = dict[str, str | float | list[str]]
 LOOKED_AT = 20_000  # lines of a corpus, words of vectors
-
-
-class Arguments(argparse.Namespace):
-    """What both ``check`` and ``init`` are given."""
-
-    data: list[Path]
-    text: str | None
-    label: str | None
-    group: str | None
-    positive: list[str]
-    privileged: str | None
-    unprivileged: str | None
-    language: str | None
-    trusted: bool
 
 
 @dataclass
@@ -98,10 +97,7 @@ class Data:
         return found
 
     def _of_posts(self) -> Settings:
-        found: Settings = {
-            "source": "csv",
-            "source.path": str(self.paths["posts"]),
-        }
+        found: Settings = {"source": "csv", "source.path": str(self.paths["posts"])}
         found |= {f"source.{role}": name for role, name in self.columns.items()}
         if self.positive:
             found["source.positive"] = self.positive
@@ -113,7 +109,7 @@ class Data:
         return found
 
 
-def read_data(given: Arguments) -> Data:
+def read_data(given: Namespace) -> Data:
     """Read every file as what it is. Raises ``InputError`` for one that is nothing of this, for two
     of a kind, and as the reader of its kind does.
     """
@@ -142,18 +138,17 @@ def read_data(given: Arguments) -> Data:
     return data
 
 
-def _read_posts(data: Data, given: Arguments, path: Path) -> None:
+def _read_posts(data: Data, given: Namespace, path: Path) -> None:
     data.posts = read_table(path)
     if not len(data.posts):
         raise InputError(f"{path} holds no posts")
     data.columns = _columns(data.posts, given, path)
-    labels = classes(data.posts[data.columns["label"]])
-    data.positive = given.positive or ([] if is_binary(labels) else guess_positive(labels))
+    data.positive = given.positive
     pair = given.privileged, given.unprivileged
     if any(pair) and not (pair[0] and pair[1] and data.groups):
         needs = "" if data.groups else ", and --group the column of the groups"
         raise InputError(f"--privileged and --unprivileged go together{needs}; give both")
-    data.pair = (pair[0], pair[1]) if pair[0] and pair[1] else guess_pair(data.groups)
+    data.pair = (pair[0], pair[1]) if pair[0] and pair[1] else _guess_pair(data.groups)
 
 
 def kind_of(path: Path) -> str:
@@ -206,27 +201,30 @@ def _language(data: Data) -> str:
     return next(known, UNDETERMINED)
 
 
-def _columns(posts: pd.DataFrame, given: Arguments, path: Path) -> dict[str, str]:
-    """The columns of a run by their roles; ``InputError`` where one must be named."""
+def _columns(posts: pd.DataFrame, given: Namespace, path: Path) -> dict[str, str]:
+    """The columns of a run by their roles, as named or by their names; ``InputError`` where one
+    must be named.
+    """
     named = {"text": given.text, "label": given.label, "group": given.group}
-    found = {role: name for role, name in named.items() if name is not None}
-    require_columns(posts, found.values(), str(path))
+    require_columns(posts, filter(None, named.values()), str(path))
     names = [str(name) for name in posts]
-    text = given.text or _named(names, TEXT_NAMES) or _longest(posts)
-    label = given.label or guess_label(posts, text)
-    guesses = {"text": text, "label": label, "group": _named(names, GROUP_NAMES)}
-    found = {role: name for role, name in guesses.items() if name} | found
-    if "label" not in found:
-        unknown = f"{path}: no column is known to be the label; it has {', '.join(names)}"
-        raise InputError(f"{unknown}; name it with --label")
-    return {role: found[role] for role in named if role in found}
+    found: dict[str, str] = {}
+    for role, known in (("text", TEXT_NAMES), ("label", LABEL_NAMES), ("group", GROUP_NAMES)):
+        by_name = (name for each in known for name in names if name.lower() == each)
+        if column := named[role] or next(by_name, ""):
+            found[role] = column
+        elif role != "group":
+            unknown = f"{path}: no column is known to be the {role}; it has {', '.join(names)}"
+            raise InputError(f"{unknown}; name it with --{role}")
+    return found
 
 
-def _named(names: Sequence[str], known: Sequence[str]) -> str:
-    return next((name for each in known for name in names if name.lower() == each), "")
+def classes(cells: Iterable[object]) -> list[str]:
+    """The different labels, in order."""
+    return sorted({str(cell).strip() for cell in cells})
 
 
-def _longest(posts: pd.DataFrame) -> str:
-    """The column with the longest texts."""
-    lengths = {str(name): posts[name].astype(str).str.len().mean() for name in posts}
-    return max(lengths, key=lambda name: lengths[name])
+def _guess_pair(groups: Collection[str]) -> tuple[str, str] | None:
+    """The privileged and the unprivileged of the groups, where their names say so."""
+    known = {group.lower(): group for group in groups}
+    return next(((known[a], known[b]) for a, b in PAIRS if a in known and b in known), None)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.naming import LEAST_COVERAGE
-from biasbridge.data import LOOKED_AT, Data, Settings, guess_languages
-from biasbridge.labels import classes, is_binary
+from biasbridge.data import BINARY, LOOKED_AT, Data, Settings, classes, guess_languages
 from corpora.tweets import tokenise_tweet
 from files import InputError
 from files.language import UNDETERMINED
@@ -60,7 +59,7 @@ def _labels_problem(data: Data) -> str:
     if data.posts is None or data.positive:
         return ""
     labels = [label for label in classes(data.posts[data.columns["label"]]) if label]
-    if is_binary(labels):
+    if BINARY.issuperset(labels):
         return ""
     several = f"; a sweep is about {'one class' if len(labels) > 2 else 'one'} against the rest"
     listed = ", ".join([*labels[:10], *(["..."] if len(labels) > 10 else [])])

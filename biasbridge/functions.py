@@ -5,7 +5,7 @@ be said about them in ``table.attrs["notes"]``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isnan
 from os import PathLike
@@ -218,9 +218,7 @@ def gaps(
 
 
 def _names(given: str | Sequence[str]) -> list[str]:
-    if isinstance(given, Iterable):
-        return [given] if isinstance(given, str) else list(given)
-    raise InputError(f"{given!r} names nothing; give a name, or a list of names")
+    return [given] if isinstance(given, str) else list(given)
 
 
 def correlate(
@@ -418,19 +416,13 @@ def _write_words(words: Query | Mapping[str, object], path: Path, language: str)
 
 
 def _table(table: Predictions) -> pd.DataFrame:
-    from pandas import DataFrame
-
     from files.tables import read_table
 
-    if isinstance(table, str | PathLike):
-        return read_table(Path(table))
-    if not isinstance(table, DataFrame):
-        raise InputError(f"{type(table).__name__} is no table; give a pandas table, or a path")
-    return table
+    return read_table(Path(table)) if isinstance(table, str | PathLike) else table
 
 
-def _with_notes(table: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """The table with the different texts of these columns as its notes."""
-    texts = [str(text) for name in columns for text in table.get(name, [])]
+def _with_notes(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The table with the different texts of a column as its notes."""
+    texts = map(str, table.get(column, []))
     table.attrs["notes"] = [text for text in dict.fromkeys(texts) if text]
     return table

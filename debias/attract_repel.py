@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
 Norms = Literal["keep", "unit"]
-ROWS = 8192  # vocabulary rows copied at a time
+ROWS = 8192  # vocabulary rows scaled at a time
 
 
 class Run(NamedTuple):
@@ -123,7 +122,7 @@ class AttractRepel(OnVectors, Fileless):
 
     def at_dose(self, vectors: KeyedVectors, run: Run) -> KeyedVectors:
         """A copy of ``vectors`` with the words that moved in a run where the dose leaves them."""
-        matrix = _copy(vectors.vectors)
+        matrix = np.array(vectors.vectors)
         if self.dose > 0:
             self._write(matrix, *run)
         return _with_matrix(vectors, matrix)
@@ -163,23 +162,6 @@ def _check_rows(rows: Doubles, words: list[str]) -> None:
         if not 0 < length < np.inf:
             bad = f"the vector of {word!r} is zero or not finite, so it has no direction to turn"
             raise InputError(f"{bad}; leave the word out of the pairs")
-
-
-def _copy(matrix: Singles) -> Singles:
-    """A copy in memory, block by block, giving back the pages of a read-only memory map as it goes.
-
-    Otherwise the map and the copy of large vectors are both resident at the end.
-    """
-    view: object = matrix
-    while isinstance(view, np.ndarray) and not isinstance(view, np.memmap):
-        view = view.base
-    pages = view.base if isinstance(view, np.memmap) and view.mode == "r" else None
-    copy = np.empty(matrix.shape, dtype=matrix.dtype)
-    for start in range(0, len(matrix), ROWS):
-        copy[start : start + ROWS] = matrix[start : start + ROWS]
-        if isinstance(pages, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            pages.madvise(mmap.MADV_DONTNEED)
-    return copy
 
 
 def _with_matrix(vectors: KeyedVectors, matrix: Singles) -> KeyedVectors:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from debias.base import WORDS, Direction, Inputs, S, Steps
 from debias.roles import TARGETS_AND_ATTRIBUTES, words_by_role
-from debias.scan import Line, lines_with
 from files import InputError, atomic_path, choice
 from files.choice import Fileless, Share
 from files.text import OPENERS, open_binary
@@ -151,7 +150,7 @@ class _Judged:
     pro_of_b: array[int] = field(default_factory=lambda: array("q"))  # and not of a
     anti: array[int] = field(default_factory=lambda: array("q"))
 
-    def add(self, line: Line, x: bool, y: bool, a: bool, b: bool) -> None:
+    def add(self, start: int, end: int, x: bool, y: bool, a: bool, b: bool) -> None:
         """Judge one line by the roles of which it holds a word."""
         a_pro, b_pro, a_anti, b_anti = x and a, y and b, y and a, x and b
         self.a_pro += a_pro
@@ -159,31 +158,36 @@ class _Judged:
         self.a_anti += a_anti
         self.b_anti += b_anti
         if a_pro:
-            self.pro_of_a.extend((line.start, line.end))
+            self.pro_of_a.extend((start, end))
         elif b_pro:
-            self.pro_of_b.extend((line.start, line.end))
+            self.pro_of_b.extend((start, end))
         if a_anti or b_anti:
-            self.anti.extend((line.start, line.end))
+            self.anti.extend((start, end))
 
 
 def _judge(corpus: Path, query: Query) -> _Judged:
     """Judge every line. Raises ``InputError`` if a role of the query has no word in the corpus."""
     by_role = words_by_role(query)
-    for role, words in by_role.items():
-        if not any(lines for _, lines in lines_with(corpus, words)):
+    sets = [frozenset(word.encode() for word in words) for words in by_role.values()]
+    every = frozenset[bytes]().union(*sets)
+    seen: set[bytes] = set()
+    found = _Judged()
+    start = 0
+    with open_binary(corpus) as lines:
+        for line in lines:
+            end = start + len(line)
+            if held := every.intersection(line.split()):
+                seen |= held
+                found.add(start, end, *(not held.isdisjoint(words) for words in sets))
+            found.lines += 1
+            start = end
+    for (role, words), own in zip(by_role.items(), sets, strict=True):
+        if seen.isdisjoint(own):
             none = f"{corpus} holds no word of {role} of the query {query.name!r}"
             raise InputError(
                 f"{none} ({', '.join(words[:8])}), so it cannot be balanced; take words in the"
                 " language of the corpus, and in lower case if the corpus is"
             )
-    sets = [frozenset(word.encode() for word in words) for words in by_role.values()]
-    found = _Judged()
-    # A line without an attribute is neither pro nor anti, and attributes are rarer in text than
-    # targets such as "he".
-    for count, lines in lines_with(corpus, by_role["A"] + by_role["B"]):
-        found.lines += count
-        for line in lines:
-            found.add(line, *[not words.isdisjoint(line.tokens) for words in sets])
     return found
 
 

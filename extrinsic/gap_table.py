@@ -71,10 +71,10 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
     ratio of the smallest value to the largest (``kind`` "ratio", in [0, 1], 1 = equal), which name
     the groups that fare best (``privileged``) and worst; columns as in ``Row``. The ``support`` of
     a measure is the number of items in its denominator: predicted positives (precision), actual
-    positives (recall, fnr), either (F1), actual negatives (fpr), all (accuracy, selection rate),
-    the smaller class (AUCs). The support of a gap is the smaller of its groups' two. Where it is
-    below ``least_support`` the value is NaN, and ``reason`` says why; of "largest" and "ratio",
-    ``reason`` names the groups that are left out for it.
+    positives (recall, fnr), either (F1), actual negatives (fpr), all (accuracy, selection rate,
+    base rate), the smaller class (AUCs). The support of a gap is the smaller of its groups' two.
+    Where it is below ``least_support`` the value is NaN, and ``reason`` says why; of "largest" and
+    "ratio", ``reason`` names the groups that are left out for it.
 
     ``low`` and ``high`` are Wilson's score interval (see ``extrinsic.measures``), of a gap
     Newcombe's (``extrinsic.intervals``), of an AUC see ``extrinsic.ranking``; of "largest" and

@@ -149,33 +149,16 @@ def read_lines(path: str | Path, *, largest: int = LARGEST) -> Iterator[str]:
     as ``open_binary`` does.
     """
     number = 0
-    raw = open_binary(path, largest=largest, longest_line=LONGEST_LINE)
-    try:
-        with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as lines:
-            for number, line in enumerate(lines, 1):  # noqa: B007 - read after the loop
-                yield line.rstrip("\r\n") if line.endswith("\n") else line
-    except UnicodeDecodeError as error:
-        if wide := _utf16(path):
-            raise InputError(f"{path} is {wide}; {UTF16_REMEDY}") from None
-        # TextIOWrapper decodes ahead, so the count above may lag behind the bad line: look it up.
-        bad = f"line {_bad_line(path)} is not UTF-8 ({error.reason})"
-        raise InputError(f"{path}: {bad}; convert the file, for example with iconv") from None
+    with open_binary(path, largest=largest, longest_line=LONGEST_LINE) as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                text = line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                    raise InputError(f"{path} is UTF-16; {UTF16_REMEDY}") from None
+                bad = f"line {number} is not UTF-8 ({error.reason})"
+                remedy = "convert the file, for example with iconv"
+                raise InputError(f"{path}: {bad}; {remedy}") from None
+            yield text.rstrip("\r\n") if text.endswith("\n") else text
     if number == 0:
         raise InputError(f"{path} is empty")
-
-
-def _utf16(path: str | Path) -> str:
-    """The name of the encoding, where the file begins as UTF-16 does."""
-    with open_binary(path) as raw:
-        return "UTF-16" if raw.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else ""
-
-
-def _bad_line(path: str | Path) -> int:
-    """The first line, counted from 1, that does not decode as UTF-8."""
-    with open_binary(path) as raw:
-        for number, line in enumerate(raw, 1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                return number
-    return 0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import pandas as pd
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -16,8 +17,6 @@ from intrinsic.audit import rank_correlations, ranks
 from intrinsic.metrics.every import METRICS
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from intrinsic.audit import Audited
     from intrinsic.score import Score
 
@@ -80,30 +79,29 @@ def _headline(name: str, audited: Sequence[Audited]) -> str:
 
 
 def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) -> None:
-    """What each metric means, a line for each query and file, and, if asked, each single score."""
-    several = len({one.vectors for one in audited}) > 1
-    bounds = any(math.isfinite(one.score.low) for one in audited)
-    columns = ["query", *["vectors"] * several, "value", *["95% interval"] * bounds]
-    columns += ["p", "found", "lost", "convention"]
-    lines = [_lines(one, several=several, bounds=bounds, each=each) for one in audited]
-    every = [columns, *(line for of_score in lines for line in of_score)]
-    widths = [max(len(line[i]) for line in every) for i in range(len(columns))]
+    """What each metric means, a line for each query and file, and, if asked, each single score;
+    then why some have no value.
+    """
     for name in dict.fromkeys(one.score.metric for one in audited):
         about = METRICS[name].about
         unbiased = "" if about.unbiased is None else f"unbiased: {about.unbiased:g}; "
         print_line(console, f"{name}: {about.title}", "bold")
         print_line(console, f"  {unbiased}{about.sign}", "dim")
-        print_line(console, "  " + _aligned(columns, widths, 1 + several), "dim")
-        first: dict[tuple[str, str, str], str] = {}  # the vectors that have a reason first
-        for one, of_score in zip(audited, lines, strict=True):
-            if one.score.metric == name:
-                for line in of_score:
-                    print_line(console, "  " + _aligned(line, widths, 1 + several))
-                if reason := one.score.reason:
-                    place = one.score.query, one.score.part, reason
-                    same = first.setdefault(place, one.vectors)
-                    again = same != one.vectors
-                    print_line(console, f"    {f'as {same}' if again else reason}", "italic")
+        own = [one for one in audited if one.score.metric == name]
+        table = pd.DataFrame([row for one in own for row in _rows(one, each=each)])
+        empty = [name for name in table if (table[name] == "").all()]
+        alone = ["vectors"] * (len({one.vectors for one in audited}) == 1)
+        table = table.drop(columns=[*empty, *alone])
+        table["query"] = table["query"].str.ljust(table["query"].str.len().max())
+        for line in table.to_string(index=False).splitlines():
+            print_line(console, f"  {line}".rstrip())
+        reasons: dict[str, list[str]] = {}
+        for one in own:
+            of = " ".join(filter(None, (one.score.query, one.score.part, one.vectors)))
+            reasons.setdefault(one.score.reason, []).append(of)
+        for reason, scores in reasons.items():
+            if reason:
+                print_line(console, f"    {', '.join(scores)}: {reason}", "italic")
         console.print()
     lost = {word for one in audited if one.score.n_lost for word in one.score.lost.split(",")}
     if lost:
@@ -111,24 +109,22 @@ def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) ->
         print_line(console, f"{what} were not found; --json and --csv name them")
 
 
-def _lines(one: Audited, *, several: bool, bounds: bool, each: bool) -> list[list[str]]:
-    """The cells of a score's line and of the lines of its single scores."""
+def _rows(one: Audited, *, each: bool) -> Iterator[dict[str, str]]:
+    """The cells of a score's line, and of the lines of its single scores."""
     score = one.score
-    query = f"{score.query} {score.part}".rstrip()
-    value = "NaN" if math.isnan(score.value) else f"{score.value:.4f}"
-    interval = f"{score.low:.4f}, {score.high:.4f}" if math.isfinite(score.low) else ""
-    found = [str(score.n_found), str(score.n_lost), score.convention]
-    head = [query, *[one.vectors] * several, value, *[interval] * bounds, format_p(score), *found]
-    single = one.each.items() if each else ()
-    lines = ([f"  {word}", *[""] * several, f"{score:.4f}"] for word, score in single)
-    return [head, *([*line, *[""] * (len(head) - len(line))] for line in lines)]
-
-
-def _aligned(cells: Sequence[str], widths: Sequence[int], texts: int) -> str:
-    """The cells in columns; all but the first ``texts`` and the last one to the right."""
-    left = (*range(texts), len(cells) - 1)
-    aligned = (f"{cell:{'<' if i in left else '>'}{widths[i]}}" for i, cell in enumerate(cells))
-    return "  ".join(aligned).rstrip()
+    yield {
+        "query": f"{score.query} {score.part}".rstrip(),
+        "vectors": one.vectors,
+        "value": f"{score.value:.4f}".replace("nan", "NaN"),
+        "95% interval": f"{score.low:.4f}, {score.high:.4f}" if math.isfinite(score.low) else "",
+        "p": format_p(score),
+        "found": str(score.n_found),
+        "lost": str(score.n_lost),
+        "convention": score.convention,
+    }
+    for word, value in one.each.items() if each else ():
+        rest = dict.fromkeys(("95% interval", "p", "found", "lost", "convention"), "")
+        yield {"query": f"  {word}", "vectors": one.vectors, "value": f"{value:.4f}"} | rest
 
 
 def print_line(console: Console, line: str, style: str = "") -> None:
@@ -139,33 +135,28 @@ def print_line(console: Console, line: str, style: str = "") -> None:
 def print_ranks(table: pd.DataFrame, console: Console) -> None:
     """The files ranked for each metric and query, and how the metrics agree."""
     ranked = ranks(table)
-    files = [str(name) for name in ranked.columns]
     if ranked.empty:
         console.print("no metric has a value for every file, so there is nothing to rank")
         return
-    console.print("Rank of the files, 1: nearest to unbiased", style="bold")
-    shown = Table("metric", "query", box=box.SIMPLE, show_edge=False)
-    for name in files:
-        shown.add_column(name, justify="right", overflow="fold")
-    values: list[list[float]] = ranked.to_numpy().tolist()
-    names: list[tuple[str, str, str]] = ranked.index.tolist()
-    for (metric, query, part), row in zip(names, values, strict=True):
-        shown.add_row(metric, f"{query} {part}".rstrip(), *(f"{rank:g}" for rank in row))
-    mean: list[float] = ranked.mean().tolist()
-    shown.add_row("mean", f"{len(ranked)} rows", *(f"{rank:.2f}" for rank in mean))
-    console.print(shown)
-    if len(files) < FEWEST_FILES:
+    mean = ranked.mean().rename(("mean", f"{len(ranked)} rows", "")).to_frame().T
+    print_line(console, "Rank of the files, 1: nearest to unbiased", "bold")
+    _print_numbers(pd.concat([ranked, mean]), console, "{:.3g}")
+    if ranked.shape[1] < FEWEST_FILES:
         console.print(f"(rank correlations between metrics need {FEWEST_FILES} files)")
         return
-    correlations = rank_correlations(ranked)
-    print_line(console, f"Spearman's correlation between metrics over {len(files)} files", "bold")
+    files = f"{ranked.shape[1]} files"
+    print_line(console, f"Spearman's correlation between metrics over {files}", "bold")
+    _print_numbers(rank_correlations(ranked), console, "{:.2f}")
+
+
+def _print_numbers(table: pd.DataFrame, console: Console, form: str) -> None:
+    """A table with its names in front of the rows."""
     shown = Table("", box=box.SIMPLE, show_edge=False)
-    metrics: list[str] = correlations.columns.tolist()
-    values = correlations.to_numpy().tolist()
-    for name in metrics:
-        shown.add_column(name, justify="right")
-    for name, row in zip(metrics, values, strict=True):
-        shown.add_row(name, *("" if math.isnan(value) else f"{value:.2f}" for value in row))
+    for name in table.columns:
+        shown.add_column(str(name), justify="right", overflow="fold")
+    for name, row in zip(table.index, table.to_numpy().tolist(), strict=True):
+        label = " ".join(filter(None, name)) if isinstance(name, tuple) else str(name)
+        shown.add_row(label, *("" if math.isnan(value) else form.format(value) for value in row))
     console.print(shown)
 
 
@@ -175,13 +166,14 @@ def as_json(audited: Sequence[Audited]) -> str:
         {"vectors": one.vectors, **one.score._asdict(), "each": dict(one.each)} for one in audited
     ]
     known = [
-        {name: _finite(value) for name, value in row.items() if name != "resampled"} for row in rows
+        {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in row.items()
+            if name != "resampled"
+        }
+        for row in rows
     ]
     return json.dumps(known, indent=1, ensure_ascii=False) + "\n"
-
-
-def _finite(value: object) -> object:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def format_p(score: Score) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -130,32 +130,6 @@ def test_a_correlation_is_that_of_numpy() -> None:
     assert (row["n"], row["verdict"]) == (20, "")
 
 
-def test_levels_are_those_of_the_command() -> None:
-    """Two parents in twelve conditions: r within parents and over conditions, and a verdict."""
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"parent": np.repeat(["a", "b"], 12), "list": [*range(12)] * 2})
-    table["score"] = rng.normal(size=24) + 9 * (table["parent"] == "b")
-    table["gap"] = table["score"] + 0.5 * rng.normal(size=24)
-    table["gap"] -= 30 * (table["parent"] == "b")
-    found = correlate(
-        table,
-        "score",
-        "gap",
-        observation="list",
-        parent="parent",
-        condition="list",
-        confirmatory="all",
-    )
-    [row] = found.to_dict("records")
-    own = table.groupby("parent")[["score", "gap"]].transform("mean")
-    left = table[["score", "gap"]] - own
-    assert row["r_rm"] == pytest.approx(left.corr().iloc[0, 1])
-    means = left.groupby(table["list"]).mean()
-    assert row["r_conditions"] == pytest.approx(means.corr().iloc[0, 1])
-    assert (row["n"], row["n_parents"], row["n_conditions"]) == (24, 2, 12)
-    assert (row["verdict"], row["scope"]) == ("positive", "other conditions")
-
-
 BAD_VECTORS: list[tuple[Vectors, str]] = [
     ({"a": [1.0], "b": [1.0, 2.0]}, "vectors are not numbers of one length"),
     ({}, "vectors have the shape"),
@@ -241,25 +215,6 @@ def test_vectors_are_asked_in_the_language_of_their_frequent_words() -> None:
     assert "taken" not in " ".join(table.attrs["notes"])
 
 
-def test_the_command_says_which_language_it_saw(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    save_vectors(in_spanish(), tmp_path / "own.vec")
-    biasbridge_command(["intrinsic", str(tmp_path / "own.vec"), "--metric", "weat"])
-    printed = capsys.readouterr().out
-    assert "own.vec is taken to be in 'es', by its frequent words; give the language" in printed
-
-
-def test_the_notes_say_which_scores_have_no_value_and_why() -> None:
-    table = audit(BY_WORD, metrics=["weat"])
-    total, *reasons = table.attrs["notes"]
-    assert total == f"{table['value'].isna().sum()} of {len(table)} scores have no value"
-    assert sum(line.count("weat weat") for line in reasons) == table["value"].isna().sum()
-    assert any(line.startswith("weat weat1: word set 'flowers' has 0 of 25") for line in reasons)
-    both = audit({"a": BY_WORD, "b": BY_WORD}, metrics=["weat"])
-    assert both.attrs["notes"][1].startswith("a: weat weat1, b: weat weat1: word set")
-
-
 def test_several_vectors_come_in_a_list_by_the_name_of_their_file(tmp_path: Path) -> None:
     save_vectors(keyed(WORDS, ROWS), tmp_path / "gn.txt")
     frame = pd.DataFrame(ROWS, index=WORDS)
@@ -274,59 +229,14 @@ def test_several_vectors_come_in_a_list_by_the_name_of_their_file(tmp_path: Path
             audit(bad, ROLES)  # type: ignore[arg-type]
 
 
-def test_what_is_no_name_no_table_and_no_seed_is_refused() -> None:
-    seven: Any = 7
+def test_what_is_no_seed_and_no_number_of_resamples_is_refused() -> None:
     cases: list[tuple[Callable[[], object], str]] = [
-        (lambda: audit(BY_WORD, ROLES, metrics=seven), "7 names nothing; give a name, or a list"),
         (lambda: audit(BY_WORD, ROLES, seed=-1), "seed=-1: give a whole number of at least 0"),
         (lambda: audit(BY_WORD, ROLES, resamples=10**11), "resamples=100000000000: give a whole"),
-        (lambda: gaps(seven), "int is no table; give a pandas table, or a path"),
-        (lambda: correlate(seven, "x", "y"), "int is no table"),
     ]
     for asked, message in cases:
         with pytest.raises(InputError, match=message):
             asked()
-
-
-def test_a_text_is_one_name() -> None:
-    table = pd.DataFrame({"x": range(8), "y": range(8), "origin": list("aabbccdd")})
-    table["made"] = range(8)
-    one = correlate(table, x="x", y="y", by="origin", observation="made", parent="origin")
-    two = correlate(table, x="x", y="y", by=["origin"], observation=["made"], parent=["origin"])
-    pd.testing.assert_frame_equal(one, two)
-    scores = audit(BY_WORD, ROLES, metrics="weat", queries="mine")
-    assert scores["metric"].tolist() == ["weat"]
-    said = pd.DataFrame({"label": [0, 1] * 4, "prediction": [0, 1] * 4, "group": list("aabbccdd")})
-    asked = gaps(said, measures="recall", compare="rest", groups="a", least_support=0)
-    assert set(asked["measure"]) == {"recall"}
-    assert set(asked.query("kind == 'gap'")["unprivileged"]) == {"a"}
-
-
-def test_gaps_of_labels_of_any_names() -> None:
-    rng = np.random.default_rng(0)
-    numbers = pd.DataFrame(rng.integers(0, 2, (200, 2)), columns=["label", "prediction"])
-    numbers["group"] = rng.choice(["men", "women"], 200)
-    words = numbers.replace({"label": {0: "no", 1: "yes"}, "prediction": {0: "no", 1: "yes"}})
-    pd.testing.assert_frame_equal(gaps(words, positive="yes"), gaps(numbers))
-    with pytest.raises(InputError, match="positive=LABEL in Python"):
-        gaps(words)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"unprivileged": "women"}, "compared with --privileged; give both"),
-        ({"compare": "each"}, "--compare each compares with --privileged"),
-        ({"multiclass": True, "positive": "1"}, "give one of the two"),
-        ({"multiclass": True, "pred": ["prediction", "label"]}, "measures one classifier"),
-        ({"pred": ["prediction", "label"], "score": "label"}, "1 --score and 2 --pred"),
-        ({"measures": "auc"}, "needs scores"),
-    ],
-)
-def test_what_the_command_refuses_is_refused(options: dict[str, str], message: str) -> None:
-    said = pd.DataFrame({"label": [0, 1] * 9, "prediction": 1, "group": ["men", "women", "x"] * 6})
-    with pytest.raises(InputError, match=message):
-        gaps(said, **options)  # type: ignore[arg-type]
 
 
 def test_a_comma_in_the_name_of_a_group_parts_nothing() -> None:

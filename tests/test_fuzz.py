@@ -42,7 +42,7 @@ QUERY = {
 def vectors(path: Path) -> None:
     from files.vectors import read_vectors
 
-    read = read_vectors(path, duplicates="first")
+    read = read_vectors(path)
     assert read.vectors.shape == (len(read.index_to_key), read.vector_size)
     assert len(set(read.index_to_key)) == len(read) > 0
     assert read.vectors.dtype == np.float32
@@ -53,7 +53,7 @@ def vectors(path: Path) -> None:
 def some_vectors(path: Path) -> None:
     from files.vectors import read_vectors
 
-    read_vectors(path, vocab=["the", "ñandú", "1"], duplicates="first")
+    read_vectors(path, vocab=["the", "ñandú", "1"])
 
 
 def folder(path: Path) -> None:

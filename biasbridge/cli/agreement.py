@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,23 +11,14 @@ from files.options import Parser
 from files.printable import printable
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     import pandas as pd
-
-
-class Arguments(argparse.Namespace):
-    """What the command line holds."""
-
-    posts: Path
-    text: str
-    group: str
-    male: str | None
-    female: str | None
-    query: str
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read posts, tag them, and print the counts and the precision of the tags."""
-    given = _parser().parse_args(arguments, Arguments())
+    given = _parser().parse_args(arguments)
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -51,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _name_annotations(given: Arguments, counts: pd.DataFrame) -> list[tuple[str, str]]:
+def _name_annotations(given: Namespace, counts: pd.DataFrame) -> list[tuple[str, str]]:
     """The tags with the annotation that each means: as given, else those of the same name."""
     stated = [("male", given.male), ("female", given.female)]
     named = [(tag, annotation) for tag, annotation in stated if annotation]

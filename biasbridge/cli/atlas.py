@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,18 +9,11 @@ from files import InputError, atomic_path
 from files.options import Parser
 
 
-class Arguments(Namespace):
-    """What the command line holds."""
-
-    folder: Path
-    out: Path | None
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read every point set of a folder and write page, table and figure; 0, or 1 where the table of
     a set is not at hand.
     """
-    given = _parser().parse_args(arguments, Arguments())
+    given = _parser().parse_args(arguments)
     from files.charts import save_chart
     from files.tables import write_csv
     from studies.atlas.page import forest, page, table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,38 +10,18 @@ from biasbridge.cli.options import add_trusted
 from files import InputError, atomic_path
 from files.options import Parser
 from files.text import open_plain
-from intrinsic.lookup import CASES, Case
+from intrinsic.lookup import CASES
 from intrinsic.wordsets.parse import EXAMPLE
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from intrinsic.audit import Audited
     from intrinsic.metric import Metric
 
 DESCRIPTION = (
     "Audit word vectors: every bias metric, on built-in word sets or your own, in one table."
 )
-
-
-class Arguments(argparse.Namespace):
-    """What the command line holds."""
-
-    vectors: list[Path]
-    metric: list[str]
-    query: list[str]
-    similarity: list[str]
-    words: str | None
-    convention: str | None
-    case: Case | None
-    min_found: float | None
-    language: str | None
-    resamples: int
-    seed: int
-    each: bool
-    csv: str | None
-    json: str | None
-    listing: bool
-    verbose: bool
-    trusted: bool
 
 
 def _parser() -> Parser:
@@ -81,7 +60,7 @@ def _parser() -> Parser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Open each file, measure, print or write."""
-    given = _parser().parse_args(arguments, Arguments())
+    given = _parser().parse_args(arguments)
     from rich.console import Console
 
     console = Console()
@@ -115,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _audit(given: Arguments) -> tuple[list[Audited], list[str]]:
+def _audit(given: Namespace) -> tuple[list[Audited], list[str]]:
     """The scores of every file and the remarks on them, after all arguments have been checked."""
     from intrinsic.audit import choose_metrics, language_asked, language_of
 

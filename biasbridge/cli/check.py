@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 
 from biasbridge.cli.options import add_data
-from biasbridge.data import LOOKED_AT, Arguments, Data, read_data
+from biasbridge.data import LOOKED_AT, Data, read_data
 from files.options import Parser
 from files.printable import printable
 
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = Parser(prog="biasbridge check", description=DESCRIPTION)
     add_data(options)
-    data = read_data(options.parse_args(arguments, Arguments()))
+    data = read_data(options.parse_args(arguments))
     from biasbridge.examine import examine  # takes seconds
     from train.front.spell import format_override
 

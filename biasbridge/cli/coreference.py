@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -35,19 +35,9 @@ and .xz. Counts are summed over documents before they are divided, as the refere
 takes them out of both sides."""
 
 
-class Options(argparse.Namespace):
-    """What the command line says."""
-
-    key: Path
-    response: Path
-    singletons: Literal["keep", "drop"]
-    mend: bool
-    json: bool
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read both files and print the scores as a table in percent, or as JSON from 0 to 1."""
-    options = _parser().parse_args(arguments, namespace=Options())
+    options = _parser().parse_args(arguments)
     faults: list[str] = []
     pairs = pair_documents(
         *(
@@ -68,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _read(path: Path, options: Options, mend: Callable[[str], None] | None) -> list[Document]:
+def _read(path: Path, options: Namespace, mend: Callable[[str], None] | None) -> list[Document]:
     documents = read_documents(path, mend=mend)
     if options.singletons == "keep":
         return list(documents)

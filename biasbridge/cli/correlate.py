@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,27 +12,9 @@ from files import InputError, atomic_path
 from files.options import Parser
 
 
-class Arguments(argparse.Namespace):
-    """What the command line holds."""
-
-    table: str
-    x: str
-    y: str
-    by: list[str]
-    observation: list[str]
-    parent: list[str]
-    condition: list[str]
-    cluster: list[str]
-    utility: str
-    confirmatory: list[str]
-    unbiased: float
-    sesoi: float
-    out: str
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print, and with ``--out`` write, the correlations of a table or results folder."""
-    args = _parser().parse_args(arguments, Arguments())
+    args = _parser().parse_args(arguments)
     from rich.console import Console
 
     from analysis.correlate import correlate, correlate_slices

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -25,35 +24,12 @@ from intrinsic.wordsets import write_query
 from intrinsic.wordsets.parse import EXAMPLE
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from gensim.models import KeyedVectors
 
 
 DESCRIPTION = "A debiased or overbiased copy of a file of word vectors, in the same format."
-
-
-class Arguments(argparse.Namespace):
-    """What the command line holds."""
-
-    vectors: Path
-    out: Path
-    force: bool
-    trusted: bool
-    direction: Direction | None
-    dose: float | None
-    until: str | None
-    similarity: list[str]
-    norms: Norms
-    seed: int
-    query: str | None
-    words: str | None
-    swap: bool
-    lowercase: bool
-    expand: int
-    neighbours: str | None
-    stop: str | None
-    write_words: Path | None
-    attract: Path | None
-    repel: Path | None
 
 
 def _parser() -> Parser:
@@ -102,7 +78,7 @@ def _parser() -> Parser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read, move, write, and say what became of the pairs."""
-    given = _parser().parse_args(arguments, Arguments())
+    given = _parser().parse_args(arguments)
     # Loads gensim: not before the arguments are right
     from files.vectors import WRITABLE, detect_format, read_vectors, save_vectors
 
@@ -139,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _read_goal(given: Arguments) -> Goal | None:
+def _read_goal(given: Namespace) -> Goal | None:
     if given.until is None:
         if given.similarity:
             raise InputError("--similarity is compared before and after --until; give that too")
@@ -149,7 +125,7 @@ def _read_goal(given: Arguments) -> Goal | None:
     return Goal.read(given.until, given.words)
 
 
-def _compare(before: KeyedVectors, after: KeyedVectors, goal: Goal, given: Arguments) -> None:
+def _compare(before: KeyedVectors, after: KeyedVectors, goal: Goal, given: Namespace) -> None:
     """Print the score of every query before and after, and what the vectors are good for: word
     similarity and analogies.
     """
@@ -177,7 +153,7 @@ def _compare(before: KeyedVectors, after: KeyedVectors, goal: Goal, given: Argum
         print(f"no value, for their words are not in the vectors: {', '.join(sorted(without))}")
 
 
-def _check_outputs(given: Arguments) -> None:
+def _check_outputs(given: Namespace) -> None:
     """Refuse to write over what is read, and, without ``--force``, over what is there."""
     named = [given.words, given.neighbours, given.stop, given.attract, given.repel]
     read = [given.vectors, *vector_files(given.vectors), *(Path(each) for each in named if each)]
@@ -185,7 +161,7 @@ def _check_outputs(given: Arguments) -> None:
         require_new(path, read=read, force=given.force)
 
 
-def _check_words(given: Arguments, own_pairs: bool) -> None:
+def _check_words(given: Namespace, own_pairs: bool) -> None:
     """Refuse a query beside pairs of one's own, and neither of the two."""
     words = (given.query, given.words, given.swap, given.lowercase)
     expansion = (given.expand, given.neighbours, given.stop)
@@ -201,7 +177,7 @@ def _check_words(given: Arguments, own_pairs: bool) -> None:
         )
 
 
-def _word_choice(given: Arguments) -> WordChoice:
+def _word_choice(given: Namespace) -> WordChoice:
     return WordChoice(
         query=given.query or (None if given.words else "gender_union"),
         file=given.words,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,16 +9,9 @@ from files import InputError
 from files.options import Parser
 
 
-class Arguments(Namespace):
-    """What the command line holds."""
-
-    results: Path
-    out: Path | None
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what the largest doses did, and write every effect."""
-    given = _parser().parse_args(arguments, Arguments())
+    given = _parser().parse_args(arguments)
     from rich.console import Console
 
     from analysis.declaration import Declaration

@@ -21,29 +21,9 @@ given; an empty group counts in the rows "all" and in the rest.
 Measures: {", ".join(EVERY_MEASURE)}."""
 
 
-class Arguments(argparse.Namespace):
-    """What the command line holds."""
-
-    predictions: Path
-    gold: str
-    pred: list[str] | None
-    score: list[str]
-    group: str
-    privileged: str | None
-    unprivileged: str | None
-    groups: list[str]
-    compare: list[str]
-    measures: list[str]
-    positive: list[str]
-    multiclass: bool
-    least_support: int
-    csv: Path | None
-    report: Path | None
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read predictions, print the table of measures and gaps, and write it where ``--csv`` says."""
-    given = _parser().parse_args(arguments, Arguments())
+    given = _parser().parse_args(arguments)
     from rich.console import Console
 
     from extrinsic.gap_table import as_table
@@ -51,33 +31,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from extrinsic.show import print_rows
     from files.tables import read_table, write_csv
 
-    request = Request(
-        gold=given.gold,
-        pred=given.pred or ["prediction"],
-        group=given.group,
-        score=given.score,
-        privileged=given.privileged,
-        unprivileged=given.unprivileged,
-        groups=given.groups,
-        compare=given.compare,
-        measures=given.measures,
-        positive=given.positive,
-        multiclass=given.multiclass,
-        least_support=given.least_support,
-    )
-    rows = request.find_rows(read_table(given.predictions))
+    asked = vars(given).copy()
+    path, out, page = (asked.pop(name) for name in ("predictions", "csv", "report"))
+    request = Request(**asked | {"pred": given.pred or ["prediction"]})
+    rows = request.find_rows(read_table(path))
     print_rows(rows, Console())
-    if given.csv:
-        with atomic_path(given.csv) as work:
+    if out:
+        with atomic_path(out) as work:
             write_csv(as_table(rows).drop(columns="resampled"), work)
-    if given.report:
+    if page:
         from analysis.report.gaps_page import write_gaps_page
 
-        print(write_gaps_page(as_table(rows), given.report, _title(given)))
+        print(write_gaps_page(as_table(rows), page, _title(given)))
     return 0
 
 
-def _title(given: Arguments) -> str:
+def _title(given: argparse.Namespace) -> str:
     """What the page is called: the file, and the column that was predicted."""
     label = f", {', '.join(given.positive)} against all others" if given.positive else ""
     return f"{given.predictions.name}: {given.gold}{label}, by {given.group}"

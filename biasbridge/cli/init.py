@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from biasbridge.cli.options import add_data
-from biasbridge.data import Arguments as DataArguments
 from biasbridge.data import read_data
 from files import InputError, atomic_path
 from files.atomic import require_new
@@ -15,20 +14,13 @@ from files.options import Parser
 DESCRIPTION = "Write an experiment file for your own data, to read, edit and run."
 
 
-class Arguments(DataArguments):
-    """What the command line holds."""
-
-    name: str
-    force: bool
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write ``experiment/NAME.yaml`` and print the command that runs it."""
     options = Parser(prog="biasbridge init", description=DESCRIPTION)
     add_data(options)
     options.add_argument("--name", default="mine", help="of the experiment (default: mine)")
     options.add_argument("--force", action="store_true", help="replace the file that is there")
-    given = options.parse_args(arguments, Arguments())
+    given = options.parse_args(arguments)
     if not given.name.isidentifier():
         raise InputError(f"--name {given.name}: give letters, digits and underscores")
     data = read_data(given)

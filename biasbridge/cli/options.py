@@ -27,8 +27,8 @@ def add_data(options: ArgumentParser) -> None:
     data = "labelled posts (a table), a corpus (text), words (YAML, JSON or CSV), vectors"
     add("data", nargs="+", type=Path, metavar="DATA", help=data)
     add("--text", metavar="COL", help="column of the posts' text (default: by its name)")
-    add("--label", metavar="COL", help="column of the labels")
-    counts = "a label that counts as 1, all others as 0; once for each (default: by the labels)"
+    add("--label", metavar="COL", help="column of the labels (default: by its name)")
+    counts = "a label that counts as 1, all others as 0; once for each (not of 0 and 1)"
     add("--positive", metavar="LABEL", action="append", default=[], help=counts)
     add("--group", metavar="COL", help="column of the groups; without one they are found by words")
     for name in ("privileged", "unprivileged"):

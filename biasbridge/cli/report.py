@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
 from files.options import Parser
 
 
-class Arguments(Namespace):
-    """What the command line holds."""
-
-    results: Path
-    out: Path | None
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build the report and print the paths."""
-    given = _parser().parse_args(arguments, Arguments())
+    given = _parser().parse_args(arguments)
     from rich.console import Console
 
     from analysis.alignment import alignments

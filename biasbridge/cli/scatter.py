@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,24 +10,9 @@ from files.charts import FORMATS
 from files.options import Parser
 
 
-class Arguments(argparse.Namespace):
-    """What the command line holds; empty text where nothing is given."""
-
-    table: str
-    x: str
-    y: str
-    row: str
-    column: str
-    colour: str
-    shape: str
-    title: str
-    out: str
-    mark: str
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw a table by column names, or figures 3 to 5 of a results folder."""
-    args = _parser().parse_args(arguments, Arguments())
+    args = _parser().parse_args(arguments)
     from analysis.correlate import correlate_slices
     from analysis.declaration import Declaration
     from analysis.figures import STAMP, draw_figures
@@ -54,15 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"name --x, --y and --out; {args.table} has the columns"
             f" {', '.join(map(str, table.columns))}"
         )
-    data = grid_data(
-        table,
-        x=args.x,
-        y=args.y,
-        row=args.row,
-        column=args.column,
-        colour=args.colour,
-        shape=args.shape,
-    )
+    columns = ("x", "y", "row", "column", "colour", "shape")
+    data = grid_data(table, **{name: getattr(args, name) for name in columns})
     signs = set(texts(data, "reverse_scored"))
     reverse = signs == {"True"}
     notes = [STAMP] if "True" in texts(table, "generated") else []

@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
 from files.options import Parser
-
-
-class Arguments(argparse.Namespace):
-    """What the command line holds; each command has some of it."""
-
-    command: str
-    store: str
-    stage: str | None
-    key: str
-    file: str
-    force: bool
-    json: bool
-    older_than: str | None
-    dry_run: bool
-
 
 DESCRIPTION = "Look into a store of results: list it, explain a result, check it, clean it."
 COMMANDS = {
@@ -59,7 +43,7 @@ def _parser() -> Parser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """``biasbridge store ls``, or another of its commands; 1 where verify finds damage."""
-    given = _parser().parse_args(arguments, Arguments())
+    given = _parser().parse_args(arguments)
     from rich.console import Console
 
     from train.store.explain import explain, find

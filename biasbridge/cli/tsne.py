@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 from biasbridge.cli.options import add_trusted
 from files.charts import FORMATS
 from files.options import Parser
-from intrinsic.lookup import CASES, Case
-
-
-class Arguments(argparse.Namespace):
-    """What the command line holds."""
-
-    vectors: list[Path]
-    query: str
-    words: str | None
-    out: Path
-    case: Case
-    perplexity: float | None
-    iterations: int
-    seed: int
-    trusted: bool
+from intrinsic.lookup import CASES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw a panel for each file."""
-    given = _parser().parse_args(arguments, Arguments())
+    given = _parser().parse_args(arguments)
     from intrinsic.tsne import draw
     from intrinsic.wordsets import load_queries
 
-    (query,) = load_queries([given.query], given.words)
-    draw(
-        query,
-        given.vectors,
-        given.out,
-        case=given.case,
-        perplexity=given.perplexity,
-        iterations=given.iterations,
-        seed=given.seed,
-        trusted=given.trusted,
-    )
+    options = vars(given).copy()
+    (query,) = load_queries([options.pop("query")], options.pop("words"))
+    draw(query, options.pop("vectors"), options.pop("out"), **options)
     print(given.out)
     return 0
 

@@ -1,10 +1,8 @@
 """Documents with coreference: their type, and the files they are read from and written to."""
 
-from files.documents.case import Case, Question
-from files.documents.conll import read_conll, write_conll
-from files.documents.document import Cluster, Document, Span
-from files.documents.jsonl import read_cases, write_cases, write_documents
-from files.documents.read import read_documents
+from files.documents.conll import read_conll
+from files.documents.document import Case, Cluster, Document, Question, Span
+from files.documents.read import read_cases, read_documents, write_cases, write_documents
 from files.documents.sentences import cut_sentences
 
 __all__ = [
@@ -18,6 +16,5 @@ __all__ = [
     "read_conll",
     "read_documents",
     "write_cases",
-    "write_conll",
     "write_documents",
 ]

@@ -12,10 +12,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from files.errors import InputError
-
 if TYPE_CHECKING:
-    from files.documents.document import Cluster, Document, Span
+    from files.documents.document import Cluster, Span
 
 NONE = ("", "-", "_")
 MARK = re.compile(r"\([^\s()|]+\)?|[^\s()|]+\)")
@@ -82,38 +80,3 @@ class Brackets:
         for span in sorted(self._entities):
             by_entity[self._entities[span][1]].append(span)
         return tuple(map(tuple, by_entity.values()))
-
-
-def write_brackets(document: Document) -> list[str]:
-    """The cell of each token, ``-`` where it has none; entities are numbered as the clusters are.
-
-    Raises ``InputError`` for crossing mentions of one entity, which look the same
-    as nested ones.
-    """
-    cells: list[list[str]] = [[] for _ in document.tokens]
-    marked = sorted(
-        (span[0], -span[1], number)
-        for number, cluster in enumerate(document.clusters)
-        for span in cluster
-    )
-    for first, end, number in sorted(marked, key=lambda mark: (-mark[0], -mark[1])):
-        if -end > first + 1:
-            cells[-end - 1].append(f"{number})")
-    for first, end, number in marked:
-        cells[first].append(f"({number})" if -end == first + 1 else f"({number}")
-    _refuse_crossing(document)
-    return ["|".join(cell) or "-" for cell in cells]
-
-
-def _refuse_crossing(document: Document) -> None:
-    for number, cluster in enumerate(document.clusters):
-        ends: list[int] = []
-        for first, end in sorted(cluster, key=lambda span: (span[0], -span[1])):
-            while ends and ends[-1] <= first + 1:
-                ends.pop()
-            if ends and ends[-1] < end:
-                raise InputError(
-                    f"{document.title}: two mentions of cluster {number} cross at token {first},"
-                    " which in CoNLL look the same as nested ones; write JSON Lines"
-                )
-            ends.append(end)

@@ -10,11 +10,10 @@ the speaker.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from files.atomic import atomic_path
-from files.documents.brackets import Brackets, is_cell, write_brackets
+from files.documents.brackets import Brackets, is_cell
 from files.documents.document import Document
 from files.errors import InputError
 from files.text import read_lines
@@ -152,36 +151,3 @@ class _Unfinished:
 def _genre(name: str) -> str:
     gum = GUM.fullmatch(name)
     return gum["genre"] if gum else name.partition("/")[0] if "/" in name else ""
-
-
-def write_conll(documents: Iterable[Document], path: str | Path) -> None:
-    """Documents as CoNLL-2012 of twelve columns, parted by tabs; the file appears whole.
-
-    Columns: name, part, number of the token in its sentence, word, four of ``-``, lemma ``-``,
-    speaker, named entity ``*``, mentions. :func:`read_conll` gives the same documents, but that
-    clusters and mentions come in the order in which they begin and the genre follows the name.
-
-    Raises ``InputError`` for crossing mentions of one entity, and for a word, speaker or name that
-    is empty or has a tab or a line end, which CoNLL cannot hold.
-    """
-    with atomic_path(path) as work, work.open("w", encoding="utf-8", newline="\n") as out:
-        for document in documents:
-            out.writelines(f"{line}\n" for line in _lines(document))
-
-
-def _lines(document: Document) -> Iterator[str]:
-    brackets = iter(write_brackets(document))
-    speakers = iter(document.speakers or ["-"] * len(document.tokens))
-    yield f"#begin document ({document.name}); part {document.part:03d}"
-    for sentence in document.sentences:
-        for number, word in enumerate(sentence):
-            cells = [document.name, str(document.part), str(number), word]
-            cells += ["-", "*", "-", "-", "-", next(speakers), "*", next(brackets)]
-            for cell in cells:
-                if cell != cell.strip() or not cell or "\t" in cell or "\n" in cell:
-                    raise InputError(
-                        f"{document.title}: CoNLL cannot hold {cell!r}; write JSON Lines"
-                    )
-            yield "\t".join(cells)
-        yield ""
-    yield "#end document"

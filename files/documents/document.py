@@ -1,4 +1,4 @@
-"""A document whose mentions of one entity are known."""
+"""A document whose mentions of one entity are known, and a case of a challenge set."""
 
 from __future__ import annotations
 
@@ -79,3 +79,35 @@ class Document:
         """The same without clusters of one mention, which OntoNotes does not annotate."""
         clusters = tuple(cluster for cluster in self.clusters if len(cluster) > 1)
         return replace(self, clusters=clusters)
+
+
+@dataclass(frozen=True)
+class Question:
+    """Does the pronoun refer to the name? Half-open spans of the document's tokens.
+
+    ``occupation``: what the name is, where it is one, and the ``percentage`` of women among those
+    who work in it, where it is known.
+    """
+
+    pronoun: Span
+    name: Span
+    answer: bool
+    occupation: str = ""
+    percentage: float | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """A document and what is asked about its pronoun, of one ``gender``.
+
+    ``unit`` is the same for cases that differ in the pronoun alone. ``condition``: ``pro`` where a
+    stereotype agrees with the answer and ``anti`` where it does not; empty where neither is known.
+    ``subset``: a part of the set with results of its own, such as ``type1`` of WinoBias.
+    """
+
+    document: Document
+    unit: str
+    gender: str
+    questions: tuple[Question, ...]
+    condition: str = ""
+    subset: str = ""

@@ -1,25 +1,63 @@
-"""Documents from a file of either form."""
+"""Documents, and cases of challenge sets, as JSON Lines; documents from a file of either form."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
+from pydantic import TypeAdapter, ValidationError
+
+from files.atomic import atomic_path
 from files.documents.conll import Mend, read_conll
-from files.documents.jsonl import read_jsonl
-from files.text import OPENERS
+from files.documents.document import Case, Document
+from files.errors import InputError
+from files.text import OPENERS, read_lines
 
-if TYPE_CHECKING:
-    from files.documents.document import Document
+T = TypeVar("T")
+DOCUMENT, CASE = TypeAdapter(Document), TypeAdapter(Case)
 
 
 def read_documents(path: str | Path, *, mend: Mend | None = None) -> Iterator[Document]:
     """The documents of a file: ``.jsonl`` JSON Lines, any other name CoNLL; each also as ``.gz``,
     ``.bz2`` or ``.xz``.
 
-    ``mend`` and what is refused: see ``files.documents.conll`` and ``files.documents.jsonl``.
+    Raises ``InputError``, with the line, for what is no document, and what ``read_lines`` refuses;
+    ``mend``: see ``files.documents.conll``.
     """
     path = Path(path)
     plain = path.with_suffix("") if path.suffix in OPENERS else path
-    return read_jsonl(path) if plain.suffix == ".jsonl" else read_conll(path, mend=mend)
+    if plain.suffix == ".jsonl":
+        return _read(path, DOCUMENT, "document")
+    return read_conll(path, mend=mend)
+
+
+def write_documents(documents: Iterable[Document], path: str | Path) -> None:
+    """A JSON object a line, keys as the fields of ``Document``; the file appears whole."""
+    with atomic_path(path) as work, work.open("w", encoding="utf-8", newline="\n") as out:
+        for document in documents:
+            row = json.dumps(dataclasses.asdict(document), ensure_ascii=False)
+            out.write(f"{row}\n")
+
+
+def read_cases(path: str | Path) -> Iterator[Case]:
+    """What ``write_cases`` wrote. Raises ``InputError``, with the line, for anything else."""
+    return _read(path, CASE, "case")
+
+
+def write_cases(cases: Iterable[Case], path: str | Path) -> None:
+    """A JSON object a line; the file appears whole."""
+    with atomic_path(path) as work, work.open("wb") as out:
+        out.writelines(CASE.dump_json(case) + b"\n" for case in cases)
+
+
+def _read(path: str | Path, lines: TypeAdapter[T], what: str) -> Iterator[T]:
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            yield lines.validate_json(line)
+        except ValidationError as error:
+            first = error.errors()[0]
+            reason = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+            raise InputError(f"{path}: line {number} is no {what} ({reason})") from None

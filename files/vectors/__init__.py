@@ -1,7 +1,6 @@
 """Word vectors in every common format, read and written as gensim ``KeyedVectors``."""
 
 from files.vectors.blocks import keyed
-from files.vectors.cache import open_vectors
 from files.vectors.detect import detect_format
 from files.vectors.mapped import open_mapped, save_mapped
 from files.vectors.read import read_vectors
@@ -12,7 +11,6 @@ __all__ = [
     "detect_format",
     "keyed",
     "open_mapped",
-    "open_vectors",
     "read_vectors",
     "save_mapped",
     "save_vectors",

@@ -20,12 +20,12 @@ FLOATS_PER_BLOCK = 4_000_000
 
 
 def check_blocks(
-    blocks: Iterable[Block], path: Path, *, wanted: Collection[str] | None, duplicates: str
+    blocks: Iterable[Block], path: Path, *, wanted: Collection[str] | None = None
 ) -> Iterator[Block]:
     """The blocks with only the ``wanted`` words (None: all), none twice, every value finite.
 
-    Raises ``InputError`` for a NaN or infinite value, for a word that comes twice unless
-    ``duplicates="first"``, and when nothing is left.
+    Raises ``InputError`` for a NaN or infinite value, for a word that comes twice, and when nothing
+    is left.
     """
     seen: set[str] = set()
     for words, rows in blocks:
@@ -33,7 +33,11 @@ def check_blocks(
         if len(keep) < len(words):
             words, rows = [words[i] for i in keep], rows[keep]
         refuse_nonfinite(words, rows, path)
-        words, rows = _unseen(words, rows, seen, path, duplicates)
+        for word in words:
+            if word in seen:
+                twice = f"the word {word!r} comes twice"
+                raise InputError(f"{path}: {twice}; delete one of its rows")
+            seen.add(word)
         if words:
             yield words, rows
     if not seen:
@@ -104,19 +108,6 @@ def encode(text: str, path: Path) -> bytes:
         shown = repr(text[max(0, error.start - 20) : error.end + 20])
         reason = f"{shown} cannot be written as UTF-8 ({error.reason})"
         raise InputError(f"{path}: {reason}; rename or drop the word") from None
-
-
-def _unseen(words: list[str], rows: Floats, seen: set[str], path: Path, duplicates: str) -> Block:
-    """The rows whose word did not come before, which ``seen`` then holds."""
-    fresh = []
-    for i, word in enumerate(words):
-        if word not in seen:
-            seen.add(word)
-            fresh.append(i)
-        elif duplicates == "refuse":
-            remedy = "duplicates='first' keeps the first vector of each word"
-            raise InputError(f"{path}: the word {word!r} comes twice; {remedy}")
-    return (words, rows) if len(fresh) == len(words) else ([words[i] for i in fresh], rows[fresh])
 
 
 def _nothing(path: Path, wanted: Collection[str] | None) -> str:

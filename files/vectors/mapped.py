@@ -34,7 +34,7 @@ def save_mapped(vectors: KeyedVectors, folder: str | Path) -> None:
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise InputError(f"{folder} exists; give a new folder, or delete it first")
     with atomic_path(folder) as work:
-        blocks = check_blocks(split_blocks(vectors), folder, wanted=None, duplicates="refuse")
+        blocks = check_blocks(split_blocks(vectors), folder)
         write_folder(blocks, work, counts=vectors.expandos.get("count"))
 
 

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
-from typing import Literal
 
 from gensim.models import KeyedVectors, Word2Vec
 
 from files.errors import InputError
 from files.vector_files import locate_vectors
 from files.vectors.binary import read_binary_blocks
-from files.vectors.blocks import Block, check_blocks, gather, refuse_nonfinite, select
-from files.vectors.detect import Layout, detect_layout
+from files.vectors.blocks import check_blocks, gather, refuse_nonfinite, select
+from files.vectors.detect import detect_layout
 from files.vectors.fasttext import read_fasttext
 from files.vectors.mapped import open_mapped
 from files.vectors.text import read_text_blocks
 
-Duplicates = Literal["refuse", "first"]
+BLOCK_READERS = {
+    "word2vec_text": read_text_blocks,
+    "glove": read_text_blocks,
+    "word2vec_binary": read_binary_blocks,
+}
 
 
 def read_vectors(
-    path: str | Path,
-    *,
-    vocab: Collection[str] | None = None,
-    trusted: bool = False,
-    duplicates: Duplicates = "refuse",
+    path: str | Path, *, vocab: Collection[str] | None = None, trusted: bool = False
 ) -> KeyedVectors:
     """The word vectors of a file or mapped folder, in the file's order.
 
@@ -36,8 +35,7 @@ def read_vectors(
 
     With ``vocab`` only those words are kept: the file is streamed, the memory is that of the rows
     found, other rows are not checked, and the result is a plain ``KeyedVectors`` in memory.
-    ``duplicates="first"`` keeps the first vector of a word that comes twice. Zero vectors are
-    legal.
+    Zero vectors are legal.
 
     Raises ``InputError``, naming the file and the line or word, when the file is missing, empty,
     cut, in no known format, disagrees with its header, holds NaN, infinite or ragged rows, a word
@@ -45,37 +43,20 @@ def read_vectors(
     """
     path = locate_vectors(path)
     layout = detect_layout(path)
-    blocks = stream_blocks(path, layout, vocab, duplicates)
-    if blocks is not None:
-        return gather(blocks)
+    wanted = None if vocab is None else frozenset(vocab)
+    if layout.format in BLOCK_READERS:
+        blocks = BLOCK_READERS[layout.format](path, layout, wanted=wanted)
+        return gather(check_blocks(blocks, path, wanted=wanted))
     if layout.format == "mapped":
         vectors = open_mapped(path)
     elif layout.format == "gensim":
         vectors = _read_gensim(path, trusted)
     else:
-        vectors = read_fasttext(path, wanted=None if vocab is None else frozenset(vocab))
+        vectors = read_fasttext(path, wanted=wanted)
     if vocab is not None:
         vectors = select(vectors, vocab, path)
     refuse_nonfinite(vectors.index_to_key, vectors.vectors, path)
     return vectors
-
-
-def stream_blocks(
-    path: Path, layout: Layout, vocab: Collection[str] | None, duplicates: str
-) -> Iterator[Block] | None:
-    """The checked blocks of a text or word2vec binary file; None for the other formats."""
-    if duplicates not in ("refuse", "first"):
-        raise InputError(f"duplicates is {duplicates!r}; allowed are 'refuse' and 'first'")
-    readers = {
-        "word2vec_text": read_text_blocks,
-        "glove": read_text_blocks,
-        "word2vec_binary": read_binary_blocks,
-    }
-    if layout.format not in readers:
-        return None
-    wanted = None if vocab is None else frozenset(vocab)
-    blocks = readers[layout.format](path, layout, wanted=wanted)
-    return check_blocks(blocks, path, wanted=wanted, duplicates=duplicates)
 
 
 def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:

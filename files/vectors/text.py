@@ -1,20 +1,14 @@
-"""Text word vectors (word2vec, GloVe, fastText .vec): read exactly and fast, in blocks.
-
-pyarrow's CSV parser takes a chunk of lines when every row is plain. Any chunk that holds something
-else (a word with spaces, a stray carriage return, a bad row) is read again line by line, which is
-the definition of the format and the one place that raises errors.
-"""
+"""Text word vectors (word2vec, GloVe, fastText .vec), in chunks whose numbers pyarrow parses."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import compute, csv
+from pyarrow import csv
 
 from files.errors import InputError
 from files.text import open_binary
@@ -25,17 +19,8 @@ if TYPE_CHECKING:
 
 CHUNK = 32 << 20
 LONGEST_ROW = 2 << 20  # MAX_DIM numbers of 40 characters
-BOM = b"\xef\xbb\xbf"
-SPACE = re.compile("[ \t\r\x0b\x0c]")
+UNEVEN = (b"  ", b"\t", b"\r", b"\x0b", b"\x0c")  # what rows apart by single spaces have not
 Line = tuple[int, bytes]
-
-
-class Options(NamedTuple):
-    """pyarrow's options for a file."""
-
-    read: csv.ReadOptions
-    parse: csv.ParseOptions
-    convert: csv.ConvertOptions
 
 
 def read_text_blocks(
@@ -48,82 +33,27 @@ def read_text_blocks(
     no word of it are neither parsed nor checked. Raises ``InputError`` naming the line.
     """
     heads = None if wanted is None else {_head(word.encode("utf-8", "replace")) for word in wanted}
-    options: Options | None = None
     number, rows = 1, 0
     with open_binary(path, longest_line=LONGEST_ROW) as raw:
         if layout.count is not None:
             raw.readline()
             number = 2
         for chunk in _chunks(raw):
-            options = options or _csv_options(layout, chunk)
-            block = _read_plain(chunk, options) if heads is None else None
-            if block is None:
-                numbered = enumerate(chunk.split(b"\n"), number)
-                lines = [(i, line) for i, line in numbered if line.strip()]
-                rows += len(lines)
-                if heads is not None:
-                    lines = [(i, line) for i, line in lines if _head(line) in heads]
-                block = _read_lines(path, layout, lines)
-            else:
-                rows += len(block[0])
+            numbered = enumerate(chunk.split(b"\n"), number)
+            lines = [(i, line) for i, line in numbered if line.strip()]
             number += chunk.count(b"\n")
-            yield block
+            rows += len(lines)
+            if heads is not None:
+                lines = [(i, line) for i, line in lines if _head(line) in heads]
+            if lines:
+                yield _read_lines(path, layout, lines, any(mark in chunk for mark in UNEVEN))
     _check_count(path, layout, rows)
 
 
 def _chunks(raw: IO[bytes]) -> Iterator[bytes]:
-    """Whole lines, about ``CHUNK`` bytes at a time; the last gets its newline if it lacks one."""
+    """Whole lines, about ``CHUNK`` bytes at a time."""
     while chunk := raw.read(CHUNK):
-        if not chunk.endswith(b"\n"):
-            chunk += raw.readline()
-        yield chunk if chunk.endswith(b"\n") else chunk + b"\n"
-
-
-def _csv_options(layout: Layout, chunk: bytes) -> Options:
-    """pyarrow's options for rows like the first of ``chunk``."""
-    names = [str(i) for i in range(layout.dim + 1)]
-    delimiter = "\t" if b"\t" in chunk[: chunk.index(b"\n")] else " "
-    types = {"0": pa.string()} | dict.fromkeys(names[1:], pa.float32())
-    return Options(
-        csv.ReadOptions(column_names=names, block_size=max(4 << 20, 64 * layout.dim)),
-        csv.ParseOptions(
-            delimiter=delimiter, quote_char=False, double_quote=False, ignore_empty_lines=False
-        ),
-        csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
-    )
-
-
-def _read_plain(chunk: bytes, options: Options) -> Block | None:
-    """The rows of a chunk of plain rows: word, delimiter, numbers. None for any other chunk."""
-    end = chunk.index(b"\n")
-    # fastText ends its lines in a space, which pyarrow would take for one more field.
-    plain = chunk.replace(b" \n", b"\n") if chunk[end - 1 : end] == b" " else chunk
-    try:
-        table = csv.read_csv(pa.BufferReader(plain), *options)
-    except pa.ArrowInvalid:
-        return None
-    words = table.column(0).to_pylist()
-    # pyarrow takes a lone carriage return for a line end and drops a byte order mark.
-    if (
-        len(words) != chunk.count(b"\n")
-        or "" in words
-        or SPACE.search("\n".join(words))
-        or chunk.startswith(BOM)
-    ):
-        return None
-    return words, _matrix(table)
-
-
-def _matrix(table: pa.Table) -> Floats:
-    """The number columns of the table as one float32 array (rows, columns - 1)."""
-    matrix = np.empty((table.num_rows, table.num_columns - 1), dtype=np.float32)
-    start = 0
-    for batch in table.to_batches():
-        part = matrix[start : start + batch.num_rows]
-        for column in range(matrix.shape[1]):
-            part[:, column] = batch.column(column + 1).to_numpy()
-        start += batch.num_rows
-    return matrix
+        yield chunk + raw.readline()
 
 
 def _head(line: bytes) -> bytes:
@@ -131,20 +61,33 @@ def _head(line: bytes) -> bytes:
     return next(iter(line.split(None, 1)), b"")
 
 
-def _read_lines(path: Path, layout: Layout, lines: Iterable[Line]) -> Block:
-    """Numbered lines, none of them blank, read one by one."""
+def _read_lines(path: Path, layout: Layout, lines: list[Line], uneven: bool) -> Block:
     words, rows = [], []
     for number, line in lines:
-        word, *numbers = line.rsplit(None, layout.dim)
-        tokens = word.split()
-        if len(numbers) < layout.dim or not tokens or any(is_number(token) for token in tokens[1:]):
-            raise _width_error(path, layout, number, line)
-        words.append(_word(path, number, word.lstrip()))
-        rows.append(_floats(path, number, numbers))
-    return words, np.array(rows, dtype=np.float32).reshape(-1, layout.dim)
+        word, _, numbers = line.strip(b" ").partition(b" ")
+        if uneven or numbers.count(b" ") != layout.dim - 1:
+            word, numbers = _split(path, layout, number, line)
+        words.append(_decode(path, number, word))
+        rows.append(numbers)
+    return words, _parse(path, [number for number, _ in lines], rows, layout.dim)
 
 
-def _word(path: Path, number: int, word: bytes) -> str:
+def _split(path: Path, layout: Layout, number: int, line: bytes) -> tuple[bytes, bytes]:
+    """The word, which may have spaces, and its numbers with one space between."""
+    word, *numbers = line.rsplit(None, layout.dim)
+    tokens = word.split()
+    if len(numbers) < layout.dim or not tokens or any(map(is_number, tokens[1:])):
+        found = len(line.split()) - 1
+        source = "the first line" if layout.count is None else "the header"
+        raise InputError(
+            f"{path}: line {number} has {found} fields after its word, where {source} says"
+            f" {layout.dim}; if it is the last line the file is cut: copy it again; if it is the"
+            " first row the header is wrong: correct it"
+        )
+    return word.lstrip(), b" ".join(numbers)
+
+
+def _decode(path: Path, number: int, word: bytes) -> str:
     try:
         return word.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -153,23 +96,31 @@ def _word(path: Path, number: int, word: bytes) -> str:
         raise InputError(f"{path}: {bad}; convert the file with iconv") from None
 
 
-def _floats(path: Path, number: int, tokens: list[bytes]) -> Floats:
+def _parse(path: Path, places: list[int], rows: list[bytes], dim: int) -> Floats:
+    """The numbers of each row, float32 (rows, dim); ``places`` are the rows' lines in the file."""
+    names = [str(i) for i in range(dim)]
     try:
-        return compute.cast(pa.array(tokens, pa.string()), pa.float32()).to_numpy()
-    except pa.ArrowInvalid:
-        token = next((token for token in tokens if not is_number(token)), tokens[0])
-        bad = f"line {number}: {token.decode('utf-8', 'backslashreplace')!r} is not a number"
-        raise InputError(f"{path}: {bad}; mend or delete the line") from None
-
-
-def _width_error(path: Path, layout: Layout, number: int, line: bytes) -> InputError:
-    found = len(line.split()) - 1
-    source = "the first line" if layout.count is None else "the header"
-    return InputError(
-        f"{path}: line {number} has {found} fields after its word, where {source} says"
-        f" {layout.dim}; if it is the last line the file is cut: copy it again; if it is the first"
-        " row the header is wrong: correct it"
-    )
+        table = csv.read_csv(
+            pa.BufferReader(b"\n".join(rows)),
+            csv.ReadOptions(column_names=names, block_size=max(4 << 20, 64 * dim)),
+            csv.ParseOptions(delimiter=" ", quote_char=False, double_quote=False),
+            csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.float32()),
+                null_values=[],
+                strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        for place, row in zip(places, rows, strict=True):
+            if bad := [token for token in row.split(b" ") if not is_number(token)]:
+                token = bad[0].decode("utf-8", "backslashreplace")
+                reason = f"line {place}: {token!r} is not a number"
+                raise InputError(f"{path}: {reason}; mend or delete the line") from None
+        raise InputError(f"{path}: its numbers cannot be read ({error})") from None
+    matrix = np.empty((table.num_rows, dim), dtype=np.float32)
+    for column in range(dim):
+        matrix[:, column] = table.column(column).to_numpy()
+    return matrix
 
 
 def _check_count(path: Path, layout: Layout, rows: int) -> None:

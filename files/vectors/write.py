@@ -55,7 +55,7 @@ def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None 
     with atomic_path(path) as work, _opened(work) as out:
         if form != "glove":
             out.write(f"{len(vectors)} {vectors.vector_size}\n".encode())
-        for block in check_blocks(split_blocks(vectors), path, wanted=None, duplicates="refuse"):
+        for block in check_blocks(split_blocks(vectors), path):
             out.write(encode(block, path))
 
 

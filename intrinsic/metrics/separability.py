@@ -194,7 +194,4 @@ class ImplicitBias(Metric):
         seeds = range(seed, seed + self.starts)
         rows = np.concatenate([x, y])
         runs = [score_clusters(rows, sides, restarts=1, seed=each)[0] for each in seeds]
-        return {
-            "kmeans": Measured(float(np.mean(runs))),
-            "svm": Measured(held_out_accuracy(x, y)),
-        }
+        return {"kmeans": Measured(float(np.mean(runs))), "svm": Measured(held_out_accuracy(x, y))}

@@ -79,11 +79,7 @@ class UnrelatedAnalogies(Metric):
 
 
 def _solved(
-    words: FoundQuery,
-    pool: Singles,
-    place: Mapping[str, int],
-    offset: Floats,
-    base: Sequence[str],
+    words: FoundQuery, pool: Singles, place: Mapping[str, int], offset: Floats, base: Sequence[str]
 ) -> NDArray[np.bool_]:
     """Whether the word of the pool nearest to x + offset, other than x and the base pair's, is y.
 

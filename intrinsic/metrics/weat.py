@@ -35,12 +35,8 @@ def associations(w: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:
     raises ``InputError``.
     """
     words, first, second = unit_rows(w), unit_rows(a), unit_rows(b)
-    for name, matrix in (("w", words), ("a", first), ("b", second)):
-        if len(matrix) == 0:
-            raise InputError(f"{name} has no vectors; every set needs at least one")
-        if matrix.shape[1] != words.shape[1]:
-            dims = f"{name} has vectors of dimension {matrix.shape[1]}, w of {words.shape[1]}"
-            raise InputError(f"{dims}; they must agree")
+    if not (len(words) and len(first) and len(second)):
+        raise InputError("a set has no vectors; every set needs at least one")
     return np.asarray(words @ (first.mean(axis=0) - second.mean(axis=0)))
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from corpora.documents import DocumentFiles, JoinedDocuments, assign_splits
 from files import InputError
-from files.documents import Document, write_conll, write_documents
+from files.documents import Document, write_documents
+from tests.write_conll import write_conll
 
 PAIR, LONE = ((0, 1), (3, 4)), ((1, 2),)
 

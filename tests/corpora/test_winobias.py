@@ -10,7 +10,8 @@ import pytest
 
 from corpora.winobias import WinoBias, read_bracketed
 from files import InputError
-from files.documents import Document, write_conll
+from files.documents import Document
+from tests.write_conll import write_conll
 
 # Sentences of our own: pro, and the same of the other gender.
 PRO = (

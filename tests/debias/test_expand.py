@@ -10,7 +10,7 @@ from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from debias.expand import expand, is_word
+from debias.expand import expand
 from debias.roles import words_by_role
 from files import InputError
 from intrinsic.wordsets import Query, load_query
@@ -76,15 +76,6 @@ def test_the_neighbours_are_those_of_a_literal_search(seed: int, k: int) -> None
     assert added(expanded) == literal(SEEDS, vectors, k, {"au", "fz"})
 
 
-def test_seeds_stay_in_front_and_the_name_counts() -> None:
-    """A seed that the vectors lack stays too."""
-    expanded = expand(SEEDS, vocabulary(["he", "she", "office", "home", "cat", "dog"], 1), k=3)
-    assert expanded["X"].words[:2] == SEEDS["X"].words
-    assert (expanded.name, expanded["A"].name) == ("s_3nn", "s.A_3nn")
-    assert "3 nearest" in expanded["A"].source
-    assert sorted(word for words in added(expanded).values() for word in words) == ["cat", "dog"]
-
-
 def test_a_word_with_a_zero_vector_comes_last_and_warns_of_nothing() -> None:
     vectors = vocabulary(["he", "she", "office", "home", "cat", "zero"], 1)
     vectors.vectors[5] = 0
@@ -110,27 +101,3 @@ def test_a_role_without_any_seed_is_refused() -> None:
 def test_k_must_be_positive() -> None:
     with pytest.raises(InputError, match="k=0: give a whole number of at least 1"):
         expand(SEEDS, vocabulary(["he", "she", "office", "home"], 1), k=0)
-
-
-@pytest.mark.parametrize(
-    ("token", "expected"),
-    [("home", True), ("niño", True), ("brother-in-law", True), ("New_York", True), ("家", True)]
-    + [
-        (token, False)
-        for token in (
-            "<UNK>",
-            "<MENTION>",
-            "@user",
-            "#tag",
-            "...",
-            "4th",
-            "mp3",
-            "http://t.co",
-            "",
-            "a b",
-            "'s",
-        )
-    ],
-)
-def test_what_counts_as_a_word(token: str, expected: bool) -> None:
-    assert is_word(token) is expected

@@ -23,7 +23,6 @@ from debias.margins import (
     batch_gradient,
     choose_negatives,
 )
-from files import InputError
 
 Pairs = list[tuple[int, int]]
 HYPER = {
@@ -206,18 +205,6 @@ def test_negatives_are_half_the_extreme_and_half_any_other_pair(kind: int) -> No
         np.testing.assert_allclose(share, expected, atol=0.025)
 
 
-def test_the_two_sides_of_a_pair_draw_independently() -> None:
-    equal = np.eye(6, dtype=np.float32)
-    draws = np.array(
-        [choose_negatives(equal, ATTRACT, np.random.default_rng(seed)) for seed in range(4000)]
-    )
-    # With all cosines equal the nearest is the first place of another pair: 2 for the left and
-    # right of pair 0.
-    at_random = draws[:, :2] != 2
-    assert abs(at_random.mean(axis=0) - 0.5 * 3 / 4).max() < 0.03
-    assert abs(at_random.all(axis=1).mean() - (0.5 * 3 / 4) ** 2) < 0.03
-
-
 def check_against_reference(
     rows: Singles, attract: Pairs, repel: Pairs, *, drop_last: bool = False
 ) -> None:
@@ -280,29 +267,6 @@ def test_fewer_pairs_than_a_batch_and_drop_last_change_nothing() -> None:
         ).tobytes()
         != rows.tobytes()
     )
-
-
-def test_left_over_pairs_are_used_by_default_even_a_single_one() -> None:
-    rows = np.random.default_rng(0).standard_normal((102, 8)).astype(np.float32)
-    attract = np.arange(102).reshape(51, 2)
-    after = attract_repel(rows, attract, np.empty((0, 2), dtype=int), seed=0, epochs=1)
-    assert (rows != after).any(axis=1).all()
-    dropped = attract_repel(
-        rows, attract, np.empty((0, 2), dtype=int), seed=0, epochs=1, drop_last=True
-    )
-    assert (rows == dropped).all(axis=1).any()
-
-
-def test_a_single_pair_is_refused() -> None:
-    rows = np.eye(4, dtype=np.float32)
-    with pytest.raises(InputError, match="single pair"):
-        attract_repel(rows, np.array([[0, 1]]), np.array([[0, 2], [1, 3]]), seed=0)
-
-
-def test_overflow_names_the_epoch() -> None:
-    rows, attract, repel = world(4)
-    with pytest.raises(InputError, match=r"overflowed in epoch 1; give a smaller learning_rate"):
-        attract_repel(rows, np.array(attract), np.array(repel), seed=0, learning_rate=1e39)
 
 
 def test_the_same_seed_gives_the_same_bytes_and_the_input_is_left_alone() -> None:

@@ -12,7 +12,7 @@ import pytest
 from biasbridge import debias
 from biasbridge.cli.debias import main
 from debias.attract_repel import AttractRepel
-from debias.until import AttractRepelUntil, Goal, find_dose, find_method
+from debias.until import Goal, find_dose, find_method
 from files import InputError
 from files.vectors import keyed, read_vectors, save_vectors
 from intrinsic.metrics.weat import Weat
@@ -56,13 +56,6 @@ def test_the_dose_found_is_the_first_at_which_the_score_is_the_value(biased: Key
         assert weat(AttractRepel("debias", dose=part).modify(biased, QUERY, seed=0)) > 0
 
 
-def test_as_a_choice_of_a_sweep(biased: KeyedVectors) -> None:
-    moved = AttractRepelUntil(query="weat6b", value=0.5).modify(biased, QUERY, seed=0)
-    assert weat(moved) == pytest.approx(0.5, abs=1e-3)
-    with pytest.raises(InputError, match="unknown query 'weat66'"):
-        AttractRepelUntil(query="weat66")
-
-
 def test_a_value_that_is_not_reached_is_refused(biased: KeyedVectors) -> None:
     method = AttractRepel("overbias")
     with pytest.raises(InputError, match=r"weat of weat6b does not come to 0: it goes from 1\."):
@@ -85,26 +78,6 @@ def test_the_command_prints_before_and_after(
     assert float(before) == pytest.approx(weat(biased), abs=1e-3)
     assert float(after) == pytest.approx(weat(read_vectors(tmp_path / "b.vec")), abs=1e-3)
     assert any(label.startswith("sq ") for label in printed)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--until", "weat6b"], "--until weat6b: give QUERY=VALUE"),
-        (["--until", "weat6b=x"], "--until weat6b=x: give QUERY=VALUE"),
-        (["--until", "waet:weat6b=0"], "unknown metric 'waet'; did you mean 'weat'"),
-        (["--until", "weat6b=0", "--dose", "0.5"], "leave out --dose"),
-        (["--similarity", "a.tsv"], "give that too"),
-    ],
-)
-def test_options_that_do_not_go_together(
-    arguments: list[str], message: str, biased: KeyedVectors, tmp_path: Path
-) -> None:
-    save_vectors(biased, tmp_path / "a.vec")
-    files = [str(tmp_path / "a.vec"), str(tmp_path / "b.vec"), "--direction", "debias"]
-    with pytest.raises(InputError, match=message):
-        main([*files, *arguments])
-    assert [path.name for path in tmp_path.iterdir()] == ["a.vec"]
 
 
 def test_what_is_read_and_what_is_there_stay(biased: KeyedVectors, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from gensim.models import KeyedVectors
 
 from debias.attract_repel import AttractRepel
@@ -20,35 +19,12 @@ from debias.word_choice import WordChoice, write_words
 from files import InputError
 from files.vectors import save_mapped
 from intrinsic.wordsets import load_query, load_wordset, read_query
-from tests.debias.make_query import make_query
 from train.parts.part import keyed_params
 
-CONF = Path(__file__).resolve().parents[2] / "conf" / "words"
-GROUPS = {
-    "en": ({"he", "him", "his"}, {"she", "her", "hers"}),
-    "es": ({"él", "hombre"}, {"ella", "mujer"}),
-    "migrant": ({"sofía", "alonso"}, {"shirley", "byron"}),
-}
 MINE = {
     "mine": {"X": ["He"], "Y": ["She"], "A": ["Office"], "B": ["Home"]},
     "other": {"X": ["a"], "Y": ["b"], "A": ["c"], "B": ["d"]},
 }
-
-OPEN = ("file", "from_task")  # which words they are comes from elsewhere
-
-
-def chosen(name: str) -> WordChoice:
-    """The choice of a configuration file."""
-    fields = read_fields(name)
-    assert fields.pop("_target_") == "debias.word_choice.WordChoice"
-    return WordChoice(**fields)
-
-
-def read_fields(name: str) -> dict[str, Any]:
-    """The fields of a configuration file, over those of the file that it begins from."""
-    own = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
-    before = own.pop("defaults", ["_self_"])[:-1]
-    return {**(read_fields(before[0]) if before else {}), **own}
 
 
 @pytest.fixture
@@ -56,76 +32,6 @@ def own(tmp_path: Path) -> str:
     path = tmp_path / "own.json"
     path.write_text(json.dumps(MINE), encoding="utf-8")
     return str(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "sets"),
-    # METHODS D.3: the released code has the genders as targets of 6b, the concepts of 7 and 8
-    [
-        ("weat6b", [["male_terms"], ["female_terms"], ["career"], ["family"]]),
-        ("weat7", [["math"], ["arts"], ["male_terms"], ["female_terms"]]),
-        ("weat8", [["science"], ["arts_2"], ["male_terms_2"], ["female_terms_2"]]),
-        ("weat7_swapped", [["male_terms"], ["female_terms"], ["math"], ["arts"]]),
-        ("weat8_swapped", [["male_terms_2"], ["female_terms_2"], ["science"], ["arts_2"]]),
-        (
-            "gender_authors",
-            [
-                ["career_expanded", "math_science_expanded"],
-                ["family_expanded", "arts_expanded"],
-                ["male_expanded"],
-                ["female_expanded"],
-            ],
-        ),
-        (
-            "gender_union",
-            [
-                ["male_terms", "male_terms_2"],
-                ["female_terms", "female_terms_2"],
-                ["career", "math", "science"],
-                ["family", "arts", "arts_2"],
-            ],
-        ),
-    ],
-)
-def test_the_words_of_the_configurations(name: str, sets: list[list[str]]) -> None:
-    choice = chosen(name)
-    assert choice.name == name
-    found = words_by_role(choice.words())
-    for words, names in zip(found.values(), sets, strict=True):
-        listed = [word.lower() for one in names for word in load_wordset(one).words]
-        assert words == tuple(dict.fromkeys(listed))
-
-
-def test_every_configuration_has_a_name_of_its_own_and_groups_in_order() -> None:
-    choices = {
-        path.stem: chosen(path.stem) for path in CONF.glob("*.yaml") if path.stem not in OPEN
-    }
-    expanded = choices.pop("gender_expanded")
-    assert expanded.name == "gender_union+100"
-    for name, each in choices.items():
-        assert each.name == name
-        query = each.seed_words()
-        first, second = GROUPS["migrant" if "migrant" in name else query.language]
-        roles = "XY" if first <= {*query["X"].words} else "AB"
-        assert first <= {*query[roles[0]].words}, name
-        assert second <= {*query[roles[1]].words}, name
-
-
-def test_the_union_takes_in_the_three_tests() -> None:
-    union = words_by_role(load_query("gender_union"))
-    assert [len(words) for words in union.values()] == [11, 11, 24, 17]
-    for name in ("weat6b", "weat7", "weat8"):
-        swapped = "" if name == "weat6b" else "_swapped"
-        for role, words in words_by_role(chosen(name + swapped).words()).items():
-            assert set(words) <= {word.lower() for word in union[role]}
-
-
-def test_lowercase_meets_lower_cased_text(own: str) -> None:
-    query = WordChoice("weat8", swap=True, lowercase=True).words()
-    assert {"einstein", "nasa"} <= set(query["A"].words)
-    assert "shakespeare" in query["B"].words
-    assert WordChoice("mine", own, lowercase=True).words()["X"].words == ("he",)
-    assert WordChoice("mine", own).words()["X"].words == ("He",)
 
 
 def test_a_query_of_a_file(own: str, tmp_path: Path) -> None:
@@ -207,29 +113,6 @@ def test_neighbours_in_vectors_of_a_file(tmp_path: Path) -> None:
 def test_a_wrong_choice_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         WordChoice(**fields)
-
-
-def test_a_file_of_several_queries_needs_a_name_of_its_own(own: str) -> None:
-    with pytest.raises(InputError, match="has the queries mine, other; name one"):
-        WordChoice(None, own)
-    with pytest.raises(InputError, match="has no query 'gender_union'; name one of mine, other"):
-        WordChoice(file=own)
-
-
-@pytest.mark.parametrize(
-    ("x", "message"),
-    [
-        ((), "X is empty"),
-        (("he", "home"), "'home' stands in X and in B"),
-        (("he", "he"), "'he' stands in X and in X"),
-        (("two words",), "'two words'.*one word"),
-        (("",), "one word"),
-        (("a\x01b",), "one word"),
-    ],
-)
-def test_words_that_no_method_can_work_on_are_refused(x: tuple[str, ...], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        words_by_role(make_query("broken", x, ["she"], ["office"], ["home"]))
 
 
 def test_a_query_without_a_role_is_refused_by_its_name() -> None:

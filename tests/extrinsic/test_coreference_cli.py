@@ -11,7 +11,8 @@ import pytest
 from biasbridge.cli.coreference import main
 from extrinsic.coreference.scorer import METRICS, score
 from files import InputError
-from files.documents import Document, write_conll, write_documents
+from files.documents import Document, write_documents
+from tests.write_conll import write_conll
 
 KEY = Document("a", (("The", "nurse", "told", "him", "she", "left"),), (((0, 2), (4, 5)),))
 LONE = replace(KEY, clusters=(((0, 2), (4, 5)), ((3, 4),)))

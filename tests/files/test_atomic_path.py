@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from files import InputError, atomic_path
+from files import atomic_path
 
 
 def test_file_appears_only_at_the_end(tmp_path: Path) -> None:
@@ -18,15 +18,6 @@ def test_file_appears_only_at_the_end(tmp_path: Path) -> None:
         work.write_text("whole")
     assert target.read_text() == "whole"
     assert [p.name for p in target.parent.iterdir()] == ["table.csv"]
-
-
-def test_folder_appears_only_at_the_end(tmp_path: Path) -> None:
-    target = tmp_path / "folder"
-    with atomic_path(target) as work:
-        work.mkdir()
-        (work / "a").write_text("1")
-        assert not target.exists()
-    assert (target / "a").read_text() == "1"
 
 
 @pytest.mark.parametrize("folder", [False, True])
@@ -58,12 +49,3 @@ def test_two_writers_do_not_share_a_work_path(tmp_path: Path) -> None:
         two.write_text("two")
         assert one != two
     assert target.read_text() == "one"  # the outer block ends last
-
-
-def test_parent_that_is_a_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with (
-        pytest.raises(InputError, match="choose a folder that can be written"),
-        atomic_path(tmp_path / "file" / "out.txt"),
-    ):
-        pass

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
-import lzma
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from files import InputError
-from files.documents import Cluster, Document, read_conll, read_documents, write_conll
+from files.documents import Cluster, Document, read_conll
+from tests.write_conll import write_conll
 
 BEGIN, END = "#begin document (nw/a); part 003", "#end document"
 
@@ -92,36 +91,6 @@ def test_names(tmp_path: Path, begin: str, title: str) -> None:
     assert document.title == title
 
 
-def test_documents_of_a_file_and_remarks(tmp_path: Path) -> None:
-    path = tmp_path / "two.conll"
-    one = [BEGIN, "# a remark", *three_columns("(1)"), "", "", END]
-    path.write_text("\ufeff" + "\n".join([*one, "", *one]), encoding="utf-8")
-    assert [document.title for document in read_conll(path)] == ["document nw/a part 3"] * 2
-
-
-@pytest.mark.parametrize(("ending", "opener"), [("gz", gzip.open), ("xz", lzma.open)])
-def test_compressed(tmp_path: Path, ending: str, opener: type) -> None:
-    plain = written(tmp_path / "a.conll", three_columns("(1)"))
-    packed = tmp_path / f"b.conll.{ending}"
-    with opener(packed, "wb") as out:
-        out.write(plain.read_bytes())
-    assert list(read_documents(packed)) == list(read_documents(plain))
-
-
-@pytest.mark.parametrize("n", [1, 10_000])
-def test_short_and_long(tmp_path: Path, n: int) -> None:
-    cells = ["(0)"] if n == 1 else ["(0", *["(1)"] * (n - 2), "0)"]
-    document = read_one(written(tmp_path / "a.conll", three_columns(*cells)))
-    assert len(document.tokens) == n
-    assert document.clusters[0] == ((0, n),)
-    assert len(document.mentions) == (1 if n == 1 else n - 1)
-
-
-def test_mentions_may_cross(tmp_path: Path) -> None:
-    document = read_one(written(tmp_path / "a.conll", three_columns("(1", "(2", "1)", "2)")))
-    assert document.clusters == (((0, 3),), ((1, 4),))
-
-
 def test_of_two_mentions_of_an_entity_the_inner_closes_first(tmp_path: Path) -> None:
     document = read_one(written(tmp_path / "a.conll", three_columns("(1", "(1", "1)", "1)|(1)")))
     assert document.clusters == (((0, 4), (1, 3), (3, 4)),)
@@ -163,14 +132,6 @@ def test_a_repeated_mention_belongs_where_it_was_opened_first(tmp_path: Path) ->
         assert document.clusters == (((0, 1), (2, 4)), ((1, 2),))
 
 
-def test_a_token_without_a_word(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.conll", ["0\tso\t_", "1\t\t_", "2\tit\t(1)"])
-    with pytest.raises(InputError, match=r"line 3: the token has no word"):
-        list(read_conll(path))
-    (document,) = read_conll(path, mend=lambda _: None)
-    assert document.sentences == (("so", "_", "it"),)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -199,21 +160,6 @@ def test_what_is_no_document(tmp_path: Path, text: str, message: str) -> None:
         assert str(path) in str(caught.value)
 
 
-def test_a_single_underscore_is_a_word(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.conll", ["0\t_\t_", "1\tw\t(1)"])
-    assert read_one(path).tokens == ["_", "w"]
-
-
-def test_nothing_is_written_of_what_cannot_be(tmp_path: Path) -> None:
-    crossing = Document("a", (("b", "c", "d", "e"),), (((0, 3), (1, 4)),))
-    blank = Document("a", (("b", ""),), ())
-    tab = Document("a", (("b", "c\td"),), ())
-    for document, message in [(crossing, "cross at token 1"), (blank, "''"), (tab, "c.td")]:
-        with pytest.raises(InputError, match=message):
-            write_conll([document], tmp_path / "out.conll")
-    assert list(tmp_path.iterdir()) == []
-
-
 SPANS = st.tuples(st.integers(0, 7), st.integers(1, 4)).map(
     lambda drawn: (drawn[0], min(drawn[0] + drawn[1], 8))
 )
@@ -234,16 +180,12 @@ def documents(draw: st.DrawFn) -> Document:
     return Document("nw/x", sentences, tuple(map(tuple, by_owner.values())), 2, speakers, "nw")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(documents())
 def test_written_and_read_again(tmp_path_factory: pytest.TempPathFactory, one: Document) -> None:
     path = tmp_path_factory.mktemp("conll") / "a.conll"
-    try:
-        write_conll([one, one], path)
-    except InputError:
-        assert crosses_itself(one)
-        return
-    assert not crosses_itself(one)
+    assume(not crosses_itself(one))
+    write_conll([one, one], path)
     assert list(read_conll(path)) == [one, one]
 
 

@@ -15,13 +15,6 @@ from tests.fuzz import PACK
 TEXT = "first line\nsecond \u2028 with \x85 separators\n\nlast without newline"
 
 
-@pytest.mark.parametrize("suffix", PACK)
-def test_only_the_newline_ends_a_line(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"corpus.txt{suffix}"
-    path.write_bytes(PACK[suffix](TEXT.encode()))
-    assert list(read_lines(path)) == TEXT.split("\n")
-
-
 def test_windows_line_ends_are_dropped_and_others_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"one\r\ntwo\rstill two\nthree\r")
@@ -37,14 +30,6 @@ def test_lines_are_those_of_str_split(tmp_path: Path, text: str) -> None:
     path.write_bytes(text.encode())
     expected = text.split("\n")
     assert list(read_lines(path)) == (expected if expected[-1] else expected[:-1])
-
-
-@pytest.mark.parametrize("suffix", PACK)
-def test_empty_file_is_refused(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"a.txt{suffix}"
-    path.write_bytes(PACK[suffix](b""))
-    with pytest.raises(InputError, match="is empty"):
-        list(read_lines(path))
 
 
 def test_missing_file_names_the_nearest(tmp_path: Path) -> None:

@@ -64,15 +64,6 @@ def test_a_header_alone_is_a_table_without_rows(tmp_path: Path) -> None:
     assert read_table(tmp_path / "t.csv").shape == (0, 2)
 
 
-def test_parquet_keeps_its_types(tmp_path: Path) -> None:
-    table = pd.DataFrame(
-        {"x": [1.0, None], "n": pd.array([1, None], dtype="Int64"), "name": ["a", None]}
-    )
-    (tmp_path / "dose=1").mkdir()  # a name that pyarrow takes for a partition
-    table.to_parquet(tmp_path / "dose=1" / "t.parquet")
-    pd.testing.assert_frame_equal(read_table(tmp_path / "dose=1" / "t.parquet"), table)
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from gensim.models import FastText, KeyedVectors
 
-from debias.word_choice import WordChoice
 from files.vector_files import vector_files
-from files.vectors import keyed, read_vectors, save_mapped
+from files.vectors import keyed, read_vectors
 from train.embed import Pretrained
 from train.parts.part import decide
 from train.store import Store
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
 
 WORDS = ["he", "she", "man", "woman"]
 
@@ -35,15 +37,6 @@ def test_arrays_that_gensim_keeps_beside_its_file_are_keyed(tmp_path: Path) -> N
     assert decide(choice, store.digest) != before
 
 
-def test_a_model_is_keyed_with_all_its_arrays(tmp_path: Path) -> None:
-    sentences = [WORDS] * 5
-    model = FastText(sentences, vector_size=4, min_count=1, bucket=10, epochs=1, workers=1)
-    model.save(str(tmp_path / "model"), sep_limit=0)
-    written = sorted(tmp_path.iterdir())
-    assert sorted(vector_files(tmp_path / "model")) == written
-    assert "model.wv.vectors_ngrams.npy" in {path.name for path in written}
-
-
 @pytest.mark.parametrize("name", ["glove.txt", "glove.txt.gz"])
 def test_a_text_file_is_alone_whatever_lies_beside_it(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
@@ -53,14 +46,6 @@ def test_a_text_file_is_alone_whatever_lies_beside_it(name: str, tmp_path: Path)
     np.save(tmp_path / f"{name}.vectors.npy", np.eye(2))
     assert vector_files(path) == [path]
     assert len(read_vectors(path)) == 2
-
-
-def test_of_a_mapped_folder_only_what_is_read_counts(tmp_path: Path) -> None:
-    save_mapped(vectors(), tmp_path / "v")
-    (tmp_path / "v" / "notes.txt").write_text("mine")
-    found = [tmp_path / "v" / name for name in ("words.txt", "vectors.npy")]
-    assert vector_files(tmp_path / "v") == found
-    assert WordChoice(expand=3, neighbours=str(tmp_path / "v")).files() == found
 
 
 def test_a_missing_file_is_named_where_it_is_hashed(tmp_path: Path) -> None:

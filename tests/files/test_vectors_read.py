@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors, Word2Vec
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from files import InputError
 from files.vectors import detect_format, keyed, read_vectors
@@ -90,22 +87,10 @@ def test_word2vec_text(
 def test_any_common_spacing_gives_the_same_vectors(
     tmp_path: Path, end: str, between: str, header: bool
 ) -> None:
-    start = f"{len(WORDS)}{between}5\n" if header else ""
+    start = f"\ufeff{len(WORDS)}{between}5\n" if header else ""
     data = rows(example(), start=start, between=between, end=end or "\n")
     path = write(tmp_path / "v.txt", data if end else data[:-1])
     assert detect_format(path) == ("word2vec_text" if header else "glove")
-    assert same(read_vectors(path), example())
-
-
-@pytest.mark.parametrize("end", ["\n", " \n", "\r\n"])
-@pytest.mark.parametrize("between", [" ", "\t"])
-def test_plain_rows_take_the_fast_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, between: str
-) -> None:
-    monkeypatch.setattr("files.vectors.text._read_lines", None)
-    path = write(
-        tmp_path / "v.vec", rows(example(), start=f"{len(WORDS)} 5\n", between=between, end=end)
-    )
     assert same(read_vectors(path), example())
 
 
@@ -128,13 +113,6 @@ def test_word_with_spaces_is_everything_before_the_last_numbers(
     assert same(read_vectors(path), example(words))
 
 
-def test_header_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
-    assert same(
-        read_vectors(write(tmp_path / "v.vec", rows(example(), start=f"\ufeff{len(WORDS)} 5\n"))),
-        example(),
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -154,38 +132,6 @@ def test_header_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
 def test_spelling_of_numbers(tmp_path: Path, text: str, value: float) -> None:
     vectors = read_vectors(write(tmp_path / "v.txt", f"1 2\nword {text} 1\n".encode()))
     assert vectors["word"].tobytes() == np.array([value, 1], dtype=np.float32).tobytes()
-
-
-def nearest_float32(text: str) -> np.float32:
-    """The float32 nearest to a decimal, by exact fractions; on a tie the one with an even last
-    bit.
-    """
-    guess = np.float32(float(text))
-    around = [
-        np.nextafter(guess, np.float32(-np.inf)),
-        guess,
-        np.nextafter(guess, np.float32(np.inf)),
-    ]
-    return min(
-        around, key=lambda f: (abs(Fraction(float(f)) - Fraction(text)), int(f.view(np.uint32)) & 1)
-    )
-
-
-@given(mantissa=st.integers(1, 10**20), digits=st.integers(0, 40), halves=st.integers(0, 2**24 - 1))
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-def test_each_number_is_the_nearest_float32(
-    tmp_path: Path, mantissa: int, digits: int, halves: int
-) -> None:
-    # Between two float32, give or take a little
-    midpoint = Fraction(2**24 + 2 * (halves // 2) + 1, 2**24)
-    close = f"{float(midpoint):.17f}"
-    path = write(tmp_path / "v.txt", f"1 2\nword {mantissa}e-{digits} {close}\n".encode())
-    assert read_vectors(path)["word"].tolist() == [
-        nearest_float32(f"{mantissa}e-{digits}"),
-        nearest_float32(close),
-    ]
 
 
 def binary(vectors: KeyedVectors, end: bytes = b"", count: int | None = None) -> bytes:
@@ -214,8 +160,8 @@ def test_word2vec_binary(
         assert same(vectors, KeyedVectors.load_word2vec_format(str(path), binary=True))
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 50])
-@pytest.mark.parametrize("value", [0.0, 0.1, 1.0, -3.5, 1e-9])
+@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize("value", [0.0, -3.5, 1e-9])
 def test_the_format_of_a_small_file_follows_its_content_not_its_suffix(
     tmp_path: Path, dim: int, value: float
 ) -> None:
@@ -248,38 +194,6 @@ def test_vocab_keeps_only_the_words_asked_for_in_file_order(
     assert all(
         vectors[word].tobytes() == example(words)[word].tobytes() for word in vectors.index_to_key
     )
-
-
-def test_vocab_does_not_read_the_other_rows_but_counts_them(tmp_path: Path) -> None:
-    data = b"3 2\nthe 1 2\nbad nan x\nman 3 4\n"
-    assert read_vectors(write(tmp_path / "v", data), vocab={"man"}).index_to_key == ["man"]
-    with pytest.raises(InputError, match="the header says 4 rows, the file has 3"):
-        read_vectors(write(tmp_path / "v", data.replace(b"3 2", b"4 2")), vocab={"man"})
-
-
-def test_zero_vector_is_legal(tmp_path: Path) -> None:
-    assert not read_vectors(write(tmp_path / "v", b"2 2\nthe 0 0\nman 1 1\n"))["the"].any()
-
-
-def test_duplicates_first_keeps_the_first_vector(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("files.vectors.text.CHUNK", 1)
-    for data in (b"4 2\na 1 1\nb 2 2\na 3 3\nb 4 4\n", b"a 1 1\nb 2 2\na 3 3\nb 4 4\n"):
-        vectors = read_vectors(write(tmp_path / "v", data), duplicates="first")
-        assert (vectors.index_to_key, vectors.vectors.tolist()) == (["a", "b"], [[1, 1], [2, 2]])
-
-
-def test_gensim_calls_work_on_what_is_read(tmp_path: Path) -> None:
-    vectors = read_vectors(write(tmp_path / "v", rows(example())))
-    oracle = KeyedVectors(5)
-    oracle.add_vectors(WORDS, example().vectors)
-    assert vectors.most_similar("the", topn=3) == oracle.most_similar("the", topn=3)
-    assert vectors.similarity("the", "1984") == oracle.similarity("the", "1984")
-    assert "absent" not in vectors
-    vectors.add_vectors(["absent"], np.ones((1, 5), dtype=np.float32))
-    assert vectors["absent"].tolist() == [1] * 5
-    assert len(vectors) == len(WORDS) + 1
 
 
 def test_gensim_pickle_needs_trust(tmp_path: Path) -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from gensim.models import KeyedVectors
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from files import InputError
 from files.vectors import detect_format, keyed, read_vectors, save_vectors
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
 
 NAMES = {
     "v.txt": "word2vec_text",
@@ -53,40 +55,10 @@ def test_round_trip_keeps_every_bit(
     assert [p.name for p in tmp_path.iterdir()] == [name]
 
 
-# Gensim leaves its first pass over a file without header open
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.parametrize("name", ["v.txt", "v.vec.gz", "v.bin", "v.bin.gz", "v.glove"])
-def test_gensim_reads_the_same_vectors(tmp_path: Path, name: str) -> None:
-    save_vectors(example(), tmp_path / name)
-    read = KeyedVectors.load_word2vec_format(
-        str(tmp_path / name), binary=".bin" in name, no_header=name == "v.glove"
-    )
-    assert same(read, example())
-
-
 @pytest.mark.parametrize("form", ["word2vec_text", "word2vec_binary", "glove", "mapped"])
 def test_format_overrides_the_suffix(tmp_path: Path, form: str) -> None:
     save_vectors(example(), tmp_path / "glove.6B", format=form)
     assert detect_format(tmp_path / "glove.6B") == form
-
-
-def test_same_vectors_give_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("a.vec.gz", "b.vec.gz"):
-        save_vectors(example(), tmp_path / name)
-    packed = (tmp_path / "a.vec.gz").read_bytes()
-    assert packed == (tmp_path / "b.vec.gz").read_bytes()
-    assert packed[3:8] == bytes(5), "neither a name nor a time is in the gzip header"
-    save_vectors(example(), tmp_path / "a.vec")
-    assert (
-        gzip.decompress((tmp_path / "a.vec.gz").read_bytes()) == (tmp_path / "a.vec").read_bytes()
-    )
-
-
-def test_text_has_at_most_nine_significant_digits(tmp_path: Path) -> None:
-    save_vectors(example(), tmp_path / "v.txt")
-    for number in (tmp_path / "v.txt").read_text().split("\n")[1].split()[1:]:
-        digits = number.lower().split("e")[0].replace(".", "").lstrip("-0")
-        assert len(digits.rstrip("0")) <= 9
 
 
 @given(
@@ -150,23 +122,6 @@ def test_words_with_spaces_survive_in_text(tmp_path: Path) -> None:
     assert same(read_vectors(tmp_path / "v.glove"), vectors)
 
 
-@pytest.mark.parametrize("name", ["v.txt", "v.bin", "v.glove", "v"])
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_values_that_are_not_finite_are_refused(tmp_path: Path, name: str, value: float) -> None:
-    with pytest.raises(InputError, match="the vector of 'b' holds a NaN or infinite value"):
-        save_vectors(
-            keyed(["a", "b"], np.array([[1, 2], [3, value]], dtype=np.float32)), tmp_path / name
-        )
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("name", ["v.txt", "v.bin", "v.glove", "v"])
-def test_no_vectors_at_all_are_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="holds no vectors"):
-        save_vectors(KeyedVectors(3), tmp_path / name)
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize("name", ["v.npz", "v.txt.bz2", "glove.6B.300d", "v.gz"])
 def test_unknown_suffix_or_format_names_the_allowed_ones(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"cannot write the format 'glov'.*did you mean 'glove'\?"):
@@ -175,10 +130,3 @@ def test_unknown_suffix_or_format_names_the_allowed_ones(tmp_path: Path, name: s
         InputError, match=r"no format has the suffix .*allowed are \.txt, \.vec, \.glove, \.bin"
     ):
         save_vectors(example(), tmp_path / name)
-
-
-def test_float64_vectors_are_written_as_float32(tmp_path: Path) -> None:
-    vectors = KeyedVectors(2, dtype=np.float64)
-    vectors.add_vectors(["a"], np.array([[1 / 3, 0.1]]))
-    save_vectors(vectors, tmp_path / "v.txt")
-    assert read_vectors(tmp_path / "v.txt")["a"].tolist() == [np.float32(1 / 3), np.float32(0.1)]

@@ -104,12 +104,6 @@ def test_json_is_a_list_of_rows(folder: Path, capsys: pytest.CaptureFixture[str]
     assert row["each"].keys() == {"xa", "xb", "xc", "ya", "yb", "yc"}
 
 
-def test_nan_is_null_and_has_its_reason(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (row,) = rows_of(folder, capsys, "--metric", "weat", "--min-found", "1")
-    assert row["value"] is None
-    assert row["reason"] == "word set 'mine.B' has 2 of 3 words (needs at least 3): missing gone"
-
-
 def test_without_a_metric_all_that_can_ask_do(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,33 +127,6 @@ def test_a_convention_is_taken_by_the_metrics_that_have_it(
         InputError, match="any metric has no convention 'wefee'; did you mean 'wefe'"
     ):
         main([str(folder / "one.vec"), "--convention", "wefee"])
-
-
-def test_the_table_groups_queries_under_their_metric(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert (
-        main(
-            [
-                str(folder / "one.vec"),
-                "--words",
-                str(folder / "mine.json"),
-                "--metric",
-                "weat",
-                "mac",
-                "--each",
-            ]
-        )
-        == 0
-    )
-    out = capsys.readouterr().out
-    lines = [line.split() for line in out.splitlines()]
-    assert "weat: Word Embedding Association Test, effect size" in out
-    assert "unbiased: 0; > 0: X lies nearer A, and Y nearer B" in out
-    assert ["query", "value", "p", "found", "lost", "convention"] in lines
-    assert any(line[0] == "mine" and line[-3:] == ["11", "1", "default"] for line in lines if line)
-    assert any(line[:1] == ["xa"] for line in lines)
-    assert "1 different words, pairs or rows were not found" in out
 
 
 def test_several_files_are_ranked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -192,16 +159,6 @@ def test_several_files_are_ranked(folder: Path, capsys: pytest.CaptureFixture[st
         rows = list(csv.DictReader(file))
     assert [row["vectors"] for row in rows[:3]] == ["one.vec"] * 3
     assert len(rows) == 9
-
-
-def test_a_reason_that_files_share_is_spelt_out_once(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    files = [str(folder / f"{name}.vec") for name in ("one", "two", "three")]
-    assert main([*files, "--metric", "weat", "--query", "weat1"]) == 0
-    out = capsys.readouterr().out
-    assert out.count("word set 'flowers' has 0 of 25 words") == 1
-    assert out.count("    as one.vec\n") == 2
 
 
 def test_ranks_go_by_the_distance_from_unbiased() -> None:
@@ -327,27 +284,6 @@ def test_every_metric_has_a_configuration_that_names_its_options(name: str) -> N
     if name == "sq":
         values["file"] = str(ROOT / "tests" / "similar.tsv")
     assert kind.configured(**values | {"language": "und"}).label == "default,case=lower"
-
-
-def test_files_in_which_nothing_is_found_are_not_ranked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for seed, name in enumerate(("one.vec", "two.vec", "three.vec")):
-        save_vectors(small(seed, ["foo", "bar"]), tmp_path / name)
-    files = [str(tmp_path / f"{name}.vec") for name in ("one", "two", "three")]
-    assert main([*files, "--metric", "weat"]) == 0
-    assert "no metric has a value for every file" in capsys.readouterr().out
-
-
-def test_resamples_show_their_interval(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--words", str(folder / "mine.json"), "--metric", "weat"]
-    assert main([str(folder / "one.vec"), *words]) == 0
-    assert "95% interval" not in capsys.readouterr().out
-    assert main([str(folder / "one.vec"), *words, "--resamples", "50"]) == 0
-    shown = capsys.readouterr().out
-    (row,) = rows_of(folder, capsys, "--metric", "weat", "--resamples", "50")
-    assert f"{row['low']:.4f}, {row['high']:.4f}" in shown
-    assert "95% interval" in shown
 
 
 def test_what_is_not_asked_and_not_compared_is_said(

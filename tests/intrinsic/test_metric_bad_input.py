@@ -34,17 +34,6 @@ from tests.intrinsic.metric_world import (
 
 ALL = list(METRICS)
 # Which role a test spoils: one that the metric needs.
-OF_VOCABULARY = {
-    "projection",
-    "kmeans",
-    "svm",
-    "generated_analogies",
-    "nbm",
-    "male_neighbours",
-    "profession_correlation",
-    "prox_bias",
-    "gipe",
-}
 
 
 def spoiled(name: str) -> str:
@@ -122,58 +111,6 @@ def test_identical_or_overlapping_sets(name: str, one: str, other: str, tmp_path
             f"{one} and {other} of query 'mine' share",
             "one of them only",
         )
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in ALL if {"X", "Y"} <= set(METRICS[name].about.required)]
-)
-def test_targets_with_the_same_vectors(name: str, tmp_path: Path) -> None:
-    # 0 / 0 for WEAT; other metrics have a value, the unbiased one or what their equation gives.
-    same = {word: np.ones(DIM) for word in [*SETS["X"], *SETS["Y"]]}
-    for row in rows_of(name, write_words(tmp_path), same):
-        if math.isnan(row.value):
-            assert row.reason
-        elif name in ("rnd", "generalised_weat", "ect"):
-            assert row.value == pytest.approx(METRICS[name].about.unbiased, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [name for name in ALL if METRICS[name].about.required and name not in ("kmeans", "svm", "sq")],
-)
-def test_one_word_left(name: str, tmp_path: Path) -> None:
-    role = spoiled(name)
-    entry = ROLES[role]
-    one = {"values": {"wa": 3}} if isinstance(entry, Mapping) else entry[:1]
-    for row in rows_of(name, write_words(tmp_path, **{role: one})):
-        assert math.isfinite(row.value) or row.reason, row
-        if METRICS[name].about.fewest.get(role, 1) > 1:
-            assert_nan_with_reason([row], "needs at least")
-
-
-@pytest.mark.parametrize(
-    "name", ["nbm", "male_neighbours", "profession_correlation", "prox_bias", "gipe"]
-)
-def test_more_neighbours_than_words(name: str, tmp_path: Path) -> None:
-    assert_nan_with_reason(
-        rows_of(name, write_words(tmp_path), neighbours=10_000),
-        "neighbours=10000",
-        "the vocabulary searched has",
-    )
-    with pytest.raises(InputError, match="neighbours=0: give a whole number of at least 1"):
-        METRICS[name].by(neighbours=0)
-
-
-@pytest.mark.parametrize("name", ["kmeans", "svm"])
-def test_more_biased_words_than_words(name: str, tmp_path: Path) -> None:
-    assert_nan_with_reason(
-        rows_of(name, write_words(tmp_path), most=5_000), "most=5000", "ask for fewer"
-    )
-
-
-def test_a_classifier_needs_words_to_test_on() -> None:
-    with pytest.raises(InputError, match="train=40: give an even number below twice most=20"):
-        METRICS["svm"].by(most=20, train=40)
 
 
 def test_facts_that_are_all_the_same(tmp_path: Path) -> None:
@@ -268,15 +205,3 @@ def test_similarity_files(tmp_path: Path) -> None:
     assert row.n_found == 3
     with pytest.raises(InputError, match="sq has no query of its own"):
         SemanticQuality()
-
-
-def test_a_vocabulary_without_neutral_words_says_so(tmp_path: Path) -> None:
-    words, vectors = write_words(tmp_path), make_vectors()
-    kept = {word for pair in PAIRS for word in pair} | {"wa", "wb", "wc"}
-    names = [word if word in kept else word.upper() + "9" for word in vectors.index_to_key]
-    vectors.index_to_key = names
-    vectors.key_to_index = {word: place for place, word in enumerate(names)}
-    for name in OF_VOCABULARY - {"projection", "generated_analogies"}:
-        for row in make_metric(name, words).score(vectors, seed=0):
-            assert math.isnan(row.value), (name, row)
-            assert row.reason

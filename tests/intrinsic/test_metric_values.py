@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from files import InputError
 from intrinsic import METRICS, Metric, Weat
-from intrinsic.metrics.separability import held_out_accuracy
 from intrinsic.resampling import RESAMPLES
 from tests.intrinsic.metric_world import (
     BEST,
@@ -414,25 +412,6 @@ def test_groups_that_lie_apart_are_separated(name: str, tmp_path: Path) -> None:
         assert all(row.value < 1 for row in metric.score(make_vectors(seed=5), seed=0))
 
 
-@pytest.mark.parametrize(("sizes", "copies"), [((8, 8), 1), ((5, 9), 1), ((8, 8), 2)])
-def test_groups_without_a_difference_are_separated_as_by_chance(
-    sizes: tuple[int, int], copies: int
-) -> None:
-    """Also of unequal sizes, and in resamples, which hold words several times."""
-    rng = np.random.default_rng(0)
-    found = []
-    for _ in range(20):
-        first, second = (rng.normal(size=(size, 20)).repeat(copies, axis=0) for size in sizes)
-        found.append(held_out_accuracy(first, second))
-    assert mean(found) == pytest.approx(0.5, abs=4 * float(np.std(found)) / len(found) ** 0.5)
-    assert float(np.std(found)) < 0.25
-
-
-def test_a_group_of_one_vector_teaches_nothing() -> None:
-    with pytest.raises(InputError, match="a group has a single vector"):
-        held_out_accuracy(np.eye(3)[[0, 0]], np.eye(3)[1:])
-
-
 def test_every_score_lies_in_its_range(tmp_path: Path) -> None:
     words = write_words(tmp_path)
     for name, kind in METRICS.items():
@@ -482,21 +461,6 @@ def test_words_drawn_anew_give_an_interval_and_joint_resamples(name: str, tmp_pa
         assert rows[0].low < rows[0].high, rows[0]
 
 
-def test_the_seed_decides_the_interval(tmp_path: Path) -> None:
-    metric = make_metric("rnd", write_words(tmp_path), resamples=60)
-    one, again, other = (metric.score(make_vectors(), seed=seed)[0].low for seed in (1, 1, 2))
-    assert one == again != other
-
-
-def test_sets_of_one_word_have_no_interval(tmp_path: Path) -> None:
-    words = write_words(tmp_path, **{role: SETS[role][:1] for role in "XYAB"})
-    for name in ("weat", "rnd"):
-        (row,) = make_metric(name, words, resamples=60).score(make_vectors(), seed=1)
-        assert math.isfinite(row.value)
-        assert math.isnan(row.low)
-        assert math.isnan(row.high)
-
-
 def test_the_words_of_all_base_pairs_stay_out_of_the_vocabulary_of_every_resample(
     tmp_path: Path,
 ) -> None:
@@ -511,21 +475,6 @@ def test_the_words_of_all_base_pairs_stay_out_of_the_vocabulary_of_every_resampl
     assert {each for each in row.resampled if math.isfinite(each)} == {0}
 
 
-@pytest.mark.parametrize(
-    ("name", "parts"),
-    [
-        ("sembias", ["definition", "stereotype", "none"]),
-        ("kmeans", ["accuracy", "v_measure"]),
-        ("ibt", ["kmeans", "svm"]),
-        ("weat", [""]),
-    ],
-)
-def test_each_part_of_a_score_is_a_row(name: str, parts: list[str], tmp_path: Path) -> None:
-    rows = make_metric(name, write_words(tmp_path)).score(make_vectors(), seed=0)
-    assert [row.part for row in rows] == parts
-    assert {row.query for row in rows} == {"mine"}
-
-
 def test_the_interval_of_weat_is_that_of_single_resamples(tmp_path: Path) -> None:
     words, vectors = write_words(tmp_path), make_vectors()
     metric = make_metric("weat", words, resamples=4_000)
@@ -537,24 +486,3 @@ def test_the_interval_of_weat_is_that_of_single_resamples(tmp_path: Path) -> Non
     (slow,) = Slow(words=words, resamples=4_000, p_value=False).score(vectors, seed=0)
     # Four words a set: few values
     assert (fast.low, fast.high) == pytest.approx((slow.low, slow.high), abs=0.15)
-
-
-def excluding(folder: Path, name: str, excluded: list[str], case: str) -> float:
-    words = write_words(folder, excluded=excluded)
-    return make_metric(name, words, case=case).score(make_vectors(), seed=0)[0].value
-
-
-@pytest.mark.parametrize(
-    "name", [name for name, kind in METRICS.items() if kind.about.takes("excluded")]
-)
-def test_words_excluded_in_capitals_are_excluded_where_words_are_tried_in_lower_case(
-    name: str, tmp_path: Path
-) -> None:
-    gone = [*VOCABULARY[::2], "wa"]
-    capitals = [word.upper() for word in gone]
-    lower = excluding(tmp_path, name, gone, "lower")
-    assert excluding(tmp_path, name, capitals, "lower") == lower
-    assert excluding(tmp_path, name, gone, "exact") == lower
-    assert excluding(tmp_path, name, capitals, "exact") == excluding(
-        tmp_path, name, ["absent"], "exact"
-    )

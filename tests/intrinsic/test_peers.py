@@ -89,10 +89,7 @@ def test_wefe(
     asked: dict[str, Any] = dict(queries)
     if ours == "ripa":
         asked = {
-            name: {
-                "words": sets["A"],
-                "pairs": list(zip(sets["X"], sets["Y"], strict=True)),
-            }
+            name: {"words": sets["A"], "pairs": list(zip(sets["X"], sets["Y"], strict=True))}
             for name, sets in queries.items()
         }
     path = tmp_path / "queries.json"
@@ -131,23 +128,3 @@ def test_the_classifier_of_rnsb_is_that_of_scikit_learn(dim: int) -> None:
     assert negative_sentiment(
         positive, negative, targets, penalise_intercept=True
     ) == pytest.approx(penalised, abs=1e-6)
-
-
-def test_held_out_words_are_not_trained_on() -> None:
-    rng = np.random.default_rng(0)
-    positive, negative, targets = (
-        rng.normal(size=(10, 4)),
-        rng.normal(size=(10, 4)),
-        rng.normal(size=(3, 4)),
-    )
-    whole, part = (
-        negative_sentiment(positive, negative, targets),
-        negative_sentiment(positive, negative, targets, held_out=0.2, seed=1),
-    )
-    assert not np.allclose(whole, part)
-    assert np.array_equal(
-        part, negative_sentiment(positive, negative, targets, held_out=0.2, seed=1)
-    )
-    assert not np.array_equal(
-        part, negative_sentiment(positive, negative, targets, held_out=0.2, seed=2)
-    )

@@ -74,64 +74,6 @@ def test_agrees_with_scipy(nx: int, ny: int, tail: Literal["greater", "less"]) -
     assert exact_p(x, y, tail=tail).p == pytest.approx(peer.pvalue, abs=1e-12)
 
 
-def test_one_tail_is_the_complement_of_the_other_at_a_size_no_one_enumerates() -> None:
-    """For 18 + 18 words the partitions above, equal to and below the observed one must add up to
-    all 9,075,135,300.
-    """
-    rng = np.random.default_rng(3)
-    x, y = rng.normal(1, 1, size=18), rng.normal(0, 1, size=18)
-    assert np.mean(x) > np.mean(y)
-    above, below = exact_p(x, y), exact_p(x, y, tail="less", strict=True)
-    assert above.n == math.comb(36, 18) == 9_075_135_300
-    assert above.count + below.count == above.n
-    # With equal sizes, swapping S for its complement mirrors the distribution.
-    assert exact_p(y, x, tail="less").count == above.count
-    assert exact_p(x, y, tail="two-sided").count == 2 * above.count
-
-
-@pytest.mark.parametrize("value", [0.1, 0.0])
-def test_all_values_equal_means_all_partitions_tie(value: float) -> None:
-    x = np.full(4, value)
-    for tail in TAILS:
-        assert exact_p(x, x, tail=tail).p == 1
-        assert exact_p(x, x, tail=tail, strict=True).p == 0
-        assert sampled_p(x, x, tail=tail, samples=20, seed=0).count == 20
-        assert sampled_p(x, x, tail=tail, strict=True, samples=20, seed=0).count == 0
-
-
-@pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize("tail", TAILS)
-def test_samples_estimate_the_exact_value(tail: str, strict: bool) -> None:
-    rng = np.random.default_rng(5)
-    x, y = rng.normal(0.4, 1, 7), rng.normal(0, 1, 6)
-    exact = exact_p(x, y, tail=tail, strict=strict).p
-    found = sampled_p(x, y, tail=tail, strict=strict, samples=25_000, seed=1)
-    assert found.p == (found.count + 1) / 25_001
-    assert (found.method, found.n, found.tail, found.strict) == ("sampled", 25_000, tail, strict)
-    assert abs(found.p - exact) < 4 * math.sqrt(exact * (1 - exact) / 25_000)
-
-
-def test_samples_recognise_ties() -> None:
-    """0.1 + 0.2 is not 0.3 in floating point: of 6 partitions 4 are as high as the observed one and
-    2 higher.
-    """
-    x, y = [0.1, 0.2], [0.3, 0.0]
-    assert (exact_p(x, y).count, exact_p(x, y, strict=True).count) == (4, 2)
-    for strict in (False, True):
-        share = exact_p(x, y, strict=strict).p
-        assert sampled_p(x, y, strict=strict, samples=5_000, seed=2).p == pytest.approx(
-            share, abs=0.03
-        )
-
-
-def test_the_seed_decides_the_samples() -> None:
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=30), rng.normal(size=30)
-    first = sampled_p(x, y, samples=2_000, seed=4)
-    assert first == sampled_p(x, y, samples=2_000, seed=4)
-    assert len({sampled_p(x, y, samples=2_000, seed=seed).count for seed in range(6)}) > 1
-
-
 def test_never_zero_even_where_no_sample_is_as_extreme() -> None:
     assert sampled_p(np.arange(30) + 100.0, np.arange(30), samples=99, seed=0).p == 0.01
 
@@ -142,12 +84,7 @@ def test_never_zero_even_where_no_sample_is_as_extreme() -> None:
         ([], [1.0], "less", "two non-empty vectors"),
         ([1.0], [[1.0]], "less", "two non-empty vectors"),
         ([1.0, np.nan], [1.0], "less", "NaN or infinity"),
-        (
-            [1.0],
-            [2.0],
-            "right",
-            "unknown tail 'right'; choose from greater, less, two-sided",
-        ),
+        ([1.0], [2.0], "right", "unknown tail 'right'; choose from greater, less, two-sided"),
         (
             np.arange(26),
             np.arange(25),
@@ -176,13 +113,6 @@ def test_bounds_hold_the_exact_p(tail: str, strict: bool, sizes: tuple[int, int]
         # Partitions that tie with the observed one, itself at least, lie between the bounds.
         assert bounded.high - bounded.low < 0.003 + 2 / math.comb(sum(sizes), sizes[0])
         assert bounded.method == "bounded"
-
-
-def test_bounds_hold_where_all_values_tie() -> None:
-    assert bounded_p([1, 1], [1, 1]).p == 1
-    assert bounded_p([1, 1], [1, 1], strict=True).p == 0
-    x, y = [1, 1, 1, 0], [0, 0, 1, 0]
-    assert bounded_p(x, y).low <= exact_p(x, y).p <= bounded_p(x, y).high
 
 
 def test_bounds_of_many_words_lie_close_and_agree_with_samples() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from intrinsic.wordsets import load_query, load_wordset, read_query, wordset_names
+from intrinsic.wordsets import load_wordset, read_query
 from tests.corpora import spanish_words as typed
 
 SETS = {
@@ -64,13 +64,6 @@ def test_the_sets_are_those_of_the_paper_each_word_once(name: str) -> None:
     assert found.language == "es"
 
 
-@pytest.mark.parametrize("name", QUERIES)
-def test_the_queries(name: str) -> None:
-    query = load_query(name)
-    assert tuple(query[role].name for role in "XYAB") == QUERIES[name]
-    assert query.language == "es"
-
-
 @pytest.mark.parametrize("name", FORMS)
 def test_the_concepts_are_balanced_for_grammatical_gender(name: str) -> None:
     words = load_wordset(name).words
@@ -82,34 +75,12 @@ def test_the_concepts_are_balanced_for_grammatical_gender(name: str) -> None:
         assert unicodedata.normalize("NFD", other)[:4] == plain, "counterparts in the same order"
 
 
-def test_accents_are_composed_and_on_a_dotted_i() -> None:
-    for name in wordset_names():
-        wordset = load_wordset(name)
-        words = (*wordset.words, *wordset.deleted)
-        assert all(unicodedata.is_normalized("NFC", word) for word in words), name
-        if wordset.language == "es":
-            assert not any("\u0131" in word for word in words), name
-
-
 def test_words_of_ones_own_are_composed_too(tmp_path: Path) -> None:
     decomposed = unicodedata.normalize("NFD", "niño")
     (tmp_path / "mine.json").write_text(
         f'{{"q": {{"X": ["{decomposed}"], "Y": ["niña"]}}}}', encoding="utf-8"
     )
     assert read_query(tmp_path / "mine.json")["X"].words == ("niño",)
-
-
-def test_the_unions_hold_each_test() -> None:
-    union = load_query("gender_union_es")
-    assert {*union["A"].words} == {
-        *load_wordset("ciencia_es").words,
-        *load_wordset("agradable_es").words,
-    }
-    expanded = load_query("gender_authors_es")
-    for role in "XYAB":
-        assert {*union[role].words} <= {*expanded[role].words}
-        assert len(expanded[role].words) > 4 * len(union[role].words)
-    assert not {*expanded["A"].words} & {*expanded["B"].words}
 
 
 @pytest.mark.realdata

@@ -148,39 +148,6 @@ def test_own_settings_take_the_place_of_the_conventions_and_are_named(words: str
     assert not math.isnan(score_mine(words, embed("aefghikl"), min_found=0.25).value)
 
 
-def test_the_constructor_has_the_default_convention_and_by_another() -> None:
-    assert Weat.by() == Weat()
-    assert Weat.by("wefe") != Weat(min_found=0.8)
-    assert (Weat.by("wefe").label, Weat(min_found=0.8).label) == ("wefe", "default,min_found=0.8")
-    assert Weat.by("caliskan", ddof=0).ddof == 0
-    assert Weat.by("caliskan", ddof=0).label == "caliskan,ddof=0"
-
-
-def test_null_in_a_configuration_leaves_an_option_to_the_convention() -> None:
-    keys = {"queries": ["weat7"], "min_found": None, "ddof": None, "tail": None, "words": None}
-    found = Weat.configured(convention="caliskan", case="lower", exact_limit=30, **keys)
-    expected = Weat.by("caliskan", queries=("weat7",), case="lower", exact_limit=30)
-    assert found == expected
-    assert found.label == "caliskan,case=lower"
-
-
-def test_too_few_words_give_no_score_but_a_reason(words: str) -> None:
-    row = score_mine(words, embed("aefghijkl"))
-    assert row.reason == "word set 'mine.X' has 1 of 4 words (needs at least 2): missing b, c, d"
-    assert all(map(math.isnan, (row.value, row.statistic, row.p_value)))
-    assert (row.n_found, row.n_lost, row.lost, row.p_method) == (9, 3, "b,c,d", "none")
-
-
-def test_targets_that_share_a_word_give_no_score_but_a_reason(tmp_path: Path) -> None:
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps({"mine": MINE["mine"] | {"Y": ["D", "e"]}}), encoding="utf-8")
-    vectors = embed("abcdefghijklD")
-    assert math.isfinite(score_mine(str(path), vectors).value)
-    row = score_mine(str(path), embed("abcdefghijkl"), case="lower")
-    assert row.reason == "X and Y of query 'mine' share d; a word can be in one of them only"
-    assert math.isnan(row.value)
-
-
 def test_many_words_are_sampled_by_the_seed(words: str) -> None:
     vectors = embed("abcdefghijkl")
     metric = Weat(queries=("mine",), words=words, exact_limit=6, samples=500)

@@ -7,7 +7,7 @@ import pytest
 from gensim.models import KeyedVectors
 
 from files import InputError
-from intrinsic.lookup import Found, describe_shortage, find, unit_rows
+from intrinsic.lookup import Found, describe_shortage, find
 from intrinsic.wordsets import WordSet
 
 WORDS = ["Bill", "bill", "he", "she", "NASA", "zero", "nan", "inf"]
@@ -52,13 +52,6 @@ def test_an_unknown_case_is_refused(vectors: KeyedVectors) -> None:
         find(vectors, ["he"], case="upper")
 
 
-def test_rows_must_form_a_matrix() -> None:
-    with pytest.raises(InputError, match=r"not an array of shape \(3,\)"):
-        unit_rows([1, 2, 3])
-    with pytest.raises(InputError, match="the vector of row 1 is zero"):
-        unit_rows([[1, 2], [0, 0]])
-
-
 EIGHT = WordSet("female", tuple("abcdefgh"), "en", "")
 
 
@@ -81,22 +74,3 @@ def found(n: int, of: int) -> Found:
 )
 def test_enough_words(n: int, share: float, enough: bool) -> None:
     assert (describe_shortage(EIGHT, found(n, 8), share) == "") is enough
-
-
-def test_a_shortage_is_explained() -> None:
-    expected = "word set 'female' has 2 of 8 words (needs at least 4): missing c, d, e, f, g, ..."
-    assert describe_shortage(EIGHT, found(2, 8), 0.5) == expected
-    assert describe_shortage(EIGHT, found(1, 3), 0.5).endswith(
-        "has 1 of 3 words (needs at least 2): missing b, c"
-    )
-
-
-def test_a_share_that_rounds_up_is_not_taken_literally() -> None:
-    # In floating point 0.55 * 100 is a little over 55; 55 of 100 words are enough all the same.
-    words = tuple(str(i) for i in range(100))
-    assert (
-        describe_shortage(
-            EIGHT, Found([(word,) for word in words[:55]], words[55:], np.zeros((55, 2))), 0.55
-        )
-        == ""
-    )

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 
 from files import InputError
 from intrinsic.wordsets import (
-    Query,
     load_queries,
     load_query,
     load_wordset,
     query_names,
     read_query,
     read_wordsets,
-    wordset_names,
     write_query,
 )
-from intrinsic.wordsets.library import FOLDER
 
 # Words in use and deleted words, counted in the lists of Caliskan et al. (2017).
 SIZES = {
@@ -60,55 +55,6 @@ SIZES = {
     "temporary": (7, 1),
     "permanent": (7, 0),
 }
-QUERIES = {
-    "weat1": ("flowers", "insects", "pleasant_5", "unpleasant_5a"),
-    "weat2": ("instruments", "weapons", "pleasant_5", "unpleasant_5a"),
-    "weat3": (
-        "european_american_names_5",
-        "african_american_names_5",
-        "pleasant_5",
-        "unpleasant_5b",
-    ),
-    "weat4": (
-        "european_american_names_7",
-        "african_american_names_7",
-        "pleasant_5",
-        "unpleasant_5b",
-    ),
-    "weat4_deleted": (
-        "european_american_names_4",
-        "african_american_names_4",
-        "pleasant_5",
-        "unpleasant_5b",
-    ),
-    "weat5": (
-        "european_american_names_7",
-        "african_american_names_7",
-        "pleasant_9",
-        "unpleasant_9",
-    ),
-    "weat6": ("male_names", "female_names", "career", "family"),
-    "weat6b": ("male_terms", "female_terms", "career", "family"),
-    "weat7": ("math", "arts", "male_terms", "female_terms"),
-    "weat8": ("science", "arts_2", "male_terms_2", "female_terms_2"),
-    "weat9": ("mental_disease", "physical_disease", "temporary", "permanent"),
-    "weat10": ("young_people_names", "old_people_names", "pleasant_9", "unpleasant_9"),
-}
-UNION = "gender_union"  # of three of these
-GENERATED = ("planted", "control_")  # begin the names of queries for the generated world
-
-
-def test_every_set_is_listed_here() -> None:
-    assert {name for name in wordset_names() if "Caliskan" in load_wordset(name).source} == set(
-        SIZES
-    )
-    asked = [load_query(name) for name in query_names()]
-    assert {
-        each.name
-        for each in asked
-        if all("Caliskan" in wordset.source for wordset in each.sets.values())
-        and not each.name.startswith(GENERATED)
-    } == {*QUERIES, UNION}
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -119,22 +65,6 @@ def test_sizes(name: str) -> None:
     assert found.language == "en"
     assert "Caliskan" in found.source
     assert all(word == word.strip() for word in found.words + found.deleted)
-
-
-@pytest.mark.parametrize("name", QUERIES)
-def test_queries(name: str) -> None:
-    query = load_query(name)
-    assert (query["X"].name, query["Y"].name, query["A"].name, query["B"].name) == QUERIES[name]
-    assert query.language == "en"
-    assert query.title
-    assert not set(query["X"].words) & set(query["Y"].words)
-    assert not set(query["A"].words) & set(query["B"].words)
-
-
-def test_files_state_version_source_and_licence() -> None:
-    for path in FOLDER.glob("*.yaml"):
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        assert {"version", "language", "source", "licence"} <= content.keys(), path
 
 
 @pytest.mark.realdata
@@ -160,22 +90,6 @@ def test_full_lists_are_those_of_bias_silhouette_analysis(realdata: Path, number
         assert set(ours.words + ours.deleted) == full
         # Unknown to word2vec, not deleted
         assert set(ours.deleted) == set(test["out_of_vocabularies"]["word2vec"][role]) - {"axe"}
-
-
-@pytest.mark.realdata
-def test_gendered_words_are_the_lower_case_ones_of_the_released_list(realdata: Path) -> None:
-    path = realdata / "words" / "bolukbasi" / "gender_specific_full.json"
-    theirs = {word for word in json.loads(path.read_text(encoding="utf-8")) if len(word) < 20}
-    lower = {word for word in theirs if re.fullmatch(r"[^\W\d_](\w*[^\W\d_])?", word.lower())}
-    lower = {word for word in lower if word == word.lower() and not re.search(r"\d", word)}
-    ours = set(load_wordset("gender_specific").words)
-    assert ours <= lower
-    assert len(lower - ours) == 8
-
-
-def test_every_gendered_pair_is_of_gendered_words() -> None:
-    pairs = load_wordset("definitional_pairs").words + load_wordset("equalize_pairs").words
-    assert {word for word in pairs if word.islower()} <= {*load_wordset("gender_specific").words}
 
 
 def test_unknown_names_suggest_the_nearest() -> None:
@@ -300,12 +214,6 @@ def test_every_query_is_written_and_read_back_unchanged(
         assert list(read.sets) == list(query.sets)
 
 
-def test_two_sets_of_one_name_are_not_written(tmp_path: Path) -> None:
-    math, arts = (replace(load_wordset(name), name="same") for name in ("math", "arts"))
-    with pytest.raises(InputError, match="two word sets of 'mine' have the same name"):
-        write_query(Query("mine", {"X": math, "Y": arts}, "en"), tmp_path / "used.yaml")
-
-
 def test_a_built_in_name_may_stand_for_the_same_query_only(tmp_path: Path) -> None:
     path = tmp_path / "used.yaml"
     write_query(load_query("weat7"), path)
@@ -344,26 +252,9 @@ BROKEN = {
         "1984 is not a word but int",
     ),
     "an empty word": ('{"mine": {' + ROLES + ', "B": [" "]}}', "holds an empty word"),
-    "words as one text": (
-        '{"sets": {"mine": {"words": "a b"}}}',
-        "set 'mine' .*: expected a list of words, not 'a b'",
-    ),
     "words forgotten": (
         '{"sets": {"mine": {}}}',
         "set 'mine' .* needs one of 'words', a list, 'values'",
-    ),
-    "words and a union": (
-        '{"sets": {"mine": {"words": ["a"], "union": ["math"]}}}',
-        "set 'mine' .* needs one of",
-    ),
-    "a union of an unknown set": (
-        '{"sets": {"mine": {"union": ["maths"]}}}',
-        "unknown word set 'maths'; did you mean 'math'",
-    ),
-    "a union of nothing": ('{"sets": {"mine": {"union": []}}}', "set 'mine' .* has no words"),
-    "a union of a word": (
-        '{"sets": {"mine": {"union": "math"}}}',
-        "expected a list of words, not 'math'",
     ),
     "a union of words and pairs": (
         '{"sets": {"mine": {"union": ["she_he", "math"]}}}',
@@ -373,28 +264,11 @@ BROKEN = {
         '{"sets": {"mine": {"union": ["math", "mine"]}}}',
         "set 'mine' .*: unknown word set 'mine'; .*; a set cannot hold itself$",
     ),
-    "sets in a circle": (
-        '{"sets": {"one": {"union": ["other"]}, "other": {"union": ["one"]}}}',
-        "set 'one' .*: unknown word set 'other'; name a built-in set or one listed above; ",
-    ),
-    "a query that holds itself": (
-        '{"mine": {"X": {"union": ["mine.X"]}}}',
-        "X of query 'mine' .*: unknown word set 'mine.X'; .*; a set cannot hold itself$",
-    ),
-    "a union of numbers": (
-        '{"sets": {"rated": {"values": {"a": 1}}, "mine": {"union": ["rated"]}}}',
-        "'rated' has values, which a union cannot keep",
-    ),
     "an unknown field of a set": (
         '{"sets": {"mine": {"word": ["a"]}}}',
         "unknown key 'word'; did you mean 'words'",
     ),
-    "an unknown field of the file": (
-        '{"sets": {}, "query": {}}',
-        "unknown key 'query'; did you mean 'queries'",
-    ),
     "a name taken": ('{"weat7": {' + ROLES + ', "B": ["d"]}}', "the query name weat7 is taken"),
-    "an empty file": ("", "is empty"),
 }
 
 
@@ -418,20 +292,7 @@ def test_yaml_traps_are_named(tmp_path: Path) -> None:
     path.write_text("sets: {answers: [yes", encoding="utf-8")
     with pytest.raises(InputError, match="is not valid YAML"):
         read_wordsets(path)
-    path.write_text("mine: &mine\n  X: {union: [*mine]}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"line 2: \*mine holds itself"):
-        read_wordsets(path)
+
     path.write_text("sets: !!python/object/apply:os.system [ls]", encoding="utf-8")
     with pytest.raises(InputError, match="is not valid YAML"):
         read_wordsets(path)
-
-
-def test_the_message_about_an_unknown_query_can_be_read(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_text("toughness: {X: [a], Y: [b], A: [c], B: [d]}\n", encoding="utf-8")
-    with pytest.raises(InputError) as refused:
-        load_queries(["toughnes"], path)
-    assert str(refused.value) == (
-        f"unknown query 'toughnes'; did you mean 'toughness'?; {path} has toughness; "
-        "python -m intrinsic --list names those built in"
-    )

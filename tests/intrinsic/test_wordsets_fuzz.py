@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from files import InputError
-from intrinsic import METRICS
 from intrinsic.wordsets import WordFile, read_query, read_wordsets, write_query
 
 KEYS = st.sampled_from(
@@ -92,113 +91,9 @@ def test_any_tree(tree: Any, tmp_path: Path) -> None:
             assert read_query(tmp_path / "again.yaml") == query
 
 
-@OFTEN
-@given(
-    text=st.text(alphabet=st.characters(codec="utf-8"), max_size=60)
-    | st.sampled_from(
-        [
-            "{",
-            "a: [",
-            "- &a *a",
-            "!!python/object:os.system x",
-            "&a [*a]",
-            "{a: b: c}",
-            "\t- x",
-            "? [a]\n: b",
-        ]
-    )
-)
-def test_any_text(text: str, tmp_path: Path) -> None:
-    for name in ("any.yaml", "any.json"):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        read_or_refuse(tmp_path / name)
-
-
-def test_roles(tmp_path: Path) -> None:
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps({"mine": {"X": ["a"], "Z": ["b"]}}), encoding="utf-8")
-    with pytest.raises(
-        InputError,
-        match=(
-            r"unknown key 'Z'.*a query takes X, Y, A, B, words, pairs, partners, rows, excluded"
-            r" \(and X3, A3"
-        ),
-    ):
-        read_wordsets(path)
-    path.write_text(json.dumps({"mine": {"pairs": [["a", "b"], ["c"]]}}), encoding="utf-8")
-    with pytest.raises(InputError, match=r"\['c'\] has 1 words, the first item 2"):
-        read_wordsets(path)
-    path.write_text(json.dumps({"mine": {"X": "she_he"}}), encoding="utf-8")
-    with pytest.raises(InputError, match="X takes items of 1 words, and 'she_he' has items of 2"):
-        read_wordsets(path)
-    path.write_text(json.dumps({"mine": {"title": "empty"}}), encoding="utf-8")
-    with pytest.raises(InputError, match="names no words"):
-        read_wordsets(path)
-    path.write_text(
-        json.dumps({"mine": {"X3": ["a"], "pairs": "she_he", "words": {"values": {"b": 2.5}}}}),
-        encoding="utf-8",
-    )
-    query = read_wordsets(path).queries["mine"]
-    assert query["pairs"].items == [("she", "he")]
-    assert query["words"].values == (2.5,)
-
-
-def test_a_list_of_words_in_a_file_of_its_own(tmp_path: Path) -> None:
-    (tmp_path / "positive.txt").write_text(
-        "; a sentiment lexicon\n\n# note\ngood\nfine\n", encoding="utf-8"
-    )
-    path = tmp_path / "mine.json"
-    path.write_text(
-        json.dumps({"mine": {"X": ["a"], "A": {"file": "positive.txt"}, "B": ["bad"]}}),
-        encoding="utf-8",
-    )
-    file = read_wordsets(path)
-    assert file.queries["mine"]["A"].words == ("good", "fine")
-    assert METRICS["rnsb"](words=str(path)).files() == [path, tmp_path / "positive.txt"]
-    for outside in ("../secret.txt", str(tmp_path / "secret.txt"), "link.txt", "a\0b"):
-        (tmp_path / "secret.txt").write_text("secret", encoding="utf-8")
-        (tmp_path / "words").mkdir(exist_ok=True)
-        path = tmp_path / "words" / "mine.json"
-        path.write_text(json.dumps({"sets": {"mine": {"file": outside}}}), encoding="utf-8")
-        (tmp_path / "words" / "link.txt").unlink(missing_ok=True)
-        (tmp_path / "words" / "link.txt").symlink_to(tmp_path / "secret.txt")
-        with pytest.raises(InputError, match=r"is not in the folder of the word file.*copy it"):
-            read_wordsets(path)
-    path.write_text(json.dumps({"sets": {"mine": {"file": "nowhere.txt"}}}), encoding="utf-8")
-    with pytest.raises(InputError, match=r"no such file: .*nowhere\.txt"):
-        read_wordsets(path)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ({"mi\x1b[2Jne": {"X": ["a"]}}, "holds a control character"),
-        ({"mine": {"X": ["a\nb"]}}, "holds a control character"),
-        ({"mine": {"X": ["\ud800"]}}, "holds a control character"),
-        ({"mine": {"title": "\u202e", "X": ["a"]}}, "holds a control character"),
-        ({"mine": {"words": {"values": {"a": 10**400}}}}, "give a finite number"),
-    ],
-)
-def test_what_is_not_shown_as_it_is(
-    content: dict[str, object], message: str, tmp_path: Path
-) -> None:
-    (tmp_path / "mine.json").write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(InputError, match=message):
-        read_wordsets(tmp_path / "mine.json")
-
-
 def test_unions_of_unions_have_a_bound(tmp_path: Path) -> None:
     sets: dict[str, object] = {"s0": [f"w{i}" for i in range(1000)]}
     sets |= {f"s{i}": {"union": [f"s{i - 1}"]} for i in range(1, 600)}
     (tmp_path / "mine.json").write_text(json.dumps({"sets": sets}), encoding="utf-8")
     with pytest.raises(InputError, match="hold more than 500,000 words in all"):
         read_wordsets(tmp_path / "mine.json")
-
-
-def test_a_large_list_that_queries_share_counts_once(tmp_path: Path) -> None:
-    content = {
-        "sets": {"many": [f"w{i}" for i in range(60_000)]},
-        "queries": {f"q{i}": {"X": ["a"], "excluded": "many"} for i in range(10)},
-    }
-    (tmp_path / "mine.json").write_text(json.dumps(content), encoding="utf-8")
-    assert len(read_wordsets(tmp_path / "mine.json").queries) == 10
