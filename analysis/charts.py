@@ -49,6 +49,10 @@ CONFIG: dict[str, Any] = {
         "labelLimit": 240,
     },
 }
+STAMP = (
+    "Synthetic data: it shows how the metrics behave in a planted world and is no evidence about"
+    " the real one."
+)
 Drawing: TypeAlias = alt.TopLevelMixin
 
 

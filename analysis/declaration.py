@@ -15,8 +15,9 @@ from files.choice import Fileless
 from files.nested import read_nested
 
 SETTINGS = "correlation.json"
+DETAILS = "details.txt"
 WRITES = (
-    SETTINGS,
+    *(SETTINGS, DETAILS),
     *("correlations.csv", "effects.csv", "crossed.csv", "alignment.csv"),
     *("specifications.csv", "specification_levels.csv"),
     *("figures", "report.html", "correlations.tex"),

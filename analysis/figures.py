@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
+from analysis.charts import STAMP
 from analysis.frame import labels, texts
 from analysis.grid import ChartText, Panel, panel_statistics, scatter_grid
 from analysis.naming import (
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
 
     from analysis.findings import Finding
 
-STAMP = (
-    "Synthetic data: it shows how the metrics behave in a planted world and is no evidence about"
-    " the real one."
-)
 BARS = (
     "Above each panel: r_rm, within parents, with its 95% interval. Bars: 95% intervals. Gap above"
     " 0: worse for the unprivileged group."

@@ -259,7 +259,8 @@ def print_table(
     """Print rows under a title, the columns named in ``left`` to the left; a column ``note`` only
     where there is one.
     """
-    console.print(Text(title, style="italic"), soft_wrap=True)
+    if title:
+        console.print(Text(title, style="italic"), soft_wrap=True)
     table = Table(
         box=None,
         pad_edge=False,

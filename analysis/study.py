@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
-from analysis.declaration import SETTINGS, WRITES, Declaration
+from rich.console import Console
+
+from analysis.declaration import DETAILS, SETTINGS, WRITES, Declaration
 from analysis.frame import texts
 from analysis.naming import confirmatory_of
 from files import Choice, InputError, atomic_path, choice
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
+    from analysis.effects import Effect
     from analysis.findings import Finding
     from analysis.results import Tables
 
+log = logging.getLogger("biasbridge")
 FEWEST = 3  # points that a correlation needs
 
 
@@ -62,7 +67,9 @@ class Correlation(Declaration):
     writes: ClassVar[tuple[str, ...]] = WRITES
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
-        """Print, correlate and draw; the paths written."""
+        """Print the answer, write the tables and draw; the paths written. Where nothing can be
+        correlated the points are printed; ``details.txt`` has everything that could be.
+        """
         from analysis.correlate import correlate_slices
         from analysis.effects import effects
         from analysis.effects.table import TABLE, write_effects
@@ -71,10 +78,14 @@ class Correlation(Declaration):
         from analysis.results import write_conclusions
         from analysis.show import print_correlations, print_words
         from analysis.show_points import print_points
+        from analysis.summary import print_answer
 
-        print_points(tables, console, confirmatory=self.confirmatory, utility=self.utility)
-        print_words(tables, console)
+        said = StringIO()
+        details = Console(file=said, width=100)
+        print_points(tables, details, confirmatory=self.confirmatory, utility=self.utility)
+        print_words(tables, details)
         found: list[Finding] = []
+        moved: list[Effect] = []
         joined = None
         if has_gaps(tables):
             with _said("not correlated", console):
@@ -84,15 +95,20 @@ class Correlation(Declaration):
             path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
         table = correlation_table(found, CORRELATION_COLUMNS)
         written = write_conclusions(folder, {"correlations": table})
-        if joined is not None and len(tables.points) >= FEWEST:
-            print_correlations(found, console)
         with _said("what conditions did is not known", console):
             if moved := effects(tables, self.utility):
-                written.append(write_effects(moved, self.confirmatory, folder / TABLE, console))
-        if joined is None or len(tables.points) < FEWEST:
+                written.append(write_effects(moved, self.confirmatory, folder / TABLE, details))
+        if joined is None or len(tables.points) < FEWEST or not found:
+            print_points(tables, console, confirmatory=self.confirmatory, utility=self.utility)
             return written
-        written += self._cross(joined, folder, console)
-        return written + self._draw(tables, joined, found, folder, console)
+        print_answer(tables, found, moved, self, console)
+        print_correlations(found, details)
+        written += self._cross(joined, folder, details)
+        written += self._draw(tables, joined, found, folder, details)
+        with atomic_path(folder / DETAILS) as path:
+            path.write_text(said.getvalue(), encoding="utf-8")
+        log.info("%s", said.getvalue())
+        return [*written, folder / DETAILS]
 
     def _cross(self, joined: pd.DataFrame, folder: Path, console: Console) -> list[Path]:
         from analysis.crossed import crossed_table

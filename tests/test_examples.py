@@ -18,6 +18,6 @@ def test_a_notebook_runs(path: Path, tmp_path: Path) -> None:
         warnings.simplefilter("ignore")  # of Jupyter's own parts
         from nbclient import NotebookClient
 
-        notebook = nbformat.read(path, as_version=4)
+        notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
         NotebookClient(notebook, timeout=600, resources={"metadata": {"path": tmp_path}}).execute()
     assert any(cell.get("outputs") for cell in notebook.cells)

@@ -43,23 +43,23 @@ def effect_table(found: Sequence[Effect]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*SHARED, *OUTCOME, *CONDITION, *Effect._fields[1:]])
 
 
-def condition_table(found: Sequence[Effect], confirmatory: Sequence[str]) -> pd.DataFrame:
+def condition_table(
+    found: Sequence[Effect], confirmatory: Sequence[str], *, digits: int = 3
+) -> pd.DataFrame:
     """One row a condition at its largest dose, all cells text, as a reader is shown it: on how many
     parents, and how far it moved the gaps in the ``confirmatory`` measures, the utility and the
     first scores over all embeddings, with 95% intervals. Where posts to learn from were changed
-    too, those are meant that were not.
+    too, those are meant that were not. ``digits`` of gaps and utility.
     """
-    table = effect_table(found)
-    whole = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
-    table = table[whole & table["label_method"].isin(["", CONTROL])]
+    table = _against_parents(found)
     if table.empty:
         return table[[]]
     dose = pd.Series(numbers(table, "dose"), table.index)
     table = table[dose == dose.groupby([table[name] for name in CONDITION[:-1]]).transform("max")]
     table = pd.concat([_titled(table, side, confirmatory) for side in ("gap", "utility", "score")])
-    digits = [2 if side == "score" else 3 for side in texts(table, "side")]
+    of_side = [2 if side == "score" else digits for side in texts(table, "side")]
     parts = (numbers(table, name).tolist() for name in ("change", "low", "high"))
-    cells = table.assign(cell=list(map(estimate, *parts, digits)))
+    cells = table.assign(cell=list(map(estimate, *parts, of_side)))
     shared = [name for name in SHARED if len({*texts(table, name)} - {""}) > 1]
     plain = ("method", "direction", "dose")
     names = [name for name in CONDITION if name in plain or len({*texts(table, name)}) > 1]
@@ -68,6 +68,26 @@ def condition_table(found: Sequence[Effect], confirmatory: Sequence[str]) -> pd.
     wide = wide.reindex(columns=list(dict.fromkeys(cells["title"])))
     wide.insert(0, "parents", parents)
     return wide.reset_index().fillna(NOTHING)
+
+
+def means_before(found: Sequence[Effect], confirmatory: Sequence[str]) -> dict[str, float]:
+    """The first gap, the utility and the first score, by title, with their means over the parents
+    before anything was done.
+    """
+    table = _against_parents(found)
+    sides = [_titled(table, side, confirmatory).head(1) for side in ("gap", "utility", "score")]
+    first = pd.concat([side for side in sides if len(side)]) if len(table) else table
+    return (
+        dict(zip(texts(first, "title"), numbers(first, "reference"), strict=True))
+        if len(first)
+        else {}
+    )
+
+
+def _against_parents(found: Sequence[Effect]) -> pd.DataFrame:
+    table = effect_table(found)
+    whole = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
+    return table[whole & table["label_method"].isin(["", CONTROL])]
 
 
 def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.DataFrame:

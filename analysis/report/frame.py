@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
-from analysis.figures import STAMP
+from analysis.charts import STAMP
 from analysis.frame import texts
 
 if TYPE_CHECKING:

@@ -7,13 +7,19 @@ python -m analysis.scatter my.csv --x WEAT --y "Performance Gap" --row Metric --
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 
-from analysis.frame import labels, numbers, require_columns
-from analysis.grid import INTERVALS, PLACES
+from analysis.charts import STAMP
+from analysis.frame import labels, numbers, require_columns, texts
+from analysis.grid import INTERVALS, PLACES, ChartText, scatter_grid
 from analysis.joined import is_joined
 from analysis.naming import REVERSED
 from files import InputError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 MIXED = f"r is of scores with their sign changed where {REVERSED}"
 
@@ -44,3 +50,37 @@ def grid_data(
     of_others = [f"{name}_resampled" for name, of in (("x", x), ("y", y)) if of != name]
     dropped = [*INTERVALS, *of_others, *([] if x == "x" else ["reverse_scored"])]
     return table.drop(columns=dropped, errors="ignore").assign(**sides, **places)
+
+
+def scatter_chart(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    *,
+    row: str = "",
+    column: str = "",
+    colour: str = "",
+    shape: str = "",
+    title: str = "",
+    mark: str = "point",
+) -> alt.TopLevelMixin:
+    """``y`` against ``x``, r above each panel. ``row``, ``column``: the columns whose values make
+    panels; ``colour``, ``shape``: of the points; ``mark``: ``point``, or ``line`` for the mean of y
+    at each x, shaded from least to greatest.
+    """
+    data = grid_data(table, x=x, y=y, row=row, column=column, colour=colour, shape=shape)
+    signs = set(texts(data, "reverse_scored"))
+    reverse = signs == {"True"}
+    notes = [STAMP] if "True" in texts(table, "generated") else []
+    text = ChartText(
+        title=title or f"{y} against {x}",
+        x=f"{x}, {REVERSED}" if reverse else x,
+        y=y,
+        colour=colour,
+        shape=shape,
+        notes=[*notes, MIXED] if "True" in signs and not reverse else notes,
+        reverse=reverse,
+    )
+    values = numbers(data, "y")
+    crosses_zero = bool((values < 0).any() and (values > 0).any())
+    return scatter_grid(data, text, mark=mark, zero=crosses_zero)

@@ -15,13 +15,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     from analysis.correlate import correlate_slices
     from analysis.declaration import Declaration
-    from analysis.figures import STAMP, draw_figures
-    from analysis.frame import numbers, texts
-    from analysis.grid import ChartText, scatter_grid
+    from analysis.figures import draw_figures
     from analysis.joined import join_points, open_table
-    from analysis.naming import REVERSED
     from analysis.results import read_tables
-    from analysis.scatter import MIXED, grid_data
+    from analysis.scatter import scatter_chart
     from files.charts import save_chart
 
     if Path(args.table).is_dir() and not args.x:
@@ -38,25 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"name --x, --y and --out; {args.table} has the columns"
             f" {', '.join(map(str, table.columns))}"
         )
-    columns = ("x", "y", "row", "column", "colour", "shape")
-    data = grid_data(table, **{name: getattr(args, name) for name in columns})
-    signs = set(texts(data, "reverse_scored"))
-    reverse = signs == {"True"}
-    notes = [STAMP] if "True" in texts(table, "generated") else []
-    if "True" in signs and not reverse:
-        notes.append(MIXED)
-    text = ChartText(
-        title=args.title or f"{args.y} against {args.x}",
-        x=f"{args.x}, {REVERSED}" if reverse else args.x,
-        y=args.y,
-        colour=args.colour,
-        shape=args.shape,
-        notes=notes,
-        reverse=reverse,
-    )
-    y = numbers(data, "y")
-    crosses_zero = bool((y < 0).any() and (y > 0).any())
-    print(save_chart(scatter_grid(data, text, mark=args.mark, zero=crosses_zero), args.out))
+    columns = ("x", "y", "row", "column", "colour", "shape", "title", "mark")
+    chart = scatter_chart(table, **{name: getattr(args, name) for name in columns})
+    print(save_chart(chart, args.out))
     return 0
 
 
