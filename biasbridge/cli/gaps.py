@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from biasbridge.cli.options import split_names
 from extrinsic.gaps import EVERY_MEASURE
 from files import atomic_path
 from files.options import Parser
+
+if TYPE_CHECKING:
+    import argparse
 
 EPILOG = f"""\
 A gap is the privileged group's value minus the other group's, of the false positive and false

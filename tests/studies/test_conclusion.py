@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.figures import STAMP
+from analysis.charts import STAMP
 from analysis.results import Tables
 from analysis.show import described
 from studies.base_pairs.study import BasePairs
