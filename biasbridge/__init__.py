@@ -1,15 +1,18 @@
 """Does the bias measured on word embeddings predict the bias of the applications built on them?
 
-    from biasbridge import audit, query, gaps, correlate, debias
+    from biasbridge import audit, query, gaps, correlate, debias, plot
 
 Importing the package loads none of them.
 """
+
+from importlib import metadata
 
 import lazy_loader
 
 from biasbridge.hidden import NEEDED, refuse_hidden
 
 refuse_hidden("files")
+__version__ = metadata.version("biasbridge")
 _loaded, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 

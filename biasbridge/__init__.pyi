@@ -1,5 +1,8 @@
+from . import plot as plot
 from .functions import audit as audit
 from .functions import correlate as correlate
 from .functions import debias as debias
 from .functions import gaps as gaps
 from .functions import query as query
+
+__version__: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 
 from biasbridge.commands import ALSO, COMMANDS
 from files import InputError, nearest, run_cli
@@ -15,6 +16,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if name in ("-h", "--help"):
         print(format_usage())
+        return 0
+    if name == "--version":
+        print(f"biasbridge {version('biasbridge')}")
         return 0
     name = ALSO.get(name, name)
     if name not in COMMANDS:

@@ -15,6 +15,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "debias": ("intrinsic", "debias"),
     "gaps": ("intrinsic", "extrinsic"),
     "correlate": ("analysis",),
+    "plot": ("analysis",),
 }
 ROOMS_OF_A_WHEEL = Path(__file__).with_name("rooms")
 
