@@ -14,8 +14,8 @@ from analysis.show import short
 from train.join import extend_tables, join_tables
 from train.parts.part import Remarking
 from train.parts.posts import without_vector
-from train.store.explain import makers
 from train.store.lock import locked
+from train.store.tools import makers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,8 +12,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from files import InputError
-from train.front.cells import MOST_CELLS, Composer, build_cells
-from train.front.compose import CONF
+from train.front.compose import CONF, MOST_CELLS, Composer, build_cells
 
 STUDIES = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
 

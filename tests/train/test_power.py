@@ -25,7 +25,7 @@ from intrinsic.metrics.weat import Weat
 from studies.survey import Survey
 from tests.points import SUBJECT, TASK, WEAT, plan
 from train.configure import to_planner
-from train.front.settings import Settings
+from train.front.compose import Settings
 from train.power import confirmatory_slices, design_of, print_power, read_pilot
 from train.store import Store
 

@@ -27,8 +27,8 @@ from tests.points import TASK, plan
 from train.outcome import Outcome, run_point
 from train.store import Stage, Store
 from train.store.entry import read_recipe
-from train.store.explain import explain, makers
 from train.store.stale import outdated, say
+from train.store.tools import explain, makers
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -261,7 +261,7 @@ def test_recipes_hold_modules_libraries_version_and_commit(
     made = read_recipe(store.path(VECTORS))["made"]
     assert made["modules"].keys() == {"toy_vectors"}
     assert made["libraries"]["numpy"] == metadata.version("numpy")
-    explain(store, VECTORS.key, Console(width=200), as_json=False)
+    explain(store, VECTORS.key, Console(width=200))
     out = capsys.readouterr().out
     assert f"toy_vectors {made['modules']['toy_vectors'][:8]}" in out
     assert f"numpy {metadata.version('numpy')}" in out

@@ -124,10 +124,10 @@ def test_a_store_removed_under_a_build_is_built_anew(tmp_path: Path) -> None:
 
 
 def test_a_sweep_whose_store_is_removed_says_so(tmp_path: Path) -> None:
-    with lease(tmp_path / "store", []) as held:
+    with lease(tmp_path / "store", []) as hold:
         shutil.rmtree(tmp_path / "store")
         with pytest.raises(StoreError, match="was removed while the sweep ran; the same command"):
-            held.add([CORPUS.key])
+            hold([CORPUS.key])
 
 
 def test_recipe_is_written_beside_the_result(tmp_path: Path) -> None:

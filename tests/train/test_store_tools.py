@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shlex
@@ -102,10 +101,6 @@ def test_explain_prints_recipe_inputs_and_command(
         "\n  python train.py seed=4\n",
     ):
         assert part in out
-    _, as_json = run(store, capsys, "explain", VECTORS.key, "--json")
-    content = json.loads(as_json)
-    assert content["params"] == {"dim": 7}
-    assert content["inputs"]["corpus"]["files"] == {"0 tweets.txt": "ab" * 32}
 
 
 def test_explain_names_an_input_that_is_gone(
@@ -119,15 +114,11 @@ def test_explain_says_that_a_result_is_damaged(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recipe = store.path(VECTORS) / "recipe.json"
-    for content, why in (("{", "is not JSON"), ("", "is not JSON"), ("{}", "has no checksums")):
+    for content in ("{", "", "{}", "[]"):
         recipe.write_text(content)
-        for more in ([], ["--json"]):
-            status, out = run(store, capsys, "explain", VECTORS.key, *more)
-            assert status == 0
-            assert f"damaged: recipe.json {why}" in out
-    recipe.unlink()
-    recipe.mkdir()
-    assert "(damaged: recipe.json is not JSON)" in run(store, capsys, "explain", VECTORS.key)[1]
+        status, out = run(store, capsys, "explain", VECTORS.key)
+        assert status == 0
+        assert "(damaged: recipe.json is no recipe)" in out
 
 
 def test_bad_input_names_the_remedy(
