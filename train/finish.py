@@ -13,7 +13,6 @@ from analysis.naming import LEAST_COVERAGE
 from analysis.show import short
 from train.join import extend_tables, join_tables
 from train.parts.part import Remarking
-from train.parts.posts import without_vector
 from train.store.lock import locked
 from train.store.tools import makers
 
@@ -71,7 +70,7 @@ def finish(
     if damaged := list((store.root / "damaged").glob("*")):
         where = _near(store.root / "damaged")
         lines.append(f"{len(damaged)} damaged results were set aside in {where}")
-    lines += [*_remarks(plans, store), *_describe_coverage(tables, plans, store)]
+    lines += [*_remarks(plans, store), *_describe_coverage(tables)]
     _print(lines, console)
     return _report_failures(tables.points, console)
 
@@ -131,9 +130,9 @@ def _find(plans: Sequence[Plan], store: Store, name: str) -> Path | None:
     return next((folder for folder in folders if folder.exists()), None)
 
 
-def _describe_coverage(tables: Tables, plans: Sequence[Plan], store: Store) -> list[str]:
-    """How many tokens of each source have a vector, the point with the fewest first; little of a
-    text is seen by a classifier that knows few of its words.
+def _describe_coverage(tables: Tables) -> list[str]:
+    """How many tokens of each source have a vector; little of a text is seen by a classifier that
+    knows few of its words.
     """
     if "coverage" not in tables.extrinsic:
         return []
@@ -148,31 +147,9 @@ def _describe_coverage(tables: Tables, plans: Sequence[Plan], store: Store) -> l
         share = low if low == high else f"{low} to {high}"
         line = f"{share} of the tokens of source={source} have a vector"
         if fewest < LEAST_COVERAGE:
-            points = set(texts(rows[rows["coverage"] == fewest], "point"))
-            plan = next((plan for plan in plans if plan.key in points), None)
-            line += f"; warning: {_remedy(plan, store)}" if plan else ""
+            line += "; warning: take vectors, or a corpus, of such texts"
         lines.append(line)
     return lines
-
-
-def _remedy(plan: Plan, store: Store) -> str:
-    """Which frequent tokens of the posts lack a vector, and what gives them one."""
-    import pandas as pd
-
-    from files.vectors import open_mapped
-
-    trained = plan.point.subject.facts().get("corpus", "none") != "none"
-    rarer = ", or lower size.min_count and corpus.min_count" if trained else ""
-    remedy = f"take vectors, or a corpus, of such texts{rarer}"
-    made = plan.task.inputs.get("predictions") if plan.task else None
-    if not made or not {"posts", "vectors"} <= made.inputs.keys():
-        return remedy
-    folders = [store.path(made.inputs[name]) for name in ("posts", "vectors")]
-    if not all(folder.exists() for folder in folders):  # tables may outlive what they rest on
-        return remedy
-    posts = pd.read_parquet(folders[0] / "posts.parquet", columns=["text"])["text"]
-    vocabulary = open_mapped(folders[1] / "vectors").key_to_index
-    return f"{', '.join(without_vector(posts, vocabulary))} have none; {remedy}"
 
 
 def _keys(table: pd.DataFrame) -> set[str]:

@@ -189,7 +189,7 @@ def test_results_removed_under_a_sweep_are_named_and_made_again(
         shutil.rmtree(tmp_path / "store" / stage)
     out, err = process.communicate()
     assert process.returncode == 0, out + err
-    assert "were removed while the sweep ran and are built again" in err
+    assert "are built again: a file that they rest on changed" in err
     assert_whole(tmp_path / "store")
     assert_same_tables(tmp_path / "results" / "hatespeech_en", quiet)
 
@@ -208,9 +208,7 @@ def test_an_input_changed_under_a_sweep_is_named_and_used(launcher: str, tmp_pat
     posts.write_text("\n".join(["id,text,label", *rows[:-20]]) + "\n", encoding="utf-8")
     out, err = process.communicate()
     assert process.returncode == 0, out + err
-    assert (
-        "posts.csv changed while the sweep ran; the points that rest on it are built again" in err
-    )
+    assert "are built again: a file that they rest on changed" in err
     shutil.copytree(results, tmp_path / "kept")
     finish(start(tmp_path, "overwrite=only-cache", sweep=words))
     pd.testing.assert_frame_equal(

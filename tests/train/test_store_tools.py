@@ -128,7 +128,7 @@ def test_bad_input_names_the_remedy(
         (("explain", "zz"), "unit_key"),
         (("explain", ""), "beginning of 2 keys"),
         (("ls", "vector"), "no stage 'vector'; it has corpus, vectors"),
-        (("gc", "--older-than", "3 days"), "such as 30d"),
+        (("gc", "--older-than", "long"), "such as 30d"),
     ):
         with pytest.raises(InputError, match=message):
             run(store, capsys, *arguments)

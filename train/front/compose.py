@@ -315,9 +315,9 @@ class Settings:
 def read_settings(config: DictConfig) -> Settings:
     """The settings in a configuration. Raises ``InputError``."""
     same: dict[str, Any] = {name: config[name] for name in ("overwrite", "stale", "plan", "power")}
-    folders = {name: _folder(config, name) for name in ("store", "results")}
+    same |= {name: _folder(config, name) for name in ("store", "results")}
     try:
-        return Settings(**folders, **same, extend=config.results.extend)
+        return Settings(**same, extend=config.results.extend)
     except FieldError as error:
         raise InputError(str(error).replace("extend=", "results.extend=", 1)) from error
 

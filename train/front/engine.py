@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 from files import InputError
 from train.device import pick_device
 from train.front.compose import read_point, read_settings
-from train.outcome import Outcome, read_outcome, results_folder, run_point, write_outcome
+from train.outcome import Outcome, read_outcome, run_point, write_outcome
 from train.point import Plan, plan_point
 from train.store import Store
 from train.store.lease import end_with_the_sweep
@@ -76,7 +76,7 @@ def make_ready(config: DictConfig, overrides: Sequence[str], number: int) -> Rea
     command = f"python train.py {shlex.join(['hydra.mode=RUN', *overrides])}"
     settings = read_settings(config)
     store = Store(settings.store, {"command": command, "device": config.device})
-    return Ready(plan_point(read_point(config), store), store, results_folder(settings.results))
+    return Ready(plan_point(read_point(config), store), store, Path(settings.results).resolve())
 
 
 def limit_process() -> None:

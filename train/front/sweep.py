@@ -24,13 +24,14 @@ from train.front.compose import (
     read_study,
 )
 from train.front.engine import LOCAL, TRIES, Job, check_engine, launch, run_here, run_locally
+from train.front.guard import guarded
 from train.front.refuse import one_line
 from train.outcome import Outcome, read_outcome, results_folder, sharing, write_outcome
 from train.parts.part import Checked
 from train.point import Plan, Point, plan_point
 from train.progress import SweepProgress
 from train.store import Stage, Store
-from train.store.lease import lease
+from train.store.lease import LEASE, lease
 from train.store.stale import outdated, say
 
 if TYPE_CHECKING:
@@ -69,9 +70,9 @@ def run(command: Command) -> int:
                 outcomes |= _run(left, store, results, command, console)
             if settings.overwrite == "only-cache" or all(_is_done(job, store) for job in jobs):
                 break
-            before, jobs = jobs, _plan(_compose(command, asked), asked, store)
+            jobs = _plan(_compose(command, asked), asked, store)
             hold(_stages(jobs))
-            if not (left := _list_undone(before, jobs, store, results, outcomes)):
+            if not (left := _list_undone(jobs, store, results, outcomes)):
                 break
         from train.finish import finish  # loads what studies need
 
@@ -158,7 +159,8 @@ def _run(
             composer = Composer(command.hydra)
             outcomes = run_locally(_in_turns(jobs), composer, hydra.launcher.n_jobs)
         else:
-            outcomes, trouble = launch(_in_turns(jobs), command, progress, results)
+            with guarded(LEASE):
+                outcomes, trouble = launch(_in_turns(jobs), command, progress, results)
     finally:
         progress.stop()
         store.orphans(remove=True)
@@ -200,43 +202,29 @@ def _list_missing(
 
 
 def _list_undone(
-    before: Sequence[Job],
-    now: Sequence[Job],
-    store: Store,
-    results: Path,
-    outcomes: Mapping[str, Outcome],
+    jobs: Sequence[Job], store: Store, results: Path, outcomes: Mapping[str, Outcome]
 ) -> list[Job]:
-    """The jobs that did not fail, and yet are not done: a file that they rest on changed since it
-    was planned ``before``, or somebody removed their results. Both are said.
+    """The jobs that did not fail, and yet are not done: a file that they rest on changed since they
+    were planned, so that they are other points now, or somebody removed their results.
     """
-    for name in sorted({name for name, _ in _digests(now) - _digests(before)}):
-        message = "%s changed while the sweep ran; the points that rest on it are built again"
-        log.warning(message, name)
-    planned = {job.plan.key for job in before}
-    undone = [job for job in _distinct(now) if not _is_done(job, store)]
+    undone = [job for job in _distinct(jobs) if not _is_done(job, store)]
     noted = {job.plan.key: outcomes.get(job.plan.key) for job in undone}
     again = [
         job
         for job in undone
-        if job.plan.key not in planned
-        or not _has_failed(noted[job.plan.key] or read_outcome(results, job.plan.key))
+        if not _has_failed(noted[job.plan.key] or read_outcome(results, job.plan.key))
     ]
-    if removed := [job.plan.key for job in again if job.plan.key in planned]:
-        some = f"{len(removed)} points, such as {removed[0]}"
-        log.warning("results of %s were removed while the sweep ran and are built again", some)
+    if again:
+        log.warning(
+            "%d points, such as %s, are built again: a file that they rest on changed while the"
+            " sweep ran, or their results were removed",
+            *(len(again), again[0].plan.key),
+        )
     return again
 
 
 def _has_failed(outcome: Outcome | None) -> bool:
     return outcome is not None and outcome.status == "failed"
-
-
-def _digests(jobs: Sequence[Job]) -> set[tuple[str, str]]:
-    return {
-        (name.partition(" ")[2], digest)
-        for stage in _stages(jobs).values()
-        for name, digest in stage.files.items()
-    }
 
 
 def _distinct(jobs: Sequence[Job]) -> list[Job]:

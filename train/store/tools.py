@@ -4,7 +4,6 @@ needed; and say where a result comes from, or write it to a file of one's own.
 
 from __future__ import annotations
 
-import re
 import shutil
 import time
 from collections import Counter
@@ -14,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.filesize import decimal
 from rich.progress import track
 from rich.table import Table
 from rich.tree import Tree
@@ -89,7 +89,7 @@ def _list_stages(store: Store) -> Table:
         table.add_row(
             name,
             str(len(group)),
-            format_bytes(sum(map(size, group))),
+            decimal(sum(map(size, group))),
             duration(sum(content["made"]["seconds"] for content in known)),
             _date(max(map(last_used, group))),
         )
@@ -103,7 +103,7 @@ def _list_results(store: Store, stage: str) -> Table:
         if content := _content(entry):
             cells = (
                 content["recipe"]["made_by"],
-                format_bytes(size(entry)),
+                decimal(size(entry)),
                 duration(content["made"]["seconds"]),
                 content["made"]["time"][:10],
             )
@@ -131,7 +131,7 @@ def verify(store: Store, stage: str | None, console: Console) -> int:
             bad += 1
             line = f"damaged: {entry.parent.name} {entry.name}: {damage}"
             console.print(line, soft_wrap=True, highlight=False)
-    total = format_bytes(sum(map(size, found)))
+    total = decimal(sum(map(size, found)))
     console.print(f"{len(found)} results, {total} checked, {bad} damaged", highlight=False)
     if bad:
         console.print("a damaged result is set aside and built again when a sweep next needs it")
@@ -151,7 +151,7 @@ def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool)
     for what, folders in _garbage(store, before, needed):
         removed = [(size(path), dry_run or _remove(store, path)) for path in folders]
         gone = [count for count, done in removed if done]
-        table.add_row(what, str(len(gone)), format_bytes(sum(gone)))
+        table.add_row(what, str(len(gone)), decimal(sum(gone)))
     console.print(table)
     if kept := needed & {entry.name for entry in entries(store)}:
         console.print(f"{len(kept)} results are in use by running sweeps", highlight=False)
@@ -159,10 +159,10 @@ def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool)
 
 def _age(text: str) -> float:
     """Seconds of an age such as ``30d``. Raises ``InputError``."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([mhdw])", text)
-    if not match:
+    number, unit = text[:-1], text[-1:]
+    if not (number.isdecimal() and unit in UNITS):
         raise InputError(f"--older-than {text}: give a number and m, h, d or w, such as 30d")
-    return float(match[1]) * UNITS[match[2]]
+    return int(number) * UNITS[unit]
 
 
 def _garbage(
@@ -199,15 +199,6 @@ def size(path: Path) -> int:
     """Bytes of a file, or of all files in a folder."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())
-
-
-def format_bytes(count: float) -> str:
-    """``340 B``, ``1.2 MB``."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
 
 
 def last_used(entry: Path) -> float:
@@ -263,7 +254,7 @@ def _tree(stage: str, key: str, by_key: Mapping[str, Path]) -> Tree:
         return Tree(f"{title} (damaged: {damage})")
     recipe = content["recipe"]
     made_by = f"{recipe['made_by']} v{recipe['version']}"
-    cost = f"{format_bytes(size(by_key[key]))}, {content['made']['seconds']:.1f} s"
+    cost = f"{decimal(size(by_key[key]))}, {content['made']['seconds']:.1f} s"
     tree = Tree(f"{title}  {made_by}, {cost}")
     if params := recipe["params"]:
         listed = ", ".join(f"{name}={value}" for name, value in params.items())
@@ -327,21 +318,18 @@ def export(entry: Path, out: str | Path, console: Console, *, force: bool = Fals
 
         save_vectors(open_mapped(entry / "vectors"), out)
     else:
-        _write(_single(entry), out)
+        _write(entry, out)
     console.print(f"wrote {out}", soft_wrap=True, highlight=False, markup=False)
 
 
-def _single(entry: Path) -> Path:
-    """The file of a result that holds more than counts."""
+def _write(entry: Path, out: Path) -> None:
+    """The one file of a result that holds more than counts."""
     files = [path for path in sorted(entry.iterdir()) if path.name != RECIPE]
     content = [path for path in files if path.suffix != ".json"] or files
     if len(content) != 1:
-        names = ", ".join(path.name for path in content) or "nothing"
+        names = ", ".join(path.name for path in content)
         raise InputError(f"{entry} holds {names}; copy from there what you need")
-    return content[0]
-
-
-def _write(source: Path, out: Path) -> None:
+    [source] = content
     allowed = (TABLE, ".csv") if source.suffix == TABLE else (source.suffix,)
     if out.suffix not in allowed:
         endings = " or ".join(allowed)
