@@ -15,8 +15,9 @@ import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 
-from train.front import CONF, main
+from train.front import CONF
 from train.front.compose import read_point, read_study
+from train.front.door import main
 from train.point import Point, plan_point
 from train.store import Store
 

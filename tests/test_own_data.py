@@ -17,7 +17,7 @@ from files import InputError
 from files.language import guess_language
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
-from train.front import main as front_door
+from train.front.door import main as front_door
 from train.front.spell import format_override
 from train.parts.check_posts import describe_oddities
 from train.parts.posts import coverage

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from analysis.study import Study
 
 TARGET = "_target_"
-OF_SWEEPS = ("study", "planner")  # read where a sweep ends, or is planned
 MISSING = "???"  # what a file of the configuration leaves to be given
 STANDS_FOR = {"path": "FILE", "file": "FILE", "folder": "FOLDER", "model": "FOLDER"}
 REFERENCE = re.compile(r"\$\{([\w.]+)\}")
@@ -44,9 +43,6 @@ def to_point(tree: Tree, written: Tree) -> Point:
     """
     _require_fitting_challenge(tree)
     read = Reader(written)
-    for name, node in tree.items():  # those too that this point does not use
-        if isinstance(node, Mapping) and TARGET in node and name not in OF_SWEEPS:
-            read(node, name)
     chosen = tree["intrinsic"]
     if not isinstance(chosen, Mapping) or not chosen:
         raise InputError(f"intrinsic={chosen!r}: give a mapping of names to metrics")

@@ -47,7 +47,7 @@ def test_a_challenge_of_the_other_task_is_refused() -> None:
     with pytest.raises(InputError, match="task=HateSpeech is not tested on such") as e:
         point("challenge=winobias")
     assert "take challenge=generated_templates, hatecheck" in str(e.value)
-    with pytest.raises(InputError, match="holds labelled posts, and task=Coreference"):
+    with pytest.raises(InputError, match="task=Coreference is not tested on such"):
         point("task=coreference_en", "challenge=hatecheck")
 
 

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from extrinsic.crossval import read_posts
-from extrinsic.gaps import CRITERIA, Gaps
 from train.device import one_thread
 
 if TYPE_CHECKING:
     from corpora.kinds import PostChallenge, Source
     from debias.base import S, Steps
+    from extrinsic.gaps import Gaps
     from extrinsic.kinds import Classifier, Tagger
     from extrinsic.rows import Row
     from train.parts.part import Inputs
@@ -66,6 +65,8 @@ def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: i
     """``predictions.parquet``, one row a post of the challenge set and of the source's own test
     posts, where it has such; all its other posts are learned from.
     """
+    from extrinsic.crossval import read_posts
+
     own = read_posts(pd.read_parquet(inputs["posts"] / "posts.parquet"))
     own["split"] = own["split"].replace("all", "train")
     cases = read_posts(pd.read_parquet(inputs["challenge"] / "posts.parquet").assign(split="test"))
@@ -152,6 +153,7 @@ def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
 
 def _held_out(predicted: pd.DataFrame, gaps: Gaps) -> list[Row]:
     from extrinsic.gap_table import value_rows
+    from extrinsic.gaps import CRITERIA
     from extrinsic.predictions import read_sample
 
     if predicted.empty:
