@@ -54,7 +54,10 @@ def test_a_changed_file_is_noticed_and_named(
     stage = stage_of(path, store, (lambda: change(path)) if when == "during" else bool)
     if when == "before":
         change(path)
-    with pytest.raises(InputError, match=r"text\.txt"):
+    with pytest.raises(
+        InputError,
+        match=r"^text\.txt changed after corpus \(TextCorpus\) was planned; nothing made",
+    ):
         store.make(stage)
     assert not store.has(stage)
     assert not list((store.root / "work").iterdir())
@@ -62,18 +65,6 @@ def test_a_changed_file_is_noticed_and_named(
     again = stage_of(path, store)
     assert again.key != stage.key
     assert (store.make(again) / "corpus.txt").read_text() == "two\n"
-
-
-def test_the_message_says_what_to_do(tmp_path: Path) -> None:
-    store, path = Store(tmp_path / "store"), tmp_path / "text.txt"
-    path.write_text("one\n")
-    stage = stage_of(path, store, lambda: rewrite(path))
-    message = (
-        r"^text\.txt changed after corpus \(TextCorpus\) was planned; nothing made from it is"
-        r" kept: give the same command again$"
-    )
-    with pytest.raises(InputError, match=message):
-        store.make(stage)
 
 
 def test_a_file_that_is_only_touched_is_the_same(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ of_table = Keys()
     group=st.sampled_from((None, "label")),
     run=runs,
 )
-@often(150)
+@often(60)
 def test_tables(
     name: str,
     table: str,
@@ -142,7 +142,7 @@ of_folder = Keys()
     pattern=st.sampled_from((None, "*.csv", "**/a.csv")),
     run=runs,
 )
-@often(40)
+@often(20)
 def test_folders(files: Files, test: str | None, pattern: str | None, run: int) -> None:
     def make(folder: Path, other: bool) -> DatasetSource:
         if other:
@@ -170,7 +170,7 @@ of_text = Keys()
     limit=st.sampled_from((None, 1)),
     run=runs,
 )
-@often(120)
+@often(50)
 def test_text(first: str, second: str, order: tuple[str, ...], run: int, **fields: object) -> None:
     def make(folder: Path, other: bool) -> TextCorpus:
         paths = tuple(str(folder / name) for name in order)
@@ -195,7 +195,7 @@ of_words = Keys()
     searched=st.sampled_from(MATRICES),
     stop=st.sampled_from((None, "man\n")),
 )
-@often(120)
+@often(50)
 def test_words(
     file: str | None,
     query: str | None,
@@ -241,7 +241,7 @@ of_metric = Keys()
     resamples=st.sampled_from((0, 3)),
     run=runs,
 )
-@often(60)
+@often(30)
 def test_metrics(words: str, convention: str, min_found: float, run: int, **fields: object) -> None:
     def make(folder: Path, other: bool) -> Weat:
         share = float(min_found) if other else min_found

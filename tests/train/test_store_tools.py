@@ -77,14 +77,6 @@ def test_ls_counts_results_and_bytes(store: Store, capsys: pytest.CaptureFixture
     assert "0 being built, 1 orphaned, 0 damaged" in out
 
 
-def test_ls_of_a_stage_shows_a_damaged_recipe_as_such(
-    store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "Word2Vec" in run(store, capsys, "ls", "vectors")[1]
-    (store.path(VECTORS) / "recipe.json").write_text("{")
-    assert "damaged" in run(store, capsys, "ls", "vectors")[1]
-
-
 def test_explain_prints_recipe_inputs_and_command(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -101,13 +93,6 @@ def test_explain_prints_recipe_inputs_and_command(
         "\n  python train.py seed=4\n",
     ):
         assert part in out
-
-
-def test_explain_names_an_input_that_is_gone(
-    store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
-    store.discard(CORPUS)
-    assert f"{CORPUS.key} (no longer in the store)" in run(store, capsys, "explain", VECTORS.key)[1]
 
 
 def test_explain_says_that_a_result_is_damaged(
