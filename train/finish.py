@@ -66,10 +66,7 @@ def finish(
     if differing := mixed(made):
         explain = "python -m train.store explain KEY tells more"
         lines.append(f"made by mixed versions: {differing}; {explain}")
-    lines += list_written(written, results)
-    if damaged := list((store.root / "damaged").glob("*")):
-        where = _near(store.root / "damaged")
-        lines.append(f"{len(damaged)} damaged results were set aside in {where}")
+    lines += _list_written(written, results)
     lines += [*_remarks(plans, store), *_describe_coverage(tables)]
     _print(lines, console)
     return _report_failures(tables.points, console)
@@ -85,24 +82,18 @@ def _kept(results: Path) -> set[Path]:
     return set((results / "earlier").glob("[!.]*"))
 
 
-def list_written(written: Sequence[Path], results: Path) -> list[str]:
-    """What was written, a line a folder with its files: a figure once, with its formats; pages last
-    and each by itself, to be opened.
+def _list_written(written: Sequence[Path], results: Path) -> list[str]:
+    """What was written, a line a folder: a figure once, without its formats; pages last and each by
+    itself, to be opened.
     """
-    kinds: dict[Path, dict[str, list[str]]] = {}
     pages = [path for path in written if path.suffix == ".html"]
+    folders: dict[Path, dict[str, None]] = {}
     for path in written:
-        if path not in pages and (path.parent == results or path.suffix != ".csv"):
-            kinds.setdefault(path.parent, {}).setdefault(path.stem, []).append(path.suffix[1:])
-    lines = [
-        f"{_near(folder)}: {', '.join(_in_formats(stem, ends) for stem, ends in stems.items())}"
-        for folder, stems in kinds.items()
-    ]
+        if path not in pages:
+            name = path.name if path.parent == results else path.stem
+            folders.setdefault(path.parent, {})[name] = None
+    lines = [f"{_near(folder)}: {', '.join(names)}" for folder, names in folders.items()]
     return lines + [_near(page) for page in pages]
-
-
-def _in_formats(stem: str, endings: Sequence[str]) -> str:
-    return f"{stem}.{endings[0]}" if len(endings) == 1 else f"{stem} ({', '.join(endings)})"
 
 
 def _remarks(plans: Sequence[Plan], store: Store) -> list[str]:
@@ -159,12 +150,9 @@ def _keys(table: pd.DataFrame) -> set[str]:
 
 def _report_failures(points: pd.DataFrame, console: Console) -> int:
     failed = points[points["status"] != "done"]
-    by_error: dict[str, list[str]] = {}
-    for point, error in zip(texts(failed, "point"), texts(failed, "error"), strict=True):
-        by_error.setdefault(error, []).append(point)
-    for error, (point, *more) in by_error.items():
-        which = f"{point} and {len(more)} more" if more else point
-        _print([f"failed {which}: {error}"], console)
+    for error, names in failed.groupby("error", sort=False)["point"]:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        _print([f"failed {names.iloc[0]}{more}: {error}"], console)
     if not len(failed):
         return 0
     return 2 if failed["refused"].all() and len(failed) == len(points) else 1
