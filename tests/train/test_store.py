@@ -92,14 +92,6 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
     assert (store.make(CORPUS) / "text").read_text() == "x"
 
 
-def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    left = tmp_path / "work" / CORPUS.key
-    left.mkdir(parents=True)
-    (left / "half").write_text("half")
-    assert [path.name for path in sorted(store.make(CORPUS).iterdir())] == ["recipe.json", "text"]
-
-
 def test_a_store_removed_under_a_build_is_built_anew(tmp_path: Path) -> None:
     removed: list[Path] = []
 

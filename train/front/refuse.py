@@ -49,10 +49,7 @@ def one_line(error: BaseException) -> str:
         if isinstance(link, InputError | StoreError):
             return str(link)
     if isinstance(error, OverrideParseException):
-        key, equals, value = error.override.partition("=")
-        quoted = shlex.quote(f"{key}={quote(value)}")
-        remedy = f"put the value in double quotes inside: {quoted}" if equals else "give KEY=VALUE"
-        return f"{error.override!r} cannot be read; {remedy}"
+        return _describe_unreadable(error.override)
     text = " ".join(str(error).partition("Config search path")[0].split())
     parent = next(filter(None, (getattr(link, "parent_node", None) for link in chain)), None)
     missing = re.search(r"Key '([^']+)'", " ".join(str(link) for link in chain))
@@ -70,6 +67,17 @@ def one_line(error: BaseException) -> str:
         return text
     why = " ".join(next(filter(None, map(str, chain)), type(error).__name__).split())
     return f"the configuration cannot be read ({why}); correct it"
+
+
+def _describe_unreadable(override: str) -> str:
+    """What to do about a value with a character that has no place in Hydra's grammar."""
+    key, equals, value = override.partition("=")
+    if not equals:
+        return f"{override!r} is no KEY=VALUE"
+    items = [quote(item.strip(" '\"")) for item in value.strip("[]").split(",")]
+    quoted = f"[{','.join(items)}]" if value.startswith("[") else quote(value.strip(" '\""))
+    remedy = f"put the value in double quotes inside: {shlex.quote(f'{key}={quoted}')}"
+    return f"{override} cannot be read; {remedy}"
 
 
 def _describe_option(option: str, text: str) -> str:
