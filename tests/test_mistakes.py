@@ -13,8 +13,8 @@ from biasbridge.__main__ import main
 from files import InputError
 from files.errors import run_cli
 from tests.mistakes import MISTAKES, prepare
-from train.front.check import check_input
 from train.front.compose import compose_point
+from train.front.sweep import check_input
 
 DOORS = [
     "benchmarks.__main__",

@@ -20,7 +20,7 @@ from biasbridge.__main__ import main as biasbridge
 from files import InputError
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
-from train.front import main as front_door
+from train.front.door import main as front_door
 
 Run = Callable[..., str]
 

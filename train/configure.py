@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from analysis.study import Study
-from corpora.kinds import Challenge, PostChallenge
 from files import Choice, InputError, nearest
 from files.choice import FieldError, lacks
 from files.printable import CONTROL
@@ -26,6 +24,7 @@ from train.point import Point
 
 if TYPE_CHECKING:
     from analysis.planner import Planner
+    from analysis.study import Study
 
 TARGET = "_target_"
 MISSING = "???"  # what a file of the configuration leaves to be given
@@ -33,26 +32,6 @@ STANDS_FOR = {"path": "FILE", "file": "FILE", "folder": "FOLDER", "model": "FOLD
 REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 
 Tree = Mapping[str, Any]
-
-
-class OfChallenge(NamedTuple):
-    """How challenge sets of one kind are recognised, and what is said of them."""
-
-    method: str
-    holds: str
-    such_as: str
-
-
-OF_CHALLENGES: Mapping[type, OfChallenge] = {
-    Challenge: OfChallenge(
-        "load", "documents with pronouns", "challenge=generated, winobias, winogender or gap"
-    ),
-    PostChallenge: OfChallenge(
-        "posts",
-        "labelled posts",
-        "challenge=generated_templates, hatecheck, identity_templates or csv",
-    ),
-}
 
 
 def to_point(tree: Tree, written: Tree) -> Point:
@@ -64,31 +43,28 @@ def to_point(tree: Tree, written: Tree) -> Point:
     """
     _require_fitting_challenge(tree)
     read = Reader(written)
-    for name, node in tree.items():  # those too that this point does not use
-        if isinstance(node, Mapping) and TARGET in node:
-            read(node, name)
     chosen = tree["intrinsic"]
     if not isinstance(chosen, Mapping) or not chosen:
         raise InputError(f"intrinsic={chosen!r}: give a mapping of names to metrics")
-    metrics = [read(node, f"intrinsic.{name}") for name, node in chosen.items()]
-    task = read(tree["task"], "task") if tree["task"] is not None else None
-    if task is None and isinstance(unused := tree.get("challenge"), Mapping):
+
+    def part(key: str, kind: type) -> Any:
+        node = tree.get(key)
+        return None if node is None else of_kind(read(node, key), kind, key)
+
+    if tree["task"] is None and isinstance(unused := tree.get("challenge"), Mapping):
         kind = find_class(unused.get(TARGET), "challenge").__name__
         raise InputError(f"challenge={kind} tests a task, and there is none; leave one of them out")
-    probe = read(tree["probe"], "probe") if tree.get("probe") is not None else None
-    words = read(tree["from_task"], "from_task") if tree.get("from_task") is not None else None
     _check_name(str(tree["name"]))
+    metrics = (read(node, f"intrinsic.{name}") for name, node in chosen.items())
     try:
         return Point(
             experiment=tree["name"],
             seed=tree["seed"],
-            subject=cast("Subject", of_kind(read(tree["subject"], "subject"), Subject, "subject")),
-            metrics=tuple(
-                cast("AnyMetric", of_kind(metric, AnyMetric, "intrinsic")) for metric in metrics
-            ),
-            task=cast("Task", of_kind(task, Task, "task")) if task is not None else None,
-            probe=cast("Probe", of_kind(probe, Probe, "probe")) if probe is not None else None,
-            from_task=cast("TaskWords", of_kind(words, TaskWords, "from_task")) if words else None,
+            subject=part("subject", Subject),
+            metrics=tuple(of_kind(metric, AnyMetric, "intrinsic") for metric in metrics),
+            task=part("task", Task),
+            probe=part("probe", Probe),
+            from_task=part("from_task", TaskWords),
         )
     except FieldError as error:
         raise InputError(str(error).replace("experiment=", "name=")) from error
@@ -107,36 +83,31 @@ def _require_fitting_challenge(tree: Tree) -> None:
     else is read: a set of the other kind brings settings that the task does not know.
     """
     nodes = [tree.get(name) for name in ("task", "challenge")]
-    task, challenge = (
-        find_class(node.get(TARGET), name) if isinstance(node, Mapping) else None
-        for name, node in zip(("task", "challenge"), nodes, strict=True)
-    )
-    wanted: type | None = getattr(task, "challenges", None)
-    if wanted is None or challenge is None or task is None:
+    if not all(isinstance(node, Mapping) for node in nodes):
         return
-    if not hasattr(challenge, OF_CHALLENGES[wanted].method):
-        other = next(kind for known, kind in OF_CHALLENGES.items() if known is not wanted)
-        if hasattr(challenge, other.method):
-            kind = OF_CHALLENGES[wanted]
-            raise InputError(
-                f"challenge={challenge.__name__} holds {other.holds}, and"
-                f" task={task.__name__} is tested on {kind.holds}; take {kind.such_as}"
-            )
+    task, challenge = (find_class(node[TARGET], "task") for node in nodes if node)
+    method, such_as = getattr(task, "challenges", ("", ""))
+    if method and not hasattr(challenge, method):
+        remedy = f"take challenge={such_as}"
+        raise InputError(
+            f"challenge={challenge.__name__}: task={task.__name__} is not tested on such; {remedy}"
+        )
 
 
 def to_study(node: Tree) -> Study:
     """The study that a configuration's node ``study`` describes."""
-    return cast("Study", of_kind(Reader({"study": node})(node, "study"), Study, "study"))
+    from analysis.study import Study  # loads the statistics, which a point needs not
+
+    study: Study = of_kind(Reader({"study": node})(node, "study"), Study, "study")
+    return study
 
 
 def to_planner(node: Tree) -> Planner:
     """What a configuration's node ``planner`` asks for."""
-    from analysis.planner import Planner
-
-    return cast("Planner", of_kind(Reader({"planner": node})(node, "planner"), Planner, "planner"))
+    return cast("Planner", Reader({"planner": node})(node, "planner"))
 
 
-def of_kind(found: object, kind: type, where: str) -> object:
+def of_kind(found: object, kind: type, where: str) -> Any:
     """The choice, if it is what is wanted there. Raises ``InputError`` naming what it lacks."""
     if isinstance(found, kind):
         return found

@@ -5,7 +5,7 @@ before.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from statistics import median
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from train.point import Plan
     from train.store.stage import Recipe
 
+Timings = Mapping[tuple[str, str, str], list[float]]
+
 
 def print_plan(
     plans: Sequence[Plan],
@@ -38,30 +40,21 @@ def print_plan(
     ``plans`` are the distinct points of the grid's ``cells``. ``anew``: keys of results that are
     built again though they are in the store.
     """
-    stages: dict[str, Stage] = {}
-    for plan in plans:
-        stages |= plan.stages()
-    one_by_one = _tally(stage.name for plan in cells for stage in plan.stages().values())
+    stages = _stages(plans)
+    one_by_one = Counter(stage.name for plan in cells for stage in plan.stages().values())
+    to_make = [stage for stage in stages if stage.key in anew or not store.has(stage)]
+    known = timings(store, {stage.name for stage in to_make})
     title = f"{counted(len(cells), 'run')}, {counted(len(plans), 'distinct point')}"
     table = Table(title=title, title_justify="left")
     for column in ("stage", "one by one", "shared", "in store", "to make", "about"):
         table.add_column(column, justify="left" if column == "stage" else "right")
-    to_make = [stage for stage in stages.values() if stage.key in anew or not store.has(stage)]
-    known = timings(store, {stage.name for stage in to_make})
-    every = _tally(stage.name for stage in stages.values())
-    for name in every:
-        left = [stage for stage in to_make if stage.name == name]
-        row = (one_by_one[name], every[name], every[name] - len(left), len(left))
-        table.add_row(
-            name, *map(str, row), format_costs([expected_seconds(stage, known) for stage in left])
-        )
-    row = (sum(one_by_one.values()), len(stages), len(stages) - len(to_make), len(to_make))
-    table.add_row(
-        "all",
-        *map(str, row),
-        format_costs([expected_seconds(stage, known) for stage in to_make]),
-        style="bold",
-    )
+    shared = Counter(stage.name for stage in stages)
+    rows = [(name, one_by_one[name], shared[name]) for name in shared]
+    for name, alone, together in [*rows, ("all", one_by_one.total(), len(stages))]:
+        left = [stage for stage in to_make if name in (stage.name, "all")]
+        cost = _format_costs([expected_seconds(stage, known) for stage in left])
+        counts = (alone, together, together - len(left), len(left))
+        table.add_row(name, *map(str, counts), cost, style="bold" if name == "all" else None)
     console.print(table)
 
 
@@ -69,26 +62,20 @@ def cost_of(plans: Sequence[Plan], store: Store) -> tuple[float, int]:
     """Seconds that all stages of the plans take one after another, as in ``expected_seconds``,
     whether or not their results are in the store; and how many are of a step that never ran.
     """
-    stages = {key: stage for plan in plans for key, stage in plan.stages().items()}
-    known = timings(store, {stage.name for stage in stages.values()})
-    seconds = [expected_seconds(stage, known) for stage in stages.values()]
+    stages = _stages(plans)
+    known = timings(store, {stage.name for stage in stages})
+    seconds = [expected_seconds(stage, known) for stage in stages]
     return sum(filter(None, seconds)), seconds.count(None)
 
 
-def _tally(names: Iterable[str]) -> dict[str, int]:
-    counts: dict[str, int] = defaultdict(int)
-    for name in names:
-        counts[name] += 1
-    return counts
-
-
-Timings = Mapping[tuple[str, str, str], list[float]]
+def _stages(plans: Iterable[Plan]) -> list[Stage]:
+    return list({key: stage for plan in plans for key, stage in plan.stages().items()}.values())
 
 
 def timings(store: Store, names: set[str]) -> Timings:
     """Seconds that results of the named stages took, by step: (stage, maker, parameters)."""
     found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for folder in (folder for name in names for folder in store.entries(name)):
+    for folder in (each for name in names for each in store.entries(name)):
         with suppress(DamagedError):
             content = read_recipe(folder)
             found[_step(content["recipe"])].append(content["made"]["seconds"])
@@ -106,13 +93,13 @@ def _step(recipe: Recipe) -> tuple[str, str, str]:
     return recipe["stage"], recipe["made_by"], json.dumps(recipe["params"], sort_keys=True)
 
 
-def format_costs(seconds: Sequence[float | None]) -> str:
+def _format_costs(seconds: Sequence[float | None]) -> str:
     """The sum of estimates, ``3 min``; ``?`` for steps that never ran in this store."""
     known = [value for value in seconds if value is not None]
-    if not seconds:
-        return ""
     unknown = len(seconds) - len(known)
-    return f"{duration(sum(known))}{f' + {unknown} new' if unknown else ''}" if known else "?"
+    if not known:
+        return "?" if unknown else ""
+    return f"{duration(sum(known))}{f' + {unknown} new' if unknown else ''}"
 
 
 def duration(seconds: float) -> str:

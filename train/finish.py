@@ -13,9 +13,8 @@ from analysis.naming import LEAST_COVERAGE
 from analysis.show import short
 from train.join import extend_tables, join_tables
 from train.parts.part import Remarking
-from train.parts.posts import without_vector
-from train.store.explain import makers
 from train.store.lock import locked
+from train.store.tools import makers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,11 +66,8 @@ def finish(
     if differing := mixed(made):
         explain = "python -m train.store explain KEY tells more"
         lines.append(f"made by mixed versions: {differing}; {explain}")
-    lines += list_written(written, results)
-    if damaged := list((store.root / "damaged").glob("*")):
-        where = _near(store.root / "damaged")
-        lines.append(f"{len(damaged)} damaged results were set aside in {where}")
-    lines += [*_remarks(plans, store), *_describe_coverage(tables, plans, store)]
+    lines += _list_written(written, results)
+    lines += [*_remarks(plans, store), *_describe_coverage(tables)]
     _print(lines, console)
     return _report_failures(tables.points, console)
 
@@ -86,24 +82,18 @@ def _kept(results: Path) -> set[Path]:
     return set((results / "earlier").glob("[!.]*"))
 
 
-def list_written(written: Sequence[Path], results: Path) -> list[str]:
-    """What was written, a line a folder with its files: a figure once, with its formats; pages last
-    and each by itself, to be opened.
+def _list_written(written: Sequence[Path], results: Path) -> list[str]:
+    """What was written, a line a folder: a figure once, without its formats; pages last and each by
+    itself, to be opened.
     """
-    kinds: dict[Path, dict[str, list[str]]] = {}
     pages = [path for path in written if path.suffix == ".html"]
+    folders: dict[Path, dict[str, None]] = {}
     for path in written:
-        if path not in pages and (path.parent == results or path.suffix != ".csv"):
-            kinds.setdefault(path.parent, {}).setdefault(path.stem, []).append(path.suffix[1:])
-    lines = [
-        f"{_near(folder)}: {', '.join(_in_formats(stem, ends) for stem, ends in stems.items())}"
-        for folder, stems in kinds.items()
-    ]
+        if path not in pages:
+            name = path.name if path.parent == results else path.stem
+            folders.setdefault(path.parent, {})[name] = None
+    lines = [f"{_near(folder)}: {', '.join(names)}" for folder, names in folders.items()]
     return lines + [_near(page) for page in pages]
-
-
-def _in_formats(stem: str, endings: Sequence[str]) -> str:
-    return f"{stem}.{endings[0]}" if len(endings) == 1 else f"{stem} ({', '.join(endings)})"
 
 
 def _remarks(plans: Sequence[Plan], store: Store) -> list[str]:
@@ -131,9 +121,9 @@ def _find(plans: Sequence[Plan], store: Store, name: str) -> Path | None:
     return next((folder for folder in folders if folder.exists()), None)
 
 
-def _describe_coverage(tables: Tables, plans: Sequence[Plan], store: Store) -> list[str]:
-    """How many tokens of each source have a vector, the point with the fewest first; little of a
-    text is seen by a classifier that knows few of its words.
+def _describe_coverage(tables: Tables) -> list[str]:
+    """How many tokens of each source have a vector; little of a text is seen by a classifier that
+    knows few of its words.
     """
     if "coverage" not in tables.extrinsic:
         return []
@@ -148,31 +138,9 @@ def _describe_coverage(tables: Tables, plans: Sequence[Plan], store: Store) -> l
         share = low if low == high else f"{low} to {high}"
         line = f"{share} of the tokens of source={source} have a vector"
         if fewest < LEAST_COVERAGE:
-            points = set(texts(rows[rows["coverage"] == fewest], "point"))
-            plan = next((plan for plan in plans if plan.key in points), None)
-            line += f"; warning: {_remedy(plan, store)}" if plan else ""
+            line += "; warning: take vectors, or a corpus, of such texts"
         lines.append(line)
     return lines
-
-
-def _remedy(plan: Plan, store: Store) -> str:
-    """Which frequent tokens of the posts lack a vector, and what gives them one."""
-    import pandas as pd
-
-    from files.vectors import open_mapped
-
-    trained = plan.point.subject.facts().get("corpus", "none") != "none"
-    rarer = ", or lower size.min_count and corpus.min_count" if trained else ""
-    remedy = f"take vectors, or a corpus, of such texts{rarer}"
-    made = plan.task.inputs.get("predictions") if plan.task else None
-    if not made or not {"posts", "vectors"} <= made.inputs.keys():
-        return remedy
-    folders = [store.path(made.inputs[name]) for name in ("posts", "vectors")]
-    if not all(folder.exists() for folder in folders):  # tables may outlive what they rest on
-        return remedy
-    posts = pd.read_parquet(folders[0] / "posts.parquet", columns=["text"])["text"]
-    vocabulary = open_mapped(folders[1] / "vectors").key_to_index
-    return f"{', '.join(without_vector(posts, vocabulary))} have none; {remedy}"
 
 
 def _keys(table: pd.DataFrame) -> set[str]:
@@ -182,12 +150,9 @@ def _keys(table: pd.DataFrame) -> set[str]:
 
 def _report_failures(points: pd.DataFrame, console: Console) -> int:
     failed = points[points["status"] != "done"]
-    by_error: dict[str, list[str]] = {}
-    for point, error in zip(texts(failed, "point"), texts(failed, "error"), strict=True):
-        by_error.setdefault(error, []).append(point)
-    for error, (point, *more) in by_error.items():
-        which = f"{point} and {len(more)} more" if more else point
-        _print([f"failed {which}: {error}"], console)
+    for error, names in failed.groupby("error", sort=False)["point"]:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        _print([f"failed {names.iloc[0]}{more}: {error}"], console)
     if not len(failed):
         return 0
     return 2 if failed["refused"].all() and len(failed) == len(points) else 1

@@ -132,9 +132,6 @@ def write_outcome(outcome: Outcome, results: Path) -> Outcome:
         with atomic_path(_path(results, outcome.point)) as path:
             path.write_text(json.dumps(asdict(outcome), indent=1), encoding="utf-8")
     except (InputError, OSError) as error:
-        return replace(
-            outcome,
-            status="failed",
-            error=outcome.error or f"its outcome could not be noted: {error}",
-        )
+        why = outcome.error or f"its outcome could not be noted: {error}"
+        return replace(outcome, status="failed", error=why)
     return outcome

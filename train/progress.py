@@ -48,12 +48,11 @@ class SweepProgress:
             for plan in plans
             for key, stage in plan.stages().items()
         }
-        self._total = len(plans)
         self._shown = _varying([plan.point.facts() for plan in plans])
         self._store, self._results, self._console = store, results, console
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._start = 0.0
+        self._start, self._done = 0.0, 0
 
     def start(self) -> None:
         """Begin to watch."""
@@ -67,16 +66,12 @@ class SweepProgress:
 
     def new_outcomes(self) -> set[str]:
         """Points whose outcome was noted since this watch was set up."""
-        return {
-            key for key, before in self._before.items() if read_stamp(self._results, key) != before
-        }
+        return {key for key in self._before if self._is_new(key)}
+
+    def _is_new(self, point: str) -> bool:
+        return read_stamp(self._results, point) != self._before[point]
 
     def _watch(self) -> None:
-        if not self._console.is_terminal:
-            while not self._stop.wait(EVERY):
-                self._print_finished()
-            self._print_finished()
-            return
         columns = (
             BarColumn(),
             MofNCompleteColumn(),
@@ -84,21 +79,24 @@ class SweepProgress:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
+            TextColumn("{task.description}"),
         )
-        with Progress(
-            *columns, TextColumn("{task.description}"), console=self._console, transient=True
-        ) as bar:
-            task = bar.add_task("", total=self._total)
-            while not self._stop.wait(EVERY):
-                bar.update(task, advance=len(self._finished()), description=self._at_work())
+        hidden = not self._console.is_terminal
+        with Progress(*columns, console=self._console, transient=True, disable=hidden) as bar:
+            task = bar.add_task("", total=len(self._before))
+            stopped = False
+            while not stopped:
+                stopped = self._stop.wait(EVERY)
+                for plan, outcome in self._finished():
+                    self._done += 1
+                    if hidden:
+                        self._print(plan, outcome)
+                    bar.advance(task)
+                bar.update(task, description=self._at_work())
 
     def _finished(self) -> list[tuple[Plan, Outcome]]:
         """Points that have an outcome since the last look."""
-        new = {
-            key: read_outcome(self._results, key)
-            for key in self._waiting
-            if read_stamp(self._results, key) != self._before[key]
-        }
+        new = {key: read_outcome(self._results, key) for key in self._waiting if self._is_new(key)}
         return [(self._waiting.pop(key), outcome) for key, outcome in new.items() if outcome]
 
     def _at_work(self) -> str:
@@ -108,21 +106,15 @@ class SweepProgress:
             f"{name} x{count}" if count > 1 else name for name, count in sorted(names.items())
         )
 
-    def _print_finished(self) -> None:
-        finished = self._finished()
-        for done, (plan, outcome) in enumerate(
-            finished, self._total - len(self._waiting) - len(finished) + 1
-        ):
-            facts = plan.point.facts()
-            shown = [str(facts[name]) for name in self._shown if facts.get(name, "") != ""]
-            label = " ".join([*shown, outcome.status])
-            left = (time.monotonic() - self._start) / done * (self._total - done)
-            ending = f", about {duration(left)} left" if left else ""
-            self._console.print(
-                f"[{done}/{self._total}] {label}, {outcome.seconds:.1f} s{ending}",
-                markup=False,
-                highlight=False,
-            )
+    def _print(self, plan: Plan, outcome: Outcome) -> None:
+        total = len(self._before)
+        facts = plan.point.facts()
+        shown = [str(facts[name]) for name in self._shown if facts.get(name, "") != ""]
+        left = (time.monotonic() - self._start) / self._done * (total - self._done)
+        ending = f", about {duration(left)} left" if left else ""
+        label = " ".join([f"[{self._done}/{total}]", *shown, outcome.status])
+        line = f"{label}, {outcome.seconds:.1f} s{ending}"
+        self._console.print(line, markup=False, highlight=False)
 
 
 def _varying(facts: Sequence[Facts]) -> list[str]:

@@ -18,7 +18,7 @@ def start() -> None:
     if any(each in HELP for each in sys.argv[1:]):
         print(help_text(sys.argv[1:]), end="")
         return
-    from train.front import main  # takes seconds
+    from train.front.door import main  # takes seconds
 
     main()
 

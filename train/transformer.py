@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,8 +10,16 @@ from files import InputError, choice
 from files.choice import Count
 from files.digest import digest_of
 from intrinsic.wordsets import load_queries, read_wordsets
-from train.word_states import Encoder, Pooling, in_lines, in_templates, is_folder, model_files
-from train.word_states import word_vectors as states_of
+from train.word_states import (
+    Context,
+    Encoder,
+    Pooling,
+    in_lines,
+    in_templates,
+    is_folder,
+    model_files,
+    word_vectors,
+)
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -86,6 +94,10 @@ class _Transformer:
         lines = read_lines(self.vocabulary) if self.vocabulary else ()
         return list(dict.fromkeys([*found, *(line.strip() for line in lines if line.strip())]))
 
+    def _vectors(self, encoder: Encoder, contexts: Mapping[str, Sequence[Context]]) -> KeyedVectors:
+        how = {"layer": self.layer, "batch_size": self.batch_size}
+        return word_vectors(encoder, contexts, pooling=self.pooling, **how)
+
     def _facts(self, contexts: str) -> Facts:
         return {"contexts": contexts, "layer": self.layer, "pooling": self.pooling}
 
@@ -117,13 +129,7 @@ class Transformer(_Transformer):
         if any("{mask}" in template for template in self.templates):
             filled = [template.replace("{mask}", encoder.mask) for template in self.templates]
             contexts = in_templates(self.listed(), filled)
-        return states_of(
-            encoder,
-            contexts,
-            layer=self.layer,
-            pooling=self.pooling,
-            batch_size=self.batch_size,
-        )
+        return self._vectors(encoder, contexts)
 
 
 @choice
@@ -143,10 +149,5 @@ class TransformerInCorpus(_Transformer):
         from files.text import read_lines
 
         contexts = in_lines(self.listed(), read_lines(corpus), self.sentences, seed=seed)
-        return states_of(
-            Encoder(self.model, self.revision, device=self.device),
-            contexts,
-            layer=self.layer,
-            pooling=self.pooling,
-            batch_size=self.batch_size,
-        )
+        encoder = Encoder(self.model, self.revision, device=self.device)
+        return self._vectors(encoder, contexts)

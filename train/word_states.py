@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, repeat
 from pathlib import Path
@@ -17,11 +15,8 @@ from files import InputError
 from files.hub import require_commit
 
 if TYPE_CHECKING:
-    import torch
     from gensim.models import KeyedVectors
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
-
-log = logging.getLogger(__name__)
 
 Pooling = Literal["mean", "first", "last", "cls", "text"]
 Singles = NDArray[np.float32]
@@ -94,10 +89,10 @@ class Encoder:
             raise InputError(f"{what}; leave {{mask}} out of templates, or choose a masked model")
         return self._tokenizer.mask_token
 
-    def pieces(self, text: str) -> int:
-        """How many tokens a text has, special ones aside; 0 where one is the unknown token."""
+    def knows(self, text: str) -> bool:
+        """Whether a text has tokens, none of them the unknown one."""
         [found] = self._tokenizer([text], add_special_tokens=False)["input_ids"]
-        return 0 if self._tokenizer.unk_token_id in found else len(found)
+        return bool(found) and self._tokenizer.unk_token_id not in found
 
     def vectors(
         self,
@@ -131,6 +126,7 @@ class Encoder:
 
     def _batch(self, contexts: list[Context], layer: int, pooling: Pooling) -> Singles:
         import torch
+        from torch.nn.utils.rnn import pad_sequence
 
         encoded = self._tokenizer(
             [each.text for each in contexts],
@@ -139,23 +135,21 @@ class Encoder:
             max_length=self._longest if self._longest < UNLIMITED else None,
         )
         # Padded here: some decoders' tokenizers have no padding token, and then any will do
-        ids = _padded(encoded["input_ids"], self._padding)
-        real = _padded([[1] * len(row) for row in encoded["input_ids"]], 0)
+        rows = [torch.tensor(row) for row in encoded["input_ids"]]
+        ids = pad_sequence(rows, batch_first=True, padding_value=self._padding)
+        real = pad_sequence([torch.ones_like(row) for row in rows], batch_first=True)
         with torch.inference_mode():
             states = self._model(
                 input_ids=ids.to(self._device),
                 attention_mask=real.to(self._device),
                 output_hidden_states=True,
             ).hidden_states[layer]
-            chosen = [
-                _chosen(each, offsets, pooling)
-                for each, offsets in zip(contexts, encoded["offset_mapping"], strict=True)
-            ]
-            rows = [
+            chosen = map(_chosen, contexts, encoded["offset_mapping"], repeat(pooling))
+            means = [
                 state[tokens].mean(dim=0) if tokens else torch.full_like(state[0], torch.nan)
                 for state, tokens in zip(states, chosen, strict=True)
             ]
-            return np.asarray(torch.stack(rows).float().cpu().numpy())
+            return np.asarray(torch.stack(means).float().cpu().numpy())
 
     @property
     def _padding(self) -> int:
@@ -194,13 +188,6 @@ def _chosen(context: Context, offsets: Sequence[tuple[int, int]], pooling: Pooli
     return [0] if pooling == "cls" else list(range(len(offsets)))
 
 
-def _padded(rows: Sequence[Sequence[int]], filler: int) -> torch.Tensor:
-    import torch
-
-    longest = max(map(len, rows))
-    return torch.tensor([[*row, *repeat(filler, longest - len(row))] for row in rows])
-
-
 def _load_tokenizer(model: str, revision: str | None, local: bool) -> PreTrainedTokenizerFast:
     from transformers import AutoTokenizer
 
@@ -226,18 +213,19 @@ def _load_tokenizer(model: str, revision: str | None, local: bool) -> PreTrained
 def _load_model(model: str, revision: str | None, local: bool) -> PreTrainedModel:
     import torch
     from transformers import AutoModel
+    from transformers.utils.logging import disable_progress_bar
 
+    disable_progress_bar()
     try:
-        with _no_progress_bar():
-            found, report = AutoModel.from_pretrained(
-                model,
-                revision=revision,
-                dtype=torch.float32,
-                use_safetensors=True,
-                trust_remote_code=False,
-                local_files_only=local,
-                output_loading_info=True,
-            )
+        found, report = AutoModel.from_pretrained(
+            model,
+            revision=revision,
+            dtype=torch.float32,
+            use_safetensors=True,
+            trust_remote_code=False,
+            local_files_only=local,
+            output_loading_info=True,
+        )
     except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
         remedy = "give a folder with config.json and *.safetensors, or a hub name with its revision"
         raise InputError(f"model={model!r} cannot be loaded ({error}); {remedy}") from error
@@ -247,20 +235,6 @@ def _load_model(model: str, revision: str | None, local: bool) -> PreTrainedMode
         weights = f"its files lack {len(lacking)} weights ({lacking[0]}, ...)"
         raise InputError(f"model={model!r}: {weights}, which would be random; give whole ones")
     return found.get_encoder() if found.config.is_encoder_decoder else found
-
-
-@contextmanager
-def _no_progress_bar() -> Iterator[None]:
-    from transformers.utils.logging import disable_progress_bar, enable_progress_bar
-    from transformers.utils.logging import is_progress_bar_enabled as shown
-
-    before = shown()
-    disable_progress_bar()
-    try:
-        yield
-    finally:
-        if before:
-            enable_progress_bar()
 
 
 def as_text(word: str) -> str:
@@ -329,8 +303,7 @@ def word_vectors(
     """
     from files.vectors import keyed
 
-    pieces = {word: encoder.pieces(as_text(word)) for word in contexts}
-    known = {word: contexts[word] for word, count in pieces.items() if count}
+    known = {word: found for word, found in contexts.items() if encoder.knows(as_text(word))}
     flat = list(chain.from_iterable(known.values()))
     if not flat:
         raise InputError(
@@ -346,6 +319,4 @@ def word_vectors(
             means[word] = inside.mean(axis=0, dtype=np.float64).astype(np.float32)
     if not means:
         raise InputError("every word lies beyond the longest text the model takes; cut the texts")
-    split = sum(pieces[word] > 1 for word in means)
-    log.info("%s: %d of %d words have several tokens", encoder.name, split, len(means))
     return keyed(list(means), np.array(list(means.values())))

@@ -27,7 +27,6 @@ def _parser() -> Parser:
     out = "its ending says the format: .vec, .bin, .glove, .csv, .parquet"
     each["export"].add_argument("file", help=out)
     each["export"].add_argument("--force", action="store_true", help="replace the file")
-    each["explain"].add_argument("--json", action="store_true", help="as JSON")
     each["gc"].add_argument(
         "--older-than", metavar="AGE", help="also results not used for so long: 12h, 30d, 8w"
     )
@@ -46,13 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     from rich.console import Console
 
-    from train.store.explain import explain, find
-    from train.store.export import export
-    from train.store.tools import gc, ls, open_store, verify
+    from train.store.tools import explain, export, find, gc, ls, open_store, verify
 
     console, store = Console(), open_store(given.store)
     if given.command == "explain":
-        explain(store, given.key, console, as_json=given.json)
+        explain(store, given.key, console)
     elif given.command == "export":
         export(find(store, given.key), given.file, console, force=given.force)
     elif given.command == "gc":

@@ -19,7 +19,7 @@ import pandas as pd
 
 import train.finish  # noqa: F401 - what a sweep imports late, so that no fork has to
 from tests.events import CRASHED, count
-from train.front import main
+from train.front.door import main
 
 
 def run(folder: Path, words: Sequence[str], crash_at: int = 0) -> tuple[int, int]:

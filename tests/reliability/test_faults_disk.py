@@ -309,29 +309,6 @@ def test_what_is_in_the_way_is_named(store: Store) -> None:
         store.make(CORPUS)
 
 
-def test_a_stage_may_lie_on_another_file_system(small_disk: Path, tmp_path: Path) -> None:
-    store = Store(tmp_path / "store")
-    store.root.mkdir()
-    (small_disk / "vectors").mkdir()
-    (store.root / "vectors").symlink_to(small_disk / "vectors")
-    entry = store.make(VECTORS)
-    assert (small_disk / "vectors" / VECTORS.key).is_dir()
-    assert not list((small_disk / "vectors" / ".work").iterdir())
-    assert store.entries("vectors") == [entry]
-    left = small_disk / "vectors" / ".work" / VECTORS.key
-    left.mkdir()
-    assert store.orphans(remove=True) == [store.root / "vectors" / ".work" / VECTORS.key]
-    assert not left.exists()
-    flip(entry / "text")
-    Store.checked.clear()
-    assert not store.intact(VECTORS)
-    assert len(list((store.root / "damaged").iterdir())) == 1
-    store.make(VECTORS)
-    store.discard(VECTORS)
-    assert not list(small_disk.glob("vectors/[!.]*"))
-    assert not list(small_disk.glob("vectors/.work/*"))
-
-
 def test_what_a_kill_left_is_cleared_by_the_next_sweep(store: Store, tmp_path: Path) -> None:
     store.make(CORPUS)
     work = store.root / "work"

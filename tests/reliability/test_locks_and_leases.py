@@ -94,10 +94,6 @@ def test_who_waits_for_a_stopped_process_says_so(
     holder.join()
     (said,) = caplog.messages
     assert said.startswith(f"waiting for corpus {CORPUS.key}, which process {holder.pid} on ")
-    assert said.endswith(
-        f" holds and is stopped: let it go on (kill -CONT {holder.pid}) or end it (kill"
-        f" {holder.pid})"
-    )
 
 
 def test_gc_leaves_what_a_sweep_has_a_lease_on(
@@ -107,8 +103,8 @@ def test_gc_leaves_what_a_sweep_has_a_lease_on(
     for entry in (store.make(VECTORS), store.path(CORPUS)):
         os.utime(entry / "recipe.json", (0, 0))
     arguments = ["gc", "--store", str(store.root), "--older-than", "1d"]
-    with lease(store.root, [VECTORS.key]) as own:
-        own.add([CORPUS.key])
+    with lease(store.root, [VECTORS.key]) as hold:
+        hold([CORPUS.key])
         assert leased(store.root) == {VECTORS.key, CORPUS.key}
         main(arguments)
         assert store.has(VECTORS)
@@ -136,8 +132,7 @@ def test_a_worker_on_any_machine_ends_when_the_lease_does(tmp_path: Path) -> Non
         "import time; from train.store.lease import end_with_the_sweep; end_with_the_sweep()\n"
         "print('at work', flush=True); time.sleep(600)"
     )
-    with lease(tmp_path, []) as own:
-        assert own.mark == f"BIASBRIDGE_LEASE={own.path}"
+    with lease(tmp_path, []):
         worker = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE)
         assert worker.stdout
         assert worker.stdout.readline() == b"at work\n"
@@ -194,7 +189,7 @@ def test_results_removed_under_a_sweep_are_named_and_made_again(
         shutil.rmtree(tmp_path / "store" / stage)
     out, err = process.communicate()
     assert process.returncode == 0, out + err
-    assert "were removed while the sweep ran and are built again" in err
+    assert "are built again: a file that they rest on changed" in err
     assert_whole(tmp_path / "store")
     assert_same_tables(tmp_path / "results" / "hatespeech_en", quiet)
 
@@ -213,9 +208,7 @@ def test_an_input_changed_under_a_sweep_is_named_and_used(launcher: str, tmp_pat
     posts.write_text("\n".join(["id,text,label", *rows[:-20]]) + "\n", encoding="utf-8")
     out, err = process.communicate()
     assert process.returncode == 0, out + err
-    assert (
-        "posts.csv changed while the sweep ran; the points that rest on it are built again" in err
-    )
+    assert "are built again: a file that they rest on changed" in err
     shutil.copytree(results, tmp_path / "kept")
     finish(start(tmp_path, "overwrite=only-cache", sweep=words))
     pd.testing.assert_frame_equal(

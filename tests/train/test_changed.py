@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from corpora.corpus import TextCorpus
 from debias.word_choice import WordChoice, write_words
 from files import InputError
-from files.digest import digest_of, sha256
 from intrinsic.wordsets import load_query
 from intrinsic.wordsets.library import _library
 from train.parts.part import Inputs, Stages
 from train.parts.static import write_corpus
-from train.store import Stage, Store, digests
-from train.store.tools import gc, verify
+from train.store import Stage, Store
 
 
 def stage_of(path: Path, store: Store, meanwhile: Callable[[], object] = bool) -> Stage:
@@ -58,7 +54,10 @@ def test_a_changed_file_is_noticed_and_named(
     stage = stage_of(path, store, (lambda: change(path)) if when == "during" else bool)
     if when == "before":
         change(path)
-    with pytest.raises(InputError, match=r"text\.txt"):
+    with pytest.raises(
+        InputError,
+        match=r"text\.txt",
+    ):
         store.make(stage)
     assert not store.has(stage)
     assert not list((store.root / "work").iterdir())
@@ -66,18 +65,6 @@ def test_a_changed_file_is_noticed_and_named(
     again = stage_of(path, store)
     assert again.key != stage.key
     assert (store.make(again) / "corpus.txt").read_text() == "two\n"
-
-
-def test_the_message_says_what_to_do(tmp_path: Path) -> None:
-    store, path = Store(tmp_path / "store"), tmp_path / "text.txt"
-    path.write_text("one\n")
-    stage = stage_of(path, store, lambda: rewrite(path))
-    message = (
-        r"^text\.txt changed after corpus \(TextCorpus\) was planned; nothing made from it is"
-        r" kept: give the same command again$"
-    )
-    with pytest.raises(InputError, match=message):
-        store.make(stage)
 
 
 def test_a_file_that_is_only_touched_is_the_same(tmp_path: Path) -> None:
@@ -96,61 +83,3 @@ def test_shipped_words_that_change_meanwhile_are_noticed(
     with pytest.raises(InputError, match="what its words or files stand for changed after words"):
         store.make(stage)
     assert not store.has(stage)
-
-
-def remembered(path: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file in which the store remembers the digest of another, as of a large old one."""
-    monkeypatch.setattr(digests, "LARGE", 0)
-    monkeypatch.setattr(digests, "FRESH", 0)
-    store.digest(path)
-    [memo] = store.memos()
-    monkeypatch.setattr(digests, "_hashed", {})  # as in another process
-    return memo
-
-
-@pytest.fixture
-def text(tmp_path: Path) -> Path:
-    path = tmp_path / "text.txt"
-    path.write_text("one\n")
-    return path
-
-
-@pytest.mark.parametrize(("large", "fresh"), [(5, 0), (0, 10**18)], ids=["small", "just written"])
-def test_a_small_file_and_one_just_written_are_hashed_again(
-    large: int, fresh: int, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where the clock of a file system stands still, a second change has the times of the first."""
-    monkeypatch.setattr(digests, "LARGE", large)
-    monkeypatch.setattr(digests, "FRESH", fresh)
-    store = Store(tmp_path / "store")
-    store.digest(text)
-    assert store.memos() == []
-
-
-def test_an_altered_digit_of_a_remembered_digest_blocks_nothing(
-    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = Store(tmp_path / "store")
-    memo = remembered(text, store, monkeypatch)
-    noted, true = memo.read_text(), sha256(text)
-    memo.write_text(noted.replace(true[:8], "0" * 8))
-    assert store.digest(text) == true
-
-
-def test_verify_removes_a_wrong_digest_and_gc_one_of_no_file(
-    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store, quiet = Store(tmp_path / "store"), Console(quiet=True)
-    memo = remembered(text, store, monkeypatch)
-    (store.root / "locks").mkdir()
-    verify(store, None, quiet)
-    gc(store, None, quiet, dry_run=False)
-    assert store.memos() == [memo]
-    identity, _, _ = json.loads(memo.read_text())
-    memo.write_text(json.dumps([identity, "0" * 64, digest_of([identity, "0" * 64])]))
-    verify(store, None, quiet)
-    assert store.memos() == []
-    remembered(text, store, monkeypatch)
-    text.write_text("two\n")
-    gc(store, None, quiet, dry_run=False)
-    assert store.memos() == []

@@ -4,6 +4,8 @@ composes.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +14,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from files import InputError
-from train.front.cells import MOST_CELLS, Composer, build_cells
-from train.front.compose import CONF
+from train.front.compose import CONF, MOST_CELLS, Composer, build_cells
 
 STUDIES = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
 
@@ -33,7 +34,7 @@ PAPER = ["+experiment=hatespeech_en", "+sweep=paper001"]
     [
         PAPER,
         [*PAPER, "corpus=en_tweets", "size.dim=7", "++debias.dose=0.5"],
-        *([f"+experiment={study}"] for study in STUDIES),
+        *([f"+experiment={study}"] for study in STUDIES[::6]),
     ],
     ids=" ".join,
 )
@@ -80,3 +81,21 @@ def test_the_paper_sweep_holds_what_the_study_varied() -> None:
         == 2 * 5 * 4
     )
     assert Path(CONF / "sweep" / "paper001_small.yaml").is_file()
+
+
+def test_a_score_needs_few_modules() -> None:
+    """What a worker loads for WEAT without a task: nothing that judges or reports."""
+    code = (
+        "import sys\n"
+        "from hydra import compose, initialize_config_dir\n"
+        "from train.front.compose import CONF, read_point\n"
+        "with initialize_config_dir(str(CONF), version_base='1.3'):\n"
+        "    read_point(compose('config', overrides=['source=none']))\n"
+        "print(*sys.modules)"
+    )
+    root = CONF.parent
+    loaded = subprocess.check_output([sys.executable, "-c", code], cwd=root, text=True).split()
+    rooms = {path.name for path in root.iterdir() if (path / "__init__.py").is_file()}
+    ours = [name for name in loaded if name.partition(".")[0] in rooms]
+    assert len(ours) < 80
+    assert not any(name.startswith(("analysis", "studies")) for name in ours)

@@ -22,9 +22,8 @@ from debias.word_choice import WordChoice
 from extrinsic.coreference.challenge.gaps import ChallengeGaps
 from extrinsic.coreference.resolution import Resolution, Resolved
 from extrinsic.coreference.resolver import EndToEnd
-from extrinsic.kinds import Resolver
 from files import choice
-from files.choice import Fileless, lacks
+from files.choice import Fileless
 from files.documents import Document, read_cases, read_documents
 from intrinsic.metrics.weat import Weat
 from train.embed import Word2Vec
@@ -37,6 +36,8 @@ from train.store.tools import gc
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
+
+    from extrinsic.kinds import Resolver
 
 SUBJECT = StaticVectors(
     corpus=GeneratedOccupations(sentences=1000, occupations=1000),
@@ -162,25 +163,6 @@ def test_an_interrupted_training_finds_what_it_left(tmp_path: Path) -> None:
     training = store.path(stages[2].inputs["predictions"]) / "training.json"
     assert json.loads(training.read_text(encoding="utf-8"))["best"] == 3
     assert not list((tmp_path / "unfinished").iterdir())
-
-
-def test_the_columns_say_what_it_was_made_of(tmp_path: Path) -> None:
-    planned = plan(tmp_path, task())
-    facts = planned.point.facts()
-    columns = {
-        "task": "coreference_en",
-        "source": "generated",
-        "scheme": "generated",
-        "singletons": "drop",
-        "challenge": "generated",
-        "classifier": "end_to_end_tiny",
-        "skew": 0.5,
-        "stereotype": 0.5,
-        "replicate": 0,
-        "generated": True,
-    }
-    assert {name: facts[name] for name in columns} == columns
-    assert lacks(TINY, Resolver) == []
 
 
 def test_seeds_share_the_challenge_and_replicates_the_documents(tmp_path: Path) -> None:

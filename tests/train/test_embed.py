@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from files import InputError
-from files.choice import lacks
 from files.vectors import save_vectors
-from train.embed import FastText, Loaded, Pretrained, Trained, Word2Vec
+from train.embed import FastText, Pretrained, Word2Vec
 
 SMALL = {"dim": 8, "min_count": 2, "epochs": 2}
 
@@ -56,14 +55,6 @@ def test_refuses_a_corpus_too_small(corpus: Path) -> None:
         Word2Vec(min_count=500).train(corpus, seed=0)
 
 
-@pytest.mark.parametrize(
-    "field", ["dim", "window", "min_count", "epochs", "negative", "workers", "min_n", "bucket"]
-)
-def test_refuses_sizes_below_one(field: str) -> None:
-    with pytest.raises(InputError, match=rf"{field}=0: give a whole number of at least 1"):
-        FastText(**{field: 0})
-
-
 def test_pretrained_reads_a_file(corpus: Path, tmp_path: Path) -> None:
     vectors = Word2Vec(**SMALL).train(corpus, seed=0)
     save_vectors(vectors, tmp_path / "mine.vec")
@@ -71,12 +62,3 @@ def test_pretrained_reads_a_file(corpus: Path, tmp_path: Path) -> None:
     assert choice.name == "mine.vec"
     assert choice.files() == [tmp_path / "mine.vec"]
     assert np.array_equal(choice.load().vectors, vectors.vectors)
-
-
-def test_an_embedding_is_trained_or_loaded() -> None:
-    for trained in (Word2Vec(), FastText()):
-        assert lacks(trained, Trained) == []
-        assert lacks(trained, Loaded) == ["load"]
-        assert trained.files() == []
-    assert lacks(Pretrained("a.vec"), Loaded) == []
-    assert not isinstance(Pretrained("a.vec"), Trained)

@@ -154,16 +154,6 @@ def test_what_nobody_draws_is_refused(tmp_path: Path) -> None:
         planned(tmp_path, words=replace(WORDS, source=GeneratedPosts(world="es_gender")))
 
 
-def test_an_open_query_has_no_score_and_takes_what_it_is_given(tmp_path: Path) -> None:
-    from gensim.models import KeyedVectors
-
-    with pytest.raises(InputError, match="query 'from_task' has words only in a run"):
-        ASKING.score(KeyedVectors(2), seed=0)
-    with pytest.raises(InputError, match="query 'from_task' has words only in a run"):
-        ASKING.given({})
-    assert [query.name for query in ASKING.asked] == ["weat6b"]
-
-
 def test_posts_are_held_out_once_by_their_texts(tmp_path: Path) -> None:
     texts = [f"text {number}" for number in range(4000)]
     some, more = hold_out(texts, 0.2), hold_out(texts, 0.3)

@@ -83,17 +83,6 @@ def test_changed_labels_are_a_stage_of_their_own_and_dose_0_is_none(tmp_path: Pa
         replace(SUBJECT, debias=Resample("debias"))
 
 
-def test_two_files_have_two_keys(tmp_path: Path) -> None:
-    for name, text in (("a", "one\n"), ("b", "two\n")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "posts.csv").write_text(text, encoding="utf-8")
-    keys = {
-        plan(tmp_path, task=replace(TASK, source=Ungrouped(str(tmp_path / name / "posts.csv")))).key
-        for name in ("a", "b")
-    }
-    assert len(keys) == 2
-
-
 @choice
 class Ungrouped(Collected):
     """Posts without groups; two files of one name differ by their bytes."""

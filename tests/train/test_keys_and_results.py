@@ -7,10 +7,12 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -35,7 +37,8 @@ from train.parts.static import load, write_corpus
 from train.store import Store
 
 # A choice over the files in a folder; made in another way, which cannot matter, where asked to
-Make = Callable[[Path, bool], Choice]
+Make = Callable[..., Choice]
+Strategy = st.SearchStrategy[Any]
 CarryOut = Callable[..., None]
 Files = Mapping[str, str]
 
@@ -49,35 +52,12 @@ QUERIES = (
 VECTORS = "he 1 0\nshe 0 1\nman 1 1\nwoman 1 2\nwork 2 1\nhome 0 3\nHe 2 2\n"
 MATRICES = (VECTORS, VECTORS.replace("2 1", "2 4"), VECTORS.replace("he 1", "ha 1"))
 
-runs = st.integers(0, 1)
 tables = st.sampled_from(TABLES)
 folders = st.dictionaries(
     st.sampled_from(("train.csv", "test.csv", "train/a.csv", "test/a.csv", "validation/a.csv")),
     tables,
     min_size=1,
 )
-
-
-def often(count: int) -> settings:
-    everything = list(HealthCheck)
-    return settings(
-        max_examples=count, deadline=None, derandomize=True, suppress_health_check=everything
-    )
-
-
-class Keys:
-    """Results by key, over all examples of a test."""
-
-    def __init__(self) -> None:
-        self.results: dict[str, str] = {}
-
-    def hold(self, make: Make, files: Files, carry_out: CarryOut, run: int = 0) -> None:
-        """A key has one result; the same choice made in another way in another place has it too."""
-        with TemporaryDirectory() as here, TemporaryDirectory() as there:
-            key, result = made(make, Path(here), files, carry_out, run, False)
-            assert self.results.setdefault(key, result) == result
-            elsewhere = Path(there) / "elsewhere"
-            assert made(make, elsewhere, files, carry_out, run, True) == (key, result)
 
 
 def made(
@@ -101,126 +81,44 @@ def made(
     return key, "refused"
 
 
-of_table = Keys()
+def table(folder: Path, other: bool, **fields: Any) -> TableSource:
+    text, label = fields.pop("columns")
+    path = folder / fields.pop("name")
+    return TableSource(os.path.relpath(path) if other else str(path), text, label, **fields)
 
 
-@given(
-    name=st.sampled_from(("p.csv", "p.tsv", "p.txt")),
-    table=tables,
-    columns=st.permutations(("text", "label")),
-    separator=st.sampled_from((None, ",", "\t")),
-    quoted=st.booleans(),
-    positive=st.sampled_from(((), ("0",), ("1",), (1,))),
-    group=st.sampled_from((None, "label")),
-    run=runs,
-)
-@often(150)
-def test_tables(
-    name: str,
-    table: str,
-    columns: list[str],
-    separator: str | None,
-    quoted: bool,
-    positive: tuple[str | int, ...],
-    group: str | None,
-    run: int,
-) -> None:
-    def make(folder: Path, other: bool) -> TableSource:
-        text, label = columns
-        path = os.path.relpath(folder / name) if other else str(folder / name)
-        return TableSource(path, text, label, group, None, positive, separator, quoted)
-
-    of_table.hold(make, {name: table}, load_posts, run)
+def data_folder(folder: Path, other: bool, pattern: str | None, test: str | None) -> DatasetSource:
+    named: object = pattern
+    if other:
+        (folder / ".DS_Store").write_text("x")
+    if other and pattern == "*.csv":
+        named = tuple(sorted(path.name for path in folder.glob("*.csv"))) or pattern
+    return DatasetSource(str(folder), data_files=named, revision=None, test=test)  # type: ignore[arg-type]
 
 
-of_folder = Keys()
+def text(folder: Path, other: bool, order: Sequence[str], **fields: Any) -> TextCorpus:
+    paths = tuple(str(folder / name) for name in order)
+    label = "mine" if other else None
+    return TextCorpus(paths[0] if other and len(paths) == 1 else paths, label=label, **fields)
 
 
-@given(
-    files=folders,
-    test=st.sampled_from((None, "test", "train")),
-    pattern=st.sampled_from((None, "*.csv", "**/a.csv")),
-    run=runs,
-)
-@often(40)
-def test_folders(files: Files, test: str | None, pattern: str | None, run: int) -> None:
-    def make(folder: Path, other: bool) -> DatasetSource:
-        if other:
-            (folder / ".DS_Store").write_text("x")
-        named = pattern
-        if other and pattern == "*.csv":
-            found = tuple(sorted(path.name for path in folder.glob("*.csv")))
-            named = found or pattern  # type: ignore[assignment]
-        return DatasetSource(str(folder), data_files=named, revision=None, test=test)
-
-    of_folder.hold(make, files, load_posts, run)
+def words(folder: Path, other: bool, **fields: Any) -> WordChoice:
+    for name, file in (("file", "w.yaml"), ("stop", "stop.txt")):
+        fields[name] = str(folder / file) if fields[name] else None
+    expand = fields["expand"]
+    if other and not expand:  # without expansion nothing is left out of it
+        fields["stop"] = str(folder / "stop.txt")
+    return WordChoice(neighbours=str(folder / "v.txt") if expand else None, **fields)
 
 
-of_text = Keys()
+def metric(folder: Path, other: bool, convention: str, min_found: float, **fields: Any) -> Weat:
+    share = float(min_found) if other else min_found
+    file = str(folder / "w.yaml")
+    return Weat.by(convention, queries=("q",), words=file, min_found=share, **fields)
 
 
-@given(
-    first=st.sampled_from(LINES),
-    second=st.sampled_from(LINES),
-    order=st.sampled_from((("a.txt",), ("b.txt",), ("a.txt", "b.txt"), ("b.txt", "a.txt"))),
-    tokeniser=st.sampled_from(("tweets", "sentences", "whitespace")),
-    min_count=st.integers(1, 3),
-    lowercase=st.booleans(),
-    drop_retweets=st.booleans(),
-    limit=st.sampled_from((None, 1)),
-    run=runs,
-)
-@often(120)
-def test_text(first: str, second: str, order: tuple[str, ...], run: int, **fields: object) -> None:
-    def make(folder: Path, other: bool) -> TextCorpus:
-        paths = tuple(str(folder / name) for name in order)
-        return TextCorpus(
-            path=paths[0] if other and len(paths) == 1 else paths,
-            label="mine" if other else None,
-            **fields,  # type: ignore[arg-type]
-        )
-
-    of_text.hold(make, {"a.txt": first, "b.txt": second}, write_corpus, run)
-
-
-of_words = Keys()
-
-
-@given(
-    file=st.sampled_from((None, *QUERIES)),
-    query=st.sampled_from((None, "q", "r", "weat7", "weat8")),
-    swap=st.booleans(),
-    lowercase=st.booleans(),
-    expand=st.sampled_from((0, 1, 2)),
-    searched=st.sampled_from(MATRICES),
-    stop=st.sampled_from((None, "man\n")),
-)
-@often(120)
-def test_words(
-    file: str | None,
-    query: str | None,
-    swap: bool,
-    lowercase: bool,
-    expand: int,
-    searched: str,
-    stop: str | None,
-) -> None:
-    files = {"w.yaml": file or "", "v.txt": searched, "stop.txt": stop or ""}
-
-    def make(folder: Path, other: bool) -> WordChoice:
-        # Without expansion nothing is left out of it
-        unused = other and not expand
-        return WordChoice(
-            query=query,
-            file=str(folder / "w.yaml") if file else None,
-            swap=swap,
-            lowercase=lowercase,
-            expand=expand,
-            neighbours=str(folder / "v.txt") if expand else None,
-            stop=str(folder / "stop.txt") if stop or unused else None,
-        )
-
-    of_words.hold(make, files, write_words)
+def pretrained(folder: Path, other: bool, name: str) -> Pretrained:
+    return Pretrained(str(folder / name), trusted=other)
 
 
 def save(choice: Weat, out: Path, inputs: Inputs, seed: int) -> None:
@@ -229,38 +127,109 @@ def save(choice: Weat, out: Path, inputs: Inputs, seed: int) -> None:
     measure(choice, out, {"vectors": out}, seed)
 
 
-of_metric = Keys()
+ORDERS = (("a.txt",), ("b.txt",), ("a.txt", "b.txt"), ("b.txt", "a.txt"))
+queries, matrices = st.sampled_from(QUERIES), st.sampled_from(MATRICES)
+lines = st.sampled_from(LINES)
+# What makes a choice; what carries it out; the files; the fields; how many examples
+KINDS: dict[str, tuple[Make, CarryOut, Strategy, dict[str, Strategy], int]] = {
+    "table": (
+        table,
+        load_posts,
+        st.fixed_dictionaries(dict.fromkeys(("p.csv", "p.tsv", "p.txt"), tables)),
+        {
+            "name": st.sampled_from(("p.csv", "p.tsv", "p.txt")),
+            "columns": st.permutations(("text", "label")),
+            "separator": st.sampled_from((None, ",", "\t")),
+            "quoted": st.booleans(),
+            "positive": st.sampled_from(((), ("0",), ("1",), (1,))),
+            "group": st.sampled_from((None, "label")),
+        },
+        60,
+    ),
+    "folder": (
+        data_folder,
+        load_posts,
+        folders,
+        {
+            "test": st.sampled_from((None, "test", "train")),
+            "pattern": st.sampled_from((None, "*.csv", "**/a.csv")),
+        },
+        20,
+    ),
+    "text": (
+        text,
+        write_corpus,
+        st.fixed_dictionaries({"a.txt": lines, "b.txt": lines}),
+        {
+            "order": st.sampled_from(ORDERS),
+            "tokeniser": st.sampled_from(("tweets", "sentences", "whitespace")),
+            "min_count": st.integers(1, 3),
+            "lowercase": st.booleans(),
+            "drop_retweets": st.booleans(),
+            "limit": st.sampled_from((None, 1)),
+        },
+        50,
+    ),
+    "words": (
+        words,
+        write_words,
+        st.fixed_dictionaries({"w.yaml": queries, "v.txt": matrices, "stop.txt": st.just("man\n")}),
+        {
+            "file": st.booleans(),
+            "query": st.sampled_from((None, "q", "r", "weat7", "weat8")),
+            "swap": st.booleans(),
+            "lowercase": st.booleans(),
+            "expand": st.sampled_from((0, 1, 2)),
+            "stop": st.booleans(),
+        },
+        50,
+    ),
+    "metric": (
+        metric,
+        save,
+        st.fixed_dictionaries({"w.yaml": queries, "v.txt": st.just(VECTORS)}),
+        {
+            "case": st.sampled_from(("exact", "lower")),
+            "min_found": st.sampled_from((0, 0.5, 1)),
+            "language": st.sampled_from((None, "en")),
+            "convention": st.sampled_from(("default", "wefe")),
+            "resamples": st.sampled_from((0, 3)),
+        },
+        30,
+    ),
+    "pretrained": (
+        pretrained,
+        load,
+        matrices.map(lambda matrix: {"v.txt": matrix, "v.vec": matrix}),
+        {"name": st.sampled_from(("v.txt", "v.vec"))},
+        20,
+    ),
+}
 
 
-@given(
-    words=st.sampled_from(QUERIES),
-    case=st.sampled_from(("exact", "lower")),
-    min_found=st.sampled_from((0, 0.5, 1)),
-    language=st.sampled_from((None, "en")),
-    convention=st.sampled_from(("default", "wefe")),
-    resamples=st.sampled_from((0, 3)),
-    run=runs,
-)
-@often(60)
-def test_metrics(words: str, convention: str, min_found: float, run: int, **fields: object) -> None:
-    def make(folder: Path, other: bool) -> Weat:
-        share = float(min_found) if other else min_found
-        words = str(folder / "w.yaml")
-        return Weat.by(convention, queries=("q",), words=words, min_found=share, **fields)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_key_has_one_result(kind: str) -> None:
+    """The same choice made in another way in another place has it too."""
+    make, carry_out, files, fields, count = KINDS[kind]
+    results: dict[str, str] = {}
 
-    of_metric.hold(make, {"w.yaml": words, "v.txt": VECTORS}, save, run)
+    @settings(
+        max_examples=count,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(files=files, chosen=st.fixed_dictionaries(fields), run=st.integers(0, 1))
+    def hold(files: Files, chosen: dict[str, object], run: int) -> None:
+        with TemporaryDirectory() as here, TemporaryDirectory() as there:
+            one = partial(make, **chosen)
+            key, result = made(one, Path(here), files, carry_out, run, False)
+            assert results.setdefault(key, result) == result
+            elsewhere = Path(there) / "elsewhere"
+            assert made(one, elsewhere, files, carry_out, run, True) == (key, result)
 
-
-of_vectors = Keys()
-
-
-@given(matrix=st.sampled_from(MATRICES), name=st.sampled_from(("v.txt", "v.vec")), run=runs)
-@often(20)
-def test_vectors(matrix: str, name: str, run: int) -> None:
-    def make(folder: Path, other: bool) -> Pretrained:
-        return Pretrained(str(folder / name), trusted=other)
-
-    of_vectors.hold(make, {name: matrix}, load, run)
+    hold()
+    assert len(results) > 1
 
 
 CHOICES: list[tuple[Choice, dict[str, object]]] = [

@@ -34,12 +34,6 @@ def test_error_is_noted_with_its_traceback(tmp_path: Path) -> None:
     assert len(intrinsic) == len(extrinsic) == 0
 
 
-def test_point_that_never_ran_counts_as_failed(tmp_path: Path) -> None:
-    store = Store(tmp_path / "store")
-    points = join_tables([plan(store.root)], store, tmp_path).points
-    assert points[["status", "error"]].to_numpy().tolist() == [["failed", "did not run"]]
-
-
 def test_scores_and_record_of_a_point(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     good = plan(store.root)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +24,7 @@ from intrinsic.metrics.weat import Weat
 from studies.survey import Survey
 from tests.points import SUBJECT, TASK, WEAT, plan
 from train.configure import to_planner
-from train.front.settings import Settings
+from train.front.compose import Settings
 from train.power import confirmatory_slices, design_of, print_power, read_pilot
 from train.store import Store
 
@@ -114,28 +113,6 @@ def test_the_confirmatory_slices_are_those_that_the_verdict_counts() -> None:
     counted = {each.tests for each in found if each.confirmatory}
     asked = [kind(queries=("weat7",)) for kind in (Weat, RelativeNormDistance)]
     assert counted == {confirmatory_slices(Correlation(confirmatory=("recall",)), asked)}
-
-
-def test_what_is_printed(plans: list[Plan], tmp_path: Path) -> None:
-    console = Console(record=True, width=140)
-    print_power(STATED, Correlation(), plans, Store(tmp_path / "store"), tmp_path, console)
-    lines = console.export_text().splitlines()
-    text = " ".join(" ".join(lines).split())
-    assert "see |r| = 0.3 (6 confirmatory slices; reliability of scores 0.90, of gaps 0.60" in text
-    assert "as stated" in text
-    head = next(i for i, line in enumerate(lines) if line.startswith("study"))
-    rows = [re.split(r" {2,}", line.strip()) for line in lines[head + 1 : head + 7]]
-    assert {row[0]: row[1] for row in rows} == {
-        "as planned": "6",
-        "parents x 2": "12",
-        "conditions x 2": "12",
-        "parents x 4": "24",
-        "conditions x 4": "24",
-        "test items x 4": "6",
-    }
-    assert rows[0][2:7] == ["0%", "0%", "0%", "-", "0%"], "3 degrees of freedom"
-    of_others = {row[0]: row[5] for row in rows if row[5] != "-"}
-    assert list(of_others) == ["conditions x 4"], "twelve, and ten it takes"
 
 
 def test_what_is_refused(plans: list[Plan], tmp_path: Path) -> None:

@@ -67,8 +67,3 @@ def test_both_points_name_both_models_and_say_which_they_are(tmp_path: Path) -> 
 def test_the_same_subsets_are_drawn_of_both_models(tmp_path: Path) -> None:
     biased, unbiased = (planned(tmp_path, which).probes for which in ("biased", "unbiased"))
     assert [stage.seed for stage in biased] == [stage.seed for stage in unbiased]
-
-
-def test_a_third_kind_of_model_is_refused() -> None:
-    with pytest.raises(InputError, match="which='neutral': give one of biased, unbiased"):
-        Reference(biased=SUBJECT, unbiased=SUBJECT, which="neutral")  # type: ignore[arg-type]

@@ -26,9 +26,8 @@ from files.rooms import is_ours
 from tests.points import TASK, plan
 from train.outcome import Outcome, run_point
 from train.store import Stage, Store
-from train.store.entry import read_recipe
-from train.store.explain import explain, makers
 from train.store.stale import outdated, say
+from train.store.tools import makers
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -132,13 +131,6 @@ def test_a_result_outlives_neither_the_change_nor_the_loss_of_what_it_rests_on(
     store.discard(SCORES)
     store.make(SCORES)
     assert differing(store) == []
-
-
-def test_what_is_made_from_other_code_says_so(store: Store, code: Code) -> None:
-    code.edit("return 1", "return 2")
-    store.discard(SCORES)
-    store.make(SCORES)
-    assert ("scores", True, ()) in differing(store)
 
 
 def run_vectors(folder: Path, build: Callable[[Path, Mapping[str, Path]], None]) -> Outcome:
@@ -253,22 +245,6 @@ def test_other_libraries_are_used_and_named(
     out = capsys.readouterr().out
     assert "used: made by other versions of libraries: 1 vectors (Word2Vec): " in out
     assert f"numpy {before} (now 99.1)" in out
-
-
-def test_recipes_hold_modules_libraries_version_and_commit(
-    store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
-    made = read_recipe(store.path(VECTORS))["made"]
-    assert made["modules"].keys() == {"toy_vectors"}
-    assert made["libraries"]["numpy"] == metadata.version("numpy")
-    explain(store, VECTORS.key, Console(width=200), as_json=False)
-    out = capsys.readouterr().out
-    assert f"toy_vectors {made['modules']['toy_vectors'][:8]}" in out
-    assert f"numpy {metadata.version('numpy')}" in out
-    if (ROOT / ".git").exists():
-        head = ["git", "rev-parse", "HEAD"]
-        commit = subprocess.run(head, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        assert made["commit"].removesuffix("-dirty") == commit.strip()
 
 
 def test_mixed_versions_are_read_from_recipes(

@@ -16,10 +16,8 @@ from pathlib import Path
 import pytest
 
 from files import InputError
-from train.parts.part import derive_seed
-from train.store import Stage, Store, StoreError
+from train.store import Stage, Store
 from train.store.entry import read_recipe
-from train.store.lease import lease
 
 
 def write(out: Path, inputs: Mapping[str, Path]) -> None:
@@ -80,13 +78,6 @@ def test_key_follows_from_all_that_decides(changed: Stage) -> None:
     assert on(changed).key != on(CORPUS).key
 
 
-def test_key_is_the_same_for_the_same_recipe() -> None:
-    assert CORPUS.key == replace(CORPUS, params={"a": 1}, build=lambda out, inputs: None).key
-    assert (
-        replace(CORPUS, params={"a": 1, "b": 2}).key == replace(CORPUS, params={"b": 2, "a": 1}).key
-    )
-
-
 def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
     store = Store(tmp_path)
 
@@ -101,14 +92,6 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
     assert (store.make(CORPUS) / "text").read_text() == "x"
 
 
-def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    left = tmp_path / "work" / CORPUS.key
-    left.mkdir(parents=True)
-    (left / "half").write_text("half")
-    assert [path.name for path in sorted(store.make(CORPUS).iterdir())] == ["recipe.json", "text"]
-
-
 def test_a_store_removed_under_a_build_is_built_anew(tmp_path: Path) -> None:
     removed: list[Path] = []
 
@@ -121,13 +104,6 @@ def test_a_store_removed_under_a_build_is_built_anew(tmp_path: Path) -> None:
 
     made = Store(tmp_path).make(replace(on(CORPUS), build=build))
     assert (made / "text").read_text() == "xx"
-
-
-def test_a_sweep_whose_store_is_removed_says_so(tmp_path: Path) -> None:
-    with lease(tmp_path / "store", []) as held:
-        shutil.rmtree(tmp_path / "store")
-        with pytest.raises(StoreError, match="was removed while the sweep ran; the same command"):
-            held.add([CORPUS.key])
 
 
 def test_recipe_is_written_beside_the_result(tmp_path: Path) -> None:
@@ -169,14 +145,3 @@ def test_bad_places_are_refused(tmp_path: Path) -> None:
         Store(tmp_path / "file" / "store").prove_writable()
     with pytest.raises(InputError, match="no such file"):
         Store(tmp_path / "store").digest(tmp_path / "absent")
-
-
-def test_seeds_depend_on_run_and_stage_alone() -> None:
-    seeds = {
-        (run, name): derive_seed(run, name)
-        for run in range(50)
-        for name in ("corpus", "vectors", "posts")
-    }
-    assert len(set(seeds.values())) == len(seeds)
-    assert all(0 <= seed < 2**31 for seed in seeds.values())
-    assert derive_seed(0, "corpus") == seeds[0, "corpus"]

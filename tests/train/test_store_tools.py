@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shlex
@@ -78,14 +77,6 @@ def test_ls_counts_results_and_bytes(store: Store, capsys: pytest.CaptureFixture
     assert "0 being built, 1 orphaned, 0 damaged" in out
 
 
-def test_ls_of_a_stage_shows_a_damaged_recipe_as_such(
-    store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "Word2Vec" in run(store, capsys, "ls", "vectors")[1]
-    (store.path(VECTORS) / "recipe.json").write_text("{")
-    assert "damaged" in run(store, capsys, "ls", "vectors")[1]
-
-
 def test_explain_prints_recipe_inputs_and_command(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,32 +93,17 @@ def test_explain_prints_recipe_inputs_and_command(
         "\n  python train.py seed=4\n",
     ):
         assert part in out
-    _, as_json = run(store, capsys, "explain", VECTORS.key, "--json")
-    content = json.loads(as_json)
-    assert content["params"] == {"dim": 7}
-    assert content["inputs"]["corpus"]["files"] == {"0 tweets.txt": "ab" * 32}
-
-
-def test_explain_names_an_input_that_is_gone(
-    store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
-    store.discard(CORPUS)
-    assert f"{CORPUS.key} (no longer in the store)" in run(store, capsys, "explain", VECTORS.key)[1]
 
 
 def test_explain_says_that_a_result_is_damaged(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recipe = store.path(VECTORS) / "recipe.json"
-    for content, why in (("{", "is not JSON"), ("", "is not JSON"), ("{}", "has no checksums")):
+    for content in ("{", "", "{}", "[]"):
         recipe.write_text(content)
-        for more in ([], ["--json"]):
-            status, out = run(store, capsys, "explain", VECTORS.key, *more)
-            assert status == 0
-            assert f"damaged: recipe.json {why}" in out
-    recipe.unlink()
-    recipe.mkdir()
-    assert "(damaged: recipe.json is not JSON)" in run(store, capsys, "explain", VECTORS.key)[1]
+        status, out = run(store, capsys, "explain", VECTORS.key)
+        assert status == 0
+        assert "(damaged: recipe.json is no recipe)" in out
 
 
 def test_bad_input_names_the_remedy(
@@ -137,7 +113,7 @@ def test_bad_input_names_the_remedy(
         (("explain", "zz"), "unit_key"),
         (("explain", ""), "beginning of 2 keys"),
         (("ls", "vector"), "no stage 'vector'; it has corpus, vectors"),
-        (("gc", "--older-than", "3 days"), "such as 30d"),
+        (("gc", "--older-than", "long"), "such as 30d"),
     ):
         with pytest.raises(InputError, match=message):
             run(store, capsys, *arguments)

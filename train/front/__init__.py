@@ -1,8 +1,5 @@
-"""The front door's hinge, the one package that knows Hydra: configurations in, a point or a sweep
-out.
-"""
+"""The one package that knows Hydra: configurations in, a point or a sweep out."""
 
 from train.front.compose import CONF
-from train.front.door import main
 
-__all__ = ["CONF", "main"]
+__all__ = ["CONF"]

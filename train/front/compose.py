@@ -1,25 +1,33 @@
-"""The configuration of a command, composed by Hydra, and what is read from a configuration."""
+"""The configuration of a command, composed by Hydra: of one point, or of every cell of a sweep; and
+what is read from it.
+"""
 
 from __future__ import annotations
 
+import copy
+import itertools
+import math
 import os
 import re
-from collections.abc import Sequence
+from argparse import ArgumentError, ArgumentParser
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hydra import compose, initialize_config_dir
 from hydra.conf import HydraConf
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import OverrideType
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from files import InputError, nearest
+from files import InputError, choice, nearest
+from files.choice import FieldError
 from train.configure import to_planner, to_point, to_study
-from train.front.options import read_options
 from train.front.refuse import OF_INPUT, one_line
 from train.front.spell import quote
+from train.store.stale import Policy
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -30,10 +38,14 @@ if TYPE_CHECKING:
 
 CONF = Path(__file__).resolve().parent.parent.parent / "conf"
 DATA = "BIASBRIDGE_DATA"
+MOST_CELLS = 100_000
+APPENDED = ("experiment", "sweep")  # groups of which none is chosen unless it is added
 # What of Hydra is not open to an experiment: where it writes, and what would run code
 CLOSED = ("callbacks", "job.chdir", "job.env_copy", "job.env_set", "output_subdir", "run", "sweep")
 NO_LOG = {"version": 1, "root": None, "disable_existing_loggers": False}
 TARGET = "_target_"
+
+Overwrite = Literal["only-missing", "always", "never", "only-cache"]
 
 
 def data_path(relative: str) -> str:
@@ -69,10 +81,9 @@ def read_command(arguments: Sequence[str]) -> Command:
     """The configuration that a command line asks for, Hydra having been started. Raises
     ``InputError``.
     """
-    options = read_options(arguments)
-    given = parse(options.overrides)
-    folder = Path(options.config_dir).resolve() if options.config_dir else None
-    search = [f"hydra.searchpath=[{quote(f'file://{folder}')}]"] if folder else []
+    folder, overrides = _read_options(arguments)
+    given = _parse(overrides)
+    search = [f"hydra.searchpath=[{quote(f'file://{folder.resolve()}')}]"] if folder else []
     hydra = search + [_line(each) for each in given if each.is_hydra_override()]
     own = [each for each in given if not each.is_hydra_override()]
     single = [_line(each) for each in own if not each.is_sweep_override()]
@@ -86,6 +97,27 @@ def read_command(arguments: Sequence[str]) -> Command:
             " value, or hydra.mode=MULTIRUN"
         )
     return command
+
+
+def _read_options(arguments: Sequence[str]) -> tuple[Path | None, list[str]]:
+    """``--config-dir`` and the overrides. Raises ``InputError`` for what is neither."""
+    parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--config-dir", "-cd", metavar="FOLDER", type=Path)
+    parser.add_argument("overrides", nargs="*")
+    for argument in arguments:
+        name, _, value = argument.partition("=")
+        if name.startswith("-") and name not in ("--config-dir", "-cd"):
+            key = name.lstrip("-").replace("-", "_")
+            key = f"+{key}" if key in APPENDED else key
+            given = f"{key}={value or 'VALUE'}"
+            raise InputError(f"there is no option {name}; values are given as {given}")
+    try:
+        options = parser.parse_intermixed_args(arguments)
+    except ArgumentError as error:
+        raise InputError(f"{error}; give --config-dir FOLDER") from None
+    if options.config_dir and not options.config_dir.is_dir():
+        raise InputError(f"--config-dir={options.config_dir}: there is no such folder")
+    return options.config_dir, options.overrides
 
 
 def refuse_code(hydra: DictConfig) -> None:
@@ -110,39 +142,126 @@ def _plain(node: object) -> object:
     return OmegaConf.to_container(node) if OmegaConf.is_config(node) else node
 
 
-def parse(lines: Sequence[str]) -> list[Override]:
+def _parse(lines: Sequence[str]) -> list[Override]:
     """Overrides as Hydra reads them."""
-    return OverridesParser.create(GlobalHydra.instance().config_loader()).parse_overrides(
-        list(lines)
-    )
+    parser = OverridesParser.create(GlobalHydra.instance().config_loader())
+    return parser.parse_overrides(list(lines))
 
 
 def _line(override: Override) -> str:
     return str(override.input_line)
 
 
-def read_point(config: DictConfig) -> Point:
-    """The point that a composed configuration describes."""
-    return to_point(_tree(config, resolve=True), _tree(config, resolve=False))
+def list_cells(command: Command) -> list[list[str]]:
+    """The overrides of each cell of a sweep, or of the one point. Raises ``InputError`` for what is
+    no grid.
+    """
+    if not command.is_sweep:
+        return [command.overrides]
+    sweeper = OmegaConf.to_container(command.config.hydra.sweeper, resolve=True)
+    assert isinstance(sweeper, dict)
+    params, grids = sweeper.get("params") or {}, sweeper.get("grids") or []
+    if not isinstance(grids, list):
+        raise InputError(f"hydra.sweeper.grids={grids!r}: give a list of mappings")
+    return build_cells(params, grids, command.overrides)
 
 
-def compose_point(overrides: Sequence[str]) -> Point:
-    """The point that overrides ask for; Hydra is started for it alone. Raises ``InputError``."""
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        try:
-            return read_point(compose("config", overrides=list(overrides)))
-        except OF_INPUT as error:
-            raise InputError(one_line(error)) from error
+def build_cells(
+    params: Mapping[str, object],
+    grids: Sequence[Mapping[str, object]],
+    arguments: Sequence[str],
+) -> list[list[str]]:
+    """The overrides of every cell: the product of ``params``, or in its place of each of ``grids``,
+    one after the other.
+
+    A key given on the command line (``arguments``) takes the place of the same key in them. Raises
+    ``InputError`` for what is no grid, and for more than ``MOST_CELLS``.
+    """
+    given = _parse(arguments)
+    taken = {override.key_or_group for override in given}
+    named = {f"grids[{i}]": each for i, each in enumerate(grids)} or {"params": params}
+    of_grids: list[list[list[str]]] = []
+    for name, grid in named.items():
+        if not isinstance(grid, Mapping):
+            raise InputError(f"hydra.sweeper.{name}={grid!r}: give a mapping of keys to values")
+        lines = [f"{key}={_in_grammar(value)}" for key, value in grid.items()]
+        own = [override for override in _parse(lines) if override.key_or_group not in taken]
+        of_grids.append([_list_values(override) for override in own + given])
+    if (count := sum(math.prod(map(len, values)) for values in of_grids)) > MOST_CELLS:
+        raise InputError(
+            f"the sweep has {count:,} cells or more; give fewer values, at most {MOST_CELLS:,}"
+            " cells in all"
+        )
+    return [list(cell) for values in of_grids for cell in itertools.product(*values)]
 
 
-def read_study(config: DictConfig) -> Study:
-    """The study that concludes a configuration's sweep."""
-    return to_study(_tree(config, resolve=True)["study"])
+def _in_grammar(value: object) -> str:
+    """A value in Hydra's grammar; a list, as ``${vectors}`` gives it, is what the sweep goes
+    through.
+    """
+    return ",".join(quote(str(item)) for item in value) if isinstance(value, list) else str(value)
 
 
-def read_planner(config: DictConfig) -> Planner:
-    """What ``power=true`` asks of a configuration's sweep."""
-    return to_planner(_tree(config, resolve=True)["planner"])
+def _list_values(override: Override) -> list[str]:
+    """An override for each of its values, of which no more are listed than are allowed."""
+    line = _line(override)
+    if not override.is_sweep_override():
+        return [line]
+    if not override.is_discrete_sweep():
+        raise InputError(f"{line}: a grid needs single values, a list of them or range(...)")
+    key, values = override.get_key_element(), override.sweep_string_iterator()
+    listed = [f"{key}={value}" for value in itertools.islice(values, MOST_CELLS + 1)]
+    if not listed:
+        raise InputError(f"{line} gives no value to sweep over; give one")
+    return listed
+
+
+class Composer:
+    """Composes cells as Hydra does, each selection of configuration files read once: cells mostly
+    differ in values alone. ``hydra``: the command's overrides of Hydra.
+    """
+
+    def __init__(self, hydra: Sequence[str]) -> None:
+        self._hydra = list(hydra)
+        self._groups: dict[str, bool] = {}
+        self._selected: dict[tuple[str, ...], DictConfig] = {}
+
+    def __call__(self, cell: Sequence[str]) -> DictConfig:
+        """The configuration of a cell, without Hydra's own node."""
+        overrides = _parse(cell)
+        files = tuple(_line(each) for each in overrides if self._selects_a_file(each))
+        if files not in self._selected:
+            self._selected[files] = self._compose(files)
+        values = [each for each in overrides if _line(each) not in files]
+        if not all(_is_plain(each, self._selected[files]) for each in values):
+            return self._compose(cell)
+        config = copy.deepcopy(self._selected[files])
+        for each in values:
+            OmegaConf.update(config, each.key_or_group, each.value(), merge=True)
+        return config
+
+    def _compose(self, overrides: Sequence[str]) -> DictConfig:
+        whole = compose("config", overrides=[*self._hydra, *overrides], return_hydra_config=True)
+        check_keys(whole, whole.hydra)
+        config = OmegaConf.masked_copy(whole, [str(key) for key in whole if key != "hydra"])
+        OmegaConf.set_struct(config, True)
+        return config
+
+    def _selects_a_file(self, override: Override) -> bool:
+        key = override.key_or_group
+        if key not in self._groups:
+            loader = GlobalHydra.instance().config_loader()
+            found = loader.get_group_options(key, config_name="config", overrides=self._hydra)
+            self._groups[key] = bool(found)
+        return self._groups[key] and not isinstance(override.value(), dict)
+
+
+def _is_plain(override: Override, config: DictConfig) -> bool:
+    """Whether it gives another value to a key that is there, which needs nothing of Hydra."""
+    parent, _, name = override.key_or_group.rpartition(".")
+    node = OmegaConf.select(config, parent) if parent else config
+    there = isinstance(node, DictConfig) and name in map(str, node)
+    return there and override.type == OverrideType.CHANGE and override.package is None
 
 
 def check_keys(config: DictConfig, hydra: DictConfig) -> None:
@@ -167,6 +286,73 @@ def check_keys(config: DictConfig, hydra: DictConfig) -> None:
         if key not in config:
             without = f"~{key} or {key}=[]"
             raise InputError(f"the config key {key!r} is missing; give it, without {without}")
+
+
+@choice
+class Settings:
+    """The folders ``store`` and ``results``; ``extend`` keeps the points of an earlier sweep in
+    the latter; ``stale`` says what becomes of results that other code made; ``plan``: say what
+    would run, and stop; ``power``, with it: how many embeddings and test items a study takes.
+    """
+
+    store: str
+    results: str
+    extend: bool
+    overwrite: Overwrite
+    stale: Policy
+    plan: bool
+    power: bool
+
+    def __post_init__(self) -> None:
+        if self.power and not self.plan:
+            raise InputError("power=true plans and runs nothing; give plan=true with it")
+        if self.stale == "rebuild" and self.overwrite == "only-cache":
+            raise InputError(
+                "stale=rebuild makes results again and overwrite=only-cache makes none; choose one"
+            )
+
+
+def read_settings(config: DictConfig) -> Settings:
+    """The settings in a configuration. Raises ``InputError``."""
+    same: dict[str, Any] = {name: config[name] for name in ("overwrite", "stale", "plan", "power")}
+    same |= {name: _folder(config, name) for name in ("store", "results")}
+    try:
+        return Settings(**same, extend=config.results.extend)
+    except FieldError as error:
+        raise InputError(str(error).replace("extend=", "results.extend=", 1)) from error
+
+
+def _folder(config: DictConfig, name: str) -> str:
+    node = config[name]
+    if not isinstance(node, Mapping):
+        raise InputError(f"{name}={node}: the folder is {name}.dir={node}")
+    if not (node["dir"] and isinstance(node["dir"], str)):
+        raise InputError(f"{name}.dir={node['dir']!r} names no folder")
+    return node["dir"]
+
+
+def read_point(config: DictConfig) -> Point:
+    """The point that a composed configuration describes."""
+    return to_point(_tree(config, resolve=True), _tree(config, resolve=False))
+
+
+def compose_point(overrides: Sequence[str]) -> Point:
+    """The point that overrides ask for; Hydra is started for it alone. Raises ``InputError``."""
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        try:
+            return read_point(compose("config", overrides=list(overrides)))
+        except OF_INPUT as error:
+            raise InputError(one_line(error)) from error
+
+
+def read_study(config: DictConfig) -> Study:
+    """The study that concludes a configuration's sweep."""
+    return to_study(_tree(config, resolve=True)["study"])
+
+
+def read_planner(config: DictConfig) -> Planner:
+    """What ``power=true`` asks of a configuration's sweep."""
+    return to_planner(_tree(config, resolve=True)["planner"])
 
 
 def _tree(config: DictConfig, *, resolve: bool) -> dict[str, Any]:

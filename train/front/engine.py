@@ -29,18 +29,16 @@ from threadpoolctl import threadpool_limits
 
 from files import InputError
 from train.device import pick_device
-from train.front.compose import read_point
-from train.front.settings import Settings, read_settings
-from train.outcome import Outcome, read_outcome, results_folder, run_point, write_outcome
+from train.front.compose import read_point, read_settings
+from train.outcome import Outcome, read_outcome, run_point, write_outcome
 from train.point import Plan, plan_point
 from train.store import Store
 from train.store.lease import end_with_the_sweep
 
 if TYPE_CHECKING:
-    from hydra.plugins.launcher import Launcher
     from omegaconf import DictConfig
 
-    from train.front.cells import Composer
+    from train.front.compose import Command, Composer
     from train.progress import SweepProgress
 
 LOCAL = "local"
@@ -62,16 +60,6 @@ class Job(NamedTuple):
     overrides: list[str]
 
 
-def prepare(
-    config: DictConfig, settings: Settings, overrides: Sequence[str], number: int
-) -> tuple[Plan, Store]:
-    """The plan of job ``number``, on its device, and the store, which notes what repeats it."""
-    config.device = pick_device(str(config.device), number)
-    command = f"python train.py {shlex.join(['hydra.mode=RUN', *overrides])}"
-    store = Store(settings.store, {"command": command, "device": config.device})
-    return plan_point(read_point(config), store), store
-
-
 class Ready(NamedTuple):
     """What a process needs to run a point."""
 
@@ -81,24 +69,14 @@ class Ready(NamedTuple):
 
 
 def make_ready(config: DictConfig, overrides: Sequence[str], number: int) -> Ready:
-    """What a process needs to run job ``number``."""
+    """What a process needs to run job ``number``: the plan on its device, and the store, which
+    notes the command that repeats it.
+    """
+    config.device = pick_device(str(config.device), number)
+    command = f"python train.py {shlex.join(['hydra.mode=RUN', *overrides])}"
     settings = read_settings(config)
-    plan, store = prepare(config, settings, overrides, number)
-    return Ready(plan, store, results_folder(settings.results))
-
-
-def run_job(config: DictConfig) -> Outcome:
-    """Run a point in a worker of an engine; what a launcher of Hydra's calls."""
-    hydra = HydraConfig.get()
-    os.chdir(hydra.runtime.cwd)  # an engine may start its workers elsewhere
-    start_worker()
-    return run_point(*make_ready(config, hydra.overrides.task, hydra.job.num))
-
-
-def start_worker() -> None:
-    """Prepare a worker, which ends with its sweep."""
-    end_with_the_sweep()
-    limit_process()
+    store = Store(settings.store, {"command": command, "device": config.device})
+    return Ready(plan_point(read_point(config), store), store, Path(settings.results).resolve())
 
 
 def limit_process() -> None:
@@ -107,6 +85,18 @@ def limit_process() -> None:
     """
     os.environ |= LIMITS
     threadpool_limits(limits=1)
+
+
+def run_here(job: Job, config: DictConfig, results: Path) -> dict[str, Outcome]:
+    """The outcome of one point, run in this process, where a debugger can follow. Raises
+    ``InputError`` where it is refused.
+    """
+    limit_process()
+    plan, store, _ = make_ready(config, job.overrides, 0)
+    outcome = run_point(plan, store, results)
+    if outcome.refused:
+        raise InputError(outcome.error)
+    return {plan.key: outcome}
 
 
 def run_locally(jobs: Sequence[Job], compose: Composer, n_jobs: int) -> dict[str, Outcome]:
@@ -151,7 +141,7 @@ def _run_round(left: Sequence[Ready], width: int, outcomes: dict[str, Outcome]) 
             outcome = future.result()
             outcomes[outcome.point] = outcome
     except BrokenProcessPool as error:
-        return describe_end(str(error))
+        return _describe_end(str(error))
     finally:
         pool.shutdown(kill_workers=True)
     return ""
@@ -160,10 +150,11 @@ def _run_round(left: Sequence[Ready], width: int, outcomes: dict[str, Outcome]) 
 def _start_local_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    start_worker()
+    end_with_the_sweep()
+    limit_process()
 
 
-def describe_end(message: str) -> str:
+def _describe_end(message: str) -> str:
     """How a process ended, from the ``{SIGKILL(-9)}`` or ``{EXIT(7)}`` of loky's message."""
     found = re.search(r"\{.*?(\w+)\((-?\d+)\)", message)
     if found is None:
@@ -173,58 +164,53 @@ def describe_end(message: str) -> str:
     return f"the process of this point was killed by {found[1]}{KILLED * (found[1] == 'SIGKILL')}"
 
 
+def run_job(config: DictConfig) -> Outcome:
+    """Run a point in a worker of an engine; what a launcher of Hydra's calls."""
+    hydra = HydraConfig.get()
+    os.chdir(hydra.runtime.cwd)  # an engine may start its workers elsewhere
+    end_with_the_sweep()
+    limit_process()
+    return run_point(*make_ready(config, hydra.overrides.task, hydra.job.num))
+
+
 def check_engine(hydra: DictConfig) -> None:
     """Raise ``InputError`` for how many points at once that is no number."""
     at_once, batch = hydra.launcher.get("n_jobs", -1), hydra.sweeper.get("max_batch_size")
-    if at_once != -1 and not _is_count(at_once):
+    if type(at_once) is not int or (at_once < 1 and at_once != -1):
         raise InputError(f"hydra.launcher.n_jobs={at_once!r}: give how many points at once, or -1")
-    if batch is not None and not _is_count(batch):
+    if batch is not None and (type(batch) is not int or batch < 1):
         raise InputError(f"hydra.sweeper.max_batch_size={batch!r}: give a whole number, or null")
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-
-def make_launcher(config: DictConfig) -> Launcher:
-    """Hydra's launcher that a configuration chooses. Raises ``InputError`` where it is of no use
-    here.
+def launch(
+    jobs: Sequence[Job], command: Command, progress: SweepProgress, results: Path
+) -> tuple[dict[str, Outcome], str]:
+    """The outcome of each job by point, by the launcher of Hydra's that the command chooses; and
+    what that stopped for last. Jobs that it left without an outcome are handed over again, until
+    that gets nowhere. Raises ``InputError`` where it is of no use here.
     """
+    hydra = command.config.hydra
     context = HydraContext(GlobalHydra.instance().config_loader(), Callbacks())
     try:
-        return Plugins.instance().instantiate_launcher(
-            hydra_context=context, task_function=run_job, config=config
+        launcher = Plugins.instance().instantiate_launcher(
+            hydra_context=context, task_function=run_job, config=command.config
         )
     except Exception as error:
-        name = config.hydra.runtime.choices["hydra/launcher"]
+        name = hydra.runtime.choices["hydra/launcher"]
         raise InputError(f"hydra/launcher={name} cannot be used here: {error}") from error
-
-
-def launch(
-    jobs: Sequence[Job],
-    launcher: Launcher,
-    progress: SweepProgress,
-    results: Path,
-    max_batch_size: int | None,
-) -> tuple[dict[str, Outcome], str]:
-    """The outcome of each job by point, and what the engine stopped for last. Jobs that a broken
-    engine left without an outcome are handed over again, until that gets nowhere.
-    """
     outcomes: dict[str, Outcome] = {}
     left, number, trouble, in_vain = list(jobs), 0, "", 0
     while left and in_vain < TRIES:
-        for start in range(0, len(left), size := max_batch_size or len(left)):
-            batch = left[start : start + size]
+        size = hydra.sweeper.max_batch_size or len(left)
+        for batch in (left[start : start + size] for start in range(0, len(left), size)):
             try:
                 returns = launcher.launch([job.overrides for job in batch], initial_job_idx=number)
                 outcomes |= _outcomes_of(batch, returns)
             except Exception as error:
                 before, trouble = trouble, _shorten(error)
                 if trouble != before:
-                    log.warning(
-                        "the engine stopped, its unfinished points are handed over again: %s",
-                        trouble,
-                    )
+                    what = "the engine stopped, its unfinished points are handed over again"
+                    log.warning("%s: %s", what, trouble)
             number += len(batch)
         for point in progress.new_outcomes() - outcomes.keys():
             if noted := read_outcome(results, point):

@@ -15,14 +15,12 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from files import InputError, nearest
-from train.front.options import config_dir
-from train.front.spell import quote_value
+from train.front.spell import quote
 from train.store import StoreError
 
 OF_INPUT = (InputError, HydraException, OmegaConfBaseException, YAMLError)
 # Modules that read a configuration, and let errors of Python's own through.
 READERS = ("hydra._internal", "hydra.core", "omegaconf", "yaml")
-LEXER = "LexerNoViableAltException"
 EXTRAS = ("ray", "submitit")  # of pyproject.toml, each a launcher
 
 
@@ -49,61 +47,44 @@ def one_line(error: BaseException) -> str:
         chain.append(cause)
     for link in chain:
         if isinstance(link, InputError | StoreError):
-            return _beside(str(link)) or str(link)
-    if message := _unreadable_override(error):
-        return message
+            return str(link)
+    if isinstance(error, OverrideParseException):
+        return _describe_unreadable(error.override)
     text = " ".join(str(error).partition("Config search path")[0].split())
     parent = next(filter(None, (getattr(link, "parent_node", None) for link in chain)), None)
     missing = re.search(r"Key '([^']+)'", " ".join(str(link) for link in chain))
     if missing and isinstance(parent, DictConfig):
         return f"unknown config key {missing[1]!r}{nearest(missing[1], map(str, parent))} ({text})"
-    if missing := re.search(
-        r"Missing mandatory value: (?:\w+\s+full_key: )?hydra\.sweeper\.params\.([\w.]+)", text
-    ):
+    missing = re.search(r"Missing mandatory value:.*hydra\.sweeper\.params\.([\w.]+)", text)
+    if missing:
         return (
             f"there are no values of {missing[1]} to sweep over; the file of the experiment begins"
             " with the command that gives them"
         )
-    option = re.search(r"Could not find '([^']+)'", text)
-    if option:
-        name = option[1].split("/")[-1]
-        if Path(f"{option[1]}.yaml").is_file() and not config_dir(sys.argv[1:]):
-            here = f"{option[1]}.yaml lies in this folder"
-            return f"{here}, which is not searched; give --config-dir ."
-        if option[1].startswith("hydra/launcher/") and (extra := name.partition("_")[0]) in EXTRAS:
-            return f"hydra/launcher={name} is not installed: pip install '.[{extra}]'"
-        return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))
+    if option := re.search(r"Could not find '([^']+)'", text):
+        return _describe_option(option[1], text)
     if isinstance(error, HydraException | OmegaConfBaseException) and text:
         return text
     why = " ".join(next(filter(None, map(str, chain)), type(error).__name__).split())
     return f"the configuration cannot be read ({why}); correct it"
 
 
-def _unreadable_override(error: BaseException) -> str:
-    """What to do about a value with a character that has no place in Hydra's grammar; empty for any
-    other error.
-    """
-    if not isinstance(error, OverrideParseException):
-        return ""
-    line, why = error.override, " ".join(str(error.message).partition("See https")[0].split())
-    if "=" not in line:
-        return f"{line!r} is no KEY=VALUE"
-    if LEXER not in why and line.partition("=")[2][:1] in ("[", "{", "'", '"'):
-        return f"{line} cannot be read ({why}); correct it"
-    remedy = f"put the value in double quotes inside: {shlex.quote(quote_value(line))}"
-    return f"{line} cannot be read; {remedy}"
+def _describe_unreadable(override: str) -> str:
+    """What to do about a value with a character that has no place in Hydra's grammar."""
+    key, equals, value = override.partition("=")
+    if not equals:
+        return f"{override!r} is no KEY=VALUE"
+    items = [quote(item.strip(" '\"")) for item in value.strip("[]").split(",")]
+    quoted = f"[{','.join(items)}]" if value.startswith("[") else quote(value.strip(" '\""))
+    remedy = f"put the value in double quotes inside: {shlex.quote(f'{key}={quoted}')}"
+    return f"{override} cannot be read; {remedy}"
 
 
-def _beside(message: str) -> str:
-    """What is said of a file that was not found and lies in the folder of one's own configuration,
-    or beside the experiment; empty for any other message.
-    """
-    missing = re.match(r"no such file: ([^;]+)", message)
-    folder = config_dir(sys.argv[1:])
-    if not missing or folder is None or Path(missing[1]).is_absolute():
-        return ""
-    for place in (folder / missing[1], folder / "experiment" / missing[1]):
-        if place.exists():
-            counted = "paths count from the folder in which the command runs"
-            return f"{missing[0]}, but there is {place}: {counted}"
-    return ""
+def _describe_option(option: str, text: str) -> str:
+    """What to do about a file of the configuration, ``GROUP/NAME``, that is not found."""
+    group, _, name = option.rpartition("/")
+    if Path(f"{option}.yaml").is_file():
+        return f"{option}.yaml lies in this folder, which is not searched; give --config-dir ."
+    if group == "hydra/launcher" and (extra := name.partition("_")[0]) in EXTRAS:
+        return f"hydra/launcher={name} is not installed: pip install '.[{extra}]'"
+    return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))

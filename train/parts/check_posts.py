@@ -7,9 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from analysis.naming import counted
 from corpora.kinds import CheckedSource
-from corpora.labelled import WITHOUT_TEXT
 from extrinsic.kinds import LanguageTagger
 from files import InputError, nearest
 from files.language import UNDETERMINED, guess_language, language_of, require_one_language
@@ -90,6 +88,9 @@ def describe_oddities(posts: pd.DataFrame) -> list[str]:
     """What deserves to be said of the posts of a source: how many had no text, and how many repeat
     another's (all but the first of each text); a text on both sides of a split teaches its answer.
     """
+    from analysis.naming import counted  # what is said of posts loads where there are some
+    from corpora.labelled import WITHOUT_TEXT
+
     lines = []
     if empty := int(posts.attrs.get(WITHOUT_TEXT, 0)):
         lines.append(f"{counted(empty, 'post')} without text left out")

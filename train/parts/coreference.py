@@ -49,7 +49,8 @@ class Coreference(Fileless):
 
     version: ClassVar[int] = 1
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
-    challenges: ClassVar[type] = Challenge
+    # What a challenge set must have, and such as have it
+    challenges: ClassVar[tuple[str, str]] = ("load", "generated, winobias, winogender or gap")
 
     @property
     def language(self) -> str:

@@ -66,7 +66,11 @@ class HateSpeech(Fileless):
 
     version: ClassVar[int] = 1
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
-    challenges: ClassVar[type] = PostChallenge
+    # What a challenge set must have, and such as have it
+    challenges: ClassVar[tuple[str, str]] = (
+        "posts",
+        "generated_templates, hatecheck, identity_templates or csv",
+    )
 
     def __post_init__(self) -> None:
         if self.labels.acts_on not in ("none", "labels"):

@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from extrinsic.counterfactual import term_rows
-from extrinsic.crossval import read_posts
-from extrinsic.gap_table import Row, as_table, gap_rows, gap_table, value_rows
-from extrinsic.gaps import CRITERIA, Gaps
-from extrinsic.predictions import read_sample
 from train.device import one_thread
 
 if TYPE_CHECKING:
     from corpora.kinds import PostChallenge, Source
     from debias.base import S, Steps
+    from extrinsic.gap_table import Row
+    from extrinsic.gaps import Gaps
     from extrinsic.kinds import Classifier, Tagger
     from train.parts.part import Inputs
 
@@ -68,6 +65,8 @@ def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: i
     """``predictions.parquet``, one row a post of the challenge set and of the source's own test
     posts, where it has such; all its other posts are learned from.
     """
+    from extrinsic.crossval import read_posts
+
     own = read_posts(pd.read_parquet(inputs["posts"] / "posts.parquet"))
     own["split"] = own["split"].replace("all", "train")
     cases = read_posts(pd.read_parquet(inputs["challenge"] / "posts.parquet").assign(split="test"))
@@ -112,6 +111,8 @@ def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     """``scores.parquet``: the measures of each group and the signed gaps, each with its interval
     and support.
     """
+    from extrinsic.gap_table import gap_table  # what measures gaps loads when there are some
+
     predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet", columns=["id", "text"])
     # The text says which post it is: sources deal other ids for another seed
@@ -126,6 +127,9 @@ def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     alone, where it has such; and, of ``subset`` "held_out", how well the source's own test posts
     are classified.
     """
+    from extrinsic.counterfactual import term_rows
+    from extrinsic.gap_table import as_table, gap_rows
+
     predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
     cases = pd.read_parquet(inputs["challenge"] / "posts.parquet").set_index("id")
     tested = predicted["id"].isin(cases.index)
@@ -147,6 +151,10 @@ def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
 
 
 def _held_out(predicted: pd.DataFrame, gaps: Gaps) -> list[Row]:
+    from extrinsic.gap_table import value_rows
+    from extrinsic.gaps import CRITERIA
+    from extrinsic.predictions import read_sample
+
     if predicted.empty:
         return []
     nobody = predicted.assign(group=None)

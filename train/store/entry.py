@@ -14,12 +14,14 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from files.digest import digest_of, sha256
 from files.rooms import HOME
 from files.source import Source, library_version
-from train.store.stage import Recipe, recipe_key
+
+if TYPE_CHECKING:
+    from train.store.stage import Recipe
 
 RECIPE = "recipe.json"
 
@@ -39,11 +41,8 @@ class Lineage(TypedDict):
 
 
 class Made(Request):
-    """How a result was made.
-
-    ``modules``: a hash of each source file that made it. ``libraries``: versions of Python and of
-    what that code imports. ``project``, ``commit``: the project's own version, and its commit in
-    Git where there is one.
+    """How a result was made: by which source files (a hash of each), with which versions of Python
+    and of the libraries, at which commit.
     """
 
     seconds: float
@@ -64,12 +63,11 @@ class Checksum(TypedDict):
 
 
 class Content(TypedDict):
-    """What ``recipe.json`` holds; ``sha256`` is the hash of the rest."""
+    """What ``recipe.json`` holds, beside ``sha256``, the hash of the rest."""
 
     recipe: Recipe
     made: Made
     files: dict[str, Checksum]
-    sha256: NotRequired[str]
 
 
 def lineage(source: Source, inputs: Mapping[str, Lineage]) -> Lineage:
@@ -92,7 +90,7 @@ def describe_build(
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "host": platform.node(),
         "project": library_version("biasbridge")[1],
-        "commit": commit(),
+        "commit": _commit(),
         "modules": dict(source.modules),
         "libraries": dict(source.libraries),
         "lineage": lineage(source, lineages),
@@ -101,22 +99,18 @@ def describe_build(
 
 
 @cache
-def commit() -> str:
+def _commit() -> str:
     """The commit of the working tree that the project runs from, ``-dirty`` where files of it were
     changed; empty where there is none.
     """
     command = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"]
+    quiet = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
     if (HOME / ".git").exists():
         with suppress(OSError, subprocess.SubprocessError):
-            return subprocess.run(
-                command,
-                cwd=HOME,
-                env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
-                capture_output=True,
-                text=True,
-                timeout=10,
-                check=False,
-            ).stdout.strip()
+            done = subprocess.run(
+                command, cwd=HOME, env=quiet, capture_output=True, text=True, timeout=10
+            )
+            return done.stdout.strip()
     return ""
 
 
@@ -136,8 +130,7 @@ def seal(folder: Path, recipe: Recipe, made: Made) -> None:
         for path in _files(folder)
     }
     content: Content = {"recipe": recipe, "made": made, "files": files}
-    content["sha256"] = _own_hash(content)
-    text = json.dumps(content, indent=1, sort_keys=True)
+    text = json.dumps({**content, "sha256": _hash(content)}, indent=1, sort_keys=True)
     (folder / RECIPE).write_text(text, encoding="utf-8")
     for path in [*folder.rglob("*"), folder]:
         flush(path)
@@ -149,21 +142,15 @@ def read_recipe(folder: Path) -> Content:
     """
     try:
         content: Content = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
+        sealed = content.pop("sha256")  # type: ignore[typeddict-item]
     except FileNotFoundError:
         raise DamagedError(f"{RECIPE} is missing") from None
-    except (ValueError, IsADirectoryError, NotADirectoryError):
-        raise DamagedError(f"{RECIPE} is not JSON") from None
-    sealed = content.pop("sha256", None) if isinstance(content, dict) else None
-    if sealed is None or sealed != _own_hash(content):
-        raise DamagedError(
-            f"{RECIPE} was altered"
-            if sealed
-            else f"{RECIPE} has no checksums (written by an early version)"
-        )
-    if content.keys() != Content.__annotations__.keys() - {"sha256"}:
-        raise DamagedError(f"{RECIPE} is no recipe")
-    if recipe_key(content["recipe"]) != folder.name:
-        raise DamagedError(f"{RECIPE} belongs to another key, {recipe_key(content['recipe'])}")
+    except (ValueError, OSError, AttributeError, KeyError, TypeError):
+        raise DamagedError(f"{RECIPE} is no recipe") from None
+    if sealed != _hash(content) or content.keys() != Content.__annotations__.keys():
+        raise DamagedError(f"{RECIPE} was altered")
+    if (key := digest_of(content["recipe"])) != folder.name:
+        raise DamagedError(f"{RECIPE} belongs to another key, {key}")
     return content
 
 
@@ -203,5 +190,5 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in found if not path.name.startswith("."))
 
 
-def _own_hash(content: Content) -> str:
+def _hash(content: Content) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

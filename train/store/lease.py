@@ -8,7 +8,7 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -21,76 +21,59 @@ EVERY = 0.5  # seconds between two looks whether the sweep lives
 _known: set[str] = set()  # leases that this process holds, or watches already
 
 
-class Lease:
-    """A lease that is held; none where the store can only be read, for there nobody removes
-    anything.
-    """
-
-    def __init__(self) -> None:
-        self.path: Path | None = None
-
-    @property
-    def mark(self) -> str:
-        """What the environment of the processes that work for the sweep holds; empty for none."""
-        return f"{LEASE}={self.path}" if self.path else ""
-
-    def add(self, keys: Iterable[str]) -> None:
-        """Hold the results with these keys too. Raises ``StoreError`` where the store is gone."""
-        if not self.path:
-            return
-        if not self.path.exists():
-            raise error_of_removed(self.path.parent.parent)
-        with open(self.path, "a", encoding="ascii") as file:
-            file.writelines(f"{key}\n" for key in keys)
-
-
 @contextmanager
-def lease(root: Path, keys: Iterable[str]) -> Iterator[Lease]:
-    """Hold a lease on the results with these keys in the store ``root``."""
-    own = Lease()
+def lease(root: Path, keys: Iterable[str]) -> Iterator[Callable[[Iterable[str]], None]]:
+    """Hold a lease on the results with these keys in the store ``root``, and on those that the
+    function in the block is given; it raises ``StoreError`` where the store is gone.
+
+    A store that can only be read has none, for there nobody removes anything.
+    """
+    path = root / "leases" / uuid.uuid4().hex
+
+    def add(more: Iterable[str]) -> None:
+        if str(path) in _known:
+            if not path.exists():
+                raise error_of_removed(root)
+            with open(path, "a", encoding="ascii") as file:
+                file.writelines(f"{key}\n" for key in more)
+
     with ExitStack() as stack:
         with suppress(OSError):
-            own.path = stack.enter_context(_hold(root / "leases" / uuid.uuid4().hex))
-            own.add(keys)
-        yield own
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _clear(path.parent)
+            stack.enter_context(locked(path))
+            stack.callback(path.unlink, missing_ok=True)
+            os.truncate(path, 0)
+            _known.add(str(path))
+            stack.enter_context(_in_environment(path))
+        add(keys)
+        yield add
 
 
 @contextmanager
-def _hold(path: Path) -> Iterator[Path]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    clear(path.parent)
-    with locked(path):
-        os.truncate(path, 0)
-        outer = os.environ.get(LEASE)
-        os.environ[LEASE] = str(path)
-        _known.add(str(path))
-        try:
-            yield path
-        finally:
-            os.environ.pop(LEASE)
-            os.environ |= {LEASE: outer} if outer else {}
-            path.unlink(missing_ok=True)
+def _in_environment(path: Path) -> Iterator[None]:
+    outer = os.environ.get(LEASE)
+    os.environ[LEASE] = str(path)
+    yield
+    os.environ.pop(LEASE)
+    os.environ |= {LEASE: outer} if outer else {}
 
 
 def leased(root: Path) -> set[str]:
     """The keys that running sweeps hold a lease on."""
-    clear(root / "leases")
+    _clear(root / "leases")
     found: set[str] = set()
-    for path in _files(root / "leases"):
+    for path in (root / "leases").glob("*"):
         with suppress(FileNotFoundError):
             found |= set(path.read_text(encoding="ascii").split())
     return found
 
 
-def clear(folder: Path) -> None:
+def _clear(folder: Path) -> None:
     """Remove the leases of sweeps that were killed."""
-    for path in _files(folder):
+    for path in folder.glob("*"):
         with suppress(HeldError), locked(path, wait=False):
             path.unlink(missing_ok=True)
-
-
-def _files(folder: Path) -> list[Path]:
-    return [path for path in folder.glob("*") if path.is_file()]
 
 
 def end_with_the_sweep() -> None:

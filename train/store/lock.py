@@ -40,9 +40,15 @@ def locked(
     then names. Who waits for longer than ``SILENT`` says for ``what`` and for whom. Raises
     ``HeldError`` where it must not ``wait``, and ``NoLockError``.
     """
-    descriptor = _wait(path, what, shared) if wait else _open(path, shared)
-    if descriptor is None:
-        raise HeldError(path)
+    start, pause, said = time.monotonic(), 0.01, False
+    while (descriptor := _open(path, shared)) is None:
+        if not wait:
+            raise HeldError(path)
+        if not said and time.monotonic() - start > SILENT:
+            log.warning("waiting for %s, which %s holds", what or path, _holder(path))
+            said = True
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST)
     try:
         yield
     finally:
@@ -50,47 +56,31 @@ def locked(
 
 
 def held(path: Path) -> bool:
-    """Whether a process holds the lock alone; a file that is missing is held by none.
-
-    For an instant it takes the lock, shared, itself.
-    """
+    """Whether a process holds the lock alone; a file that is missing is held by none."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:
-        return not _lock(descriptor, fcntl.LOCK_SH, path)
+        return not _lock(descriptor, fcntl.LOCK_SH, path)  # for an instant it takes it itself
     finally:
         os.close(descriptor)
-
-
-def _wait(path: Path, what: str, shared: bool) -> int:
-    start, pause, said = time.monotonic(), 0.01, False
-    while (descriptor := _open(path, shared)) is None:
-        if not said and time.monotonic() - start > SILENT:
-            log.warning("waiting for %s, which %s", what or path, _holder(path))
-            said = True
-        time.sleep(pause)
-        pause = min(2 * pause, LONGEST)
-    return descriptor
 
 
 def _open(path: Path, shared: bool) -> int | None:
     """The descriptor that holds the lock, or None where another process holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    taken = False
     try:
-        if _lock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, path) and _named(
-            descriptor, path
-        ):
-            if not shared:
-                os.truncate(descriptor, 0)
-                os.write(descriptor, f"{os.getpid()} {platform.node()}".encode())
-            return descriptor
-    except BaseException:
-        os.close(descriptor)
-        raise
-    os.close(descriptor)
-    return None
+        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        taken = _lock(descriptor, kind, path) and _named(descriptor, path)
+        if taken and not shared:
+            os.truncate(descriptor, 0)
+            os.write(descriptor, f"{os.getpid()} on {platform.node()}".encode())
+    finally:
+        if not taken:
+            os.close(descriptor)
+    return descriptor if taken else None
 
 
 def _lock(descriptor: int, kind: int, path: Path) -> bool:
@@ -111,16 +101,7 @@ def _named(descriptor: int, path: Path) -> bool:
 
 
 def _holder(path: Path) -> str:
-    """Who holds the lock, and what to do about a process of this machine that was stopped."""
-    try:
-        pid, host = path.read_text(encoding="utf-8").split(maxsplit=1)
-    except (OSError, ValueError):
-        return "another process holds"
-    who = f"process {pid} on {host} holds"
-    if host != platform.node():
-        return who
-    with suppress(OSError, IndexError):
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-        if state in "Tt":
-            return f"{who} and is stopped: let it go on (kill -CONT {pid}) or end it (kill {pid})"
-    return who
+    with suppress(OSError):
+        if found := path.read_text(encoding="utf-8"):
+            return f"process {found}"
+    return "another process"

@@ -14,22 +14,17 @@ from files.source import Source, source_of
 SCHEME = 4  # of keys: raised when what a key is made of changes, which makes every key another one
 
 
-class Step(TypedDict):
-    """What decides a result, but for its inputs."""
+class Recipe(TypedDict):
+    """What decides a result; ``inputs`` are keys by name."""
 
     scheme: int
     stage: str
     made_by: str
     version: int
     params: dict[str, object]
+    inputs: dict[str, str]
     files: dict[str, str]
     seed: int | None
-
-
-class Recipe(Step):
-    """What decides a result; ``inputs`` are keys by name."""
-
-    inputs: dict[str, str]
 
 
 class Decided(NamedTuple):
@@ -86,7 +81,7 @@ class Stage:
     @cached_property
     def key(self) -> str:
         """32 hexadecimal digits of the recipe's SHA-256."""
-        return recipe_key(self.recipe())
+        return digest_of(self.recipe())
 
     def ancestry(self) -> dict[str, Stage]:
         """This stage and all it rests on, by key, inputs first."""
@@ -94,8 +89,3 @@ class Stage:
         for stage in self.inputs.values():
             found |= stage.ancestry()
         return found | {self.key: self}
-
-
-def recipe_key(recipe: Recipe) -> str:
-    """32 hexadecimal digits of the SHA-256 of a recipe as JSON with sorted keys."""
-    return digest_of(recipe)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from files import InputError
-from files.source import Source, source_now
-from train.store.entry import DamagedError, Lineage, Made, lineage, read_recipe
+from files.source import source_now
+from train.store.entry import DamagedError, Lineage, lineage, read_recipe
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 Policy = Literal["refuse", "use", "rebuild"]
 
 
-@dataclass(frozen=True)
-class Outdated:
+class Outdated(NamedTuple):
     """A stored result that would not be made so now.
 
     ``modules``: those whose source file differs; ``libraries``: those of other versions, as
@@ -38,29 +36,53 @@ def outdated(store: Store, ends: Iterable[Stage]) -> list[Outdated]:
     """The results that a run of these stages would use, and those that they rest on, where code or
     libraries differ from what is at hand; the recipes are read, no result is checked.
     """
-    expected: dict[str, tuple[Made | None, Source, Lineage]] = {}
-    found: dict[str, Outdated | None] = {}
+    compared: dict[str, tuple[Lineage, bool, Outdated | None]] = {}
+    found: dict[str, Outdated] = {}
+    seen: set[str] = set()
 
-    def expect(stage: Stage) -> tuple[Made | None, Source, Lineage]:
-        if stage.key not in expected:
-            made = _made(store, stage)
-            source = source_now(stage.source, made["modules"] if made else ())
-            inputs = {name: expect(each)[2] for name, each in stage.inputs.items()}
-            expected[stage.key] = made, source, lineage(source, inputs)
-        return expected[stage.key]
+    def compare(stage: Stage) -> tuple[Lineage, bool, Outdated | None]:
+        if stage.key not in compared:
+            inputs = {name: compare(each)[0] for name, each in stage.inputs.items()}
+            compared[stage.key] = _compare(store, stage, inputs)
+        return compared[stage.key]
 
-    def look(stage: Stage) -> None:
-        if stage.key in found:
-            return
-        made, source, now = expect(stage)
-        found[stage.key] = _compared(stage, made, source, now) if made else None
-        if not made or found[stage.key]:
-            for each in stage.inputs.values():
-                look(each)
+    left = list(ends)
+    while left:
+        stage = left.pop(0)
+        if stage.key in seen:
+            continue
+        seen.add(stage.key)
+        _, stored, differing = compare(stage)
+        if differing:
+            found[stage.key] = differing
+        if differing or not stored:  # what a stored result rests on is not used again
+            left += stage.inputs.values()
+    return list(found.values())
 
-    for end in ends:
-        look(end)
-    return [each for each in found.values() if each]
+
+def _compare(
+    store: Store, stage: Stage, inputs: Mapping[str, Lineage]
+) -> tuple[Lineage, bool, Outdated | None]:
+    """The lineage that a result would have now, whether it is stored, and how that one differs."""
+    try:
+        made = read_recipe(store.path(stage))["made"]
+    except DamagedError:  # missing, or set aside when it is used
+        return lineage(stage.source, inputs), False, None
+    source = source_now(stage.source, made["modules"])
+    now, before = lineage(source, inputs), made["libraries"]
+    if made["lineage"] == now:
+        return now, True, None
+    libraries = tuple(
+        f"{name} {before.get(name, 'none')} (now {source.libraries.get(name, 'none')})"
+        for name in _differing(before, source.libraries)
+    )
+    code = made["lineage"]["code"] != now["code"]
+    modules = tuple(_differing(made["modules"], source.modules))
+    return now, True, Outdated(stage, code, modules, libraries)
+
+
+def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    return [name for name in sorted({**before, **now}) if before.get(name) != now.get(name)]
 
 
 def say(found: Sequence[Outdated], policy: Policy, console: Console) -> None:
@@ -71,45 +93,17 @@ def say(found: Sequence[Outdated], policy: Policy, console: Console) -> None:
     theirs = [each for each in found if not each.code]
     if ours and policy == "refuse":
         raise InputError(
-            f"other code made results that this sweep would use: {_spell(ours)}; stale=rebuild"
+            f"other code made results that this sweep would use: {_describe(ours)}; stale=rebuild"
             " makes them and what rests on them again, stale=use takes them as they are"
         )
     done = "built again" if policy == "rebuild" else "used"
     for group, what in ((ours, "code"), (theirs, "versions of libraries")):
         if group:
-            line = f"{done}: made by other {what}: {_spell(group)}"
+            line = f"{done}: made by other {what}: {_describe(group)}"
             console.print(line, soft_wrap=True, highlight=False, markup=False)
 
 
-def _made(store: Store, stage: Stage) -> Made | None:
-    if not store.has(stage):
-        return None
-    try:
-        return read_recipe(store.path(stage))["made"]
-    except DamagedError:  # set aside when it is used
-        return None
-
-
-def _compared(stage: Stage, made: Made, source: Source, now: Lineage) -> Outdated | None:
-    if made["lineage"] == now:
-        return None
-    libraries = made["libraries"]
-    return Outdated(
-        stage,
-        code=made["lineage"]["code"] != now["code"],
-        modules=tuple(_differing(made["modules"], source.modules)),
-        libraries=tuple(
-            f"{name} {libraries.get(name, 'none')} (now {source.libraries.get(name, 'none')})"
-            for name in _differing(libraries, source.libraries)
-        ),
-    )
-
-
-def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    return [name for name in sorted({**before, **now}) if before.get(name) != now.get(name)]
-
-
-def _spell(found: Sequence[Outdated]) -> str:
+def _describe(found: Sequence[Outdated]) -> str:
     """How many results of which stage, and what differs, first causes first."""
     kinds = Counter(
         (f"{each.stage.name} ({each.stage.made_by})", (*each.modules, *each.libraries))

@@ -3,7 +3,7 @@ half-written or altered is used.
 
 ``root/STAGE/KEY/`` holds a result and its ``recipe.json``. It is built in ``root/work/KEY`` under a
 lock of the operating system, which dies with its holder, and renamed into place; ``root/damaged``
-holds what failed its checksums; ``root/digests`` remembers the hashes of files from outside.
+holds what failed its checksums.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, ClassVar
 from files import InputError
 from files.digest import sha256
 from files.source import source_run
-from train.store.digests import digest
 from train.store.entry import RECIPE, DamagedError, Request, check, describe_build, flush, seal
 from train.store.lock import HeldError, NoLockError, locked
 
@@ -31,10 +30,15 @@ if TYPE_CHECKING:
 
 NOT_STAGES = ("work", "unfinished", "locks", "leases", "digests", "damaged")
 KEY = re.compile("[0-9a-f]{32}")
-HASH = re.compile("[0-9a-f]+")
+FRESH = 2_000_000_000  # nanoseconds; the coarsest times of a file system in use
 NO_ROOM = 1 << 20  # with fewer free bytes than this, an error of writing is taken for a full disk
 # Times a result is looked for or built while other processes build, replace or remove it
 PATIENCE = 5
+TROUBLES = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "the disk is full"),
+    **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "it cannot be written"),
+    **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "{where} is in the way"),
+}
 
 log = logging.getLogger(__name__)
 
@@ -51,43 +55,14 @@ def error_of_removed(root: Path) -> StoreError:
     )
 
 
-def refuse_changed(stage: Stage, hash_file: Callable[[Path], str]) -> None:
-    """Raise ``InputError`` where what a stage reads, or the code that this process loaded for it,
-    is not what it was planned with.
-    """
-    run = source_run(stage.source)
-    planned = stage.source.modules
-    changed = [name for name in planned if run.modules[name] != planned[name]]
-    try:
-        changed += changed_inputs(stage, hash_file)
-    except FileNotFoundError as error:
-        changed.append(Path(str(error.filename)).name)
-    if changed:
-        raise InputError(
-            f"{', '.join(changed)} changed after {stage.name} ({stage.made_by}) was planned;"
-            " nothing made from it is kept: give the same command again"
-        )
-
-
-def changed_inputs(stage: Stage, hash_file: Callable[[Path], str]) -> list[str]:
-    """The names of the files that are no longer what the stage's key was made from."""
-    if stage.decide is None:
-        return []
-    params, files = stage.decide(hash_file)
-    every = {**stage.files, **files}
-    changed = [name for name in every if stage.files.get(name) != files.get(name)]
-    if not changed and params != stage.params:
-        return ["what its words or files stand for"]
-    return [name.partition(" ")[2] for name in changed]
-
-
 class Store:
     """The folder of results. ``made`` (command, device) is noted in every recipe; ``built`` names
     the stages built by this object.
     """
 
-    # Entries that this process has compared with their checksums
+    # Of this process: entries compared with their checksums, and digests of files from outside
     checked: ClassVar[set[tuple[Path, int]]] = set()
+    hashed: ClassVar[dict[tuple[Path, int, int, int, int], str]] = {}
 
     def __init__(self, root: str | Path, made: Request | None = None) -> None:
         self.root = Path(root).resolve()
@@ -105,9 +80,8 @@ class Store:
             with locked(probe):
                 probe.unlink(missing_ok=True)
         except OSError as error:
-            why = str(error)
-            if not isinstance(error, NoLockError):
-                why = f"it cannot be written ({error.strerror})"
+            no_lock = isinstance(error, NoLockError)
+            why = str(error) if no_lock else f"it cannot be written ({error.strerror})"
             raise InputError(
                 f"store.dir={self.root}: {why}; choose another with store.dir=PATH"
             ) from error
@@ -163,6 +137,66 @@ class Store:
             f" inputs from {self.root}"
         )
 
+    def _build(self, stage: Stage, inputs: Mapping[str, Path]) -> None:
+        entry, work = self.path(stage), self.root / "work" / stage.key
+        with self._writing():
+            try:
+                if work.exists():
+                    shutil.rmtree(work)
+                work.mkdir(parents=True)
+                entry.parent.mkdir(exist_ok=True)
+                self._refuse_changed(stage)
+                start = time.perf_counter()
+                stage.build(work, inputs)
+                seconds = time.perf_counter() - start
+                self._refuse_changed(stage)
+                made = describe_build(source_run(stage.source), inputs, seconds, self.made)
+                seal(work, stage.recipe(), made)
+                os.replace(work, entry)
+                flush(entry.parent)
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
+        self.checked.add((entry, (entry / RECIPE).stat().st_ino))
+        self.built.append(stage.name)
+
+    def _refuse_changed(self, stage: Stage) -> None:
+        """Raise ``InputError`` where what a stage reads, or the code that this process loaded for
+        it, is not what it was planned with.
+        """
+        run, planned = source_run(stage.source).modules, stage.source.modules
+        changed = [name for name in planned if run[name] != planned[name]]
+        if stage.decide is not None:
+            try:
+                params, files = stage.decide(self.digest)
+            except FileNotFoundError as error:
+                changed.append(Path(str(error.filename)).name)
+            else:
+                every = {**stage.files, **files}
+                other = [name for name in every if stage.files.get(name) != files.get(name)]
+                changed += [name.partition(" ")[2] for name in other]
+                if not other and params != stage.params:
+                    changed.append("what its words or files stand for")
+        if changed:
+            raise InputError(
+                f"{', '.join(changed)} changed after {stage.name} ({stage.made_by}) was planned;"
+                " nothing made from it is kept: give the same command again"
+            )
+
+    def digest(self, path: Path) -> str:
+        """SHA-256 of a file from outside, remembered by this process; not where the file has just
+        been written, for a second change may leave its times as they are.
+        """
+        if not path.is_file():
+            raise InputError(f"no such file: {path}")
+        stat = path.stat()
+        identity = (path.resolve(), stat.st_size, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns)
+        if identity not in self.hashed:
+            found = sha256(path)
+            if time.time_ns() - stat.st_ctime_ns < FRESH:
+                return found
+            self.hashed[identity] = found
+        return self.hashed[identity]
+
     def discard(self, stage: Stage) -> None:
         """Remove a result, if it is there."""
         with self._locked(stage.key):
@@ -171,7 +205,7 @@ class Store:
     def remove(self, entry: Path) -> None:
         """Remove a folder of the store in one step for whoever looks at its name."""
         with self._writing():
-            doomed = self._work(entry.parent) / f".removed-{entry.name}"
+            doomed = self.root / "work" / f".removed-{entry.name}"
             shutil.rmtree(doomed, ignore_errors=True)
             doomed.parent.mkdir(exist_ok=True)
             with suppress(FileNotFoundError):
@@ -191,42 +225,20 @@ class Store:
 
     def in_progress(self) -> set[str]:
         """Keys of the results that some process is building now."""
-        return {path.name for path in self._under_way() if not path.name.startswith(".")}
+        return {path.name for path in (self.root / "work").glob("[!.]*")}
 
     def orphans(self, *, remove: bool) -> list[Path]:
         """What killed processes left of results that they were building or removing; removed if
         asked.
         """
         found = []
-        for path in self._under_way():
+        for path in sorted((self.root / "work").glob("*")):
             with suppress(HeldError), self._locked(self.lock(path).stem, wait=False):
                 if path.exists():
                     found.append(path)
                     if remove:
                         _erase(path)
         return found
-
-    def _work(self, folder: Path) -> Path:
-        """Where results are built that will lie in ``folder``, and go to be removed: a rename ends
-        where the file system does, and a stage's folder may be a link to another one.
-        """
-        if folder.name in ("work", ".work"):
-            return folder
-        far = folder.exists() and folder.stat().st_dev != self.root.stat().st_dev
-        return folder / ".work" if far else self.root / "work"
-
-    def _under_way(self) -> list[Path]:
-        works = [self.root / "work", *self.root.glob("*/.work")]
-        return [path for work in works if work.is_dir() for path in sorted(work.iterdir())]
-
-    def digest(self, path: Path) -> str:
-        """SHA-256 of a file from outside; that of a large one is remembered in the store."""
-        return digest(self.root / "digests", path)
-
-    def memos(self) -> list[Path]:
-        """The files that remember the digests of large files from outside."""
-        found = sorted((self.root / "digests").glob("*"))
-        return [path for path in found if HASH.fullmatch(path.name) and path.is_file()]
 
     def _passes(self, entry: Path) -> bool:
         if not entry.is_dir():
@@ -251,41 +263,13 @@ class Store:
         with self._writing():
             try:
                 aside.mkdir(exist_ok=True)
-                shutil.move(entry, target)
+                os.replace(entry, target)
             except FileNotFoundError:  # somebody is removing it
                 return
             (target / "damage.txt").write_text(f"{damage}\n", encoding="utf-8")
-        log.warning(
-            "damaged result set aside in %s, to be built again: %s %s: %s",
-            target,
-            entry.parent.name,
-            entry.name,
-            damage,
-        )
-
-    def _build(self, stage: Stage, inputs: Mapping[str, Path]) -> None:
-        entry = self.path(stage)
-        work = self._work(entry.parent) / stage.key
-        with self._writing():
-            try:
-                if work.exists():
-                    shutil.rmtree(work)
-                work.mkdir(parents=True)
-                entry.parent.mkdir(exist_ok=True)
-                planned = stage.source
-                refuse_changed(stage, self.digest)
-                start = time.perf_counter()
-                stage.build(work, inputs)
-                seconds = time.perf_counter() - start
-                refuse_changed(stage, sha256)
-                made = describe_build(source_run(planned), inputs, seconds, self.made)
-                seal(work, stage.recipe(), made)
-                os.replace(work, entry)
-                flush(entry.parent)
-            finally:
-                shutil.rmtree(work, ignore_errors=True)
-        self.checked.add((entry, (entry / RECIPE).stat().st_ino))
-        self.built.append(stage.name)
+        stage, key = entry.parent.name, entry.name
+        message = "damaged result set aside in %s, to be built again: %s %s: %s"
+        log.warning(message, target, stage, key, damage)
 
     @contextmanager
     def _locked(self, key: str, what: str = "result", *, wait: bool = True) -> Iterator[None]:
@@ -315,14 +299,11 @@ class Store:
     def _disk_trouble(self, error: OSError) -> str:
         if isinstance(error, NoLockError):
             return str(error)
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            return f"the disk is full ({error.strerror})"
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         where = error.filename2 or error.filename
-        if where is not None and Path(os.fsdecode(where)).is_relative_to(self.root):
-            if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-                return f"it cannot be written ({error.strerror})"
-            if error.errno in (errno.EEXIST, errno.ENOTDIR):
-                return f"{where} is in the way ({error.strerror})"
+        ours = where is not None and Path(os.fsdecode(where)).is_relative_to(self.root)
+        if full or (ours and error.errno in TROUBLES):
+            return f"{TROUBLES[error.errno or 0].format(where=where)} ({error.strerror})"
         with suppress(OSError):
             # Libraries report a short write in words of their own
             if shutil.disk_usage(self.root).free < NO_ROOM:

@@ -1,23 +1,28 @@
 """What ``python -m train.store`` does to a store: list it, check it, remove what is no longer
-needed.
+needed; and say where a result comes from, or write it to a file of one's own.
 """
 
 from __future__ import annotations
 
-import re
+import shutil
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.filesize import decimal
 from rich.progress import track
 from rich.table import Table
+from rich.tree import Tree
 
-from files import InputError
+from analysis.made import Maker
+from files import InputError, atomic_path
+from files.atomic import require_new
+from files.digest import digest_of
 from train.estimate import duration
-from train.store.digests import is_outdated, is_wrong
 from train.store.entry import RECIPE, Content, DamagedError, check, read_recipe
 from train.store.lease import leased
 from train.store.lock import HeldError, NoLockError, locked
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+TABLE = ".parquet"
 
 
 def open_store(root: str) -> Store:
@@ -40,23 +46,33 @@ def entries(store: Store, stage: str | None = None) -> list[Path]:
     """The folders of all results, or of one stage. Raises ``InputError`` for a stage that has
     none.
     """
-    stages = [
-        path.name
-        for path in sorted(store.root.iterdir())
-        if path.is_dir() and path.name not in NOT_STAGES and not path.name.startswith(".")
-    ]
+    folders = (path for path in sorted(store.root.glob("[!.]*")) if path.is_dir())
+    stages = [path.name for path in folders if path.name not in NOT_STAGES]
     if stage is not None and stage not in stages:
-        raise InputError(
-            f"{store.root} has no stage {stage!r}; it has {', '.join(stages) or 'none'}"
-        )
+        there = ", ".join(stages) or "none"
+        raise InputError(f"{store.root} has no stage {stage!r}; it has {there}")
     return [entry for name in stages if stage in (None, name) for entry in store.entries(name)]
+
+
+def find(store: Store, prefix: str) -> Path:
+    """The folder of the one result whose key begins with ``prefix``. Raises ``InputError``."""
+    found = [entry for entry in entries(store) if entry.name.startswith(prefix)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InputError(f"{prefix} is the beginning of {len(found)} keys; give more of it")
+    raise InputError(
+        f"no result in {store.root} has a key that begins with {prefix}; python -m train.store ls"
+        " STAGE lists keys, and the tables of a sweep have them in unit_key, intrinsic_key and"
+        " extrinsic_key"
+    )
 
 
 def ls(store: Store, stage: str | None, console: Console) -> None:
     """One row a stage, or one row a result of one stage; what is under way, orphaned and damaged
     below.
     """
-    console.print(_stages(store) if stage is None else _results(store, stage))
+    console.print(_list_stages(store) if stage is None else _list_results(store, stage))
     orphans = {path.name for path in store.orphans(remove=False)}
     being_built = store.in_progress() - orphans
     console.print(
@@ -65,31 +81,29 @@ def ls(store: Store, stage: str | None, console: Console) -> None:
     )
 
 
-def _stages(store: Store) -> Table:
-    table = Table(title=str(store.root), title_justify="left")
-    _columns(table, "stage", "results", "size", "took", "last used")
+def _list_stages(store: Store) -> Table:
+    table = _table(str(store.root), "stage", "results", "size", "took", "last used")
     for name in dict.fromkeys(entry.parent.name for entry in entries(store)):
         group = entries(store, name)
         known = [content for entry in group if (content := _content(entry))]
         table.add_row(
             name,
             str(len(group)),
-            format_bytes(sum(map(size, group))),
+            decimal(sum(map(size, group))),
             duration(sum(content["made"]["seconds"] for content in known)),
             _date(max(map(last_used, group))),
         )
     return table
 
 
-def _results(store: Store, stage: str) -> Table:
-    table = Table(title=str(store.root), title_justify="left")
-    _columns(table, "key", "made by", "size", "took", "made", "last used")
+def _list_results(store: Store, stage: str) -> Table:
+    table = _table(str(store.root), "key", "made by", "size", "took", "made", "last used")
     for entry in entries(store, stage):
         cells = ("damaged",) * 4
         if content := _content(entry):
             cells = (
                 content["recipe"]["made_by"],
-                format_bytes(size(entry)),
+                decimal(size(entry)),
                 duration(content["made"]["seconds"]),
                 content["made"]["time"][:10],
             )
@@ -97,37 +111,30 @@ def _results(store: Store, stage: str) -> Table:
     return table
 
 
+def _table(title: str, first: str, *numbers: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column(first)
+    for name in numbers:
+        table.add_column(name, justify="right")
+    return table
+
+
 def verify(store: Store, stage: str | None, console: Console) -> int:
-    """Compare every file with its checksum; 1 if a result is damaged, else 0. A remembered digest
-    of a file from outside that is wrong is removed, results are left as they are.
-    """
+    """Compare every file with its checksum; 1 if a result is damaged, else 0."""
     found = entries(store, stage)
+    hidden = not console.is_terminal
     bad = 0
-    for entry in track(
-        found, "checking", console=console, transient=True, disable=not console.is_terminal
-    ):
+    for entry in track(found, "checking", console=console, transient=True, disable=hidden):
         try:
             check(entry)
         except DamagedError as damage:
             bad += 1
-            console.print(
-                f"damaged: {entry.parent.name} {entry.name}: {damage}",
-                soft_wrap=True,
-                highlight=False,
-            )
-    console.print(
-        f"{len(found)} results, {format_bytes(sum(map(size, found)))} checked, {bad} damaged",
-        highlight=False,
-    )
-    for memo in store.memos() if stage is None else ():
-        if is_wrong(memo):
-            memo.unlink(missing_ok=True)
-            console.print(f"removed a wrong digest of a file: {memo}", soft_wrap=True)
+            line = f"damaged: {entry.parent.name} {entry.name}: {damage}"
+            console.print(line, soft_wrap=True, highlight=False)
+    total = decimal(sum(map(size, found)))
+    console.print(f"{len(found)} results, {total} checked, {bad} damaged", highlight=False)
     if bad:
-        console.print(
-            "a damaged result is set aside and built again when a sweep next needs it",
-            highlight=False,
-        )
+        console.print("a damaged result is set aside and built again when a sweep next needs it")
     return 1 if bad else 0
 
 
@@ -138,46 +145,24 @@ def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool)
     A result that is removed is built again when it is needed. Ages are of the last use (noted once
     a process).
     """
-    before = time.time() - age(older_than) if older_than else None
+    before = time.time() - _age(older_than) if older_than else None
     needed = leased(store.root)
-    table = Table(title="would be removed" if dry_run else "removed", title_justify="left")
-    _columns(table, "what", "how many", "size")
+    table = _table("would be removed" if dry_run else "removed", "what", "how many", "size")
     for what, folders in _garbage(store, before, needed):
         removed = [(size(path), dry_run or _remove(store, path)) for path in folders]
         gone = [count for count, done in removed if done]
-        table.add_row(what, str(len(gone)), format_bytes(sum(gone)))
+        table.add_row(what, str(len(gone)), decimal(sum(gone)))
     console.print(table)
     if kept := needed & {entry.name for entry in entries(store)}:
         console.print(f"{len(kept)} results are in use by running sweeps", highlight=False)
 
 
-def age(text: str) -> float:
+def _age(text: str) -> float:
     """Seconds of an age such as ``30d``. Raises ``InputError``."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([mhdw])", text)
-    if not match:
+    number, unit = text[:-1], text[-1:]
+    if not (number.isdecimal() and unit in UNITS):
         raise InputError(f"--older-than {text}: give a number and m, h, d or w, such as 30d")
-    return float(match[1]) * UNITS[match[2]]
-
-
-def size(path: Path) -> int:
-    """Bytes of a file, or of all files in a folder."""
-    files = path.rglob("*") if path.is_dir() else [path]
-    return sum(file.stat().st_size for file in files if file.is_file())
-
-
-def format_bytes(count: float) -> str:
-    """``340 B``, ``1.2 MB``."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
-
-
-def last_used(entry: Path) -> float:
-    """When a process last found the result whole, in seconds since 1970."""
-    recipe = entry / RECIPE
-    return (recipe if recipe.exists() else entry).stat().st_mtime
+    return int(number) * UNITS[unit]
 
 
 def _garbage(
@@ -186,8 +171,6 @@ def _garbage(
     yield "orphaned work", store.orphans(remove=False)
     yield "unfinished trainings", sorted((store.root / "unfinished").glob("*"))
     yield "damaged results", _damaged(store)
-    outdated = [memo for memo in store.memos() if is_outdated(memo)]
-    yield "digests of files", outdated
     if before is not None:
         old = [entry for entry in entries(store) if last_used(entry) < before]
         yield "unused results", [entry for entry in old if entry.name not in needed]
@@ -196,11 +179,10 @@ def _garbage(
 
 def _remove(store: Store, path: Path) -> bool:
     """Remove a file or folder unless a process holds its key; whether it is gone."""
-    is_lock = path.parent.name == "locks"
     try:
         # Whoever waits for a lock file that is removed here notices, and takes the one that has its
         # name then.
-        with locked(path if is_lock else store.lock(path), wait=False):
+        with locked(path if path.suffix == ".lock" else store.lock(path), wait=False):
             if path.is_dir() and not path.is_symlink():
                 store.remove(path)
             else:
@@ -211,6 +193,18 @@ def _remove(store: Store, path: Path) -> bool:
         why = error if isinstance(error, StoreError | NoLockError) else error.strerror
         raise InputError(f"{path} cannot be removed: {why}") from error
     return True
+
+
+def size(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def last_used(entry: Path) -> float:
+    """When a process last found the result whole, in seconds since 1970."""
+    recipe = entry / RECIPE
+    return (recipe if recipe.exists() else entry).stat().st_mtime
 
 
 def _damaged(store: Store) -> list[Path]:
@@ -228,7 +222,124 @@ def _date(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
 
 
-def _columns(table: Table, first: str, *numbers: str) -> None:
-    table.add_column(first)
-    for name in numbers:
-        table.add_column(name, justify="right")
+def explain(store: Store, prefix: str, console: Console) -> None:
+    """Print the full recipe of the result whose key begins so, those of all it rests on, and the
+    command that builds it again. Raises ``InputError`` for an unknown or ambiguous beginning.
+    """
+    entry = find(store, prefix)
+    by_key = {path.name: path for path in entries(store)}
+    console.print(_tree(entry.parent.name, entry.name, by_key), highlight=False)
+    if not (content := _content(entry)):
+        return
+    made = content["made"]
+    lines = [
+        f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
+        f"  biasbridge {made['project'] or 'of no version'}, commit {made['commit'] or 'unknown'}",
+        f"  {_list(made['libraries'])}",
+        f"  code {_list({name: each[:8] for name, each in made['modules'].items()})}",
+        "again, in any store:",
+        f"  {made.get('command', 'not noted: it was not made by train.py')}",
+    ]
+    console.print("\n".join(lines), highlight=False, soft_wrap=True, markup=False)
+
+
+def _tree(stage: str, key: str, by_key: Mapping[str, Path]) -> Tree:
+    """The recipe of a result and, below, those of its inputs."""
+    title = f"[bold]{stage}[/bold] {key}"
+    if key not in by_key:
+        return Tree(f"{title} (no longer in the store)")
+    try:
+        content = read_recipe(by_key[key])
+    except DamagedError as damage:
+        return Tree(f"{title} (damaged: {damage})")
+    recipe = content["recipe"]
+    made_by = f"{recipe['made_by']} v{recipe['version']}"
+    cost = f"{decimal(size(by_key[key]))}, {content['made']['seconds']:.1f} s"
+    tree = Tree(f"{title}  {made_by}, {cost}")
+    if params := recipe["params"]:
+        listed = ", ".join(f"{name}={value}" for name, value in params.items())
+        tree.add(listed.replace("[", r"\["))
+    if recipe["seed"] is not None:
+        tree.add(f"seed {recipe['seed']}")
+    for name, digest in recipe["files"].items():
+        tree.add(f"file {name.partition(' ')[2]} sha256 {digest}")
+    tree.children += [_tree(name, each, by_key) for name, each in recipe["inputs"].items()]
+    return tree
+
+
+def _list(values: Mapping[str, str]) -> str:
+    """``Python 3.11.7, gensim 4.4.0``."""
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def makers(store: Store, keys: Iterable[str]) -> list[Maker]:
+    """What made the results with these keys and those that they rest on; results that are no longer
+    stored are left out.
+    """
+    folders = {entry.name: entry for entry in entries(store)}
+    left, seen = list(keys), set[str]()
+    counts: Counter[Maker] = Counter()
+    while left:
+        if (key := left.pop()) in seen or key not in folders:
+            continue
+        seen.add(key)
+        if not (content := _content(folders[key])):
+            continue
+        made, recipe = content["made"], content["recipe"]
+        left += recipe["inputs"].values()
+        maker = Maker(
+            stage=recipe["stage"],
+            made_by=recipe["made_by"],
+            results=0,
+            project=made["project"],
+            commit=made["commit"],
+            code=digest_of(made["modules"])[:12],
+            libraries=_list(made["libraries"]),
+        )
+        counts[maker] += 1
+    return [maker._replace(results=counts[maker]) for maker in sorted(counts)]
+
+
+def export(entry: Path, out: str | Path, console: Console, *, force: bool = False) -> None:
+    """Write the vectors of a result in the format that the ending of ``out`` names, its table as
+    CSV or Parquet, its text as it is.
+
+    Raises ``InputError`` for a result that is damaged or has several files, an ending that does
+    not fit, and a file that is there already.
+    """
+    try:
+        check(entry)
+    except DamagedError as damage:
+        raise InputError(f"{entry} is damaged ({damage}); give the sweep again") from None
+    out = Path(out)
+    require_new(out, force=force)
+    if (entry / "vectors").is_dir():
+        from files.vectors import open_mapped, save_vectors  # loads gensim
+
+        save_vectors(open_mapped(entry / "vectors"), out)
+    else:
+        _write(entry, out)
+    console.print(f"wrote {out}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _write(entry: Path, out: Path) -> None:
+    """The one file of a result that holds more than counts."""
+    files = [path for path in sorted(entry.iterdir()) if path.name != RECIPE]
+    content = [path for path in files if path.suffix != ".json"] or files
+    if len(content) != 1:
+        names = ", ".join(path.name for path in content)
+        raise InputError(f"{entry} holds {names}; copy from there what you need")
+    [source] = content
+    allowed = (TABLE, ".csv") if source.suffix == TABLE else (source.suffix,)
+    if out.suffix not in allowed:
+        endings = " or ".join(allowed)
+        raise InputError(f"{out}: the result is {source.name}; give the ending {endings}")
+    with atomic_path(out) as work:
+        if out.suffix == source.suffix:
+            shutil.copyfile(source, work)
+        else:
+            import pandas as pd
+
+            from files.tables import write_csv
+
+            write_csv(pd.read_parquet(source), work)
