@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,13 +16,12 @@ from files import InputError
 from files.language import guess_language
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
-from train.front import main as front_door
 from train.front.spell import format_override
 from train.parts.check_posts import describe_oddities
 from train.parts.posts import coverage
-from train.start import help_text
 
-Train = Callable[..., tuple[int | str | None, str, str]]
+if TYPE_CHECKING:
+    from tests.conftest import Train
 
 SPANISH = ("el niño de la casa lo hace", "la mujer en el parque que es tu amiga lo hace")
 ENGLISH = ("he does it at the office", "she does it at the office")
@@ -51,21 +49,6 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     save_vectors(keyed([*words], rows), tmp_path / "own.vec")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def train(own: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Train:
-    """The front door in the folder: its status, and what it printed."""
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("PYTHONPATH", "")
-
-    def run(*arguments: str) -> tuple[int | str | None, str, str]:
-        monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            front_door()
-        return stop.value.code, *capsys.readouterr()
-
-    return run
 
 
 def posts(name: str) -> list[str]:
@@ -171,13 +154,6 @@ def test_generated_and_other_data_in_one_point_are_named_as_such(own: Path, trai
         "warning: corpus=generated_en_gender is generated and source=posts is not: what is"
         " measured is neither the one nor the other\n"
     ) in out
-
-
-def test_help_is_the_configuration_with_its_comments() -> None:
-    text = help_text(["debias=balance"])
-    assert "overwrite: only-missing # always: everything anew" in text
-    assert "debias: attract_repel, attract_repel_until, balance, none\n" in text
-    assert "conf/debias/balance.yaml:\n" in text
 
 
 def test_check_says_what_would_happen(

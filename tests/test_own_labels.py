@@ -5,10 +5,10 @@ they print runs.
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Callable
 from math import sqrt, tanh
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,9 @@ from biasbridge.labels import guess_pair, guess_positive
 from files import InputError
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
-from train.front import main as front_door
+
+if TYPE_CHECKING:
+    from tests.conftest import Train
 
 Run = Callable[..., str]
 
@@ -54,21 +56,6 @@ def check(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     def run(*arguments: str) -> str:
         biasbridge(["check", *arguments])
         return capsys.readouterr().out
-
-    return run
-
-
-@pytest.fixture
-def train(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int | str | None, str]]:
-    """The front door: its status and all that it prints."""
-
-    def run(*arguments: str) -> tuple[int | str | None, str]:
-        monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            front_door()
-        return stop.value.code, "".join(capsys.readouterr())
 
     return run
 
@@ -130,7 +117,7 @@ def test_the_pair_of_groups_is_told_by_its_names() -> None:
     "labels", [["yes", "no"], ["True", "false"], ["sí", "no"], ["toxic", "ok"]]
 )
 def test_the_command_of_labels_in_words_can_be_planned(
-    labels: list[str], check: Run, train: Callable[..., tuple[int | str | None, str]]
+    labels: list[str], check: Run, train: Train
 ) -> None:
     write("posts.csv", labels, SPANISH, text="texto", label="acción")
     given = ["--positive", "toxic", "--label", "acción"] if "toxic" in labels else []
@@ -139,13 +126,13 @@ def test_the_command_of_labels_in_words_can_be_planned(
     assert "measured, is 'toxic' in column 'acción'\n" in printed or not given
     assert 'source.label="acción"' in overrides
     assert "task.name=posts" in overrides
-    status, out = train(*overrides, "plan=true")
-    assert status == 0, out
+    status, _, err = train(*overrides, "plan=true")
+    assert status == 0, err
 
 
 @pytest.mark.usefixtures("folder")
 def test_init_writes_labels_that_yaml_reads_as_text(
-    train: Callable[..., tuple[int | str | None, str]], capsys: pytest.CaptureFixture[str]
+    train: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("posts.csv", ["yes", "no"], SPANISH, text="texto")
     assert biasbridge(["init", "posts.csv", "own_es.vec"]) == 0
@@ -158,8 +145,8 @@ def test_init_writes_labels_that_yaml_reads_as_text(
     reach = (norm.ppf(1 - 0.05 / 2 / 6) + norm.ppf(0.8)) / sqrt(23 - 1)
     line = f"25 embeddings of 1 unmodified, enough to see |r| of about {tanh(reach):.2f}"
     assert line in written
-    status, out = train(*printed.split()[2:], "plan=true")
-    assert status == 0, out
+    status, _, err = train(*printed.split()[2:], "plan=true")
+    assert status == 0, err
 
 
 def test_several_classes_are_asked_which_of_them(check: Run) -> None:
@@ -192,16 +179,14 @@ def test_labels_that_no_run_takes_are_met_by_check(
     assert "this would run it" not in printed
 
 
-def test_groups_without_a_known_pair_are_compared_with_the_rest(
-    check: Run, train: Callable[..., tuple[int | str | None, str]]
-) -> None:
+def test_groups_without_a_known_pair_are_compared_with_the_rest(check: Run, train: Train) -> None:
     write("posts.csv", ["0", "1"], groups=["red", "green", "green"])
     printed = check("posts.csv", "own.vec")
     assert "--privileged GROUP --unprivileged GROUP" in printed
     overrides = command_of(printed)
     assert 'gaps.compare=["rest"]' in overrides
-    status, out = train(*overrides, "classifier=linear")
-    assert status == 0, out
+    status, out, err = train(*overrides, "classifier=linear")
+    assert status == 0, err
     assert "rest - green" in out
     pair = ["--privileged", "green", "--unprivileged", "red"]
     assert "gaps.privileged=green" in command_of(check("posts.csv", "own.vec", *pair))
@@ -241,26 +226,14 @@ def test_words_that_the_vectors_or_the_corpus_lack_are_named(check: Run) -> None
     assert "the corpus is too small to train on" in check("posts.csv", "tiny.txt")
 
 
-def test_a_long_corpus_is_looked_at_and_not_cut(
-    check: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("some.txt").write_text("\n".join(TEXTS * 20), encoding="utf-8")
-    for module in ("data", "cli.check", "examine"):
-        monkeypatch.setattr(f"biasbridge.{module}.LOOKED_AT", 30, raising=False)
-    printed = check("some.txt")
-    assert "corpus some.txt: first 30 lines looked at, 180 words\n" in printed
-
-
 def test_tokens_without_a_vector_are_named(check: Run) -> None:
     write("posts.csv", ["0", "1"], ("he zwk qpl vrr", "she zwk qpl vrr"))
     assert "most frequent of the others: qpl, vrr, zwk" in check("posts.csv", "own.vec")
 
 
-def test_posts_that_are_a_header_only(
-    folder: Path, train: Callable[..., tuple[int | str | None, str]]
-) -> None:
+def test_posts_that_are_a_header_only(folder: Path, train: Train) -> None:
     Path("posts.csv").write_text("text,label\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"^posts.csv holds no posts$"):
         biasbridge(["check", "posts.csv"])
-    status, out = train("source=csv", "source.path=posts.csv", "plan=true")
-    assert (status, out) == (2, "error: posts.csv holds no posts\n")
+    status, out, err = train("source=csv", "source.path=posts.csv", "plan=true")
+    assert (status, out, err) == (2, "", "error: posts.csv holds no posts\n")

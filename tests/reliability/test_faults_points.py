@@ -4,9 +4,7 @@ with a reason.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,12 +18,14 @@ from extrinsic.cnn import CNN
 from tests.points import SUBJECT, TASK, plan
 from tests.reliability.sweeps import SWEEP, results_of, start
 from train.embed import Word2Vec
-from train.front import main
 from train.outcome import read_outcome, run_point
 from train.store import Store
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from debias.base import Method
+    from tests.conftest import Train
     from train.parts.hatespeech import HateSpeech
 
 EXPECTED = {
@@ -44,9 +44,7 @@ FAULTY = [
 
 
 @pytest.mark.slow
-def test_every_fault_costs_its_point_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_fault_costs_its_point_only(tmp_path: Path, train: Train) -> None:
     process = start(tmp_path, "hydra.launcher.n_jobs=2", sweep=FAULTY)
     out, err = process.communicate()
     assert process.returncode == 1, out + err
@@ -62,24 +60,15 @@ def test_every_fault_costs_its_point_only(
     last = [line for line in out.splitlines() if line.strip()][-3:]
     assert all(line.startswith("failed ") for line in last)
 
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BIASBRIDGE_DATA", raising=False)
-
-    def again(*more: str) -> tuple[int | str | None, str]:
-        monkeypatch.setattr(sys, "argv", ["train.py", *FAULTY, *more])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return stop.value.code, capsys.readouterr().out
-
-    status, out = again("plan=true")
+    status, out, _ = train(*FAULTY, "plan=true")
     [row] = [line for line in out.splitlines() if "extrinsic" in line]
     distinct, stored, missing = map(int, row.split("│")[3:6])
     assert (status, distinct, stored, missing) == (0, 4, 1, 3)
-    status, out = again("overwrite=never")
+    status, out, _ = train(*FAULTY, "overwrite=never")
     assert status == 1
     assert "/3]" not in out, "failed points are left"
     pd.testing.assert_frame_equal(pd.read_parquet(results_of(tmp_path) / "points.parquet"), points)
-    status, _ = again("overwrite=only-cache", "seed=0,1")
+    status, _, _ = train(*FAULTY, "overwrite=only-cache", "seed=0,1")
     assert status == 1
     points = pd.read_parquet(results_of(tmp_path) / "points.parquet")
     assert sorted(points["status"]) == ["done", *["failed"] * 7]
