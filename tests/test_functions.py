@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,49 +156,43 @@ def test_levels_are_those_of_the_command() -> None:
     assert (row["verdict"], row["scope"]) == ("positive", "other conditions")
 
 
-BAD_VECTORS: list[tuple[Vectors, str]] = [
-    ({"a": [1.0], "b": [1.0, 2.0]}, "vectors are not numbers of one length"),
-    ({}, "vectors have the shape"),
-    ({"a": [np.nan], "b": [1.0]}, "the vector of 'a' holds NaN"),
-    (pd.DataFrame([[1.0], [2.0]], index=["a", "a"]), "hold a word twice"),
-    ("nowhere.vec", "no such file: nowhere.vec"),
+SEVEN: Any = 7
+REFUSED: list[tuple[str, Callable[[], object]]] = [
+    *(
+        (message, partial(audit, vectors, ROLES))
+        for vectors, message in (
+            ({"a": [1.0], "b": [1.0, 2.0]}, "vectors are not numbers of one length"),
+            ({}, "vectors have the shape"),
+            ({"a": [np.nan], "b": [1.0]}, "the vector of 'a' holds NaN"),
+            (pd.DataFrame([[1.0], [2.0]], index=["a", "a"]), "hold a word twice"),
+            ("nowhere.vec", "no such file: nowhere.vec"),
+        )
+    ),
+    ("unknown word set 'he'", partial(query, {"X": "he"})),
+    ("1 is not a word", partial(query, {"X": [1]})),
+    ("unknown key 'Q'", partial(query, {"Q": ["he"]})),
+    ("unknown query 'weat77'", partial(query, "weat77")),
+    ("^unknown query 'career'; words has mine; ", partial(audit, BY_WORD, ROLES, queries="career")),
+    (
+        "^unknown query 'career'; words has mine; ",
+        partial(debias, BY_WORD, ROLES, until="career=0"),
+    ),
+    (
+        r"until='mine=0' finds the dose; leave out dose=0\.5",
+        partial(debias, BY_WORD, ROLES, dose=0.5, until="mine=0"),
+    ),
+    ("7 names nothing; give a name, or a list", partial(audit, BY_WORD, ROLES, metrics=SEVEN)),
+    ("seed=-1: give a whole number of at least 0", partial(audit, BY_WORD, ROLES, seed=-1)),
+    ("resamples=100000000000: give a whole", partial(audit, BY_WORD, ROLES, resamples=10**11)),
+    ("int is no table; give a pandas table, or a path", partial(gaps, SEVEN)),
+    ("int is no table", partial(correlate, SEVEN, "x", "y")),
 ]
 
 
-@pytest.mark.parametrize(("vectors", "message"), BAD_VECTORS, ids=lambda v: str(v)[:20])
-def test_bad_vectors_are_refused(vectors: Vectors, message: str) -> None:
+@pytest.mark.parametrize(("message", "asked"), REFUSED, ids=[each[0] for each in REFUSED])
+def test_what_cannot_be_answered_is_refused(message: str, asked: Callable[[], object]) -> None:
     with pytest.raises(InputError, match=message):
-        audit(vectors, ROLES)
-
-
-def test_bad_words_are_refused() -> None:
-    for words, message in (
-        ({"X": "he"}, "unknown word set 'he'"),
-        ({"X": [1]}, "1 is not a word"),
-        ({"Q": ["he"]}, "unknown key 'Q'"),
-        ("weat77", "unknown query 'weat77'"),
-        ("mine.yaml", "no such file: mine.yaml"),
-    ):
-        with pytest.raises(InputError, match=message):
-            query(words)
-
-
-def test_what_is_wrong_with_roles_names_no_file() -> None:
-    message = (
-        "unknown query 'career'; words has mine; python -m intrinsic --list names those built in"
-    )
-    for asked in (
-        lambda: audit(BY_WORD, ROLES, queries="career"),
-        lambda: debias(BY_WORD, ROLES, until="career=0"),
-    ):
-        with pytest.raises(InputError) as caught:
-            asked()
-        assert str(caught.value) == message
-
-
-def test_a_dose_is_given_or_found() -> None:
-    with pytest.raises(InputError, match=r"until='mine=0' finds the dose; leave out dose=0\.5"):
-        debias(BY_WORD, ROLES, dose=0.5, until="mine=0")
+        asked()
 
 
 def test_what_gensim_saved_is_read_where_it_is_trusted(
@@ -240,15 +235,6 @@ def test_vectors_are_asked_in_the_language_of_their_frequent_words() -> None:
     assert "taken" not in " ".join(table.attrs["notes"])
 
 
-def test_the_command_says_which_language_it_saw(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    save_vectors(in_spanish(), tmp_path / "own.vec")
-    biasbridge_command(["intrinsic", str(tmp_path / "own.vec"), "--metric", "weat"])
-    printed = capsys.readouterr().out
-    assert "own.vec is taken to be in 'es', by its frequent words; give the language" in printed
-
-
 def test_the_notes_say_which_scores_have_no_value_and_why() -> None:
     table = audit(BY_WORD, metrics=["weat"])
     total, *reasons = table.attrs["notes"]
@@ -271,20 +257,6 @@ def test_several_vectors_come_in_a_list_by_the_name_of_their_file(tmp_path: Path
     for bad in ([[0.1, 0.2], [0.3, 0.4]], ROWS, 3):
         with pytest.raises(InputError, match="or several of these in a list, or by name"):
             audit(bad, ROLES)  # type: ignore[arg-type]
-
-
-def test_what_is_no_name_no_table_and_no_seed_is_refused() -> None:
-    seven: Any = 7
-    cases: list[tuple[Callable[[], object], str]] = [
-        (lambda: audit(BY_WORD, ROLES, metrics=seven), "7 names nothing; give a name, or a list"),
-        (lambda: audit(BY_WORD, ROLES, seed=-1), "seed=-1: give a whole number of at least 0"),
-        (lambda: audit(BY_WORD, ROLES, resamples=10**11), "resamples=100000000000: give a whole"),
-        (lambda: gaps(seven), "int is no table; give a pandas table, or a path"),
-        (lambda: correlate(seven, "x", "y"), "int is no table"),
-    ]
-    for asked, message in cases:
-        with pytest.raises(InputError, match=message):
-            asked()
 
 
 def test_a_text_is_one_name() -> None:

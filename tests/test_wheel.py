@@ -163,8 +163,10 @@ def test_functions_and_command_work_beside_modules_of_the_rooms_names(
 
 @pytest.mark.slow
 def test_a_sweep_runs_beside_modules_of_the_rooms_names(installed: Path, users: Path) -> None:
-    sweep = ["-m", "biasbridge", "train", "+experiment=hatespeech_en", "debias.dose=0,1"]
-    done = beside(installed, users, *sweep, "embedding=word2vec", *SMALL)
+    sweep = ["-m", "biasbridge", "train", "+experiment=hatespeech_en", "embedding=word2vec"]
+    sweep += ["debias=balance", "debias.direction=debias", "debias.dose=0,0.5,1"]
+    sweep += ["hydra.launcher.n_jobs=1"]
+    done = beside(installed, users, *sweep, *SMALL)
     assert "points done" in done.stdout, done.stderr
     assert done.returncode == 0, done.stdout + done.stderr
     key = next((users / "store" / "intrinsic").glob("*")).name
