@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.row import Row, Work
 from files.rooms import HOME
-from tests.mistakes import MISTAKES, prepare
+from tests.test_mistakes import MISTAKES, prepare
 
 FRONT = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from biasbridge.__main__ import run; run()"

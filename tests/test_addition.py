@@ -4,15 +4,16 @@ are reported: nothing else of the project is touched.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Train
+
 FILES = {
     # Vectors made of a formula: male words lie towards science by so much.
     "toy_subject.py": """
@@ -155,22 +156,21 @@ SWEEP = [
 ]
 
 
-def train(folder: Path, *more: str) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "120"}
-    command = [sys.executable, str(ROOT / "train.py"), *SWEEP, *more]
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 @pytest.mark.slow
-def test_a_toy_subject_probe_task_and_study_run_and_are_reported(tmp_path: Path) -> None:
+def test_a_toy_subject_probe_task_and_study_run_and_are_reported(
+    tmp_path: Path, train: Train, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def sweep(*more: str) -> str:
+        status, out, err = train(*SWEEP, *more)
+        assert status == 0, out + err
+        return out
+
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    printed = train(tmp_path)
+    printed = sweep()
     results = tmp_path / "results" / "toy"
     found = pd.read_csv(results / "correlations.csv")
     assert set(found["measure"]) == {"reach"}
@@ -183,7 +183,7 @@ def test_a_toy_subject_probe_task_and_study_run_and_are_reported(tmp_path: Path)
     assert "the confirmatory slice" in (results / "report.html").read_text(encoding="utf-8")
 
     assert not (results / "probes.parquet").exists()
-    printed = train(tmp_path, "study=largest", "probe=halves")
+    printed = sweep("study=largest", "probe=halves")
     assert "('halves', 'weat'): 10 rows, {12} words" in printed
     assert len(pd.read_parquet(results / "probes.parquet")) == 10
     assert "largest reach of 10: tilt 1.0" in printed
@@ -192,7 +192,7 @@ def test_a_toy_subject_probe_task_and_study_run_and_are_reported(tmp_path: Path)
     # Other points: what is set aside with the tables is what the toy study wrote, and nothing else
     (results / "mine.txt").write_text("kept", encoding="utf-8")
     largest = (results / "largest.csv").read_bytes()
-    train(tmp_path, "subject.tilt=0,1")
+    sweep("subject.tilt=0,1")
     (aside,) = (path.parent for path in results.glob("earlier/*/largest.csv"))
     assert (aside / "largest.csv").read_bytes() == largest
     assert (aside / "probes.parquet").is_file()

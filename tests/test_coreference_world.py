@@ -55,11 +55,13 @@ def vectors(seed: int) -> KeyedVectors:
     ).wv
 
 
-def gaps(skew: float, seed: int, folder: Path) -> tuple[dict[str, Row], float]:
+def gaps(
+    skew: float, seed: int, folder: Path, *, documents: int = 150, pairs: int = 200
+) -> tuple[dict[str, Row], float]:
     """The gaps pro - anti of type 1 by measure, and the CoNLL F1 on documents set aside."""
-    documents = GeneratedDocuments(skew=skew).load(seed=seed)
-    cases = GeneratedChallenge().load(seed=0)
-    splits = {**documents, "challenge": [case.document for case in cases]}
+    generated = GeneratedDocuments(documents=documents, skew=skew).load(seed=seed)
+    cases = GeneratedChallenge(pairs=pairs).load(seed=0)
+    splits = {**generated, "challenge": [case.document for case in cases]}
     with one_thread():
         resolved = tiny().resolve(splits, vectors(seed), seed=seed, folder=folder).splits
     answers = [Answer(*each) for each in zip(cases, resolved["challenge"], strict=True)]
@@ -68,7 +70,7 @@ def gaps(skew: float, seed: int, folder: Path) -> tuple[dict[str, Row], float]:
         for row in challenge_rows(answers, ChallengeGaps())
         if (row.kind, row.privileged, row.subset) == ("gap", "pro", "type1")
     }
-    held_out = zip(documents["test"], (each.document for each in resolved["test"]), strict=True)
+    held_out = zip(generated["test"], (each.document for each in resolved["test"]), strict=True)
     return chosen, score(held_out)["conll"].f1
 
 
@@ -78,7 +80,7 @@ def test_the_planted_skew_moves_the_gap_and_none_leaves_it_at_0(tmp_path: Path) 
     for skew in (-1.0, 0.0, 1.0):
         folder = tmp_path / str(skew)
         folder.mkdir()
-        rows, f1 = gaps(skew, 0, folder)
+        rows, f1 = gaps(skew, 0, folder, documents=60, pairs=60)
         assert f1 > 0.7, "the task is learnt, whatever the skew"
         for measure, values in found.items():
             values.append(rows[measure].value)

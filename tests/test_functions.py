@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from pandas.testing import assert_frame_equal
 
 import biasbridge
 from biasbridge import audit, correlate, debias, gaps, query
@@ -130,49 +130,69 @@ def test_a_correlation_is_that_of_numpy() -> None:
     assert (row["n"], row["verdict"]) == (20, "")
 
 
-BAD_VECTORS: list[tuple[Vectors, str]] = [
-    ({"a": [1.0], "b": [1.0, 2.0]}, "vectors are not numbers of one length"),
-    ({}, "vectors have the shape"),
-    ({"a": [np.nan], "b": [1.0]}, "the vector of 'a' holds NaN"),
-    (pd.DataFrame([[1.0], [2.0]], index=["a", "a"]), "hold a word twice"),
-    ("nowhere.vec", "no such file: nowhere.vec"),
+def test_levels_are_those_of_the_command() -> None:
+    """Two parents in twelve conditions: r within parents and over conditions, and a verdict."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"parent": np.repeat(["a", "b"], 12), "list": [*range(12)] * 2})
+    table["score"] = rng.normal(size=24) + 9 * (table["parent"] == "b")
+    table["gap"] = table["score"] + 0.5 * rng.normal(size=24)
+    table["gap"] -= 30 * (table["parent"] == "b")
+    found = correlate(
+        table,
+        "score",
+        "gap",
+        observation="list",
+        parent="parent",
+        condition="list",
+        confirmatory="all",
+    )
+    [row] = found.to_dict("records")
+    own = table.groupby("parent")[["score", "gap"]].transform("mean")
+    left = table[["score", "gap"]] - own
+    assert row["r_rm"] == pytest.approx(left.corr().iloc[0, 1])
+    means = left.groupby(table["list"]).mean()
+    assert row["r_conditions"] == pytest.approx(means.corr().iloc[0, 1])
+    assert (row["n"], row["n_parents"], row["n_conditions"]) == (24, 2, 12)
+    assert (row["verdict"], row["scope"]) == ("positive", "other conditions")
+
+
+SEVEN: Any = 7
+REFUSED: list[tuple[str, Callable[[], object]]] = [
+    *(
+        (message, partial(audit, vectors, ROLES))
+        for vectors, message in (
+            ({"a": [1.0], "b": [1.0, 2.0]}, "vectors are not numbers of one length"),
+            ({}, "vectors have the shape"),
+            ({"a": [np.nan], "b": [1.0]}, "the vector of 'a' holds NaN"),
+            (pd.DataFrame([[1.0], [2.0]], index=["a", "a"]), "hold a word twice"),
+            ("nowhere.vec", "no such file: nowhere.vec"),
+        )
+    ),
+    ("unknown word set 'he'", partial(query, {"X": "he"})),
+    ("1 is not a word", partial(query, {"X": [1]})),
+    ("unknown key 'Q'", partial(query, {"Q": ["he"]})),
+    ("unknown query 'weat77'", partial(query, "weat77")),
+    ("^unknown query 'career'; words has mine; ", partial(audit, BY_WORD, ROLES, queries="career")),
+    (
+        "^unknown query 'career'; words has mine; ",
+        partial(debias, BY_WORD, ROLES, until="career=0"),
+    ),
+    (
+        r"until='mine=0' finds the dose; leave out dose=0\.5",
+        partial(debias, BY_WORD, ROLES, dose=0.5, until="mine=0"),
+    ),
+    ("7 names nothing; give a name, or a list", partial(audit, BY_WORD, ROLES, metrics=SEVEN)),
+    ("seed=-1: give a whole number of at least 0", partial(audit, BY_WORD, ROLES, seed=-1)),
+    ("resamples=100000000000: give a whole", partial(audit, BY_WORD, ROLES, resamples=10**11)),
+    ("int is no table; give a pandas table, or a path", partial(gaps, SEVEN)),
+    ("int is no table", partial(correlate, SEVEN, "x", "y")),
 ]
 
 
-@pytest.mark.parametrize(("vectors", "message"), BAD_VECTORS, ids=lambda v: str(v)[:20])
-def test_bad_vectors_are_refused(vectors: Vectors, message: str) -> None:
+@pytest.mark.parametrize(("message", "asked"), REFUSED, ids=[each[0] for each in REFUSED])
+def test_what_cannot_be_answered_is_refused(message: str, asked: Callable[[], object]) -> None:
     with pytest.raises(InputError, match=message):
-        audit(vectors, ROLES)
-
-
-def test_bad_words_are_refused() -> None:
-    for words, message in (
-        ({"X": "he"}, "unknown word set 'he'"),
-        ({"X": [1]}, "1 is not a word"),
-        ({"Q": ["he"]}, "unknown key 'Q'"),
-        ("weat77", "unknown query 'weat77'"),
-        ("mine.yaml", "no such file: mine.yaml"),
-    ):
-        with pytest.raises(InputError, match=message):
-            query(words)
-
-
-def test_what_is_wrong_with_roles_names_no_file() -> None:
-    message = (
-        "unknown query 'career'; words has mine; python -m intrinsic --list names those built in"
-    )
-    for asked in (
-        lambda: audit(BY_WORD, ROLES, queries="career"),
-        lambda: debias(BY_WORD, ROLES, until="career=0"),
-    ):
-        with pytest.raises(InputError) as caught:
-            asked()
-        assert str(caught.value) == message
-
-
-def test_a_dose_is_given_or_found() -> None:
-    with pytest.raises(InputError, match=r"until='mine=0' finds the dose; leave out dose=0\.5"):
-        debias(BY_WORD, ROLES, dose=0.5, until="mine=0")
+        asked()
 
 
 def test_what_gensim_saved_is_read_where_it_is_trusted(
@@ -215,6 +235,16 @@ def test_vectors_are_asked_in_the_language_of_their_frequent_words() -> None:
     assert "taken" not in " ".join(table.attrs["notes"])
 
 
+def test_the_notes_say_which_scores_have_no_value_and_why() -> None:
+    table = audit(BY_WORD, metrics=["weat"])
+    total, *reasons = table.attrs["notes"]
+    assert total == f"{table['value'].isna().sum()} of {len(table)} scores have no value"
+    assert sum(line.count("weat weat") for line in reasons) == table["value"].isna().sum()
+    assert any(line.startswith("weat weat1: word set 'flowers' has 0 of 25") for line in reasons)
+    both = audit({"a": BY_WORD, "b": BY_WORD}, metrics=["weat"])
+    assert both.attrs["notes"][1].startswith("a: weat weat1, b: weat weat1: word set")
+
+
 def test_several_vectors_come_in_a_list_by_the_name_of_their_file(tmp_path: Path) -> None:
     save_vectors(keyed(WORDS, ROWS), tmp_path / "gn.txt")
     frame = pd.DataFrame(ROWS, index=WORDS)
@@ -229,28 +259,48 @@ def test_several_vectors_come_in_a_list_by_the_name_of_their_file(tmp_path: Path
             audit(bad, ROLES)  # type: ignore[arg-type]
 
 
-def test_what_is_no_seed_and_no_number_of_resamples_is_refused() -> None:
-    cases: list[tuple[Callable[[], object], str]] = [
-        (lambda: audit(BY_WORD, ROLES, seed=-1), "seed=-1: give a whole number of at least 0"),
-        (lambda: audit(BY_WORD, ROLES, resamples=10**11), "resamples=100000000000: give a whole"),
-    ]
-    for asked, message in cases:
-        with pytest.raises(InputError, match=message):
-            asked()
+def test_a_text_is_one_name() -> None:
+    table = pd.DataFrame({"x": range(8), "y": range(8), "origin": list("aabbccdd")})
+    table["made"] = range(8)
+    one = correlate(table, x="x", y="y", by="origin", observation="made", parent="origin")
+    two = correlate(table, x="x", y="y", by=["origin"], observation=["made"], parent=["origin"])
+    pd.testing.assert_frame_equal(one, two)
+    scores = audit(BY_WORD, ROLES, metrics="weat", queries="mine")
+    assert scores["metric"].tolist() == ["weat"]
+    said = pd.DataFrame({"label": [0, 1] * 4, "prediction": [0, 1] * 4, "group": list("aabbccdd")})
+    asked = gaps(said, measures="recall", compare="rest", groups="a", least_support=0)
+    assert set(asked["measure"]) == {"recall"}
+    assert set(asked.query("kind == 'gap'")["unprivileged"]) == {"a"}
+
+
+def test_gaps_of_labels_of_any_names() -> None:
+    rng = np.random.default_rng(0)
+    numbers = pd.DataFrame(rng.integers(0, 2, (200, 2)), columns=["label", "prediction"])
+    numbers["group"] = rng.choice(["men", "women"], 200)
+    words = numbers.replace({"label": {0: "no", 1: "yes"}, "prediction": {0: "no", 1: "yes"}})
+    pd.testing.assert_frame_equal(gaps(words, positive="yes"), gaps(numbers))
+    with pytest.raises(InputError, match="positive=LABEL in Python"):
+        gaps(words)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"unprivileged": "women"}, "compared with --privileged; give both"),
+        ({"compare": "each"}, "--compare each compares with --privileged"),
+        ({"multiclass": True, "positive": "1"}, "give one of the two"),
+        ({"multiclass": True, "pred": ["prediction", "label"]}, "measures one classifier"),
+        ({"pred": ["prediction", "label"], "score": "label"}, "1 --score and 2 --pred"),
+        ({"measures": "auc"}, "needs scores"),
+    ],
+)
+def test_what_the_command_refuses_is_refused(options: dict[str, str], message: str) -> None:
+    said = pd.DataFrame({"label": [0, 1] * 9, "prediction": 1, "group": ["men", "women", "x"] * 6})
+    with pytest.raises(InputError, match=message):
+        gaps(said, **options)  # type: ignore[arg-type]
 
 
 def test_a_comma_in_the_name_of_a_group_parts_nothing() -> None:
     said = pd.DataFrame({"label": 1, "prediction": [0, 1] * 6, "group": ["a", "x, y", "b"] * 4})
     found = gaps(said, measures="recall", compare="rest", groups=["x, y", "a"], least_support=0)
     assert found.query("kind == 'gap'")["unprivileged"].tolist() == ["x, y", "a"]
-
-
-def test_gaps_of_part_of_a_table_are_those_of_its_rows() -> None:
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame({name: rng.integers(2, size=400) for name in ("label", "prediction")})
-    data["group"] = rng.choice(["a", "b"], 400)
-    data["score"] = rng.random(400)
-    part = data[data.index % 3 > 0]
-    found = gaps(part, score="score")
-    assert_frame_equal(found, gaps(part.reset_index(drop=True), score="score"))
-    assert found.loc[found["group"] == "all", "support"].max() == len(part)

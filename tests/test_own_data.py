@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from biasbridge.__main__ import main as biasbridge
 from files import InputError
 from files.language import guess_language
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
-from train.front.door import main as front_door
+from train.front.spell import format_override
+from train.parts.check_posts import describe_oddities
+from train.parts.posts import coverage
 
-Train = Callable[..., tuple[int | str | None, str, str]]
+if TYPE_CHECKING:
+    from tests.conftest import Train
 
 SPANISH = ("el niño de la casa lo hace", "la mujer en el parque que es tu amiga lo hace")
 ENGLISH = ("he does it at the office", "she does it at the office")
 MINE = "mine: {X: [he, him], Y: [she, her], A: [office, business], B: [home, family]}\n"
+SWEEP_OF_NONE = [
+    *("hydra.mode=MULTIRUN", "name=mine", "embedding=pretrained", "embedding.path=own.vec"),
+    *("source=none", "debias=attract_repel", "intrinsic.weat.min_found=0", "hydra/launcher=basic"),
+]
 FAST = ["classifier=linear", "embedding=pretrained", "embedding.path=own.vec"]
 
 
@@ -42,21 +49,6 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     save_vectors(keyed([*words], rows), tmp_path / "own.vec")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def train(own: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Train:
-    """The front door in the folder: its status, and what it printed."""
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("PYTHONPATH", "")
-
-    def run(*arguments: str) -> tuple[int | str | None, str, str]:
-        monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            front_door()
-        return stop.value.code, *capsys.readouterr()
-
-    return run
 
 
 def posts(name: str) -> list[str]:
@@ -134,7 +126,26 @@ def test_coverage_is_told_and_too_little_of_it_is_a_warning(own: Path, train: Tr
     strange.to_csv(own / "strange.csv", index=False)
     _, out, error = train(*FAST, *posts("strange"), "intrinsic.weat.min_found=0")
     printed = ".20 of the tokens of source=strange have a vector; warning: "
-    assert f"{printed}take vectors, or a corpus, of such texts" in out, error
+    assert (
+        f"{printed}qpl, vrr, zwk, mbba, mbbb have none; take vectors, or a corpus, of such" in out
+    )
+    (own / "some.txt").write_text("\n".join(ENGLISH * 30), encoding="utf-8")
+    trained = ["embedding=word2vec", "corpus=text", "corpus.path=some.txt", "size.dim=4"]
+    _, out, error = train("classifier=linear", *trained, *posts("strange"))
+    assert "or lower size.min_count and corpus.min_count\n" in out, error
+
+
+def test_tables_that_make_room_for_others_are_told(own: Path, train: Train) -> None:
+    _, out, _ = train(*SWEEP_OF_NONE, "seed=0", "debias.dose=0")
+    assert "kept in" not in out
+    _, out, error = train(*SWEEP_OF_NONE, "seed=0", "debias.dose=0,0.1")
+    [folder] = (own / "results" / "mine" / "earlier").iterdir()
+    kept = f"are kept in results/mine/earlier/{folder.name}\n"
+    assert f"the tables of other points that were in results/mine {kept}" in out, error
+
+
+def test_coverage_by_hand() -> None:
+    assert coverage(["a B c", "a d"], {"a": 0, "b": 1, "c": 2}) == pytest.approx(4 / 5)
 
 
 def test_generated_and_other_data_in_one_point_are_named_as_such(own: Path, train: Train) -> None:
@@ -184,6 +195,14 @@ def test_posts_without_text_and_repeated_ones_are_told_by_check_and_by_the_run(
     assert lines == [f"source=posts: {each}" for each in of_folds]
 
 
+def test_texts_on_both_sides_of_a_split_are_counted() -> None:
+    texts = pd.Series(["a", "a", "b", "b", "c"])
+    posts = pd.DataFrame({"text": texts, "split": ["train", "test", "dev", "train", "x"]})
+    lines = describe_oddities(posts)
+    assert lines == ["2 posts with the text of another, 1 text both learned from and tested on"]
+    assert not describe_oddities(pd.DataFrame({"text": ["a", "b"], "split": ["all", "all"]}))
+
+
 def test_check_warns(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert biasbridge(["check", "spanish.csv", "own.vec"]) == 1
     printed = capsys.readouterr().out
@@ -206,6 +225,13 @@ def test_init_writes_an_experiment_that_can_be_planned(
     assert "27 distinct points" in out
     with pytest.raises(InputError, match="is there already; give another name, or --force"):
         biasbridge(["init", "posts.csv", "--name", "first"])
+
+
+def test_init_takes_one_file_of_vectors(own: Path) -> None:
+    (own / "more.vec").write_bytes((own / "own.vec").read_bytes())
+    several = "give one of them, and all to the run: embedding.path=own.vec,more.vec"
+    with pytest.raises(InputError, match=several):
+        biasbridge(["init", "posts.csv", "own.vec", "more.vec"])
 
 
 @pytest.mark.parametrize("mark", [";", "\t"])
@@ -233,7 +259,7 @@ def test_other_separators_are_recognised(mark: str, suffix: str, own: Path) -> N
         ("source.path", "'source.path' is no KEY=VALUE"),
         (
             "source=csv --language es",
-            "there is no option --language; values are given as language=VALUE",
+            "there is no option --language; values are given as language=es",
         ),
         (
             "--experiment=own",  # of which Hydra would make its --experimental-rerun
@@ -254,6 +280,11 @@ def test_other_separators_are_recognised(mark: str, suffix: str, own: Path) -> N
             "source.positive=(True,): give a list, each item a text or a whole number; YAML reads"
             " yes and no as true and false: put the word in quotation marks",
         ),
+        (
+            "--config-dir . +experiment=own source.positive=[]",
+            "no such file: beside.csv, but there is experiment/beside.csv: paths count from the"
+            " folder in which the command runs",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_command_is_told_with_what_to_give(
@@ -267,3 +298,12 @@ def test_what_is_wrong_with_a_command_is_told_with_what_to_give(
         encoding="utf-8",
     )
     assert train(*arguments.split()) == (2, "", f"error: {message}\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["sí", 'a "b" \\', "null", "1", "2024.csv", "a,b [c]", "on", "a=b"]
+)
+def test_an_override_is_read_as_the_text_it_was_made_from(text: str) -> None:
+    read = OverridesParser.create().parse_override
+    assert read(format_override("key", text)).value() == text
+    assert read(format_override("key", [text, "b"])).value() == [text, "b"]

@@ -5,22 +5,25 @@ they print runs.
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Callable
 from math import sqrt, tanh
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from biasbridge.labels import guess_pair, guess_positive
 from scipy.stats import norm
 
 from biasbridge.__main__ import main as biasbridge
 from files import InputError
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
-from train.front.door import main as front_door
+
+if TYPE_CHECKING:
+    from tests.conftest import Train
 
 Run = Callable[..., str]
 
@@ -57,21 +60,6 @@ def check(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     return run
 
 
-@pytest.fixture
-def train(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int | str | None, str]]:
-    """The front door: its status and all that it prints."""
-
-    def run(*arguments: str) -> tuple[int | str | None, str]:
-        monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            front_door()
-        return stop.value.code, "".join(capsys.readouterr())
-
-    return run
-
-
 def write(name: str, labels: list[str], texts: tuple[str, str] = TEXTS, **columns: object) -> None:
     """120 posts, every label beside each of the texts."""
     kinds = [(text, label) for label in labels for text in texts]
@@ -97,28 +85,57 @@ def command_of(printed: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "labels", [["yes", "no"], ["True", "False"], ["sí", "no"], ["toxic", "ok"]]
+    ("labels", "positive"),
+    [
+        (["no", "yes"], ["yes"]),
+        (["False", "true"], ["true"]),
+        (["no", "sí"], ["sí"]),
+        (["No", "Sí"], ["Sí"]),
+        (["hateful", "normal"], ["hateful"]),
+        (["hate", "none"], ["hate"]),
+        (["non-toxic", "toxic"], ["toxic"]),
+        (["Not Offensive", "Offensive"], ["Offensive"]),
+        (["no odio", "odio"], ["odio"]),
+        (["hate", "normal", "offensive"], []),
+        (["a", "b"], []),
+        (["no", "none"], []),
+        (["hate", "toxic"], []),
+    ],
+)
+def test_the_label_that_counts_as_1_is_told_by_its_name(
+    labels: list[str], positive: list[str]
+) -> None:
+    assert guess_positive(labels) == positive
+
+
+def test_the_pair_of_groups_is_told_by_its_names() -> None:
+    assert guess_pair(["Mujer", "Hombre"]) == ("Hombre", "Mujer")
+    assert guess_pair(["a", "b"]) is None
+
+
+@pytest.mark.parametrize(
+    "labels", [["yes", "no"], ["True", "false"], ["sí", "no"], ["toxic", "ok"]]
 )
 def test_the_command_of_labels_in_words_can_be_planned(
-    labels: list[str], check: Run, train: Callable[..., tuple[int | str | None, str]]
+    labels: list[str], check: Run, train: Train
 ) -> None:
     write("posts.csv", labels, SPANISH, text="texto", label="acción")
-    given = [] if "True" in labels else ["--positive", labels[0]]
-    printed = check("posts.csv", "own_es.vec", "--label", "acción", *given)
+    given = ["--positive", "toxic", "--label", "acción"] if "toxic" in labels else []
+    printed = check("posts.csv", "own_es.vec", *given)
     overrides = command_of(printed)
-    assert not given or f"measured, is '{labels[0]}' in column 'acción'\n" in printed
+    assert "measured, is 'toxic' in column 'acción'\n" in printed or not given
     assert 'source.label="acción"' in overrides
     assert "task.name=posts" in overrides
-    status, out = train(*overrides, "plan=true")
-    assert status == 0, out
+    status, _, err = train(*overrides, "plan=true")
+    assert status == 0, err
 
 
 @pytest.mark.usefixtures("folder")
 def test_init_writes_labels_that_yaml_reads_as_text(
-    train: Callable[..., tuple[int | str | None, str]], capsys: pytest.CaptureFixture[str]
+    train: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("posts.csv", ["yes", "no"], SPANISH, text="texto")
-    assert biasbridge(["init", "posts.csv", "own_es.vec", "--positive", "yes"]) == 0
+    assert biasbridge(["init", "posts.csv", "own_es.vec"]) == 0
     printed = capsys.readouterr().out.strip().rpartition("then: ")[2]
     assert printed == "biasbridge train --config-dir . +experiment=mine"
     written = Path("experiment/mine.yaml").read_text(encoding="utf-8")
@@ -128,8 +145,8 @@ def test_init_writes_labels_that_yaml_reads_as_text(
     reach = (norm.ppf(1 - 0.05 / 2 / 6) + norm.ppf(0.8)) / sqrt(23 - 1)
     line = f"25 embeddings of 1 unmodified, enough to see |r| of about {tanh(reach):.2f}"
     assert line in written
-    status, out = train(*printed.split()[2:], "plan=true")
-    assert status == 0, out
+    status, _, err = train(*printed.split()[2:], "plan=true")
+    assert status == 0, err
 
 
 def test_several_classes_are_asked_which_of_them(check: Run) -> None:
@@ -162,16 +179,14 @@ def test_labels_that_no_run_takes_are_met_by_check(
     assert "this would run it" not in printed
 
 
-def test_groups_without_a_known_pair_are_compared_with_the_rest(
-    check: Run, train: Callable[..., tuple[int | str | None, str]]
-) -> None:
+def test_groups_without_a_known_pair_are_compared_with_the_rest(check: Run, train: Train) -> None:
     write("posts.csv", ["0", "1"], groups=["red", "green", "green"])
     printed = check("posts.csv", "own.vec")
     assert "--privileged GROUP --unprivileged GROUP" in printed
     overrides = command_of(printed)
     assert 'gaps.compare=["rest"]' in overrides
-    status, out = train(*overrides, "classifier=linear")
-    assert status == 0, out
+    status, out, err = train(*overrides, "classifier=linear")
+    assert status == 0, err
     assert "rest - green" in out
     pair = ["--privileged", "green", "--unprivileged", "red"]
     assert "gaps.privileged=green" in command_of(check("posts.csv", "own.vec", *pair))
@@ -211,11 +226,14 @@ def test_words_that_the_vectors_or_the_corpus_lack_are_named(check: Run) -> None
     assert "the corpus is too small to train on" in check("posts.csv", "tiny.txt")
 
 
-def test_posts_that_are_a_header_only(
-    folder: Path, train: Callable[..., tuple[int | str | None, str]]
-) -> None:
+def test_tokens_without_a_vector_are_named(check: Run) -> None:
+    write("posts.csv", ["0", "1"], ("he zwk qpl vrr", "she zwk qpl vrr"))
+    assert "most frequent of the others: qpl, vrr, zwk" in check("posts.csv", "own.vec")
+
+
+def test_posts_that_are_a_header_only(folder: Path, train: Train) -> None:
     Path("posts.csv").write_text("text,label\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"^posts.csv holds no posts$"):
         biasbridge(["check", "posts.csv"])
-    status, out = train("source=csv", "source.path=posts.csv", "plan=true")
-    assert (status, out) == (2, "error: posts.csv holds no posts\n")
+    status, out, err = train("source=csv", "source.path=posts.csv", "plan=true")
+    assert (status, out, err) == (2, "", "error: posts.csv holds no posts\n")

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
 
 from tests.tiny_models import save_model
 
-ROOT = Path(__file__).resolve().parent.parent
+if TYPE_CHECKING:
+    from pathlib import Path
 
-
-def train(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "120", "HF_HUB_OFFLINE": "1"}
-    return subprocess.run(
-        [sys.executable, str(ROOT / "train.py"), *arguments],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    from tests.conftest import Train
 
 
 @pytest.mark.slow
-def test_models_side_by_side(tmp_path: Path) -> None:
+def test_models_side_by_side(tmp_path: Path, train: Train) -> None:
     for name in ("bert", "gpt2"):
         save_model(tmp_path / name, name)
-    done = train("+experiment=score_properties_models", "models=[bert,gpt2]", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "Table 2" in done.stdout
+    experiment = ["+experiment=score_properties_models", "models=[bert,gpt2]"]
+    status, out, err = train(*experiment, "hydra/launcher=basic")
+    assert status == 0, out + err
+    assert "Table 2" in out
     results = tmp_path / "results" / "score_properties_models"
     table = pd.read_csv(results / "attribute_differences.csv")
     assert table["embedding"].tolist() == ["bert", "gpt2"]
@@ -45,19 +34,18 @@ def test_models_side_by_side(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_words_in_sentences_of_the_generated_world_are_searched_and_measured(
-    tmp_path: Path,
+    tmp_path: Path, train: Train
 ) -> None:
     save_model(tmp_path / "bert", "bert")
-    done = train(
+    status, out, err = train(
         *("embedding=transformers_in_corpus", "embedding.model=bert", "embedding.sentences=3"),
         *("source=none", "corpus.sentences=1000", "intrinsic=association"),
         *("intrinsic.association.queries=[planted]", "embedding.queries=[planted]"),
-        *("probe=score_properties", "probe.items=[1]", "probe.evaluations=5", "probe.sets=4"),
-        "study=score_properties",
-        cwd=tmp_path,
+        *("probe=score_properties", "study=score_properties", "probe.sets=4"),
+        *("probe.items=[1]", "probe.evaluations=5"),
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "Table 1" in done.stdout
+    assert status == 0, out + err
+    assert "Table 1" in out
     [csv] = (tmp_path / "results").rglob("score_properties.csv")
     table = pd.read_csv(csv)
     assert table[["comparable", "trustworthy"]].to_numpy().tolist() == [["no", "yes"]]
@@ -66,10 +54,12 @@ def test_words_in_sentences_of_the_generated_world_are_searched_and_measured(
     assert row["reason"] == ""
 
 
-def test_a_folder_without_a_model_is_refused_before_anything_runs(tmp_path: Path) -> None:
+def test_a_folder_without_a_model_is_refused_before_anything_runs(
+    tmp_path: Path, train: Train
+) -> None:
     (tmp_path / "empty").mkdir()
-    done = train("embedding=transformers", "embedding.model=./empty", "source=none", cwd=tmp_path)
-    assert done.returncode == 2
-    [line] = done.stderr.strip().splitlines()
+    done = train("embedding=transformers", "embedding.model=./empty", "source=none")
+    assert done.status == 2
+    [line] = done.err.strip().splitlines()
     assert "'./empty' has no config.json; give one that save_pretrained wrote" in line
     assert not (tmp_path / "store").exists()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 from files import InputError
 
 DRIVERS = ("libcuda.so.1", "nvcuda.dll")
+THREADS = "OMP_NUM_THREADS"  # what torch reads when it is imported
 
 
 def pick_device(device: str, number: int) -> str:
@@ -51,13 +54,22 @@ def has_gpu_driver() -> bool:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """One thread for torch: a small network gains little from more, and sums in another order
-    change the last digits of a result.
+    change the last digits of a result. Torch that is first imported within keeps to one.
     """
+    if "torch" not in sys.modules:  # takes seconds, and many classifiers do without
+        before = os.environ.get(THREADS)
+        os.environ[THREADS] = "1"
+        try:
+            yield
+        finally:
+            os.environ.pop(THREADS)
+            os.environ |= {THREADS: before} if before else {}
+        return
     import torch
 
-    before = torch.get_num_threads()
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(threads)

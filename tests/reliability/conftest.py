@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.reliability.sweeps import undisturbed
+from tests.reliability.sweeps import finish, start
 
 
 @pytest.fixture(scope="session")
 def quiet(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results folder of eight points, run one after the other by the serial engine."""
+    """The folder of a sweep of eight points, run one after the other by the serial engine."""
     folder = tmp_path_factory.mktemp("quiet")
-    return undisturbed(folder, "seed=0,1", "hydra/launcher=basic")
+    finish(start(folder, "seed=0,1", "hydra/launcher=basic"))
+    return folder

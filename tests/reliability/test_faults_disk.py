@@ -33,15 +33,7 @@ def write(out: Path, inputs: Mapping[str, Path]) -> None:
 
 
 CORPUS = Stage(name="corpus", made_by="Text", version=1, params={"0": {}}, build=write, seed=3)
-VECTORS = Stage(
-    name="vectors",
-    made_by="Word2Vec",
-    version=1,
-    params={"0": {}},
-    build=write,
-    inputs={"corpus": CORPUS},
-    seed=3,
-)
+VECTORS = replace(CORPUS, name="vectors", made_by="Word2Vec", inputs={"corpus": CORPUS})
 
 
 @pytest.fixture
@@ -129,9 +121,8 @@ def entries_are_whole(store: Store) -> bool:
     return all(check(recipe.parent) for recipe in store.root.glob("[cv]*/*/recipe.json"))
 
 
-@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EDQUOT])
 def test_error_at_every_single_write_leaves_the_store_valid(
-    error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: dict[tuple[object, str], Callable[..., object]] = {
         (os, "replace"): os.replace,
@@ -147,9 +138,8 @@ def test_error_at_every_single_write_leaves_the_store_valid(
             nonlocal seen
             seen += 1
             if seen == fail_at:
-                raise OSError(
-                    error, os.strerror(error), os.fspath(tmp_path / "store" / str(fail_at))
-                )
+                place = os.fspath(tmp_path / "store" / str(fail_at))
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), place)
             return call(*args, **named)
 
         return wrapper
@@ -202,15 +192,7 @@ def write_much(out: Path, inputs: Mapping[str, Path]) -> None:
     np.save(out / "vectors.npy", np.zeros(100_000))
 
 
-MUCH = Stage(
-    name="vectors",
-    made_by="Word2Vec",
-    version=1,
-    params={"0": {"dim": 1}},
-    build=write_much,
-    inputs={"corpus": CORPUS},
-    seed=3,
-)
+MUCH = replace(VECTORS, params={"0": {"dim": 1}}, build=write_much)
 
 
 def test_full_disk_is_said_and_a_larger_one_goes_on(small_disk: Path) -> None:
@@ -249,15 +231,15 @@ def test_file_on_a_full_disk_keeps_what_it_held(small_disk: Path) -> None:
     assert [path.name for path in small_disk.iterdir()] == ["table.csv"]
 
 
-@pytest.mark.parametrize("shift", [-(10**9), 10**9])
-def test_clock_set_back_or_forth_rebuilds_nothing(shift: int, store: Store) -> None:
+def test_clock_set_back_or_forth_rebuilds_nothing(store: Store) -> None:
     store.make(VECTORS)
-    for path in store.root.rglob("*"):
-        os.utime(path, (path.stat().st_atime + shift, path.stat().st_mtime + shift))
-    Store.checked.clear()
-    later = Store(store.root)
-    later.make(VECTORS)
-    assert later.built == []
+    for shift in (-(10**9), 10**9):
+        for path in store.root.rglob("*"):
+            os.utime(path, (path.stat().st_atime + shift, path.stat().st_mtime + shift))
+        Store.checked.clear()
+        later = Store(store.root)
+        later.make(VECTORS)
+        assert later.built == []
 
 
 def test_outcome_is_new_even_if_its_time_is_older(tmp_path: Path) -> None:
@@ -283,14 +265,9 @@ def strewn(store: Store) -> Store:
     return store
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["ls", "ls vectors", f"explain {VECTORS.key}", "verify", "gc", "gc --older-than 9w --dry-run"],
-)
-def test_stray_files_are_nobodys_results(
-    command: str, strewn: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*command.split(), "--store", str(strewn.root)]) == 0
+def test_stray_files_are_nobodys_results(strewn: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("ls", "ls vectors", f"explain {VECTORS.key}", "verify", "gc"):
+        assert main([*command.split(), "--store", str(strewn.root)]) == 0
     out = capsys.readouterr().out
     assert "notes" not in out
     assert "dangling" not in out

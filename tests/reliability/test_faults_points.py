@@ -1,14 +1,10 @@
-"""What a point may do - raise, exit, be killed, crash the interpreter, diverge - and what the user
-sees: it fails alone, with a reason.
+"""What a point may do - raise, exit, be killed, diverge - and what the user sees: it fails alone,
+with a reason.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,92 +16,17 @@ from analysis.frame import texts
 from debias.attract_repel import AttractRepel
 from extrinsic.cnn import CNN
 from tests.points import SUBJECT, TASK, plan
+from tests.reliability.sweeps import SWEEP, results_of, start
 from train.embed import Word2Vec
 from train.outcome import read_outcome, run_point
 from train.store import Store
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from debias.base import Method
+    from tests.conftest import Train
     from train.parts.hatespeech import HateSpeech
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-MISBEHAVE = """
-import os
-import signal
-import sys
-from pathlib import Path
-from typing import ClassVar
-
-from files import choice
-
-
-@choice
-class Misbehave:
-    fault: str = "none"
-
-    version: ClassVar[int] = 1
-    name: ClassVar[str] = "misbehave"
-
-    def files(self) -> list[Path]:
-        return []
-
-    def predict(self, posts, vectors, *, seed):
-        if self.fault == "raise":
-            raise ZeroDivisionError("an unlucky post")
-        if self.fault == "exit":
-            sys.exit("a library gave up")
-        if self.fault == "kill":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if self.fault == "abort":
-            os.abort()
-        table = posts[["id", "split", "group", "label"]]
-        return table.assign(score=1.0, prediction=1)
-"""
-FAULTS = ["raise", "exit", "kill", "abort", "none"]
-SWEEP = [
-    "+experiment=hatespeech_en",
-    "corpus.sentences=3000",
-    "size.dim=16",
-    "size.epochs=2",
-    "source.posts=1200",
-    "embedding=word2vec",
-]
-SWEEP += [
-    "debias=none",
-    "debias.direction=debias",
-    "debias.dose=0",
-    "classifier=misbehave",
-    f"classifier.fault={','.join(FAULTS)}",
-]
-
-
-def sweep(folder: Path, *more: str, seed: str = "0") -> subprocess.CompletedProcess[str]:
-    conf = folder / "conf" / "classifier"
-    conf.mkdir(parents=True, exist_ok=True)
-    (folder / "misbehave.py").write_text(MISBEHAVE, encoding="utf-8")
-    (conf / "misbehave.yaml").write_text(
-        "_target_: misbehave.Misbehave\nfault: none\n", encoding="utf-8"
-    )
-    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"} | {
-        "PYTHONPATH": str(folder)
-    }
-    command = [
-        sys.executable,
-        str(ROOT / "train.py"),
-        "--config-dir",
-        str(folder / "conf"),
-        *SWEEP,
-        f"seed={seed}",
-        *more,
-    ]
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-
-
-def points(folder: Path) -> pd.DataFrame:
-    return pd.read_parquet(folder / "results" / "hatespeech_en" / "points.parquet")
-
 
 EXPECTED = {
     "raise": "ZeroDivisionError: an unlucky post",
@@ -113,37 +34,44 @@ EXPECTED = {
     "kill": (
         "the process of this point was killed by SIGKILL; the system kills so when memory runs out"
     ),
-    "abort": "the process of this point was killed by SIGABRT",
     "none": "",
 }
+FAULTY = [
+    *(word for word in SWEEP if not word.startswith(("debias", "classifier"))),
+    *("debias=none", "debias.direction=debias", "debias.dose=0", "seed=0"),
+    *("classifier=misbehave", f"classifier.fault={','.join(EXPECTED)}"),
+]
 
 
 @pytest.mark.slow
-def test_every_fault_costs_its_point_only(tmp_path: Path) -> None:
-    run = sweep(tmp_path)
-    assert run.returncode == 1, run.stdout + run.stderr
-    table = points(tmp_path)
-    assert list(table["status"]) == ["failed"] * 4 + ["done"]
-    errors = texts(table, "error")
-    for error, fault in zip(errors, FAULTS, strict=True):
-        assert error.startswith(EXPECTED[fault])
-    noted = read_outcome(tmp_path / "results" / "hatespeech_en", texts(table, "point")[0])
+def test_every_fault_costs_its_point_only(tmp_path: Path, train: Train) -> None:
+    process = start(tmp_path, "hydra.launcher.n_jobs=2", sweep=FAULTY)
+    out, err = process.communicate()
+    assert process.returncode == 1, out + err
+    points = pd.read_parquet(results_of(tmp_path) / "points.parquet")
+    assert list(points["status"]) == ["failed"] * 3 + ["done"]
+    errors = texts(points, "error")
+    for error, expected in zip(errors, EXPECTED.values(), strict=True):
+        assert error.startswith(expected)
+    noted = read_outcome(results_of(tmp_path), texts(points, "point")[0])
     assert noted is not None
     assert noted.error == errors[0]
     assert "in predict" in noted.traceback
-    last = [line for line in run.stdout.splitlines() if line.strip()][-4:]
+    last = [line for line in out.splitlines() if line.strip()][-3:]
     assert all(line.startswith("failed ") for line in last)
 
-    again = sweep(tmp_path)
-    assert again.returncode == 1
-    assert "[4/4]" in again.stdout, "failed points are tried again, and only those"
-    left = sweep(tmp_path, "overwrite=never")
-    assert left.returncode == 1
-    assert "/4]" not in left.stdout
-    pd.testing.assert_frame_equal(points(tmp_path), table)
-    cached = sweep(tmp_path, "overwrite=only-cache", seed="0,1")
-    assert cached.returncode == 1
-    assert "1 of 10 points done" in cached.stdout
+    status, out, _ = train(*FAULTY, "plan=true")
+    [row] = [line for line in out.splitlines() if "extrinsic" in line]
+    distinct, stored, missing = map(int, row.split("│")[3:6])
+    assert (status, distinct, stored, missing) == (0, 4, 1, 3)
+    status, out, _ = train(*FAULTY, "overwrite=never")
+    assert status == 1
+    assert "/3]" not in out, "failed points are left"
+    pd.testing.assert_frame_equal(pd.read_parquet(results_of(tmp_path) / "points.parquet"), points)
+    status, _, _ = train(*FAULTY, "overwrite=only-cache", "seed=0,1")
+    assert status == 1
+    points = pd.read_parquet(results_of(tmp_path) / "points.parquet")
+    assert sorted(points["status"]) == ["done", *["failed"] * 7]
 
 
 def outcome_of(

@@ -1,5 +1,5 @@
-"""Who shares a store: locks that a file system refuses or whose holder is stopped, ``gc`` beside a
-sweep, results removed and inputs changed under one.
+"""Who shares a store: locks that a file system refuses or whose holder is stopped, leases that
+``gc`` respects and that workers live by, and the guard that ends what a sweep left behind.
 """
 
 from __future__ import annotations
@@ -8,45 +8,33 @@ import errno
 import fcntl
 import multiprocessing
 import os
-import shutil
+import select
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from biasbridge.cli.store import main
 from files import InputError
-from tests.reliability.sweeps import (
-    ROOT,
-    SWEEP,
-    assert_same_tables,
-    assert_whole,
-    entries,
-    finish,
-    start,
-)
+from tests.reliability.sweeps import ROOT, processes
 from tests.reliability.test_faults_disk import CORPUS, VECTORS
+from train.front.guard import guarded
 from train.outcome import sharing
 from train.store import Store, StoreError
 from train.store.lease import lease, leased
 from train.store.lock import HeldError, held, locked
 
-REFUSALS = [errno.ENOLCK, errno.EIO, errno.EOPNOTSUPP, errno.ENOSYS]
 
-
-@pytest.mark.parametrize("number", REFUSALS, ids=errno.errorcode.get)
 def test_a_file_system_without_locks_is_said_before_anything_runs(
-    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(descriptor: int, kind: int) -> None:
-        raise OSError(number, os.strerror(number))
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    said = rf"its file system gives no lock \({os.strerror(number)}\)"
+    said = rf"its file system gives no lock \({os.strerror(errno.ENOLCK)}\)"
     with pytest.raises(InputError, match=rf"store\.dir=.*{said}; choose another"):
         Store(tmp_path / "store").prove_writable()
     with pytest.raises(StoreError, match=rf"store\.dir=.*{said}\. What is finished stays"):
@@ -87,7 +75,7 @@ def test_who_waits_for_a_stopped_process_says_so(
     assert holder.pid is not None
     os.waitid(os.P_PID, holder.pid, os.WSTOPPED | os.WNOWAIT)
     waker = subprocess.Popen(
-        [sys.executable, "-c", f"import os, time; time.sleep(3); os.kill({holder.pid}, 18)"]
+        [sys.executable, "-c", f"import os, time; time.sleep(2); os.kill({holder.pid}, 18)"]
     )
     store.make(CORPUS)
     waker.wait()
@@ -143,75 +131,46 @@ def test_a_worker_on_any_machine_ends_when_the_lease_does(tmp_path: Path) -> Non
     assert "BIASBRIDGE_LEASE" not in os.environ
 
 
-def wait_until_running(process: subprocess.Popen[str], store: Path) -> None:
-    """Until a result was made and another is being built."""
-    while process.poll() is None and not (
-        entries(store) and any((store / "work").glob("[!.]*")) and any((store / "leases").iterdir())
-    ):
-        time.sleep(0.01)
-    assert process.poll() is None
+SLEEP = "import time; time.sleep(600)"
+LEFT_BEHIND = """
+import os, subprocess, sys
+print(subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], env={}).pid)
+sys.stdout.flush()
+sys.stdin.read()
+"""
+KILLED_IN_GUARD = """
+import os; from train.front.guard import guarded
+with guarded(os.environ.pop("WITH")): os._exit(9)
+"""
 
 
-@pytest.mark.slow
-def test_gc_beside_a_sweep_costs_no_point(tmp_path: Path, quiet: Path) -> None:
-    for seed in ("0", "0,1"):
-        process = start(tmp_path, f"seed={seed}", "hydra/launcher=basic")
-        if seed == "0":
-            finish(process)
-    wait_until_running(process, tmp_path / "store")
-    before = entries(tmp_path / "store")
-    gc = [sys.executable, "-m", "train.store", "gc", "--older-than", "0m"]
-    done = subprocess.run(
-        gc,
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        check=True,
-        capture_output=True,
+def test_the_guard_ends_who_has_the_mark_and_what_they_started_and_nobody_else(
+    tmp_path: Path,
+) -> None:
+    processes(tmp_path)  # skips where there is no /proc
+    mark, other_mark = f"MARK={tmp_path}", f"MARK={tmp_path}/other"
+    marked = subprocess.Popen(
+        [sys.executable, "-c", LEFT_BEHIND],
+        env=os.environ | {"MARK": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
     )
-    assert "results are in use by running sweeps" in done.stdout
-    now = entries(tmp_path / "store")
-    assert {name: now.get(name) for name in before} == before
-    finish(process)
-    assert_whole(tmp_path / "store")
-    assert_same_tables(tmp_path / "results" / "hatespeech_en", quiet)
-
-
-@pytest.mark.slow
-def test_results_removed_under_a_sweep_are_named_and_made_again(
-    tmp_path: Path, quiet: Path
-) -> None:
-    finish(start(tmp_path, "seed=0"))
-    process = start(tmp_path, "seed=0,1", "hydra/launcher=basic")
-    time.sleep(0.1)
-    wait_until_running(process, tmp_path / "store")
-    for stage in ("intrinsic", "extrinsic"):
-        shutil.rmtree(tmp_path / "store" / stage)
-    out, err = process.communicate()
-    assert process.returncode == 0, out + err
-    assert "are built again: a file that they rest on changed" in err
-    assert_whole(tmp_path / "store")
-    assert_same_tables(tmp_path / "results" / "hatespeech_en", quiet)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("launcher", ["local", pytest.param("basic", marks=pytest.mark.stress)])
-def test_an_input_changed_under_a_sweep_is_named_and_used(launcher: str, tmp_path: Path) -> None:
-    posts, results = tmp_path / "posts.csv", tmp_path / "results" / "hatespeech_en"
-    rows = [f"{i},he is the best man of number {i},{i % 2}" for i in range(400)]
-    rows += [f"{i},she is the best woman of number {i},{i % 2}" for i in range(400, 800)]
-    posts.write_text("\n".join(["id,text,label", *rows]) + "\n", encoding="utf-8")
-    small = [word for word in SWEEP if not word.startswith("source.")]
-    words = [*small, "source=csv", f"source.path={posts}", "seed=0"]
-    process = start(tmp_path, f"hydra/launcher={launcher}", sweep=words)
-    wait_until_running(process, tmp_path / "store")
-    posts.write_text("\n".join(["id,text,label", *rows[:-20]]) + "\n", encoding="utf-8")
-    out, err = process.communicate()
-    assert process.returncode == 0, out + err
-    assert "are built again: a file that they rest on changed" in err
-    shutil.copytree(results, tmp_path / "kept")
-    finish(start(tmp_path, "overwrite=only-cache", sweep=words))
-    pd.testing.assert_frame_equal(
-        pd.read_parquet(tmp_path / "kept" / "extrinsic.parquet"),
-        pd.read_parquet(results / "extrinsic.parquet"),
-    )
+    other = subprocess.Popen([sys.executable, "-c", SLEEP], env={"MARK": f"{tmp_path}/other"})
+    try:
+        assert marked.stdout
+        started = os.pidfd_open(int(marked.stdout.readline()))  # by the marked, without the mark
+        environment = os.environ | {"WITH": mark}
+        command = [sys.executable, "-c", KILLED_IN_GUARD]
+        subprocess.run(command, cwd=ROOT, env=environment, check=False)
+        with marked:
+            assert marked.wait(timeout=60) == -signal.SIGKILL
+        assert select.select([started], [], [], 60)[0]  # readable once it has ended
+        os.close(started)
+        with guarded(other_mark):
+            pass  # who ends as it should leaves its engine to end its workers
+        assert other.poll() is None
+    finally:
+        marked.kill()
+        other.kill()
+        other.wait()

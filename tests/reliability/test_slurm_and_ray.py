@@ -21,12 +21,14 @@ import pytest
 
 from tests.reliability.slurm import cluster
 from tests.reliability.sweeps import (
+    assert_kept,
     assert_same_tables,
     assert_whole,
     entries,
     finish,
     left,
     need,
+    results_of,
     start,
     wait_for_work,
 )
@@ -47,10 +49,13 @@ def kill_and_resume(folder: Path, quiet: Path, *words: str) -> None:
     assert not left(folder, within=60)
     before = entries(folder / "store")
     finish(start(folder, *words))
-    now = entries(folder / "store")
-    assert {name: now.get(name) for name in before} == before
+    assert_kept(before, folder / "store")
+    assert_as_quiet(folder, quiet)
+
+
+def assert_as_quiet(folder: Path, quiet: Path) -> None:
     assert_whole(folder / "store")
-    assert_same_tables(folder / "results" / "hatespeech_en", quiet)
+    assert_same_tables(results_of(folder), results_of(quiet))
 
 
 def test_slurm(tmp_path: Path, quiet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,8 +73,7 @@ def test_slurm(tmp_path: Path, quiet: Path, monkeypatch: pytest.MonkeyPatch) -> 
         # The point's process ends first, and its point fails, or with the job, which runs again
         assert out.count("\nfailed ") == process.returncode <= 1, out + err
         finish(start(tmp_path / "job", *SLURM))
-        assert_whole(tmp_path / "job" / "store")
-        assert_same_tables(tmp_path / "job" / "results" / "hatespeech_en", quiet)
+        assert_as_quiet(tmp_path / "job", quiet)
 
 
 @contextmanager
@@ -123,5 +127,4 @@ def test_ray_of_two_nodes(tmp_path: Path, quiet: Path, monkeypatch: pytest.Monke
         os.killpg(second.pid, signal.SIGKILL)
         out, err = process.communicate(timeout=500)
         assert process.returncode == 0, out + err
-        assert_whole(tmp_path / "node" / "store")
-        assert_same_tables(tmp_path / "node" / "results" / "hatespeech_en", quiet)
+        assert_as_quiet(tmp_path / "node", quiet)
