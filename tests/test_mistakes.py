@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
-from train.front.check import check_input
 
 from biasbridge.__main__ import main
 from files import InputError
@@ -19,6 +18,7 @@ from files.errors import run_cli
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
 from train.front.compose import compose_point
+from train.front.sweep import check_input
 
 DOORS = [
     "benchmarks.__main__",

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from biasbridge.labels import guess_pair, guess_positive
 from scipy.stats import norm
 
 from biasbridge.__main__ import main as biasbridge
+from biasbridge.data import guess_pair, guess_positive
 from files import InputError
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query

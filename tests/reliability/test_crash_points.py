@@ -31,7 +31,7 @@ FIRST, SECOND = "seed=1", "seed=2,3"
 
 def run(folder: Path, words: Sequence[str], crash_at: int = 0) -> tuple[int, int]:
     """The exit status of a sweep in a process of its own, and how many events it came to."""
-    from train.front import main
+    from train.front.door import main
 
     reading, writing = os.pipe()
     if child := os.fork():
