@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -17,6 +16,7 @@ from analysis.declaration import DETAILS, SETTINGS, WRITES, Declaration
 from analysis.frame import texts
 from analysis.naming import confirmatory_of
 from files import Choice, InputError, atomic_path, choice
+from files.verbosity import LOG
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from analysis.findings import Finding
     from analysis.results import Tables
 
-log = logging.getLogger("biasbridge")
 FEWEST = 3  # points that a correlation needs
 
 
@@ -107,7 +106,7 @@ class Correlation(Declaration):
         written += self._draw(tables, joined, found, folder, details)
         with atomic_path(folder / DETAILS) as path:
             path.write_text(said.getvalue(), encoding="utf-8")
-        log.info("%s", said.getvalue())
+        LOG.info("%s", said.getvalue())
         return [*written, folder / DETAILS]
 
     def _cross(self, joined: pd.DataFrame, folder: Path, console: Console) -> list[Path]:

@@ -17,7 +17,7 @@ import yaml
 from scipy.stats import norm
 
 from biasbridge.__main__ import main as biasbridge
-from biasbridge.data import guess_pair, guess_positive
+from biasbridge.data import _guess_pair, _guess_positive
 from files import InputError
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
@@ -105,12 +105,12 @@ def command_of(printed: str) -> list[str]:
 def test_the_label_that_counts_as_1_is_told_by_its_name(
     labels: list[str], positive: list[str]
 ) -> None:
-    assert guess_positive(labels) == positive
+    assert _guess_positive(labels) == positive
 
 
 def test_the_pair_of_groups_is_told_by_its_names() -> None:
-    assert guess_pair(["Mujer", "Hombre"]) == ("Hombre", "Mujer")
-    assert guess_pair(["a", "b"]) is None
+    assert _guess_pair(["Mujer", "Hombre"]) == ("Hombre", "Mujer")
+    assert _guess_pair(["a", "b"]) is None
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,17 @@ def print_plan(
     console.print(table)
 
 
+def describe_cost(plans: Sequence[Plan], store: Store, *, anew: Container[str] = ()) -> str:
+    """``50 points, 221 steps to run, about 2 min``; empty where nothing is to run."""
+    left = [each for each in _stages(plans) if each.key in anew or not store.has(each)]
+    if not left:
+        return ""
+    known = timings(store, {stage.name for stage in left})
+    cost = _format_costs([expected_seconds(stage, known) for stage in left])
+    about = f", about {cost} of processor time" if cost.strip("?") else ""
+    return f"{counted(len(plans), 'point')}, {counted(len(left), 'step')} to run{about}"
+
+
 def cost_of(plans: Sequence[Plan], store: Store) -> tuple[float, int]:
     """Seconds that all stages of the plans take one after another, as in ``expected_seconds``,
     whether or not their results are in the store; and how many are of a step that never ran.

@@ -11,6 +11,7 @@ from analysis.frame import texts
 from analysis.made import mixed, write_made
 from analysis.naming import LEAST_COVERAGE
 from analysis.show import short
+from files.verbosity import LOG
 from train.join import extend_tables, join_tables
 from train.parts.part import Remarking
 from train.store.lock import locked
@@ -66,8 +67,8 @@ def finish(
     if differing := mixed(made):
         explain = "python -m train.store explain KEY tells more"
         lines.append(f"made by mixed versions: {differing}; {explain}")
-    lines += _list_written(written, results)
-    lines += [*_remarks(plans, store), *_describe_coverage(tables)]
+    LOG.info("%s", "\n".join(_list_written(written, results)))
+    lines += [*_remarks(plans, store), *_describe_coverage(tables), *_where(written, results)]
     _print(lines, console)
     return _report_failures(tables.points, console)
 
@@ -80,6 +81,13 @@ def _print(lines: Iterable[str], console: Console) -> None:
 def _kept(results: Path) -> set[Path]:
     """The folders of tables that were set aside."""
     return set((results / "earlier").glob("[!.]*"))
+
+
+def _where(written: Sequence[Path], results: Path) -> list[str]:
+    """The page to open, and the folder of the tables."""
+    pages = [f"report  {_near(path)}" for path in written if path.suffix == ".html"]
+    tables = [path.name for path in written if path.parent == results and path.suffix == ".parquet"]
+    return [*pages, f"tables  {_near(results)}/: {', '.join(tables)} ..."]
 
 
 def _list_written(written: Sequence[Path], results: Path) -> list[str]:
@@ -122,8 +130,8 @@ def _find(plans: Sequence[Plan], store: Store, name: str) -> Path | None:
 
 
 def _describe_coverage(tables: Tables) -> list[str]:
-    """How many tokens of each source have a vector; little of a text is seen by a classifier that
-    knows few of its words.
+    """A warning where few tokens of a source have a vector: little of a text is seen by a
+    classifier that knows few of its words.
     """
     if "coverage" not in tables.extrinsic:
         return []
@@ -137,9 +145,9 @@ def _describe_coverage(tables: Tables) -> list[str]:
         low, high = short(fewest), short(most)
         share = low if low == high else f"{low} to {high}"
         line = f"{share} of the tokens of source={source} have a vector"
+        LOG.info(line)
         if fewest < LEAST_COVERAGE:
-            line += "; warning: take vectors, or a corpus, of such texts"
-        lines.append(line)
+            lines.append(f"warning: {line}; take vectors, or a corpus, of such texts")
     return lines
 
 

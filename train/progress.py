@@ -20,6 +20,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from files.verbosity import is_quiet, is_verbose
 from train.estimate import duration
 from train.outcome import Outcome, read_outcome, read_stamp
 
@@ -34,8 +35,8 @@ EVERY = 0.5  # seconds between two looks
 
 
 class SweepProgress:
-    """A bar with the stages at work and the time left in a terminal; elsewhere one plain line a
-    finished point.
+    """A bar with the stages at work and the time left in a terminal, unless ``--quiet``; with
+    ``--verbose`` a line a finished point where there is none.
     """
 
     def __init__(
@@ -81,7 +82,7 @@ class SweepProgress:
             TimeRemainingColumn(),
             TextColumn("{task.description}"),
         )
-        hidden = not self._console.is_terminal
+        hidden = is_quiet() or not self._console.is_terminal
         with Progress(*columns, console=self._console, transient=True, disable=hidden) as bar:
             task = bar.add_task("", total=len(self._before))
             stopped = False
@@ -89,7 +90,7 @@ class SweepProgress:
                 stopped = self._stop.wait(EVERY)
                 for plan, outcome in self._finished():
                     self._done += 1
-                    if hidden:
+                    if hidden and is_verbose():
                         self._print(plan, outcome)
                     bar.advance(task)
                 bar.update(task, description=self._at_work())

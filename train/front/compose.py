@@ -117,7 +117,17 @@ def _read_options(arguments: Sequence[str]) -> tuple[Path | None, list[str]]:
         raise InputError(f"{error}; give --config-dir FOLDER") from None
     if options.config_dir and not options.config_dir.is_dir():
         raise InputError(f"--config-dir={options.config_dir}: there is no such folder")
-    return options.config_dir, options.overrides
+    overrides = [
+        f"+{each}" if each.partition("=")[0] in APPENDED else each for each in options.overrides
+    ]
+    return options.config_dir or _own_folder(overrides), overrides
+
+
+def _own_folder(overrides: Sequence[str]) -> Path | None:
+    """The working directory, where an experiment that is asked for lies in its ``experiment/``."""
+    names = [each.partition("=")[2] for each in overrides if each.startswith("+experiment=")]
+    files = (Path("experiment") / f"{name}.yaml" for name in names)
+    return Path.cwd() if any(map(Path.is_file, files)) else None
 
 
 def refuse_code(hydra: DictConfig) -> None:

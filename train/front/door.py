@@ -11,6 +11,7 @@ from typing import NoReturn
 from hydra import initialize_config_dir
 
 from files.rooms import HOME
+from files.verbosity import set_verbosity
 from train.front.compose import CONF, read_command
 from train.front.refuse import refuse
 from train.front.sweep import run
@@ -30,7 +31,7 @@ def main() -> NoReturn:
             interruptible(),
             initialize_config_dir(str(CONF), job_name="train", version_base="1.3"),
         ):
-            status = run(read_command(sys.argv[1:]))
+            status = run(read_command(set_verbosity(sys.argv[1:])))
     except Exception as error:
         refuse(error)
     except Interrupted as stop:

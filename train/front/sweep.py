@@ -14,7 +14,8 @@ from hydra.errors import HydraException
 from rich.console import Console
 
 from files import InputError
-from train.estimate import print_plan
+from files.verbosity import is_quiet, is_verbose
+from train.estimate import describe_cost, print_plan
 from train.front.compose import (
     Composer,
     list_cells,
@@ -32,7 +33,7 @@ from train.point import Plan, Point, plan_point
 from train.progress import SweepProgress
 from train.store import Stage, Store
 from train.store.lease import LEASE, lease
-from train.store.stale import outdated, say
+from train.store.stale import Outdated, outdated, say
 
 if TYPE_CHECKING:
     from train.front.compose import Command, Overwrite, Settings
@@ -128,17 +129,21 @@ def _plan_rebuilds(
     settings: Settings,
     console: Console,
 ) -> dict[str, Stage]:
-    """Print the plan and what other code made; the stages in the store that are rebuilt, by key.
+    """Print what is to be made, with ``plan`` a line a step, and what other code made; the stages
+    in the store that are rebuilt, by key.
 
     Raises ``InputError`` where results of other code are refused.
     """
-    stages = {key: stage for plan in plans for key, stage in plan.stages().items()}
-    if settings.overwrite == "always":
-        print_plan(plans, cells, store, console, anew=stages)
-        return stages
-    found = outdated(store, [stage for plan in plans for stage in plan.ends])
-    rebuilt = {each.stage.key: each.stage for each in found} if settings.stale == "rebuild" else {}
-    print_plan(plans, cells, store, console, anew=rebuilt)
+    rebuilt = {key: stage for plan in plans for key, stage in plan.stages().items()}
+    found: list[Outdated] = []
+    if settings.overwrite != "always":
+        found = outdated(store, [stage for plan in plans for stage in plan.ends])
+        again = settings.stale == "rebuild"
+        rebuilt = {each.stage.key: each.stage for each in found} if again else {}
+    if settings.plan or is_verbose():
+        print_plan(plans, cells, store, console, anew=rebuilt)
+    elif not is_quiet() and (line := describe_cost(plans, store, anew=rebuilt)):
+        console.print(line, highlight=False)
     say(found, settings.stale, console)
     return rebuilt
 
