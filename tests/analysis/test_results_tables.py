@@ -4,18 +4,15 @@ of it.
 
 from __future__ import annotations
 
-import io
 import itertools
 import multiprocessing
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
 
 from analysis import results
 from analysis.results import FILES, Tables, read_tables, shareable, write_tables
@@ -26,12 +23,6 @@ from analysis.show import (
 )
 from files import InputError
 from tests.events import count
-
-
-def shown(draw: Callable[..., None], *arguments: object) -> list[str]:
-    written = io.StringIO()
-    draw(*arguments, Console(file=written, width=80))
-    return [line.rstrip() for line in written.getvalue().splitlines()]
 
 
 def names(folder: Path) -> set[str]:
