@@ -93,16 +93,9 @@ def crossed_table(joined: pd.DataFrame) -> pd.DataFrame | None:
     """One row a gap, method on labels and score; None where nothing is crossed: fewer than two
     levels of labels, or no parent with two embeddings.
 
-    ``joined`` comes from ``analysis.joined.join_points``. Columns: task, measure, subset,
-    privileged, unprivileged, label_method, metric, convention, query, part; ``n`` embeddings,
-    ``n_parents``, ``n_levels``; ``n_left_out``, embeddings without the score, or whose gap is not
-    known at every level; ``share_embedding``, ``share_labels``, each with ``_low`` and ``_high``
-    (95%, leaving out one embedding after the other), and ``share_rest``, in [0, 1]; ``r_score``,
-    ``r_labels``, in [-1, 1], each with its interval.
-
-    The value of an embedding at a level is the mean over classifiers that all have there, of
-    replicates their mean. The level without a method belongs to every method. Intervals hold for
-    these words and items.
+    docs/results.md says what its columns mean. The value of an embedding at a level is the mean
+    over classifiers that all have there, of replicates their mean. The level without a method
+    belongs to every method. Intervals hold for these words and items.
     """
     rows = [
         dict(zip(SLICE, names, strict=True)) | _row(cross(crossing, left_out))
