@@ -27,6 +27,7 @@ from math import isfinite, nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 import scipy
 
 from analysis.correlation import ONE_THREAD, Correlation, Estimate, correlation
@@ -38,8 +39,6 @@ from analysis.residuals import NO_SPREAD, codes
 from analysis.rows import agreed, both_finite, weights_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from analysis.arrays import Floats, Ints
 
 SLICE = ("task", *GAP, "label_method", *SCORE)
@@ -94,57 +93,35 @@ def crossed_table(joined: pd.DataFrame) -> pd.DataFrame | None:
     """One row a gap, method on labels and score; None where nothing is crossed: fewer than two
     levels of labels, or no parent with two embeddings.
 
-    ``joined`` comes from ``analysis.joined.join_points``. Columns: task, measure, subset,
-    privileged, unprivileged, label_method, metric, convention, query, part; ``n`` embeddings,
-    ``n_parents``, ``n_levels``; ``n_left_out``, embeddings without the score, or whose gap is not
-    known at every level; ``share_embedding``, ``share_labels``, each with ``_low`` and ``_high``
-    (95%, leaving out one embedding after the other), and ``share_rest``, in [0, 1]; ``r_score``,
-    ``r_labels``, in [-1, 1], each with its interval.
-
-    The value of an embedding at a level is the mean over classifiers that all have there, of
-    replicates their mean. The level without a method belongs to every method. Intervals hold for
-    these words and items.
+    docs/results.md says what its columns mean. The value of an embedding at a level is the mean
+    over classifiers that all have there, of replicates their mean. The level without a method
+    belongs to every method. Intervals hold for these words and items.
     """
-    import pandas as pd
-
-    rows: list[dict[str, str | float]] = []
-    of_gap: dict[tuple[tuple[str, ...], bytes], Crossed] = {}
-    for names, crossing, left_out in _crossings(joined):
-        gap = names[: -len(SCORE)], crossing.gap.tobytes()
-        if gap in of_gap:  # scores that the same embeddings have
-            found = of_gap[gap]._replace(score=of_score(crossing))
-        else:
-            found = of_gap[gap] = cross(crossing, left_out)
-        rows.append(dict(zip(SLICE, names, strict=True)) | _row(found))
+    rows = [
+        dict(zip(SLICE, names, strict=True)) | _row(cross(crossing, left_out))
+        for names, crossing, left_out in _crossings(joined)
+    ]
     return pd.DataFrame(rows) if rows else None
 
 
 def cross(of: Crossing, left_out: int = 0) -> Crossed:
-    """Shares and correlations with their intervals."""
-    models = len(of.gap)
+    """Shares; r_rm of score and mean gap over levels, within parents; r_rm of label dose and gap,
+    within embeddings.
+    """
+    models, levels = of.gap.shape
     parents = len(set(of.parent.tolist()))
+    dose, model = np.tile(of.dose, models), np.repeat(np.arange(models), levels)
     return Crossed(
         models,
         parents,
-        len(of.dose),
+        levels,
         left_out,
         _share_interval(of, "embedding", models - parents - 1),
         _share_interval(of, "labels", models - 1),
         max(0.0, components(of).share("rest")),
-        of_score(of),
-        _of_dose(of),
+        correlation(of.score, of.gap.mean(axis=1), of.parent, permutations=EXPLORED),
+        correlation(dose, of.gap.ravel(), model, permutations=EXPLORED),
     )
-
-
-def of_score(of: Crossing) -> Correlation:
-    """r_rm of score and mean gap over levels, within parents."""
-    return correlation(of.score, of.gap.mean(axis=1), of.parent, permutations=EXPLORED)
-
-
-def _of_dose(of: Crossing) -> Correlation:
-    models, levels = of.gap.shape
-    dose, model = np.tile(of.dose, models), np.repeat(np.arange(models), levels)
-    return correlation(dose, of.gap.ravel(), model, permutations=EXPLORED)
 
 
 def components(of: Crossing) -> Components:
@@ -152,7 +129,10 @@ def components(of: Crossing) -> Components:
     levels = len(of.dose)
     if len(of.gap) == 0 or levels < 2:
         return Components()
-    size, means = _parent_means(of)
+    size: Floats = np.bincount(of.parent).astype(float)
+    sums = np.zeros((len(size), levels))
+    np.add.at(sums, of.parent, of.gap)
+    means: Floats = sums / np.maximum(size, 1)[:, None]
     of_unit: Floats = of.gap.mean(axis=1)
     of_parent: Floats = means.mean(axis=1)
     left = of.gap - of_unit[:, None] - means[of.parent] + of_parent[of.parent, None]
@@ -163,15 +143,6 @@ def components(of: Crossing) -> Components:
     of_level = ((means - of_parent[:, None])[present] ** 2).sum(axis=1) / (levels - 1)
     labels = float((size[present] * of_level).sum() - present.sum() * rest) / float(size.sum())
     return Components((embedding - rest) / levels, labels, rest)
-
-
-def _parent_means(of: Crossing) -> tuple[Floats, Floats]:
-    """The number of units and the mean gap by parent. Shapes: (parents,), (parents, levels)."""
-    size: Floats = np.bincount(of.parent).astype(float)
-    sums = np.zeros((len(size), len(of.dose)))
-    np.add.at(sums, of.parent, of.gap)
-    means: Floats = sums / np.maximum(size, 1)[:, None]
-    return size, means
 
 
 def _share_interval(of: Crossing, name: str, df: int) -> Estimate:

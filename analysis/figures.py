@@ -68,19 +68,13 @@ def draw_figures(
     """Draw the three figures of every task, metric and convention into ``out`` in each format, with
     a CSV of its numbers; the paths written.
 
-    * ``figure3``: rows: query; columns: embedding and gap of the ``confirmatory`` measures; with
-      more than six of these, the embedding, then the groups, go to the rows. One panel is one
-      experiment of the paper.
-    * ``figure4``: rows: gap; columns: modification method, each with the unmodified embeddings;
-      All queries pooled.
-    * ``figure5``: one panel per gap with every point of the task; rows by groups where there are
-      more than six. All queries pooled.
+    * ``figure3``: rows: query; columns: embedding and gap of the ``confirmatory`` measures.
+    * ``figure4``: rows: gap; columns: method, each with the unmodified embeddings.
+    * ``figure5``: one panel per gap with every point of the task.
 
-    x is the intrinsic score and y the gap (the paper's figure 3 has them the other way round); bars
-    are the gap's interval. Colour: method, unmodified embeddings black; shape: embedding.
-    ``joined`` comes from ``join_points``, ``found`` from ``correlate_slices``. Of a figure of more
-    than 30,000 points, in which nobody would see anything, the numbers alone are written, which
-    the ``console`` shows.
+    x is the intrinsic score and y the gap (the paper's figure 3 has them the other way round). More
+    than six columns go to the rows. Of more than 30,000 points, in which nobody would see anything,
+    the numbers alone are written, and the ``console`` says so.
     """
     written, undrawn = [], []
     named = joined.assign(

@@ -75,13 +75,10 @@ def scatter_grid(
     """Panels by ``row`` and ``column``; in each, ``y`` against ``x`` with n and, for points, r and
     its 95% interval above.
 
-    ``data`` has the columns x, y (floats) and row, column, colour, shape (text; constant where
-    unused), optionally x_low, x_high, y_low, y_high, model (the embedding behind each pair), parent
-    (what r is taken within) and cluster;
-    ``panels`` is ``panel_statistics(data)`` where it is at hand. The colour named ``text.black`` is
-    drawn black. ``mark="line"`` joins the mean y at each x and shades from the least to the
-    greatest. ``zero`` draws a line at y = 0. Raises ``InputError`` when the palette or the shapes
-    do not suffice.
+    ``data``: the columns x, y, and ``PLACES`` (constant text where unused), where they are known
+    ``INTERVALS`` and what ``rows_of`` takes. ``panels``: ``panel_statistics(data)`` where it is at
+    hand. ``mark="line"`` joins the mean y at each x and shades from the least to the greatest;
+    ``zero`` draws a line at y = 0. Raises ``InputError`` where palette or shapes do not suffice.
     """
     order = {name: list(dict.fromkeys(labels(data, name, empty=""))) for name in PLACES}
     width, height = PANEL_SIZES.get(len(order["column"]), SMALL_PANEL)

@@ -53,21 +53,12 @@ KEPT_OF_GAPS = (
 
 
 def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
-    """One row per point, intrinsic score and gap.
+    """One row per point, intrinsic score and gap; docs/results.md says what its columns mean.
 
-    Columns: every column of ``points``; ``metric``, ``convention``, ``query``, ``part``, ``x`` (the
-    score) with its interval ``x_low``, ``x_high``, ``unbiased`` (the score without bias; NaN of a
-    measure of utility), ``p_value``, ``n_found``, ``n_lost`` where recorded; ``reverse_scored``,
-    whether the unbiased value is the upper end of the scale, so that less is more biased; ``task``,
-    ``measure``, ``privileged``, ``unprivileged``, ``y`` (the gap) with its interval ``y_low``,
-    ``y_high``, ``support`` and ``group_by`` where recorded; ``utility``, how well the task is done
-    (the measure of that name over all items); ``model``, ``parent`` and ``cluster`` (see
-    ``levels``); ``reason``, which says why ``x`` or ``y`` is NaN, or what its interval lacks. A
-    control, an unmodified embedding, has the method ``none``.
-
-    Of a failed point ``x`` and ``y`` are NaN, in a row for each score and gap that done points of
-    its setting have, so that it is known to lack them. Raises ``InputError`` for a missing column,
-    an empty table, a score that occurs twice, or a done point that one of the tables does not know.
+    A control, an unmodified embedding, has the method ``none``. Of a failed point ``x`` and ``y``
+    are NaN, in a row for each score and gap that done points of its setting have, so that it is
+    known to lack them. Raises ``InputError`` for a missing column, an empty table, a score that
+    occurs twice, or a done point that one of the tables does not know.
     """
     whole = _checked(tables)
     require_rows(tables.extrinsic, EXTRINSIC_COLUMNS, [], "the extrinsic table")

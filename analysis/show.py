@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from analysis.findings import Finding
-    from analysis.results import Tables
 
 NOTHING = "-"
 SCORES_SHOWN = 4
@@ -176,15 +175,10 @@ def print_lines(lines: Iterable[str], console: Console) -> None:
         console.print(line, soft_wrap=True, highlight=False, markup=False)
 
 
-def print_words(tables: Tables, console: Console) -> None:
-    """The words that were drawn from the task's posts, a line a set; where points have others (of
-    other posts, or another seed), each list with how many have it.
-    """
-    print_lines(word_lists(tables.words), console)
-
-
 def word_lists(words: pd.DataFrame) -> list[str]:
-    """``from_task, X (male), 12 points: he, him, ...``."""
+    """The words that were drawn from the task's posts, ``from_task, X (male), 12 points: he``, a
+    line a set; where points have others, each list with how many have it.
+    """
     found: dict[tuple[str, str, str], list[str]] = {}
     names = text_rows(words, ("point", "query", "role", "stands_for")) if len(words) else []
     for (point, *of), word in zip(names, texts(words, "word"), strict=True):

@@ -11,6 +11,7 @@ from analysis.frame import texts, typed
 from analysis.joined import utility_rows
 from analysis.naming import (
     ALL,
+    GAP,
     SCORE,
     confirmatory_of,
     counted,
@@ -36,7 +37,7 @@ VARY = (
     *("dose", "stereotype", "label_bias", "skew", "label_method", "label_direction"),
     *("label_dose", "replicate", "seed"),
 )
-FURTHER = {"flips": "", "largest": "largest difference", "ratio": "ratio"}  # kinds, in words
+FURTHER = {"flips": "flips", "largest": "largest difference", "ratio": "ratio"}  # kinds, in words
 
 
 def print_points(
@@ -86,8 +87,7 @@ def _measured(tables: Tables, confirmatory: Sequence[str], utility: str) -> Iter
     yield _cells(whole, [part.replace(utility, measure_title(utility)) for part in parts])
     for kind, what in FURTHER.items():
         rows = extrinsic[(extrinsic["kind"] == kind) & extrinsic["group"].isin(["", ALL])]
-        titles = [f"{what}, {measure_title(each)}" if what else kind for each in rows["measure"]]
-        yield _cells(rows, titles)
+        yield _cells(rows, [f"{what} {name}" for name in row_names(rows, GAP)])
 
 
 def _cells(rows: pd.DataFrame, titles: Iterable[str]) -> pd.DataFrame:

@@ -17,7 +17,7 @@ import yaml
 from scipy.stats import norm
 
 from biasbridge.__main__ import main as biasbridge
-from biasbridge.data import _guess_pair, _guess_positive
+from biasbridge.data import _guess_pair
 from files import InputError
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
@@ -82,30 +82,6 @@ def command_of(printed: str) -> list[str]:
     """The overrides that ``check`` prints."""
     [line] = [line for line in printed.splitlines() if line.startswith("this would run it: ")]
     return shlex.split(line.partition("biasbridge train ")[2])
-
-
-@pytest.mark.parametrize(
-    ("labels", "positive"),
-    [
-        (["no", "yes"], ["yes"]),
-        (["False", "true"], ["true"]),
-        (["no", "sí"], ["sí"]),
-        (["No", "Sí"], ["Sí"]),
-        (["hateful", "normal"], ["hateful"]),
-        (["hate", "none"], ["hate"]),
-        (["non-toxic", "toxic"], ["toxic"]),
-        (["Not Offensive", "Offensive"], ["Offensive"]),
-        (["no odio", "odio"], ["odio"]),
-        (["hate", "normal", "offensive"], []),
-        (["a", "b"], []),
-        (["no", "none"], []),
-        (["hate", "toxic"], []),
-    ],
-)
-def test_the_label_that_counts_as_1_is_told_by_its_name(
-    labels: list[str], positive: list[str]
-) -> None:
-    assert _guess_positive(labels) == positive
 
 
 def test_the_pair_of_groups_is_told_by_its_names() -> None:

@@ -12,7 +12,6 @@ from scipy import stats
 from analysis.correlate import correlate, correlate_slices
 from analysis.findings import CORRELATION_COLUMNS, Finding
 from analysis.foreign import Levels, repeats
-from analysis.frame import numbers
 from analysis.joined import join_points
 from analysis.results import Tables, write_tables
 from biasbridge.cli.correlate import main
@@ -67,16 +66,6 @@ def test_the_papers_embeddings_are_inconclusive(paper: pd.DataFrame) -> None:
     found = correlate(paper, x="WEAT", y=GAP, by=["Metric"], levels=levels, confirmatory=["all"])
     assert [(each.n, each.n_parents, each.within.df) for each in found] == [(14, 2, 11)] * 2
     assert {each.verdict for each in found} == {"inconclusive"}
-
-
-@pytest.mark.realdata
-def test_a_column_of_whole_numbers_and_an_almost_empty_one(paper: pd.DataFrame) -> None:
-    for by, sizes in (
-        ("Test", {"6": 28, "7": 28, "8": 28}),
-        ("Name", {"baseline_ft": 6, "(empty)": 72, "baseline_w2v": 6}),
-    ):
-        found = correlate(paper, x="WEAT", y=GAP, by=[by])
-        assert {each.names[by]: each.n for each in found} == sizes
 
 
 def foreign(n: int = 60) -> pd.DataFrame:
@@ -255,24 +244,3 @@ def test_cli_on_a_results_folder(
     assert set(confirmatory["embedding"] + confirmatory["method"]) == {"allall"}
     assert main([str(tmp_path / "sweep"), "--by", "measure,method"]) == 0
     assert "y against x, 44 rows" in capsys.readouterr().out
-
-
-def test_cli_knows_a_joined_table_saved_as_text(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    joined = join_points(make_sweep(0, 0.3))
-    drawn = list(numbers(joined, "x")[:, None] + np.arange(200) / 7)
-    joined = joined.assign(x_resampled=pd.Series(drawn))  # in the file shortened text
-    found = written(tmp_path, joined)
-    assert "synthetic" not in capsys.readouterr().out
-    expected = [each.within.r for each in correlate_slices(joined)]
-    assert found["r_rm"].tolist() == pytest.approx(expected, nan_ok=True)
-
-
-def test_cli_asks_for_columns_it_cannot_guess(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match=r"name the two columns with --x and --y; .* has a, b"):
-        main([str(tmp_path / "t.csv")])
-    with pytest.raises(InputError, match="no column 'c'"):
-        main([str(tmp_path / "t.csv"), "--x", "a", "--y", "c", "--out", str(tmp_path / "o.csv")])
-    assert not (tmp_path / "o.csv").exists()

@@ -226,18 +226,6 @@ def test_what_holds_of_any_table(
         assert actual == pytest.approx(ends, abs=1e-5)
 
 
-def test_neither_the_order_of_rows_nor_names_matter() -> None:
-    x, y = made(PARENT)
-    found = correlation(x, y, PARENT)
-    assert correlation(x, y, np.array(["d", "a", "c", "b"])[PARENT]) == found
-    order = np.random.default_rng(3).permutation(15)
-    shuffled = correlation(x[order], y[order], PARENT[order])
-    assert (shuffled.r, shuffled.s, shuffled.df) == pytest.approx((found.r, found.s, found.df))
-    assert order[shuffled.influential] == found.influential
-    near = (shuffled.p, shuffled.low, shuffled.high)
-    assert near == pytest.approx((found.p, found.low, found.high), abs=0.03), "orders drawn anew"
-
-
 def test_points_on_a_line_have_p_and_a_one_sided_interval() -> None:
     x = np.arange(12.0)
     up, down = (correlation(x, slope * x) for slope in (2, -1))

@@ -16,8 +16,7 @@ from rich.console import Console
 
 from analysis.effects import Effect, effects, mean_change
 from analysis.effects.table import condition_table, effect_table, write_effects
-from analysis.results import Tables, write_tables
-from biasbridge.cli.effects import main
+from analysis.results import Tables
 from files import InputError
 from files.tables import read_table
 
@@ -319,21 +318,6 @@ def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> No
     assert ".100 [-.148,.348]" in lines[0]
     assert "-1.00" in lines[0]
     assert len(read_table(path)) == len(results) == 2 + 4 + 4
-
-
-def test_the_command_reads_a_results_folder(
-    tmp_path: Path, tables: Tables, capsys: pytest.CaptureFixture[str]
-) -> None:
-    parent = [name.split()[0] for name in tables.points["point"]]
-    write_tables(tmp_path, tables._replace(points=tables.points.assign(base_key=parent)))
-    assert main([str(tmp_path), "--out", str(tmp_path / "moved.csv")]) == 0
-    printed = capsys.readouterr().out
-    assert "synthetic data" in printed
-    assert "recall gap" in printed
-    assert printed.rstrip().endswith("moved.csv")
-    write_tables(tmp_path, tables)
-    with pytest.raises(InputError, match="nothing was modified"):
-        main([str(tmp_path)])
 
 
 def coverage(

@@ -11,7 +11,7 @@ import pytest
 
 from analysis.correlate import correlate
 from analysis.joined import join_points, join_scores, levels, rows_of
-from analysis.naming import GAP, SCORE, gap_titles
+from analysis.naming import GAP, SCORE
 from analysis.results import Tables
 from files import InputError
 
@@ -77,43 +77,6 @@ def test_nan_is_kept_with_its_reasons(tables: Tables) -> None:
     assert joined["y"].isna().all()
     assert joined.loc["weat8", "reason"] == "female: no item predicted positive"
     assert joined.loc["weat7", "reason"] == "2 of 8 words found; female: no item predicted positive"
-
-
-def test_conventions_parts_subsets_and_pairs_of_groups_are_columns(tables: Tables) -> None:
-    other = tables.intrinsic.assign(convention="caliskan")
-    parts = [
-        tables.intrinsic.assign(metric="sembias", part=part) for part in ("definition", "none")
-    ]
-    recall = tables.extrinsic.query("kind == 'gap' and measure == 'recall'")
-    more = recall.assign(unprivileged="non-binary")
-    type1 = recall.assign(subset="type1")
-    joined = join_points(
-        Tables(
-            tables.points,
-            pd.concat([tables.intrinsic, other, *parts]),
-            pd.concat([tables.extrinsic, more, type1]),
-        )
-    )
-    scores = set(zip(joined["metric"], joined["convention"], joined["part"], strict=True))
-    assert scores == {
-        ("weat", "default", ""),
-        ("weat", "caliskan", ""),
-        ("sembias", "default", "definition"),
-        ("sembias", "default", "none"),
-    }
-    gaps = set(zip(*(joined[name] for name in GAP), strict=True))
-    assert gaps == {
-        ("precision", "", "male", "female"),
-        ("recall", "", "male", "female"),
-        ("recall", "", "male", "non-binary"),
-        ("recall", "type1", "male", "female"),
-    }
-    assert len(joined) == 11 * 8 * 4
-    assert {*gap_titles(joined)} == {
-        "precision gap",
-        *("recall gap, male - female", "recall gap, male - non-binary"),
-        "recall gap, type1, male - female",
-    }
 
 
 BROKEN: list[tuple[str, Callable[[Tables], Tables]]] = [

@@ -130,25 +130,9 @@ def test_levels_that_say_nothing_are_refused(levels: dict[str, list[str]], messa
     assert "\n" not in str(refused.value)
 
 
-def test_clusters_are_of_parents_that_are_named() -> None:
-    with pytest.raises(InputError, match="--parent"):
-        found_in(nested(), condition=["d"], cluster=["b"])
-
-
 def test_names_in_several_columns_stay_apart() -> None:
     """``p q`` and ``r`` are another model than ``p`` and ``q r``."""
     labels = [("p q", "r"), ("p", "q r")]
     rows = pd.DataFrame([(*label, i) for i in range(6) for label in labels], columns=[*"abc"])
     found = found_in(rows.assign(x=range(12), y=range(12)), observation=["a", "b", "c"])
     assert found.n == 12
-
-
-def test_utility_is_a_column() -> None:
-    rows = table(["p", "q"], CONDITIONS).assign(f1=np.random.default_rng(1).normal(size=48))
-    found = found_in(rows, parent=["a"], utility=["f1"])
-    design = np.column_stack([rows["a"] == "p", rows["a"] == "q", rows["f1"]]).astype(float)
-    left = [
-        side - design @ np.linalg.lstsq(design, side, rcond=None)[0]
-        for side in (rows["x"].to_numpy(), rows["y"].to_numpy())
-    ]
-    assert found.given_utility.r == pytest.approx(np.corrcoef(*left)[0, 1])

@@ -11,8 +11,6 @@ import pytest
 from analysis.correlation import Correlation, correlation
 from analysis.findings import Finding
 from analysis.planner import Design, Planner, Scenario, pilot_of, power
-from analysis.reliability import reliability
-from analysis.residuals import residuals
 from analysis.sampling import Sampling
 from files import InputError
 from tests.analysis.designs import on_items
@@ -85,25 +83,6 @@ def test_noise_of_measurement_is_foreseen() -> None:
     assert stated.excluded == pytest.approx(excluded, abs=error(stated.excluded, excluded))
 
 
-def test_over_conditions_is_that_of_means_over_parents() -> None:
-    """From ten conditions on; a study must see it within parents too."""
-    stated = power(Design(4, 14, sesoi=0.5), STUDIES, "normal")
-    rng, both = np.random.default_rng(3), []
-    for _ in range(STUDIES):
-        x, e = rng.normal(size=(2, 4, 14))
-        y = 0.5 * x + sqrt(0.75) * e
-        parent = np.repeat(np.arange(4), 14)
-        within = correlation(x.ravel(), y.ravel(), parent, permutations=PERMUTATIONS)
-        over = correlation(x.mean(axis=0), y.mean(axis=0), permutations=PERMUTATIONS)
-        both.append(all(each.p <= 0.05 and each.r > 0 for each in (within, over)))
-    found = float(np.mean(both))
-    assert stated.seen_over_conditions == pytest.approx(
-        found, abs=error(stated.seen_over_conditions, found)
-    )
-    assert stated.seen_over_conditions < stated.seen
-    assert isnan(power(Design(6, 9), 2).seen_over_conditions)
-
-
 def test_what_models_share_is_foreseen() -> None:
     """Items that shift r for all models; the error of z they make is the standard deviation of
     their mean slope over that of the gaps.
@@ -117,41 +96,6 @@ def test_what_models_share_is_foreseen() -> None:
     found = seen([each.of.within(PERMUTATIONS) for each in studies])
     assert stated == pytest.approx(found, abs=error(stated, found))
     assert ignored > stated
-
-
-def test_more_items_are_foreseen_as_studies_on_more_items_find_them() -> None:
-    """Gaps of which half is noise of items: with four times as many they vary less, so that what is
-    left of the shared slope is more of that.
-    """
-    rng, found = np.random.default_rng(1), []
-    parent = np.repeat(np.arange(10), 20)
-    for items in (200, 800):
-        actual = []
-        for _ in range(20):
-            x, own = rng.normal(size=(2, 200))
-            slopes, errors = rng.normal(size=items), rng.normal(size=(200, items))
-            on_each = sqrt(200) * (0.2 * x[:, None] * slopes + 1.2 * errors)
-            draws = rng.multinomial(items, np.full(items, 1 / items), size=200).T / items
-            y, again = own + on_each.mean(axis=1), own[:, None] + on_each @ draws
-            of = correlation(x, y, parent, y_resampled=again, permutations=9)
-            share = reliability(residuals(x, y, parent), y, again, np.zeros(200))
-            actual.append((share, of.sampling.items))
-        found.append(np.nanmean(actual, axis=0).tolist())
-    (share, shared), (more, less) = found
-    foreseen = Design(10, 20, reliability_y=share, items_error=shared).with_items(4)
-    assert foreseen.reliability_y == pytest.approx(more, abs=0.05)
-    assert foreseen.items_error == pytest.approx(less, rel=0.1)
-    assert less > 1.1 * shared / 2
-
-
-def test_more_models_and_fewer_tests_see_more() -> None:
-    few, many = (power(Design(parents, 9, 2, 0.4), 100).seen for parents in (3, 12))
-    assert few < many
-    assert power(Design(3, 9, 12, 0.4), 100).seen < few
-    assert power(Design(3, 9, 2, 0.2), 100).seen < few
-    assert power(Design(3, 9, 2, 0.4, reliability_y=0.3), 100).seen < few
-    wide, narrow = (power(Design(8, 12, sesoi=r), 100).excluded for r in (0.4, 0.2))
-    assert narrow < wide
 
 
 def test_below_eight_degrees_of_freedom_nothing_is_seen() -> None:

@@ -15,7 +15,6 @@ from analysis.effects import effects
 from analysis.joined import join_points
 from analysis.results import read_tables
 from biasbridge.cli.correlate import main as correlate
-from biasbridge.cli.report import main as report
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
@@ -87,16 +86,6 @@ def test_the_answer_is_that_of_its_tables(tmp_path: Path) -> None:
     )
     columns = [*ESTIMATES, "verdict"]
     pd.testing.assert_frame_equal(again[columns], recorded[columns], rtol=1e-9)
-
-
-@pytest.mark.slow
-def test_its_report_is_made_of_its_tables(tmp_path: Path) -> None:
-    for path in (RUNS / "answer_en").iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    assert report([str(tmp_path)]) == 0
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "rises with the score in 1 of 6 confirmatory slices" in page
-    assert "192 different embeddings" in page
 
 
 def test_how_far_full_overbiasing_moves_the_gaps_is_as_the_page_says() -> None:

@@ -8,24 +8,21 @@ import csv
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from analysis.correlate import correlate_slices
-from analysis.correlation import Correlation
 from analysis.joined import join_points
 from analysis.report import build_report
-from analysis.results import Tables
 from analysis.show import estimate
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
+    from analysis.results import Tables
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -85,43 +82,6 @@ def choose(browser: Any, name: str, value: str) -> None:
     browser.execute_script("window.report.scatter = null")
     browser.execute_script(script, f"menu-{name}", value)
     wait(lambda: browser.execute_script("return window.report.scatter !== null"))
-
-
-def tables_of(metrics: Sequence[str] = ("m0",), reverse: bool = False) -> Tables:
-    """A sweep of four parents, two a training algorithm, in nine conditions: three queries, the
-    gaps of two measures that follow the first; ``reverse``: less of a score is more biased.
-    """
-    rng = np.random.default_rng(2)
-    parent, dose = np.divmod(np.arange(36), 9)
-    names = [f"p{i}" for i in range(36)]
-    points = pd.DataFrame(
-        {
-            "point": names,
-            "embedding": np.array(EMBEDDINGS)[parent % 2],
-            "method": "balance",
-            "dose": dose / 8,
-            "status": "done",
-            "generated": False,
-            "unit_key": names,
-            "base_key": parent.astype(str),
-        }
-    )
-    x = {query: dose / 8 + 0.2 * rng.normal(size=36) for query in ("weat6b", "weat7", "weat8")}
-    sign, ends = (-1, (1.0, 1.0)) if reverse else (1, (0.0, 9.0))
-    scores = [
-        pd.DataFrame({"point": names, "metric": metric, "query": query, "value": sign * each})
-        for i, metric in enumerate(metrics)
-        for query, value in x.items()
-        for each in [value + 0.1 * i * rng.normal(size=36)]
-    ]
-    gaps = [
-        pd.DataFrame({"point": names, "task": "t", "kind": "gap", "measure": measure})
-        .assign(group="", group_by="annotation")
-        .assign(value=0.1 * x["weat6b"] + 0.02 * rng.normal(size=36))
-        for measure in ("precision", "recall")
-    ]
-    intrinsic = pd.concat(scores).assign(unbiased=ends[0], most=ends[1])
-    return Tables(points, intrinsic, pd.concat(gaps))
 
 
 def test_the_answer_stands_first(browser: Any, findings: list[Finding]) -> None:
@@ -185,9 +145,6 @@ def test_it_fits_a_phone(browser: Any) -> None:
     assert wide == []
 
 
-WIDEST = Correlation(-0.88, -0.88, -0.88, 0.888, n=888, df=800)
-
-
 def test_nothing_complains_and_nothing_leaves_the_page(browser: Any) -> None:
     errors = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
     assert errors == []
@@ -198,9 +155,6 @@ def test_nothing_complains_and_nothing_leaves_the_page(browser: Any) -> None:
         if event["method"] == "Network.requestWillBeSent"
     ]
     assert all(url.startswith(("file:", "data:", "blob:")) for url in asked), asked
-
-
-PAPER = 720  # CSS pixels between the margins of a page
 
 
 @pytest.fixture

@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from analysis.correlate import correlate_slices
-from analysis.declaration import Declaration
-from analysis.frame import typed
 from analysis.joined import join_points
 from analysis.report import build_report
 from analysis.report.compared import describe_compared
-from analysis.report.page_data import has_further, page_data
 from files import InputError
-from tests.analysis.conftest import gap, overall
+from tests.analysis.conftest import overall
 
 if TYPE_CHECKING:
     from analysis.results import Tables
@@ -62,37 +58,3 @@ def test_a_page_of_far_too_many_rows_is_refused_before_it_is_made(
     with pytest.raises(InputError, match="pairs of score and gap, far more than fit into 5 MB"):
         build_report(tmp_path, posts, join_points(posts), [])
     assert not list(tmp_path.iterdir())
-
-
-def test_differences_ratios_and_flips_are_a_table_of_their_own(
-    tables: Tables, tmp_path: Path
-) -> None:
-    key = tables.points["point"][0]
-    flips = {"kind": "flips", "privileged": "", "unprivileged": ""}
-    more = [
-        gap(key, "recall", 0.3) | {"kind": "largest"},
-        gap(key, "equalised_odds", 0.6) | {"kind": "ratio"},
-        gap(key, "prediction", 0.1) | flips | {"group": "all"},
-        gap(key, "prediction", 0.2) | {"kind": "flips"},
-        gap(key, "prediction", 0.4) | flips | {"group": "nun"},
-    ]
-    asked = tables._replace(extrinsic=pd.concat([tables.extrinsic, pd.DataFrame(more)]))
-    joined = join_points(asked)
-    found = correlate_slices(joined)
-    data = page_data(asked, joined, found, Declaration())
-    further = data["further"]
-    assert isinstance(further, dict)
-    assert further["measure"] == [
-        "largest difference, recall",
-        "ratio, equalised odds",
-        "flips",
-        "flips",
-    ]
-    assert further["groups"] == ["male, female", "male, female", "all", "male, female"]
-    assert further["value"] == [0.3, 0.6, 0.1, 0.2]
-    assert further["low"] == [value - 0.03 for value in (0.3, 0.6, 0.1, 0.2)]
-    assert further["items"] == [40] * 4
-    page, _ = build_report(tmp_path, asked, joined, found)
-    assert 'id="t-further"' in page.read_text(encoding="utf-8").split("<script")[0]
-    assert has_further(typed(asked))
-    assert not has_further(typed(tables))

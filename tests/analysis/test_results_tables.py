@@ -9,7 +9,6 @@ import itertools
 import multiprocessing
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,14 +23,9 @@ from analysis.show import (
     p_value,
     short,
 )
+from analysis.show_points import print_points
 from files import InputError
 from tests.events import count
-
-
-def shown(draw: Callable[..., None], *arguments: object) -> list[str]:
-    written = io.StringIO()
-    draw(*arguments, Console(file=written, width=80))
-    return [line.rstrip() for line in written.getvalue().splitlines()]
 
 
 def names(folder: Path) -> set[str]:
@@ -186,3 +180,21 @@ def test_estimates_carry_their_interval() -> None:
     assert estimate(0.31, -0.09, 0.62) == ".31 [-.09,.62]"
     assert estimate(0.31, np.nan, np.nan) == ".31"
     assert [p_value(p) for p in (0.0104, 1e-5, np.nan)] == [".0104", "<.0001", "-"]
+
+
+def test_points_on_the_terminal_have_every_measure_and_say_what_is_missing(tables: Tables) -> None:
+    first = tables.extrinsic.iloc[:1]
+    spreads = [
+        first.assign(kind="largest", measure="recall", value=0.31),
+        first.assign(kind="ratio", measure="f1", subset="type1", value=0.62),
+        first.assign(kind="ratio", measure="f1", subset="type2", value=0.84),
+    ]
+    more = tables._replace(extrinsic=pd.concat([tables.extrinsic, *spreads]))
+    console = Console(record=True, file=io.StringIO(), width=300)
+    print_points(more, console, confirmatory=("recall", "precision"), utility="f1")
+    printed = console.export_text()
+    for cell in (".10 [.07,.14]", ".02 [-.01,.06]", ".31 [", ".62 [", ".84 ["):
+        assert cell in printed, cell
+    assert "-: female: no item predicted positive" in printed
+    assert "10 of 11 points done" in printed
+    assert "failed" in printed

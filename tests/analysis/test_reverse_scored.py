@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +9,6 @@ import pandas as pd
 import pytest
 
 from analysis.correlate import correlate, correlate_slices
-from analysis.crossed import crossed_table
-from analysis.figures import draw_figures
 from analysis.findings import correlation_table
 from analysis.frame import numbers
 from analysis.joined import join_points, rows_of
@@ -59,31 +55,6 @@ def test_resamples_are_reversed_with_their_score(sides: tuple[Tables, Tables]) -
     drawn = pd.Series(list(numbers(scores, "value")[:, None] + np.arange(3)), index=scores.index)
     rows = rows_of(join_points(sides[0]._replace(intrinsic=scores.assign(resampled=drawn))))
     assert rows.x_resampled.rows() == pytest.approx(rows.x[:, None] - np.arange(3))
-
-
-def test_figures_keep_the_score_on_a_falling_axis(
-    sides: tuple[Tables, Tables], tmp_path: Path, texts: Callable[[Path], list[str]]
-) -> None:
-    draw_figures(join_points(sides[0]), tmp_path, suffixes=[".svg"])
-    drawn = texts(next(tmp_path.glob("figure5_*.svg")))
-    assert "less is more biased" in " ".join(drawn)
-    numbers_beside = pd.read_csv(next(tmp_path.glob("figure5_*.csv")))
-    assert numbers_beside["x"].max() == pytest.approx(sides[0].intrinsic["value"].max())
-
-
-def test_crossed_with_labels_the_score_is_reversed_too(sides: tuple[Tables, Tables]) -> None:
-    def crossed(tables: Tables) -> pd.DataFrame:
-        joined = join_points(tables)
-        doses = [
-            joined.assign(label_method=method, label_direction=direction, label_dose=dose)
-            for method, direction, dose in (("none", "", 0.0), ("resample", "debias", 1.0))
-        ]
-        table = crossed_table(pd.concat(doses, ignore_index=True))
-        assert table is not None
-        return table
-
-    reverse, plain = map(crossed, sides)
-    pd.testing.assert_frame_equal(reverse, plain)
 
 
 def test_a_measure_of_utility_is_no_confirmatory_slice() -> None:

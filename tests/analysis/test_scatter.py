@@ -119,39 +119,6 @@ def test_of_a_results_folder_r_is_that_within_parents() -> None:
         assert panel.r == pytest.approx(sign * pooled.r)
 
 
-def test_missing_cells_are_left_out_and_every_panel_is_drawn(tmp_path: Path, texts: Texts) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("r,c,x,y\n1,p,1,1\n1,p,2,\n2,q,1,3\n2,,2,NA\n")
-    assert (
-        main(
-            [
-                str(path),
-                "--x",
-                "x",
-                "--y",
-                "y",
-                "--row",
-                "r",
-                "--column",
-                "c",
-                "--out",
-                str(tmp_path / "t.svg"),
-            ]
-        )
-        == 0
-    )
-    found = texts(tmp_path / "t.svg")
-    assert "(empty)" in found
-    assert sorted(text for text in found if text.startswith("n =") or text == "no data") == [
-        "n = 0, r undefined",
-        "n = 1, r undefined",
-        "n = 1, r undefined",
-        "no data",
-        "no data",
-        "no data",
-    ]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

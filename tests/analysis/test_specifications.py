@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import re
 from functools import cache
 from math import sqrt
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
 from scipy import stats
 
-from analysis.correlate import correlate, correlate_slices
-from analysis.foreign import Levels
-from analysis.frame import numbers, texts
+from analysis.correlate import correlate_slices
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.results import Tables
-from analysis.specification_curve import level_table, specification_table, write_curves
 from analysis.specifications import CHOICES, Curve, specification_curves
-from analysis.study import Correlation
-from files.tables import read_table
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats, Ints
@@ -204,17 +195,6 @@ def test_parents_of_one_corpus_are_permuted_alike() -> None:
         assert values == pytest.approx([values[0]] * 3), name
 
 
-def test_scores_are_reverse_scored_with_levels_named_too() -> None:
-    joined = join_points(tables_of(measured(4, 9, 0.8, seed=2), reverse=True))
-    by = ["metric", "query", "measure"]
-    named = correlate(
-        joined, x="x", y="y", by=by, levels=Levels(observation=["model"], parent=["parent"])
-    )
-    plain = correlate(joined, x="x", y="y", by=by)
-    assert named[0].within.r > 0.5
-    assert [each.within.r for each in named] == pytest.approx([each.within.r for each in plain])
-
-
 def test_the_choice_that_the_sign_depends_on_is_named() -> None:
     """Of two gaps one follows the score and the other runs against it."""
     of = measured(4, 9, 0.9)
@@ -246,35 +226,6 @@ def test_utility_and_small_studies_make_no_curve() -> None:
     blank = tables.intrinsic.assign(unbiased=np.nan)
     assert specification_curves(join_points(tables._replace(intrinsic=blank))) == []
     assert specification_curves(join_points(tables_of(measured(2, 4, 0)))) == []
-
-
-def test_tables_and_figure(tmp_path: Path) -> None:
-    curve = curve_of(tables_of(measured(4, 9, 0.5)))
-    console = Console(record=True, width=400)
-    written = {path.name for path in write_curves([curve], tmp_path, console)}
-    assert {"specifications.csv", "specification_levels.csv"} <= written
-    assert {f"specifications_t.{each}" for each in ("svg", "png", "pdf")} <= written
-    assert curve.sentence() in console.export_text()
-    table = specification_table([curve])
-    assert numbers(table, "rank").tolist() == list(range(1, len(table) + 1))
-    assert numbers(table, "r_rm").tolist() == [each.r_rm for each in curve.specifications]
-    levels = level_table([curve])
-    assert texts(levels, "choice")[0] == "all"
-    assert numbers(levels, "specifications")[0] == len(table)
-    assert numbers(levels, "p")[0] == curve.p
-    assert set(texts(levels, "choice")) == {"all", "embedding", "query", "measure"}
-    assert write_curves([], tmp_path, console) == []
-
-
-def test_the_study_writes_the_curve_and_the_report_shows_it(tmp_path: Path) -> None:
-    written = Correlation().conclude(tables_of(measured(4, 9, 0.5)), tmp_path, Console(quiet=True))
-    assert {"specifications.csv", "specification_levels.csv"} <= {path.name for path in written}
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    found = re.search('<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found
-    r = numbers(read_table(tmp_path / "specifications.csv"), "r_rm")
-    shown = json.loads(found[1])["specifications"]
-    assert [row["r_rm"] for row in shown] == pytest.approx(r.tolist())
 
 
 @pytest.mark.parametrize("growing", [False, True])

@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 from analysis.frame import numbers, texts
-from analysis.verdict import VERDICTS
 from biasbridge.cli.atlas import main
 from files import InputError
 from files.tables import read_table
@@ -68,31 +67,6 @@ def test_a_set_is_read_by_the_protocol_of_our_own_studies(folder: Path) -> None:
     assert (whole.n, whole.n_parents, whole.within.df) == (12, 2, 9)
     assert (whole.confirmatory, whole.tests, whole.verdict) == (True, 3, "positive")
     assert whole.p_holm == pytest.approx(3 * whole.within.p), "the least of three"
-
-
-def test_the_overview_counts_each_verdict(folder: Path) -> None:
-    readings = [read_one(folder / "set.yaml")]
-    text = page(readings)
-    heads, _, row, *_ = text[text.index("| set |") :].splitlines()
-    cells = zip(heads.split(" | "), row.split(" | "), strict=True)
-    counts = {head: cell for head, cell in cells if head in VERDICTS}
-    assert counts == {
-        "positive": "1",
-        "negative": "0",
-        "negligible": "0",
-        "inconclusive": "2",  # of seven and of five models
-    }
-    assert "Of 3 slices of 1 sets 1 are positive, 0 negative, 0 negligible, 2 inconclusive." in text
-
-
-def test_a_set_is_one_grid_in_which_verdicts_stand_out(folder: Path) -> None:
-    reading = read_one(folder / "set.yaml")
-    grid = page([reading]).split("| r_rm [95%] |")[1].splitlines()
-    cells = [line for line in grid if line.startswith(("| share", "| method"))]
-    assert len(cells) == len(reading.slices)
-    assert ["**" in line for line in cells] == [
-        each.finding.verdict != "inconclusive" for each in reading.slices
-    ]
 
 
 def test_rows_are_corrected_and_what_was_published_stands_beside(folder: Path) -> None:
@@ -158,14 +132,6 @@ def test_a_set_whose_table_is_not_at_hand_is_named(folder: Path) -> None:
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no point set"):
         main([str(tmp_path)])
-
-
-@pytest.mark.parametrize("path", sorted(ATLAS.glob("*.yaml")), ids=lambda path: path.stem)
-def test_every_set_says_where_it_is_from(path: Path) -> None:
-    of = read_point_set(path)
-    beside = (ATLAS / of.table).is_file()
-    assert beside or (of.address and len(of.sha256) == 64)
-    assert beside == ("typed from the published table" in of.licence)
 
 
 def test_the_committed_atlas_is_what_the_command_makes() -> None:

@@ -194,10 +194,3 @@ def test_metrics_and_truths_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         BasePairs(truths=("half",)).rows(vectors(), metric(tmp_path, "ripa"), seed=0)
     with pytest.raises(InputError, match="unknown query 'knwon'"):
         BasePairs(truths=("knwon",)).rows(vectors(), metric(tmp_path, "ripa"), seed=0)
-
-
-def test_which_metrics_score_under_single_pairs() -> None:
-    assert {name for name, kind in METRICS.items() if hasattr(kind, "by_pair")} == {
-        *SCORED,
-        "unrelated_analogies",
-    }

@@ -23,7 +23,7 @@ from studies.calibration.measures import (
 )
 from studies.calibration.readings import Readings, read_instruments
 from studies.calibration.study import Calibration
-from studies.calibration.table import curves, dependence, ranking
+from studies.calibration.table import dependence, ranking
 
 LEVELS = (0.0, 0.1, 0.2, 0.4, 0.8)
 
@@ -102,12 +102,6 @@ def test_order_and_steps_of_perfect_reversed_and_random_readings() -> None:
     assert steps(nothing).value == pytest.approx(0.5, abs=0.06)
 
 
-def test_order_is_spearmans_rho() -> None:
-    some = readings(2.0, seeds=30)
-    rho = [scipy.stats.spearmanr(LEVELS, row).statistic for row in some.read]
-    assert order(some).value == pytest.approx(np.mean(rho))
-
-
 def test_the_null_of_the_others_is_left_by_5_percent() -> None:
     zero = np.random.default_rng(3).normal(size=2_000)
     assert false_null(zero).value == pytest.approx(0.05, abs=0.015)
@@ -148,14 +142,6 @@ def test_a_shift_with_the_size_of_the_corpus_is_found() -> None:
     for name in ("at_zero", "at_top"):
         assert good[f"{name}_low"] < 0.125 < good[f"{name}_high"]
         assert good[name] == pytest.approx(0.125, abs=0.02)
-
-
-def test_curves_have_the_mean_of_the_seeds() -> None:
-    table = curves(read_instruments(make_tables(), "stereotype"))
-    part = table[(table["instrument"] == "good") & (table["sentences"] == "2000")]
-    assert part["planted"].tolist() == list(LEVELS)
-    assert part["value"].to_numpy() == pytest.approx(10 * np.array(LEVELS), abs=0.2)
-    assert part["value_sd"].iloc[0] == 0
 
 
 def test_gaps_are_read_where_label_bias_is_planted() -> None:

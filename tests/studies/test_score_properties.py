@@ -19,7 +19,6 @@ from intrinsic.metrics.every import METRICS
 from intrinsic.score import Measured
 from studies.score_properties.made_up_words import (
     MadeUp,
-    Roles,
     attribute_sets,
     target_starts,
     unit,
@@ -191,21 +190,6 @@ def test_a_metric_without_a_declared_range_is_refused() -> None:
         PROBE.rows(NO_VECTORS, Undeclared(), seed=0)
 
 
-def test_roles_are_split_into_targets_and_groups() -> None:
-    expected = {
-        "weat": (("X", "Y"), ("A", "B"), False),
-        "association": (("words",), ("A", "B"), False),
-        "rnd": (("A",), ("X", "Y"), False),
-        "direct_bias": (("words",), ("pairs",), False),
-        "indirect_bias": (("partners",), ("pairs",), False),
-        "sembias": (("rows",), ("pairs",), False),
-        "nbm": (("words",), ("pairs",), True),
-        "projection": ((), ("pairs",), True),
-    }
-    for name, roles in expected.items():
-        assert Roles.of(METRICS[name].by()) == Roles(*roles)
-
-
 def test_made_up_words_have_the_bias_that_the_paper_defines() -> None:
     rng = np.random.default_rng(0)
     for name in ("weat", "direct_bias", "sembias"):
@@ -235,17 +219,3 @@ def test_the_search_finds_a_known_lowest_point() -> None:
     np.testing.assert_allclose(np.linalg.norm(found.matrix, axis=1), 1)
     fixed = lowest(loss, [start], np.array([1]), 600, rng=rng)
     assert np.array_equal(fixed.matrix[0], start[0])
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"sets": 3}, "sets=3: give a whole number of at least 4"),
-        ({"dim": 2}, "dim=2: give a whole number of at least 3"),
-        ({"items": (0,)}, r"items=\(0,\): give a list, each item a whole number of at least 1"),
-        ({"margin": 0.0}, "margin=0.0: give a number above 0"),
-    ],
-)
-def test_bad_settings_of_the_probe(settings: dict[str, int], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        ScoreProperties(**settings)  # type: ignore[arg-type]

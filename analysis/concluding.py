@@ -1,0 +1,124 @@
+"""What a sweep concludes about scores and gaps: printed, and written beside its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from analysis.alignment import alignments, write_alignment
+from analysis.correlate import correlate_slices
+from analysis.crossed import crossed_table
+from analysis.declaration import DETAILS
+from analysis.effects import effects
+from analysis.effects.table import TABLE, write_effects
+from analysis.figures import draw_figures
+from analysis.findings import CORRELATION_COLUMNS, correlation_table
+from analysis.frame import texts
+from analysis.joined import has_gaps, join_points
+from analysis.naming import confirmatory_of
+from analysis.report import build_report
+from analysis.results import write_conclusions
+from analysis.show import (
+    print_correlations,
+    print_described,
+    print_lines,
+    varying,
+    word_lists,
+)
+from analysis.show_points import print_points
+from analysis.specification_curve import write_curves
+from analysis.specifications import specification_curves
+from analysis.summary import print_answer
+from files import InputError, atomic_path
+from files.verbosity import LOG
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from analysis.declaration import Declaration
+    from analysis.effects import Effect
+    from analysis.findings import Finding
+    from analysis.frame import Tables
+
+FEWEST = 3  # points that a correlation needs
+
+
+def conclude(declared: Declaration, tables: Tables, folder: Path, console: Console) -> list[Path]:
+    """Print the answer, or the points where nothing can be correlated; write and draw the rest, all
+    that can be printed in ``details.txt``; the paths written.
+    """
+    confirmatory, utility = declared.confirmatory, declared.utility
+    said = StringIO()
+    details = Console(file=said, width=100)
+    print_points(tables, details, confirmatory=confirmatory, utility=utility)
+    print_lines(word_lists(tables.words), details)
+    found: list[Finding] = []
+    moved: list[Effect] = []
+    joined = None
+    if has_gaps(tables):
+        with _said("not correlated", console):
+            joined = join_points(tables, utility)
+            found = correlate_slices(joined, declared)
+    written = write_conclusions(
+        folder, {"correlations": correlation_table(found, CORRELATION_COLUMNS)}
+    )
+    with _said("what conditions did is not known", console):
+        if moved := effects(tables, utility):
+            written.append(write_effects(moved, confirmatory, folder / TABLE, details))
+    if joined is None or not found or len(tables.points) < FEWEST:
+        print_points(tables, console, confirmatory=confirmatory, utility=utility)
+        return written
+    print_answer(tables, found, moved, declared, console)
+    print_correlations(found, details)
+    crossed = crossed_table(joined)
+    if crossed is not None:
+        measures = confirmatory_of(texts(crossed, "measure"), confirmatory)
+        title = "embedding crossed with labels: shares of the gap's variance within parents"
+        print_described(title, varying(crossed[crossed["measure"].isin(measures)]), details)
+        written += write_conclusions(folder, {"crossed": crossed})
+    written += _draw(declared, tables, joined, found, folder, details)
+    with atomic_path(folder / DETAILS) as path:
+        path.write_text(said.getvalue(), encoding="utf-8")
+    LOG.info("%s", said.getvalue())
+    return [*written, folder / DETAILS]
+
+
+def _draw(
+    declared: Declaration,
+    tables: Tables,
+    joined: pd.DataFrame,
+    found: list[Finding],
+    folder: Path,
+    console: Console,
+) -> list[Path]:
+    curves, aligned = specification_curves(joined, found), alignments(joined)
+    written = write_curves(curves, folder, console)
+    written += write_alignment(aligned, folder, console)
+    with _said("not drawn", console):
+        written += draw_figures(
+            joined,
+            folder / "figures",
+            found=found,
+            confirmatory=declared.confirmatory,
+            console=console,
+        )
+    with _said("not drawn", console):
+        written += build_report(
+            folder, tables, joined, found, declared=declared, curves=curves, aligned=aligned
+        )
+    return written
+
+
+@contextmanager
+def _said(what: str, console: Console) -> Iterator[None]:
+    """The tables are written, and what is too much for a picture is no failure: it is said."""
+    try:
+        yield
+    except InputError as refusal:
+        print_lines([f"{what}: {refusal}"], console)
