@@ -122,10 +122,10 @@ def audit_each(
     remarks: list[str] = []
     for name, each in vectors.items():
         read = _read(each, trusted=trusted)
-        language = language_of(name, read.index_to_key, asked)
-        chosen = choose(language.code)
+        language, seen = language_of(name, read.index_to_key, asked)
+        chosen = choose(language)
         audited += [Audited(name, *row) for row in score_all(read, chosen, seed=seed)]
-        remarks += [language.remark] if language.remark and remark else []
+        remarks += [seen] if seen and remark else []
         remarks += [line for metric in chosen for line in metric.remarks()]
         remarks += not_asked(chosen, own)
     return audited, list(dict.fromkeys(remarks))

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
 Norms = Literal["keep", "unit"]
+HYPERPARAMETERS = (
+    *("epochs", "batch_size", "attract_margin", "repel_margin"),
+    *("regularisation", "learning_rate", "drop_last"),
+)
 ROWS = 8192  # vocabulary rows scaled at a time
 
 
@@ -106,18 +110,8 @@ class AttractRepel(OnVectors, Fileless):
             np.array([[position[a], position[b]] for a, b in pairs], dtype=np.intp).reshape(-1, 2)
             for pairs in (kept.attract, kept.repel)
         )
-        after = attract_repel(
-            before,
-            *sides,
-            seed=seed,
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            attract_margin=self.attract_margin,
-            repel_margin=self.repel_margin,
-            regularisation=self.regularisation,
-            learning_rate=self.learning_rate,
-            drop_last=self.drop_last,
-        )
+        hyper = {name: getattr(self, name) for name in HYPERPARAMETERS}
+        after = attract_repel(before, *sides, seed=seed, **hyper)
         return Run(touched, before, after)
 
     def at_dose(self, vectors: KeyedVectors, run: Run) -> KeyedVectors:

@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ from intrinsic.wordsets import read_query
 if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
-COPIED = 1 << 20  # bytes copied at a time
-Spans = NDArray[np.int64]  # lines as (start, end) in bytes, shape (lines, 2)
+Lines = NDArray[np.int64]  # by their numbers, from 0
 
 
 @choice
@@ -50,14 +49,11 @@ class Balance(Fileless):
     cap it keeps exactly the lines that code keeps. In both orders what a smaller dose removes, a
     larger one removes too.
 
-    **Which sets are the targets decides what is balanced** when debiasing. With genders as targets,
-    mentions of a concept are brought to as many of the one gender as of the other: at most as many
-    men as women at the office. With concepts as targets, mentions of a gender are brought to as
-    many of the one concept as of the other: men at most as often at the office as at home. The
-    released code has the genders as targets for test 6 and the concepts for 7, 8 and the union
-    (``words=weat6b,weat7,weat8,gender_authors``); ``WordChoice.swap`` exchanges the two. Of 120,000
-    tweets 86 go by the expanded union with genders as targets, 411 with concepts. Overbiasing is
-    the same either way.
+    **Which sets are the targets decides what is balanced** when debiasing: with genders as targets
+    at most as many men as women are at the office, with concepts as targets men are at most as
+    often at the office as at home. The released code has the genders for test 6 and the concepts
+    for 7, 8 and the union; ``WordChoice.swap`` exchanges the two. Overbiasing is the same either
+    way.
     """
 
     version: ClassVar[int] = 1
@@ -87,7 +83,7 @@ class Balance(Fileless):
 
         The counts: ``lines``; ``a_pro``, ``a_anti``, ``b_pro``, ``b_anti`` before;
         ``removable``; ``removed``; ``share`` = removed / lines; ``limited_by`` = "cap" or
-        "removable", whichever was the smaller. Memory grows only with the pro and anti lines, by 16
+        "removable", whichever was the smaller. Memory grows only with the pro and anti lines, by 8
         bytes each. Raises ``InputError`` for a corpus that cannot be read, or that has no word of
         one role of the query, and as ``words_by_role`` does.
         """
@@ -112,19 +108,19 @@ class Balance(Fileless):
             "limited_by": "cap" if limit < len(removable) else "removable",
         }
 
-    def _removable(self, found: _Judged, rng: np.random.Generator) -> Spans:
-        """The removable lines as (start, end) in bytes, those that go first in front."""
+    def _removable(self, found: _Judged, rng: np.random.Generator) -> Lines:
+        """The removable lines, those that go first in front."""
         if self.direction == "overbias":
-            lines = _spans(found.anti)
+            lines = np.array(found.anti, dtype=np.int64)
         else:
             of_a = self._excess(found.pro_of_a, found.a_anti, rng)
             of_b = self._excess(found.pro_of_b, found.b_anti, rng)
-            lines = _in_order(np.concatenate([of_a, of_b]))
+            lines = np.sort(np.concatenate([of_a, of_b]))
         return rng.permutation(lines) if self.order == "seeded" else lines[::-1]
 
-    def _excess(self, pro: array[int], anti: int, rng: np.random.Generator) -> Spans:
+    def _excess(self, pro: array[int], anti: int, rng: np.random.Generator) -> Lines:
         """The lines of ``pro`` beyond the first ``anti``, in corpus order or drawn by ``rng``."""
-        lines = _spans(pro)
+        lines = np.array(pro, dtype=np.int64)
         if self.order == "seeded":
             lines = rng.permutation(lines)
         return lines[0 if self.max_bias else anti :]
@@ -139,7 +135,7 @@ def write_balanced(method: Balance, out: Path, inputs: Inputs, seed: int) -> Non
 
 @dataclass
 class _Judged:
-    """What one reading of the corpus found: counts, and lines that may have to go (start, end)."""
+    """What one reading of the corpus found: counts, and lines that may have to go."""
 
     lines: int = 0
     a_pro: int = 0
@@ -150,7 +146,7 @@ class _Judged:
     pro_of_b: array[int] = field(default_factory=lambda: array("q"))  # and not of a
     anti: array[int] = field(default_factory=lambda: array("q"))
 
-    def add(self, start: int, end: int, x: bool, y: bool, a: bool, b: bool) -> None:
+    def add(self, line: int, x: bool, y: bool, a: bool, b: bool) -> None:
         """Judge one line by the roles of which it holds a word."""
         a_pro, b_pro, a_anti, b_anti = x and a, y and b, y and a, x and b
         self.a_pro += a_pro
@@ -158,11 +154,11 @@ class _Judged:
         self.a_anti += a_anti
         self.b_anti += b_anti
         if a_pro:
-            self.pro_of_a.extend((start, end))
+            self.pro_of_a.append(line)
         elif b_pro:
-            self.pro_of_b.extend((start, end))
+            self.pro_of_b.append(line)
         if a_anti or b_anti:
-            self.anti.extend((start, end))
+            self.anti.append(line)
 
 
 def _judge(corpus: Path, query: Query) -> _Judged:
@@ -172,15 +168,12 @@ def _judge(corpus: Path, query: Query) -> _Judged:
     every = frozenset[bytes]().union(*sets)
     seen: set[bytes] = set()
     found = _Judged()
-    start = 0
     with open_binary(corpus) as lines:
         for line in lines:
-            end = start + len(line)
             if held := every.intersection(line.split()):
                 seen |= held
-                found.add(start, end, *(not held.isdisjoint(words) for words in sets))
+                found.add(found.lines, *(not held.isdisjoint(words) for words in sets))
             found.lines += 1
-            start = end
     for (role, words), own in zip(by_role.items(), sets, strict=True):
         if seen.isdisjoint(own):
             none = f"{corpus} holds no word of {role} of the query {query.name!r}"
@@ -191,27 +184,7 @@ def _judge(corpus: Path, query: Query) -> _Judged:
     return found
 
 
-def _spans(flat: array[int]) -> Spans:
-    """Starts and ends one after the other as rows of two."""
-    return np.array(flat, dtype=np.int64).reshape(-1, 2)
-
-
-def _in_order(spans: Spans) -> Spans:
-    return spans[np.argsort(spans[:, 0])]
-
-
-def _copy_without(removed: Spans, corpus: Path, out: Path) -> None:
-    """Copy the bytes of ``corpus`` that lie in no span of ``removed``."""
+def _copy_without(removed: Lines, corpus: Path, out: Path) -> None:
+    gone = frozenset(removed.tolist())
     with open_binary(corpus) as source, out.open("wb") as target:
-        position = 0
-        for start, end in _in_order(removed).tolist():
-            _copy(source, target, start - position)
-            source.read(end - start)
-            position = end
-        while piece := source.read(COPIED):
-            target.write(piece)
-
-
-def _copy(source: IO[bytes], target: IO[bytes], size: int) -> None:
-    while size and (piece := source.read(min(size, COPIED))):
-        size -= target.write(piece)
+        target.writelines(line for number, line in enumerate(source) if number not in gone)

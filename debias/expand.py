@@ -36,10 +36,9 @@ def expand(
     receives the ``k`` nearest words that are no seed of any role, that no other role is nearer to,
     that are words (``is_word``) and that are not in ``stop`` (compared without regard to case);
     fewer if the vocabulary is short. So every word is added once, as Goldfarb-Tarrant et al. (2021,
-    section 4.1) expand to "unique" neighbours after Lauscher et al. (2020). They searched large
-    vectors of other text and removed odd words by hand; what they kept is the built-in query
-    ``gender_authors``. Neighbours in vectors of a small corpus are mostly noise. Whatever the
-    vectors, write the result out (``write_query``), read it, and remove what does not belong.
+    section 4.1) expand to "unique" neighbours after Lauscher et al. (2020); what they kept by hand
+    is the built-in query ``gender_authors``. Whatever the vectors, write the result out
+    (``write_query``), read it, and remove what does not belong.
 
     Case is kept: in cased vectors "She" is a neighbour of "she", and balancing, which compares
     exactly, needs both. ``lowercase``, for a text in lower case, adds words in lower case only.

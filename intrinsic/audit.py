@@ -37,26 +37,20 @@ class Audited(NamedTuple):
     each: Mapping[str, float]
 
 
-class Language(NamedTuple):
-    """The language that vectors are taken to be in, and a remark on how it is known."""
-
-    code: str
-    remark: str = ""
-
-
 def language_of(
     name: str | Path, frequent: Sequence[str] = (), asked: str = UNDETERMINED
-) -> Language:
-    """The language in the name of a file, as in ``cc.es.300.vec``, else that of the grammar among
-    the ``frequent`` words, else the one ``asked`` in, else English.
+) -> tuple[str, str]:
+    """The language that vectors are taken to be in, and a remark on how it is known: that in the
+    name of a file, as in ``cc.es.300.vec``, else that of the grammar among the ``frequent`` words,
+    else the one ``asked`` in, else English.
     """
     if found := NAMED.search(Path(name).name):
-        return Language(found.group(1))
+        return found.group(1), ""
     seen = guess_language(word.lower() for word in frequent[:FREQUENT])
     if seen == UNDETERMINED:
-        return Language("en" if asked == UNDETERMINED else asked)
+        return ("en" if asked == UNDETERMINED else asked), ""
     guess = f"{Path(name).name} is taken to be in {seen!r}, by its frequent words"
-    return Language(seen, "" if seen == "en" else f"{guess}; give the language if it is another")
+    return seen, "" if seen == "en" else f"{guess}; give the language if it is another"
 
 
 def language_asked(queries: Sequence[str], words: str | None) -> str:
@@ -195,12 +189,9 @@ def _nothing(
         every = dict.fromkeys(name for kind in METRICS.values() for name in kind.conventions())
         known = f"{nearest(convention, every)}; there are {', '.join(every)}"
         return f"{about} has no convention {convention!r}{known}"
-    if asked:
-        return (
-            f"no metric can ask {', '.join(asked)}: each lacks a set of words that the metrics need"
-            " (see --list)"
-        )
     if names == ["sq"]:
         return "sq measures word similarity on a file; give one with --similarity"
+    if asked:
+        return f"no metric can ask {', '.join(asked)}: each lacks a set of words (see --list)"
     remedy = "give your own with --words, or choose from those of --list"
     return f"there is no query for {about} in {language!r}; {remedy}"

@@ -207,7 +207,7 @@ def header_bombs() -> list[Files]:
 def sound_words(work: Path) -> list[Files]:
     plain = {"list.txt": b"; a list\ngood\nfine\n"}
     yamls = packed("mine.yaml", yaml.safe_dump(QUERY, sort_keys=False).encode())
-    short = {"short.yaml": b"mine: {X: &a [he, him], Y: [she], A: *a, B: [no one]}\n"}
+    short = {"short.yaml": b"mine: {X: [he, him], Y: [she], A: [him], B: [no one]}\n"}
     jsons = [{"mine.json": json.dumps(QUERY).encode()}]
     return [files | plain for files in (*yamls, *jsons, short)]
 

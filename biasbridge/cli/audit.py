@@ -116,7 +116,7 @@ def _audit(given: Namespace) -> tuple[list[Audited], list[str]]:
             open_plain(path)
     asked = language_asked(given.query, given.words)
     for path in given.vectors:
-        choose(language_of(path, asked=asked).code)
+        choose(language_of(path, asked=asked)[0])
     from biasbridge.functions import audit_each
 
     named = dict(zip(_names(given.vectors), given.vectors, strict=True))

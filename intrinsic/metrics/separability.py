@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from files import InputError, choice
 from files.choice import Count, FieldError
 from intrinsic.directions import Along, direction
-from intrinsic.frequent_words import Searched, find_frequent
+from intrinsic.frequent_words import Searched, Singles, find_frequent
 from intrinsic.metric import About, FoundQuery, Metric
 from intrinsic.score import Measured
 
@@ -68,25 +68,34 @@ def held_out_accuracy(first: ArrayLike, second: ArrayLike) -> float:
     return float(np.mean([right[sides == side].mean() for side in (0, 1)]))
 
 
-def find_most_biased(
-    words: FoundQuery, axis: ArrayLike, *, most: int, vocabulary: int
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """The vectors of the most biased neutral words of both sides, most biased first in turns, and
-    their sides: 0 against the axis, 1 along it.
+@choice
+class _MostBiased(Metric):
+    """What the metrics of the most biased words share."""
 
-    Raises ``InputError`` where there are not so many.
-    """
-    searched = find_frequent(words.vectors, vocabulary, words.left_out)
-    if 2 * most > len(searched.words):
-        half = f"more than half of the {len(searched.words)} neutral words"
-        raise InputError(f"most={most} words of each side are {half}; ask for fewer")
-    order = np.argsort(searched.matrix @ np.asarray(axis, dtype=np.float32), kind="stable")
-    turns = np.column_stack([order[:most], order[::-1][:most]]).ravel()
-    return searched.matrix[turns], np.tile([0, 1], most)
+    version: ClassVar[int] = 4
+
+    most: Most = 500
+    vocabulary: Searched = 50_000
+    along: Along = "first"
+
+    def _most_biased(self, words: FoundQuery) -> tuple[Singles, NDArray[np.int64]]:
+        """The vectors of the most biased neutral words of both sides, most biased first in turns,
+        and their sides: 0 against the direction, 1 along it.
+
+        Raises ``InputError`` where there are not so many.
+        """
+        axis = direction(words["pairs"].matrix, self.along)
+        searched = find_frequent(words.vectors, self.vocabulary, words.left_out)
+        if 2 * self.most > len(searched.words):
+            half = f"more than half of the {len(searched.words)} neutral words"
+            raise InputError(f"most={self.most} words of each side are {half}; ask for fewer")
+        order = np.argsort(searched.matrix @ axis.astype(np.float32), kind="stable")
+        turns = np.column_stack([order[: self.most], order[::-1][: self.most]]).ravel()
+        return searched.matrix[turns], np.tile([0, 1], self.most)
 
 
 @choice
-class Clustering(Metric):
+class Clustering(_MostBiased):
     """K-means on the most biased words: accuracy and V-measure."""
 
     about: ClassVar[About] = About(
@@ -103,22 +112,16 @@ class Clustering(Metric):
         roles=ROLES,
         asks=("professions_she_he",),
     )
-    version: ClassVar[int] = 4
-
-    most: Most = 500
-    vocabulary: Searched = 50_000
-    along: Along = "first"
 
     def measure(self, words: FoundQuery, seed: int) -> dict[str, Measured]:
         """Both measures of the same clustering."""
-        axis = direction(words["pairs"].matrix, self.along)
-        rows, sides = find_most_biased(words, axis, most=self.most, vocabulary=self.vocabulary)
+        rows, sides = self._most_biased(words)
         accuracy, v_measure = score_clusters(rows, sides, seed=seed)
         return {"accuracy": Measured(accuracy), "v_measure": Measured(v_measure, unbiased=0.0)}
 
 
 @choice
-class Classification(Metric):
+class Classification(_MostBiased):
     """SVM on the most biased words: accuracy on those it was not trained on."""
 
     about: ClassVar[About] = About(
@@ -135,12 +138,8 @@ class Classification(Metric):
         roles=ROLES,
         asks=("professions_she_he",),
     )
-    version: ClassVar[int] = 4
-
     most: Most = 2_500
     train: Annotated[int, Ge(2), doc("number of words trained on, half of each side")] = 1_000
-    vocabulary: Searched = 50_000
-    along: Along = "first"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -152,8 +151,7 @@ class Classification(Metric):
         """The words trained on are drawn by the seed, half from each side."""
         from sklearn.svm import SVC
 
-        axis = direction(words["pairs"].matrix, self.along)
-        rows, sides = find_most_biased(words, axis, most=self.most, vocabulary=self.vocabulary)
+        rows, sides = self._most_biased(words)
         half = self.train // 2
         rng = np.random.default_rng(seed)
         of_sides = (np.flatnonzero(sides == side) for side in (0, 1))

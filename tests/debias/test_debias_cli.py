@@ -19,17 +19,10 @@ from intrinsic.wordsets import load_query, read_query
 @pytest.fixture
 def words() -> KeyedVectors:
     rng = np.random.default_rng(0)
-    words = [
-        *{
-            word.lower()
-            for role in words_by_role(load_query("gender_union")).values()
-            for word in role
-        },
-        "cat",
-        "dog",
-    ]
+    roles = words_by_role(load_query("gender_union")).values()
+    words = sorted({*(word.lower() for role in roles for word in role), "cat", "dog"})
     made = KeyedVectors(12)
-    made.add_vectors(sorted(words), rng.standard_normal((len(words), 12)).astype(np.float32))
+    made.add_vectors(words, rng.standard_normal((len(words), 12)).astype(np.float32))
     return made
 
 
@@ -39,23 +32,8 @@ def test_round_trip(
 ) -> None:
     given, out = tmp_path / "given.txt", tmp_path / "out.txt"
     save_vectors(words, given, format=form)
-    assert (
-        main(
-            [
-                str(given),
-                str(out),
-                "--method",
-                "attract_repel",
-                "--direction",
-                "debias",
-                "--query",
-                "weat8",
-                "--swap",
-                "--lowercase",
-            ]
-        )
-        == 0
-    )
+    how = ["--direction", "debias", "--query", "weat8", "--swap", "--lowercase"]
+    assert main([str(given), str(out), "--method", "attract_repel", *how]) == 0
     moved = read_vectors(out)
     assert detect_format(out) == form
     assert moved.index_to_key == words.index_to_key
@@ -79,18 +57,8 @@ def test_own_pairs_and_an_expanded_query(
     assert "repel: 0 of 0 pairs kept\n" in capsys.readouterr().out
     used = tmp_path / "used.yaml"
     (tmp_path / "stop.txt").write_text("dog\n")
-    arguments = [
-        "--force",
-        "--direction",
-        "debias",
-        "--expand",
-        "5",
-        "--lowercase",
-        "--stop",
-        str(tmp_path / "stop.txt"),
-        "--write-words",
-        str(used),
-    ]
+    arguments = ["--force", "--direction", "debias", "--expand", "5", "--lowercase"]
+    arguments += ["--stop", str(tmp_path / "stop.txt"), "--write-words", str(used)]
     assert main([str(given), str(out), *arguments]) == 0
     everything = [word for role in words_by_role(read_query(used)).values() for word in role]
     assert "cat" in everything

@@ -9,10 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from files import InputError, read_lines
-from files.text import open_binary
 from tests.fuzz import PACK
-
-TEXT = "first line\nsecond \u2028 with \x85 separators\n\nlast without newline"
 
 
 def test_windows_line_ends_are_dropped_and_others_kept(tmp_path: Path) -> None:
@@ -66,18 +63,3 @@ def test_damaged_archive_is_refused(tmp_path: Path, suffix: str, damage: str) ->
     path.write_bytes(broken)
     with pytest.raises(InputError, match="damaged archive"):
         list(read_lines(path))
-
-
-def test_file_that_cannot_be_opened_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def deny(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    path = tmp_path / "a.txt"
-    path.write_text("x")
-    monkeypatch.setattr("builtins.open", deny)
-    with pytest.raises(
-        InputError, match=r"cannot read .*a\.txt: Permission denied; check its permissions"
-    ):
-        open_binary(path)

@@ -9,7 +9,7 @@ import importlib
 import os
 import py_compile
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -191,10 +191,6 @@ def test_a_package_of_the_project_hands_names_on_and_does_nothing_else() -> None
             defines = alone and isinstance(node, ast.FunctionDef | ast.ClassDef)
             fine = checks or watches or text or names or types or defines
             assert fine, f"{path}:{node.lineno}"
-
-
-def modules_of(*roots: str) -> Mapping[str, str]:
-    return source_of(roots).modules
 
 
 def test_names_of_a_lazy_package_are_found_by_its_stub(package: Path) -> None:

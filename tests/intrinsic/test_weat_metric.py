@@ -14,7 +14,6 @@ import pytest
 from gensim.models import KeyedVectors
 from numpy.typing import ArrayLike
 
-from files import InputError
 from intrinsic import Score, Weat, effect_size, exact_p, statistic
 from intrinsic.metrics.weat import associations
 
@@ -161,20 +160,3 @@ def test_many_words_are_sampled_by_the_seed(words: str) -> None:
 def test_the_file_of_words_is_an_input(words: str) -> None:
     assert Weat(queries=("mine",), words=words).files() == [Path(words)]
     assert Weat().files() == []
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"queries": ("weat66",)}, "unknown query 'weat66'; did you mean 'weat6"),
-        ({"queries": "weat6"}, "queries='weat6': give a list"),
-        ({"tail": "both"}, "tail='both': give one of greater, less, two-sided"),
-        ({"dof": 1}, "dof=1: weat has no such option, .*; did you mean 'ddof'"),
-        ({"min_found": 1.5}, "min_found=1.5: give a number from 0 to 1"),
-        ({"exact_limit": 51}, "exact_limit=51: give a whole number from 0 to 50"),
-        ({"words": "nowhere.json"}, "no such file"),
-    ],
-)
-def test_bad_settings_are_refused_at_once(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        Weat.by(**settings)
