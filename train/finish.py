@@ -69,6 +69,7 @@ def finish(
         lines.append(f"made by mixed versions: {differing}; {explain}")
     LOG.info("%s", "\n".join(_list_written(written, results)))
     lines += [*_remarks(plans, store), *_describe_coverage(tables), *_where(written, results)]
+    lines += _next(tables.points)
     _print(lines, console)
     return _report_failures(tables.points, console)
 
@@ -88,6 +89,13 @@ def _where(written: Sequence[Path], results: Path) -> list[str]:
     pages = [f"report  {_near(path)}" for path in written if path.suffix == ".html"]
     tables = [path.name for path in written if path.parent == results and path.suffix == ".parquet"]
     return [*pages, f"tables  {_near(results)}/: {', '.join(tables)} ..."]
+
+
+def _next(points: pd.DataFrame) -> list[str]:
+    """The command to try next, where nothing was of one's own."""
+    if texts(points, "generated").count("True") != len(points):
+        return []
+    return ["next    your own data: biasbridge check posts.csv vectors.vec"]
 
 
 def _list_written(written: Sequence[Path], results: Path) -> list[str]:
