@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from hydra.errors import HydraException
 from rich.console import Console
 
-from analysis.show import print_lines
 from files import InputError
 from files.verbosity import is_quiet, is_verbose
 from train.estimate import describe_cost, print_plan
