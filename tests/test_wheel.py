@@ -22,7 +22,7 @@ from files.source import parse
 from files.vectors import keyed, save_vectors
 
 ROOT = Path(__file__).resolve().parent.parent
-NOT_SHIPPED = {".ci", "benchmarks", "docs", "tests", "typings"}
+NOT_SHIPPED = {"examples", ".ci", "benchmarks", "docs", "tests", "typings"}
 LATER = ("analysis/new/__init__.py", "analysis/new/__init__.pyi", "conf/new/choice.yaml")
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 BUILD_EDITABLE = BUILD.replace("build_wheel", "build_editable")
