@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     from analysis.declaration import Declaration
     from analysis.effects import effects
-    from analysis.effects.table import TABLE, write_effects
+    from analysis.effects_table import TABLE, write_effects
     from analysis.results import read_tables
 
     study = Declaration.of(given.results)
