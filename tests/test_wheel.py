@@ -167,7 +167,7 @@ def test_a_sweep_runs_beside_modules_of_the_rooms_names(installed: Path, users: 
     sweep += ["debias=balance", "debias.direction=debias", "debias.dose=0,0.5,1"]
     sweep += ["hydra.launcher.n_jobs=1"]
     done = beside(installed, users, *sweep, *SMALL)
-    assert "points done" in done.stdout, done.stderr
+    assert "ANSWER" in done.stdout, done.stderr
     assert done.returncode == 0, done.stdout + done.stderr
     key = next((users / "store" / "intrinsic").glob("*")).name
     printed = beside(installed, users, "-m", "biasbridge", "store", "explain", key).stdout
