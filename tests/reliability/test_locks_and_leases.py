@@ -159,6 +159,5 @@ def test_the_guard_ends_who_has_the_mark_and_nobody_else(tmp_path: Path) -> None
 
 def test_a_sweep_that_fails_leaves_no_lease_in_the_environment(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), lease(tmp_path, []):
-        assert "BIASBRIDGE_LEASE" in os.environ
         _ = 1 / 0
     assert "BIASBRIDGE_LEASE" not in os.environ
