@@ -63,7 +63,7 @@ def audit(
     own files, pickles, which can run any code. A score that cannot be had is NaN with its
     ``reason``; ``attrs["notes"]`` says what was left out and why, and which language was seen.
 
-    Raises ``InputError`` as ``python -m intrinsic`` does.
+    Raises ``InputError`` as ``biasbridge audit`` does.
     """
     from intrinsic.audit import as_table, choose_metrics, language_asked
 

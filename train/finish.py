@@ -68,7 +68,7 @@ def finish(
         for folder in sorted(_kept(results) - before)
     ]
     if differing := mixed(made):
-        explain = "python -m train.store explain KEY tells more"
+        explain = "biasbridge store explain KEY tells more"
         lines.append(f"made by mixed versions: {differing}; {explain}")
     LOG.info("%s", "\n".join(_list_written(written, results)))
     lines += [*_remarks(plans, store), *_describe_coverage(tables), *_where(written, results)]
