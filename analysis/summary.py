@@ -24,7 +24,7 @@ from analysis.naming import (
     group_pairs,
     score_titles,
 )
-from analysis.show import estimate, print_lines, print_table, short
+from analysis.show import NOTHING, estimate, print_lines, print_table, short
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,6 +54,7 @@ def print_answer(
         print_lines(wrap(_answer(gap, scores), WIDTH, subsequent_indent="  "), console)
     for why in dict.fromkeys(each.why for each in found if each.confirmatory and each.why):
         print_lines(wrap(f"{why[0].upper()}{why[1:]}.", WIDTH, subsequent_indent="  "), console)
+    print_lines(wrap_all(_missing(tables)), console)
     names = list(dict.fromkeys(name for scores in gaps.values() for name in scores))
     rows = [
         {"r_rm [95%]": gap}
@@ -74,6 +75,21 @@ def print_answer(
     pairs = dict.fromkeys(group_pairs(tables.extrinsic[tables.extrinsic["kind"] == "gap"]))
     for pair in list(pairs)[:1]:
         print_lines([f"gap: {pair}; above 0 is worse for {pair.rpartition(' - ')[2]}"], console)
+
+
+def wrap_all(lines: Iterable[str]) -> list[str]:
+    """The lines, broken where they are too long."""
+    return [part for line in lines for part in wrap(line, WIDTH, subsequent_indent="  ")]
+
+
+def _missing(tables: Tables) -> Iterable[str]:
+    """Of each gap without a value at some models at how many, and the first reason."""
+    gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
+    for title, rows in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
+        lacking = rows[rows["value"].isna()]
+        if len(lacking):
+            at = f"{len(lacking)} of {len(rows)}"
+            yield f"{title}: no value at {at} models, such as: {lacking['reason'].iloc[0]}"
 
 
 def by_gap(found: Sequence[Finding]) -> OfGaps:
@@ -97,7 +113,8 @@ def by_gap(found: Sequence[Finding]) -> OfGaps:
 def _run(tables: Tables, found: Sequence[Finding]) -> list[str]:
     points = tables.points[tables.points["status"] == "done"]
     largest = max(found, key=lambda each: each.n, default=None)
-    parents = f" of {counted(largest.n_parents, 'parent')}" if largest else ""
+    known = largest is not None and largest.n_parents > 0
+    parents = f" of {counted(largest.n_parents, 'parent')}" if largest and known else ""
     methods = [name for name in dict.fromkeys(texts(points, "method")) if name != CONTROL]
     asked = f" of {len(tables.points)} points done" if len(points) < len(tables.points) else ""
     what = f"{len(points)}{asked}, " if asked else ""
@@ -145,13 +162,14 @@ def _print_conditions(moved: Sequence[Effect], declared: Declaration, console: C
     rows = [
         {"what was done": ORIGINAL} | {title: short(mean) for title, mean in before.items()},
         *(
-            {"what was done": name} | dict(zip(before, row, strict=True))
+            {"what was done": name}
+            | {title: cell or NOTHING for title, cell in zip(before, row, strict=True)}
             for name, row in zip(names, cells, strict=True)
         ),
     ]
     print_lines([""], console)
     print_table(
-        "means, and changes from them",
+        "means, and changes from them at the largest dose",
         rows[: CONDITIONS + 1],
         console,
         left=("what was done",),

@@ -119,7 +119,9 @@ class AttractRepel(OnVectors, Fileless):
         matrix = np.array(vectors.vectors)
         if self.dose > 0:
             self._write(matrix, *run)
-        return _with_matrix(vectors, matrix)
+        from files.vectors import with_matrix  # loads gensim: not before there are vectors
+
+        return with_matrix(vectors, matrix)
 
     def _write(
         self, matrix: Singles, touched: NDArray[np.intp], before: Doubles, after: Singles
@@ -156,12 +158,3 @@ def _check_rows(rows: Doubles, words: list[str]) -> None:
         if not 0 < length < np.inf:
             bad = f"the vector of {word!r} is zero or not finite, so it has no direction to turn"
             raise InputError(f"{bad}; leave the word out of the pairs")
-
-
-def _with_matrix(vectors: KeyedVectors, matrix: Singles) -> KeyedVectors:
-    """Plain vectors with the vocabulary and counts of ``vectors`` and the rows of ``matrix``."""
-    # Loads gensim, which takes a second: not before there are vectors
-    from files.vectors import keyed
-
-    counts = vectors.expandos.get("count")
-    return keyed(list(vectors.index_to_key), matrix, None if counts is None else np.array(counts))

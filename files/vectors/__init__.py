@@ -1,6 +1,6 @@
 """Word vectors in every common format, read and written as gensim ``KeyedVectors``."""
 
-from files.vectors.blocks import keyed
+from files.vectors.blocks import keyed, with_matrix
 from files.vectors.detect import detect_format
 from files.vectors.mapped import open_mapped, save_mapped
 from files.vectors.read import read_vectors
@@ -14,4 +14,5 @@ __all__ = [
     "read_vectors",
     "save_mapped",
     "save_vectors",
+    "with_matrix",
 ]

@@ -81,6 +81,12 @@ def keyed(words: list[str], matrix: Floats, counts: Counts | None = None) -> Key
     return vectors
 
 
+def with_matrix(vectors: KeyedVectors, matrix: Floats) -> KeyedVectors:
+    """Plain vectors with the words and counts of ``vectors`` and the rows of ``matrix``."""
+    counts = vectors.expandos.get("count")
+    return keyed(list(vectors.index_to_key), matrix, None if counts is None else np.array(counts))
+
+
 def select(vectors: KeyedVectors, wanted: Collection[str], path: Path) -> KeyedVectors:
     """The rows of the ``wanted`` words in order, with counts. ``InputError`` when there is none."""
     index, counts = vectors.key_to_index, vectors.expandos.get("count")
