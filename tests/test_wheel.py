@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -25,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NOT_SHIPPED = {"examples", ".ci", "benchmarks", "docs", "tests", "typings"}
 LATER = ("analysis/new/__init__.py", "analysis/new/__init__.pyi", "conf/new/choice.yaml")
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
+BUILD_SDIST = BUILD.replace("build_wheel", "build_sdist")
 BUILD_EDITABLE = BUILD.replace("build_wheel", "build_editable")
 FUNCTIONS = ("audit", "correlate", "debias", "gaps", "query")
 USERS = (
@@ -243,3 +245,13 @@ def test_a_module_in_nobodys_way_is_let_be(editable: Path, tmp_path: Path) -> No
 
 def test_what_each_function_needs_is_known() -> None:
     assert sorted(NEEDED) == dir(biasbridge)
+
+
+def test_the_sdist_holds_all_that_the_tests_read(tmp_path: Path) -> None:
+    a_clone(tmp_path / "project")
+    command = [sys.executable, "-c", BUILD_SDIST, tmp_path]
+    subprocess.run(command, cwd=tmp_path / "project", capture_output=True, check=True)
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as sdist:
+        held = {name.partition("/")[2] for name in sdist.getnames()}
+    ours = {name for name in kept_by_git() if not name.startswith((".ci/", ".git", ".pre"))}
+    assert ours <= held | {"MANIFEST.in"}
