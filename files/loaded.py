@@ -7,6 +7,7 @@ loaded, and compiled from exactly these bytes: a cached ``.pyc`` is only as true
 
 from __future__ import annotations
 
+import inspect
 import sys
 import sysconfig
 from collections.abc import Sequence
@@ -24,11 +25,17 @@ if TYPE_CHECKING:
 LIBRARIES = ("site-packages", "dist-packages")
 
 _texts: dict[str, bytes] = {}
+_loads: dict[str, set[str]] = {}
 
 
 def loaded_text(module: str) -> bytes | None:
     """The text that the module was loaded from; None where it is not loaded."""
     return _texts.get(module)
+
+
+def loads_of(module: str) -> frozenset[str]:
+    """What a user's module had imported while this process watched, by whatever means."""
+    return frozenset(_loads.get(module, ()))
 
 
 @cache
@@ -59,6 +66,8 @@ class _Finder(MetaPathFinder):
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and (file := _source_file(name, spec)):
             spec.loader = _Loader(name, file)
+            if not is_ours(name):
+                _loads.setdefault(_importer(), set()).add(name)
         return spec
 
 
@@ -74,3 +83,14 @@ def _source_file(name: str, spec: ModuleSpec | None) -> str:
     if spec is None or not isinstance(spec.loader, SourceFileLoader) or not spec.origin:
         return ""
     return spec.origin if is_ours(name) or not is_library(spec.origin) else ""
+
+
+def _importer() -> str:
+    """The module of the project or the user whose code is at work; empty for none."""
+    frame = inspect.currentframe()
+    while frame:
+        name = str(frame.f_globals.get("__name__"))
+        if name in _texts and name != __name__:
+            return name
+        frame = frame.f_back
+    return ""

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from files.digest import digest_of
-from files.loaded import is_library, loaded_text
+from files.loaded import is_library, loaded_text, loads_of
 from files.rooms import ROOMS, importable, is_ours, plain
 
 # Modules of ours that compute no result: they judge results, keep them, hash code, or check values,
@@ -85,11 +85,21 @@ def source_of(roots: tuple[str, ...]) -> Source:
 
 
 def source_run(planned: Source) -> Source:
-    """``planned`` with the hashes of what this process really loaded."""
+    """``planned`` with the hashes of what this process really loaded, and with what a user's module
+    loaded though no import statement names it.
+    """
+    names = [_name(label) for label in planned.modules]
+    more = {each for name in names if not is_ours(name) for each in loads_of(name)}
+    further = _source(sorted(more - {*names}), set()) if more - {*names} else Source({}, {})
     loaded = {
-        label: digest for label in planned.modules if (digest := _loaded_digest(_name(label)))
+        label: digest
+        for label in (*planned.modules, *further.modules)
+        if (digest := _loaded_digest(_name(label)))
     }
-    return planned._replace(modules={**planned.modules, **loaded})
+    return Source(
+        {**further.modules, **planned.modules, **loaded},
+        {**further.libraries, **planned.libraries},
+    )
 
 
 def source_now(source: Source, recorded: Iterable[str]) -> Source:

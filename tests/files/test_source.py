@@ -9,7 +9,7 @@ import importlib
 import os
 import py_compile
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -176,6 +176,21 @@ def test_a_cached_file_of_the_same_time_and_size_is_not_run(package: Path) -> No
     assert importlib.import_module("toy_source.whole").all_of_it() == 2
 
 
+def test_a_users_module_that_no_statement_names_is_added_once_it_is_loaded(package: Path) -> None:
+    edit(package / "late.py", "return w", 'return __import__("toy_" + "dynamic").ONE + w')
+    (package.parent / "toy_dynamic.py").write_text("ONE = 1\n")
+    planned = read()
+    assert "toy_dynamic" not in planned.modules
+    importlib.import_module("toy_source.late").late()
+    recorded = source_run(planned).modules
+    assert "toy_dynamic" in recorded
+    forget()
+    assert source.source_now(read(), recorded).modules == recorded
+    (package.parent / "toy_dynamic.py").write_text("ONE = 2\n")
+    forget()
+    assert source.source_now(read(), recorded).modules != recorded
+
+
 def test_a_package_of_the_project_hands_names_on_and_does_nothing_else() -> None:
     """For this reason only the file counts that a name comes from, and not the whole package. One
     that holds nothing but a door may define things, which count with it.
@@ -193,8 +208,27 @@ def test_a_package_of_the_project_hands_names_on_and_does_nothing_else() -> None
             assert fine, f"{path}:{node.lineno}"
 
 
+def modules_of(*roots: str) -> Mapping[str, str]:
+    return source_of(roots).modules
+
+
+def test_another_metric_a_page_and_the_store_are_no_part_of_a_score() -> None:
+    weat = modules_of("intrinsic.metrics.weat", "train.parts.scores")
+    assert {"intrinsic.metrics.weat", "intrinsic.permutation", "files.vectors.mapped"} < {*weat}
+    none = ("analysis", "train.store", "train.front", "biasbridge", "intrinsic.metrics.direct")
+    assert not [name for name in weat if name.startswith(none)]
+
+
 def test_names_of_a_lazy_package_are_found_by_its_stub(package: Path) -> None:
     (package / "choice.py").write_text(
         "from intrinsic import ripa\nfrom analysis import correlation\n"
     )
     assert {"intrinsic.metrics.direct", "analysis.correlation"} < read().modules.keys()
+
+
+def test_a_choice_within_a_choice_is_part_of_what_made_a_result() -> None:
+    from corpora.documents import DocumentFiles, JoinedDocuments
+    from train.parts.part import classes
+
+    one = DocumentFiles("a.conll", scheme="ontonotes", singletons="drop")
+    assert classes(JoinedDocuments(one, one)) == [JoinedDocuments, DocumentFiles, DocumentFiles]
