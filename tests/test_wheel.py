@@ -249,7 +249,7 @@ def test_what_each_function_needs_is_known() -> None:
 
 def test_the_sdist_holds_all_that_the_tests_read(tmp_path: Path) -> None:
     a_clone(tmp_path / "project")
-    command = [sys.executable, "-c", BUILD_SDIST, tmp_path]
+    command = [sys.executable, "-c", BUILD_SDIST, str(tmp_path)]
     subprocess.run(command, cwd=tmp_path / "project", capture_output=True, check=True)
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as sdist:
         held = {name.partition("/")[2] for name in sdist.getnames()}
