@@ -5,7 +5,7 @@ be said about them in ``table.attrs["notes"]``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isnan
 from os import PathLike
@@ -218,6 +218,8 @@ def gaps(
 
 
 def _names(given: str | Sequence[str]) -> list[str]:
+    if not isinstance(given, str | Iterable):
+        raise InputError(f"{given!r} names nothing; give a name, or a list of names")
     return [given] if isinstance(given, str) else list(given)
 
 
@@ -416,9 +418,13 @@ def _write_words(words: Query | Mapping[str, object], path: Path, language: str)
 
 
 def _table(table: Predictions) -> pd.DataFrame:
+    from pandas import DataFrame
+
     from files.tables import read_table
 
-    return read_table(Path(table)) if isinstance(table, str | PathLike) else table
+    if not isinstance(table, str | PathLike | DataFrame):
+        raise InputError(f"{type(table).__name__} is no table; give a pandas table, or a path")
+    return table if isinstance(table, DataFrame) else read_table(Path(table))
 
 
 def _with_notes(table: pd.DataFrame, column: str) -> pd.DataFrame:
