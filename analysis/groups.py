@@ -12,66 +12,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GENDERS = "men and women"  # what the words are about, in the column ``asks_about``
-NAMES = frozenset(
-    [
-        "male",
-        "males",
-        "man",
-        "men",
-        "m",
-        "boy",
-        "boys",
-        "he",
-        "him",
-        "his",
-        "guy",
-        "guys",
-        "father",
-        "fathers",
-        "masculine",
-        "masc",
-        "female",
-        "females",
-        "woman",
-        "women",
-        "w",
-        "f",
-        "girl",
-        "girls",
-        "she",
-        "her",
-        "hers",
-        "lady",
-        "ladies",
-        "mother",
-        "mothers",
-        "feminine",
-        "femme",
-        "fem",
-        "wom",
-        "gender",
-        "genders",
-        "hombre",
-        "hombres",
-        "chico",
-        "chicos",
-        "niño",
-        "niños",
-        "varon",
-        "varón",
-        "masculino",
-        "él",
-        "el",
-        "mujer",
-        "mujeres",
-        "chica",
-        "chicas",
-        "niña",
-        "niñas",
-        "femenino",
-        "ella",
-    ]
+MEN = "male males man men m boy boys he him his guy guys father fathers masculine masc"
+WOMEN = "female females woman women w f girl girls she her hers lady ladies mother mothers feminine"
+SPANISH = (
+    "hombre hombres chico chicos niño niños varón varon masculino él el",
+    "mujer mujeres chica chicas niña niñas femenino ella",
 )
+NAMES = frozenset(" ".join((MEN, WOMEN, *SPANISH, "fem gender genders")).split())
 OPAQUE = 2  # characters of a name that says nothing: A, g1, 0
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import isnan
 from os import PathLike
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from debias.base import Direction
+    from debias.until import Goal
     from intrinsic.audit import Audited
     from intrinsic.metric import Metric
     from intrinsic.wordsets import Query
@@ -277,7 +278,7 @@ def debias(
     *,
     direction: Direction | None = None,
     dose: float | None = None,
-    until: str | None = None,
+    until: str | float | None = None,
     case: str = "lower",
     seed: int = 0,
     trusted: bool = False,
@@ -286,10 +287,14 @@ def debias(
 
     ``words``: see ``query``. ``direction``: ``debias``, the default, lowers the bias of the query,
     ``overbias`` raises it; ``dose``: how far, in [0, 1], by default 1; ``until``, without a dose:
-    as far as it takes for a score, such as ``"weat6b=0"``, or, where ``words`` are one's own, of
-    theirs, by default in the direction in which it lies. ``case``: ``lower`` takes the words in
-    lower case, ``exact`` as they are written. ``trusted``: see ``audit``. The vectors given are
-    left as they are.
+    as far as it takes for WEAT of the words to be a number, such as 0, or for another score, such
+    as ``"weat6b=0"`` or ``"ect:names_professions=1"``, by default in the direction in which it
+    lies. ``case``: ``lower`` takes the words in lower case, ``exact`` as they are written.
+    ``trusted``: see ``audit``. The vectors given are left as they are.
+
+    The ``attrs`` of the copy, a dictionary, say what was done: ``method``, ``direction``, ``dose``,
+    and ``scores``, a table of WEAT of the words, and of the score of ``until``, ``before`` and
+    ``after``.
 
     Raises ``InputError`` where no pair of the words is in the vectors.
     """
@@ -301,15 +306,40 @@ def debias(
         raise InputError(f"case={case!r}: give one of {', '.join(CASES)}")
     if until is not None and dose is not None:
         raise InputError(f"until={until!r} finds the dose; leave out dose={dose}")
-    asked = query(words)
-    asked = asked.lowered() if case == "lower" else asked
+    named = query(words)
+    asked = named.lowered() if case == "lower" else named
     given = _read(vectors, trusted=trusted)
     method = AttractRepel(direction or "debias", dose=1.0 if dose is None else dose)
-    if until is not None:
-        with _word_file(None if _built_in(words) else words) as own:
-            goal = Goal.read(until, own)
+    with _word_file(None if _built_in(words) else words) as own:
+        goal = None if until is None else Goal.read(str(until), own, named.name)
+        usual = None
+        with suppress(InputError):  # words that WEAT cannot ask about
+            usual = Goal.of("weat", named.name, 0, own)
+    if goal:
         method = find_method(method, given, asked, goal, direction, seed=seed)
-    return method.modify(given, asked, seed=seed)
+    moved = method.modify(given, asked, seed=seed)
+    moved.attrs = {
+        "method": method.name,
+        "direction": method.direction,
+        "dose": method.dose,
+        "scores": _before_and_after(filter(None, (usual, goal)), given, moved),
+    }
+    return moved
+
+
+def _before_and_after(
+    goals: Iterable[Goal], before: KeyedVectors, after: KeyedVectors
+) -> pd.DataFrame:
+    """A row a score; NaN where the vectors lack its words."""
+    from pandas import DataFrame
+
+    metrics = {goal.name: goal.metric for goal in goals}.values()
+    rows = [
+        (old.metric, old.query, old.value, new.value)
+        for metric in metrics
+        for old, new in zip(*(metric.score(each, seed=0) for each in (before, after)), strict=True)
+    ]
+    return DataFrame(rows, columns=["metric", "query", "before", "after"])
 
 
 def _several(vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors]) -> dict[str, Vectors]:

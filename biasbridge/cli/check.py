@@ -19,7 +19,7 @@ DESCRIPTION = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a line for what there is, warnings, and the command of a run, 0; or what it lacks, 1."""
+    """Print what there is, warnings, and the command of a run (status 0) or what it lacks (1)."""
     options = Parser(prog="biasbridge check", description=DESCRIPTION)
     add_data(options)
     data = read_data(options.parse_args(arguments))
