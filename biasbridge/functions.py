@@ -1,4 +1,4 @@
-"""The project in five functions, for notebooks and scripts. Tables come back tidy, with what is to
+"""The project in six functions, for notebooks and scripts. Tables come back tidy, with what is to
 be said about them in ``table.attrs["notes"]``.
 """
 
@@ -62,7 +62,8 @@ def audit(
     of the vectors; by default that of the file's name, of their frequent words or of ``words``,
     else English. ``resamples``: of the words, for ``low`` and ``high``. ``trusted``: open gensim's
     own files, pickles, which can run any code. A score that cannot be had is NaN with its
-    ``reason``; ``attrs["notes"]`` says what was left out and why, and which language was seen.
+    ``reason``; ``attrs["notes"]`` says which language was taken and how it is known, and what was left
+    out and why.
 
     Raises ``InputError`` as ``python -m intrinsic`` does.
     """
@@ -90,7 +91,7 @@ def audit(
             choose,
             asked=language_asked(queries, file),
             words=file,
-            remark=not language,
+            given=language,
             seed=seed,
             trusted=trusted,
         )
@@ -105,14 +106,15 @@ def audit_each(
     *,
     asked: str,
     words: str | None,
-    remark: bool,
+    given: str | None,
     seed: int,
     trusted: bool,
 ) -> tuple[list[Audited], list[str]]:
-    """The scores of several vectors by name, and remarks: the language seen (where ``remark``),
+    """The scores of several vectors by name, and remarks: the language taken and how it is known,
     groups that a metric does not compare, queries of the file ``words`` that lack a role.
 
-    ``choose``: the metrics in a language. ``asked``: the language of the queries.
+    ``choose``: the metrics in a language. ``asked``: the language of the queries; ``given``: that
+    of the vectors, where it is stated.
     """
     from intrinsic.audit import Audited, language_of, not_asked
     from intrinsic.audit import audit as score_all
@@ -123,10 +125,10 @@ def audit_each(
     remarks: list[str] = []
     for name, each in vectors.items():
         read = _read(each, trusted=trusted)
-        language, seen = language_of(name, read.index_to_key, asked)
+        language, known = language_of(name, read.index_to_key, asked)
         chosen = choose(language)
+        remarks.append(f"{name} is taken to be in {given!r}, as stated" if given else known)
         audited += [Audited(name, *row) for row in score_all(read, chosen, seed=seed)]
-        remarks += [seen] if seen and remark else []
         remarks += [line for metric in chosen for line in metric.remarks()]
         remarks += not_asked(chosen, own)
     return audited, list(dict.fromkeys(remarks))
@@ -270,6 +272,23 @@ def correlate(
         sesoi=sesoi,
     )
     return _with_notes(correlation_table(found, [*by, *RESULT_COLUMNS]), "note")
+
+
+def read_results(folder: str | PathLike[str]) -> pd.DataFrame:
+    """The joined table of the results folder of a sweep: one row a point, score and gap.
+
+    ``x`` is the score and ``y`` the gap; ``docs/results.md`` has the columns. The three tables
+    that it is made from are Parquet files in the folder.
+
+    Raises ``InputError`` where a table is absent or damaged.
+    """
+    from analysis.declaration import Declaration
+    from analysis.joined import join_points
+    from analysis.results import read_tables
+
+    if not isinstance(folder, str | PathLike):
+        raise InputError(f"{type(folder).__name__} is no folder; give the path of results")
+    return join_points(read_tables(folder), Declaration.of(Path(folder)).utility)
 
 
 def debias(
