@@ -62,8 +62,8 @@ def audit(
     of the vectors; by default that of the file's name, of their frequent words or of ``words``,
     else English. ``resamples``: of the words, for ``low`` and ``high``. ``trusted``: open gensim's
     own files, pickles, which can run any code. A score that cannot be had is NaN with its
-    ``reason``; ``attrs["notes"]`` says which language was taken and how it is known, and what was left
-    out and why.
+    ``reason``; ``attrs["notes"]`` says which language was taken and how it is known, and what was
+    left out and why.
 
     Raises ``InputError`` as ``python -m intrinsic`` does.
     """
