@@ -288,7 +288,7 @@ def read_results(folder: str | PathLike[str]) -> pd.DataFrame:
 
     if not isinstance(folder, str | PathLike):
         raise InputError(f"{type(folder).__name__} is no folder; give the path of results")
-    return join_points(read_tables(folder), Declaration.of(Path(folder)).utility)
+    return join_points(read_tables(Path(folder)), Declaration.of(Path(folder)).utility)
 
 
 def debias(
