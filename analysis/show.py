@@ -30,6 +30,7 @@ from analysis.naming import (
     shown_columns,
     taggers,
 )
+from files.masking import mask_slurs
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -223,7 +224,7 @@ def word_lists(words: pd.DataFrame) -> list[str]:
     names = text_rows(words, ("point", "query", "role", "stands_for")) if len(words) else []
     for (point, *of), word in zip(names, texts(words, "word"), strict=True):
         query, role, stands_for = of
-        found.setdefault((point, f"{query}, {role}", stands_for), []).append(word)
+        found.setdefault((point, f"{query}, {role}", stands_for), []).append(mask_slurs(word))
     lists = Counter((of, side, ", ".join(each)) for (_, of, side), each in found.items())
     return [
         f"{of} ({side}), {times} point{'s' * (times > 1)}: {each}"
