@@ -14,7 +14,7 @@ from analysis.correlate import correlate_slices
 from analysis.crossed import crossed_table
 from analysis.declaration import DETAILS
 from analysis.effects import effects
-from analysis.effects.table import TABLE, write_effects
+from analysis.effects_table import TABLE, write_effects
 from analysis.figures import draw_figures
 from analysis.findings import CORRELATION_COLUMNS, correlation_table
 from analysis.frame import texts
@@ -82,7 +82,7 @@ def conclude(declared: Declaration, tables: Tables, folder: Path, console: Conso
         title = "embedding crossed with labels: shares of the gap's variance within parents"
         print_described(title, varying(crossed[crossed["measure"].isin(measures)]), details)
         written += write_conclusions(folder, {"crossed": crossed})
-    written += _draw(declared, tables, joined, found, folder, details)
+    written += _draw(declared, tables, joined, found, folder, console, details)
     with atomic_path(folder / DETAILS) as path:
         path.write_text(said.getvalue(), encoding="utf-8")
     LOG.info("%s", said.getvalue())
@@ -96,17 +96,18 @@ def _draw(
     found: list[Finding],
     folder: Path,
     console: Console,
+    details: Console,
 ) -> list[Path]:
     curves, aligned = specification_curves(joined, found), alignments(joined)
-    written = write_curves(curves, folder, console)
-    written += write_alignment(aligned, folder, console)
+    written = write_curves(curves, folder, details)
+    written += write_alignment(aligned, folder, details)
     with _said("not drawn", console):
         written += draw_figures(
             joined,
             folder / "figures",
             found=found,
             confirmatory=declared.confirmatory,
-            console=console,
+            console=details,
         )
     with _said("not drawn", console):
         written += build_report(

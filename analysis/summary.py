@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.effects.table import condition_table, means_before
+from analysis.effects_table import condition_table, means_before
 from analysis.frame import texts
 from analysis.groups import doubt_of
 from analysis.naming import (
@@ -101,7 +101,9 @@ def _run(tables: Tables, found: Sequence[Finding]) -> list[str]:
     largest = max(found, key=lambda each: each.n, default=None)
     parents = f" of {counted(largest.n_parents, 'parent')}" if largest else ""
     methods = [name for name in dict.fromkeys(texts(points, "method")) if name != CONTROL]
-    what = f"{counted(len(points), 'model')}{parents}"
+    asked = f" of {len(tables.points)} points done" if len(points) < len(tables.points) else ""
+    what = f"{len(points)}{asked}, " if asked else ""
+    what += f"{counted(len(points), 'model')}{parents}"
     parts = [what, ", ".join(dict.fromkeys(texts(points, "embedding"))), ", ".join(methods)]
     parts += ["synthetic data" if "True" in texts(points, "generated") else ""]
     return wrap("; ".join(filter(None, parts)), WIDTH)

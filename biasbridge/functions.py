@@ -65,7 +65,7 @@ def audit(
     ``reason``; ``attrs["notes"]`` says which language was taken and how it is known, and what was
     left out and why.
 
-    Raises ``InputError`` as ``python -m intrinsic`` does.
+    Raises ``InputError`` as ``biasbridge audit`` does.
     """
     from intrinsic.audit import as_table, choose_metrics, language_asked
 

@@ -45,10 +45,11 @@ def read_sample(predictions: pd.DataFrame, gaps: Gaps) -> Sample:
 
 
 def read_binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
-    """A column of 0 and 1 (also text or booleans) as integers; ``InputError``, which ends in the
-    ``remedy``, for anything else.
+    """A column of 0 and 1 (also as text) or of true and false as integers; ``InputError``, which
+    ends in the ``remedy``, for anything else.
     """
-    numbers = _numbers(table, column)
+    truth = get_column(table, column).map(str).str.lower().map({"true": 1.0, "false": 0.0})
+    numbers = truth.where(truth.notna(), _numbers(table, column))
     wanted = f"it must be 0 or 1 in every row{remedy}"
     _require(numbers.isin([0.0, 1.0]), table[column], wanted)
     return np.asarray(numbers, dtype=np.int64)

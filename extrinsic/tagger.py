@@ -31,7 +31,7 @@ class MentionTagger:
     A poor replacement for the annotation of whom a post is about, which few data sets have: a
     gender is mentioned in many posts that target somebody else. Of 197 posts of HateXplain (Mathew
     et al., 2021) that gender words call female, 49 are annotated as about women, of 247 that they
-    call male, 2 as about men. ``python -m extrinsic.agreement`` counts it for posts that have both.
+    call male, 2 as about men. ``biasbridge agreement`` counts it for posts that have both.
     ``description`` says so and belongs beside every number made from these groups.
 
     Raises ``InputError`` for a query without X or Y, and for a word that is in both.

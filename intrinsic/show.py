@@ -57,7 +57,8 @@ def print_summary(audited: Sequence[Audited], console: Console) -> None:
     Console(width=max(console.width, 120), file=console.file).print(table)
     if without := len(audited) - len(known):
         total = f"{without} of {len(audited)} scores have no value, mostly for want of words"
-        print_line(console, f"{total}; --verbose says why, and what each metric means")
+        remedy = "--case lower looks for them in lower case too, --verbose names them"
+        print_line(console, f"{total}: {remedy}")
 
 
 def _headline(name: str, audited: Sequence[Audited]) -> str:

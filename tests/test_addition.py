@@ -177,7 +177,7 @@ def test_a_toy_subject_probe_task_and_study_run_and_are_reported(
     assert set(found["unprivileged"]) == {"non-binary arts"}
     assert (found["n"] == 10).all()
     assert (found["r_rm"] > 0.5).all(), "the tilt drives both"
-    assert "10 of 10 points done" in printed
+    assert "10 models of 1 parent" in printed
     confirmatory = found[found["verdict"].notna()]
     assert confirmatory[["embedding", "query"]].to_numpy().tolist() == [["all", "weat8"]]
     assert "the confirmatory slice" in (results / "report.html").read_text(encoding="utf-8")

@@ -143,8 +143,7 @@ REFUSED = [
     ("results.dir=/dev/null/results", "cannot write"),
     (
         f"{ENGLISH} debias.max_bias=true,false",
-        "debias.max_bias: only the grids with debias=balance have this key, those with"
-        " debias=attract_repel do not; add debias=balance to sweep over that alone",
+        "(in the cell embedding=word2vec seed=0 debias=attract_repel",
     ),
     ("seed=range(3)", "seed=range(3): several values are a sweep, and this runs one point"),
     (f"{ENGLISH} debias.dose=0,2", "debias.dose=2"),

@@ -22,7 +22,7 @@ from files.source import parse
 from files.vectors import keyed, save_vectors
 
 ROOT = Path(__file__).resolve().parent.parent
-NOT_SHIPPED = {".ci", "benchmarks", "docs", "tests", "typings"}
+NOT_SHIPPED = {"examples", ".ci", "benchmarks", "docs", "tests", "typings"}
 LATER = ("analysis/new/__init__.py", "analysis/new/__init__.pyi", "conf/new/choice.yaml")
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 BUILD_EDITABLE = BUILD.replace("build_wheel", "build_editable")
@@ -167,7 +167,7 @@ def test_a_sweep_runs_beside_modules_of_the_rooms_names(installed: Path, users: 
     sweep += ["debias=balance", "debias.direction=debias", "debias.dose=0,0.5,1"]
     sweep += ["hydra.launcher.n_jobs=1"]
     done = beside(installed, users, *sweep, *SMALL)
-    assert "points done" in done.stdout, done.stderr
+    assert "ANSWER" in done.stdout, done.stderr
     assert done.returncode == 0, done.stdout + done.stderr
     key = next((users / "store" / "intrinsic").glob("*")).name
     printed = beside(installed, users, "-m", "biasbridge", "store", "explain", key).stdout

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.frame import texts
-from analysis.made import mixed, write_made
+from analysis.made import MADE, mixed, write_made
 from analysis.naming import LEAST_COVERAGE
 from analysis.show import short
 from files.verbosity import LOG
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from train.outcome import Outcome
     from train.point import Plan
     from train.store import Store
+
+
+SHOWN = 3  # tables that are named
 
 
 def finish(
@@ -65,10 +68,11 @@ def finish(
         for folder in sorted(_kept(results) - before)
     ]
     if differing := mixed(made):
-        explain = "python -m train.store explain KEY tells more"
+        explain = "biasbridge store explain KEY tells more"
         lines.append(f"made by mixed versions: {differing}; {explain}")
     LOG.info("%s", "\n".join(_list_written(written, results)))
     lines += [*_remarks(plans, store), *_describe_coverage(tables), *_where(written, results)]
+    lines += _next(tables.points)
     _print(lines, console)
     return _report_failures(tables.points, console)
 
@@ -86,8 +90,17 @@ def _kept(results: Path) -> set[Path]:
 def _where(written: Sequence[Path], results: Path) -> list[str]:
     """The page to open, and the folder of the tables."""
     pages = [f"report  {_near(path)}" for path in written if path.suffix == ".html"]
-    tables = [path.name for path in written if path.parent == results and path.suffix == ".parquet"]
-    return [*pages, f"tables  {_near(results)}/: {', '.join(tables)} ..."]
+    names = [path.name for path in written if path.parent == results and path.suffix != ".html"]
+    names.sort(key=lambda name: name.endswith(".parquet") or name == MADE)  # conclusions first
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return [*pages, f"tables  {_near(results)}/: {', '.join(names[:SHOWN])}{more}"]
+
+
+def _next(points: pd.DataFrame) -> list[str]:
+    """The command to try next, where nothing was of one's own."""
+    if texts(points, "generated").count("True") != len(points):
+        return []
+    return ["next    your own data: biasbridge check posts.csv vectors.vec"]
 
 
 def _list_written(written: Sequence[Path], results: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """Correlations of scores and gaps, by slices.
 
-python -m analysis.correlate results/hatespeech_en
-python -m analysis.correlate my.csv --x WEAT --y "Performance Gap" --by Metric,Embedding \\
+biasbridge correlate results/hatespeech_en
+biasbridge correlate my.csv --x WEAT --y "Performance Gap" --by Metric,Embedding \\
     --observation Name --parent Base --confirmatory all --out slices.csv
 """
 

@@ -1,4 +1,4 @@
-r"""What each condition did (``python -m analysis.effects``): how far it moved a score, a gap and
+r"""What each condition did (``biasbridge effects``): how far it moved a score, a gap and
 how well the task is done, against the parent, the unmodified embedding.
 
     D_b = value of the modified embedding of parent b - value of the reference of b,

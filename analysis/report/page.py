@@ -16,7 +16,7 @@ import numpy as np
 import vl_convert
 
 from analysis.correlate import DECLARED
-from analysis.effects.table import saturation
+from analysis.effects_table import saturation
 from analysis.frame import numbers, texts, typed
 from analysis.groups import doubt_of
 from analysis.made import describe_made, read_made

@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.alignment import Alignment, alignment_table
 from analysis.charts import BLACK, SHAPES, palette_of
 from analysis.effects import effects
-from analysis.effects.table import condition_table, generalises_to
+from analysis.effects_table import condition_table, generalises_to
 from analysis.findings import RESULT_COLUMNS, Finding, correlation_table
 from analysis.frame import Tables, text_rows, texts, typed, values_of
 from analysis.joined import utility_rows

@@ -1,7 +1,7 @@
 """Scatter plots of any tidy table, or the paper's figures from a results folder.
 
-python -m analysis.scatter results/hatespeech_en
-python -m analysis.scatter my.csv --x WEAT --y "Performance Gap" --row Metric --column Embedding \\
+biasbridge scatter results/hatespeech_en
+biasbridge scatter my.csv --x WEAT --y "Performance Gap" --row Metric --column Embedding \\
     --out my.svg
 """
 

@@ -54,7 +54,7 @@ def _name_annotations(given: Namespace, counts: pd.DataFrame) -> list[tuple[str,
 
 def _parser() -> Parser:
     description = "Gender words in posts against an annotation of whom the posts are about."
-    parser = Parser(prog="python -m extrinsic.agreement", description=description)
+    parser = Parser(prog="biasbridge agreement", description=description)
     add = parser.add_argument
     add("posts", type=Path, help="a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file")
     add("--text", default="text", metavar="COL", help="column of the posts (default text)")

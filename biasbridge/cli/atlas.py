@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> Parser:
     parser = Parser(
-        prog="python -m studies.atlas",
+        prog="biasbridge atlas",
         description="Published point sets, read again by one protocol.",
     )
     parser.add_argument("folder", type=Path, help="the folder with a YAML file for each set")

@@ -26,7 +26,7 @@ DESCRIPTION = (
 
 def _parser() -> Parser:
     """The command line."""
-    options = Parser(prog="python -m intrinsic", description=DESCRIPTION)
+    options = Parser(prog="biasbridge audit", description=DESCRIPTION)
     add = options.add_argument
     files = "word2vec text or binary, GloVe, fastText, or a mapped folder; several are ranked"
     add("vectors", nargs="*", type=Path, help=files)

@@ -67,7 +67,7 @@ def _read(path: Path, options: Namespace, mend: Callable[[str], None] | None) ->
 
 def _parser() -> Parser:
     parser = Parser(
-        prog="python -m extrinsic.coreference",
+        prog="biasbridge coreference",
         description="Scores of coreference.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> Parser:
     parser = Parser(
-        prog="python -m analysis.correlate", description="Correlations of two columns, by slices."
+        prog="biasbridge correlate", description="Correlations of two columns, by slices."
     )
     parser.add_argument("table", help="a results folder, or a .csv, .tsv or .parquet file")
     parser.add_argument("--x", default="", help="column of the intrinsic metric")

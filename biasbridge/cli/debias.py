@@ -34,7 +34,7 @@ DESCRIPTION = "A debiased or overbiased copy of a file of word vectors, in the s
 
 
 def _parser() -> Parser:
-    options = Parser(prog="python -m debias", description=DESCRIPTION)
+    options = Parser(prog="biasbridge debias", description=DESCRIPTION)
     add = options.add_argument
     vectors = "word2vec text or binary, GloVe, fastText, or a mapped folder"
     add("vectors", type=Path, help=vectors)

@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     from analysis.declaration import Declaration
     from analysis.effects import effects
-    from analysis.effects.table import TABLE, write_effects
+    from analysis.effects_table import TABLE, write_effects
     from analysis.results import read_tables
 
     study = Declaration.of(given.results)
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> Parser:
     description = "How far each condition moved gaps, scores and how well the task is done."
-    parser = Parser(prog="python -m analysis.effects", description=description)
+    parser = Parser(prog="biasbridge effects", description=description)
     parser.add_argument("results", type=Path, help="a results folder, as a sweep writes it")
     table = "the table (default: effects.csv in that folder)"
     parser.add_argument("--out", type=Path, help=table)

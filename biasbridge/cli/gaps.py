@@ -57,7 +57,7 @@ def _title(given: argparse.Namespace) -> str:
 
 def _parser() -> Parser:
     parser = Parser(
-        prog="python -m extrinsic", description="Performance gaps between groups.", epilog=EPILOG
+        prog="biasbridge gaps", description="Performance gaps between groups.", epilog=EPILOG
     )
     add = parser.add_argument
     predictions = "a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file, one row an item"

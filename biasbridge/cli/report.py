@@ -1,7 +1,10 @@
-"""``biasbridge report``: the report of a results folder, written again."""
+"""``biasbridge report``: the report of a results folder, written again; of a file of predictions,
+the page of ``biasbridge gaps``.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +13,13 @@ from files.options import Parser
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build the report and print the paths."""
-    given = _parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words and Path(words[0]).is_file():
+        from biasbridge.cli import gaps
+
+        page = [] if "--report" in words else ["--report", f"{Path(words[0]).stem}.html"]
+        return gaps.main([*words, *page])
+    given = _parser().parse_args(words)
     from rich.console import Console
 
     from analysis.alignment import alignments
@@ -55,8 +64,9 @@ def _parser() -> Parser:
         "Write report.html for a results folder, with its figures as SVG, PNG and PDF and"
         " correlations.tex beside it."
     )
-    parser = Parser(prog="python -m analysis.report", description=description)
-    parser.add_argument("results", type=Path, help="a results folder, as a sweep writes it")
+    parser = Parser(prog="biasbridge report", description=description)
+    results = "a results folder, as a sweep writes it; a file of predictions with the options of"
+    parser.add_argument("results", type=Path, help=results + " biasbridge gaps")
     page = "the page, with its figures beside it (default: report.html in the results folder)"
     parser.add_argument("--out", type=Path, help=page)
     return parser

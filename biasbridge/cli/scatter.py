@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> Parser:
     parser = Parser(
-        prog="python -m analysis.scatter",
+        prog="biasbridge scatter",
         description="Scatter plots of a table, Pearson's r above each.",
     )
     parser.add_argument("table", help="a results folder, or a .csv, .tsv or .parquet file")

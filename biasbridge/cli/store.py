@@ -17,7 +17,7 @@ COMMANDS = {
 
 
 def _parser() -> Parser:
-    parser = Parser(prog="python -m train.store", description=DESCRIPTION)
+    parser = Parser(prog="biasbridge store", description=DESCRIPTION)
     commands = parser.add_subparsers(dest="command", required=True)
     each = {name: commands.add_parser(name, help=what) for name, what in COMMANDS.items()}
     for name in ("ls", "verify"):

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> Parser:
     description = "The words of a query by t-SNE, a panel for each file of vectors."
-    parser = Parser(prog="python -m intrinsic.tsne", description=description)
+    parser = Parser(prog="biasbridge tsne", description=description)
     add = parser.add_argument
     add("vectors", nargs="+", type=Path, help="files of vectors, for example before and after")
     drawing = f"the drawing ({', '.join(FORMATS)})"

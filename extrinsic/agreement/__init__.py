@@ -1,6 +1,6 @@
 """How often the gender that a post mentions is that of the people it is about, in annotated posts.
 
-``python -m extrinsic.agreement POSTS --text COL --group COL`` counts the tags of ``MentionTagger``
+``biasbridge agreement POSTS --text COL --group COL`` counts the tags of ``MentionTagger``
 against an annotation.
 """
 

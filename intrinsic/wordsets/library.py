@@ -88,7 +88,7 @@ def load_queries(names: Sequence[str], path: str | Path | None = None) -> list[Q
     own = read_wordsets(path).queries if path else {}
     queries = {**_library().queries, **own}
     there = f"{path} has {', '.join(own)}; " if own else ""
-    there += "python -m intrinsic --list names those built in"
+    there += "biasbridge audit --list names those built in"
     return [_named("query", name, queries, there) for name in names]
 
 

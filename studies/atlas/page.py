@@ -37,7 +37,7 @@ Below, each cell is r_rm with its interval; bold: any other verdict than inconcl
 [atlas.csv](atlas.csv) has every slice with its rows, r over rows, p and verdict in a sentence.
 
 ```bash
-python -m studies.atlas docs/atlas    # writes this page, atlas.csv and atlas.svg there
+biasbridge atlas docs/atlas    # writes this page, atlas.csv and atlas.svg there
 ```
 """
 FOOT = """

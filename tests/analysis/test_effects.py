@@ -15,7 +15,7 @@ import scipy
 from rich.console import Console
 
 from analysis.effects import Effect, effects, mean_change
-from analysis.effects.table import condition_table, effect_table, write_effects
+from analysis.effects_table import condition_table, effect_table, write_effects
 from analysis.results import Tables
 from files import InputError
 from files.tables import read_table

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from analysis.effects.table import saturation
+from analysis.effects_table import saturation
 from analysis.results import Tables
 
 if TYPE_CHECKING:

@@ -38,10 +38,12 @@ def test_points_and_correlations_are_printed_and_everything_is_written(
 ) -> None:
     written, printed = concluded(Correlation(), tmp_path, tables)
     assert "10 of 11 points done" in printed
-    assert "hatespeech_en, weat: r_rm" in printed
-    assert "recall gap (confirmatory: inconclusive): no sign with WEAT 7 .00" in printed
+    assert "recall gap: no clear relation with WEAT 7" in printed
+    details = (tmp_path / "details.txt").read_text(encoding="utf-8")
+    assert "hatespeech_en, weat: r_rm" in details
+    assert "recall gap (confirmatory: inconclusive): no sign with WEAT 7 .00" in details
     names = [path.name for path in written if path.parent == tmp_path]
-    assert names == ["correlations.csv", "report.html", "correlations.tex"]
+    assert names == ["correlations.csv", "report.html", "correlations.tex", "details.txt"]
     assert all(path.is_file() for path in written)
     assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {
         ".svg",
@@ -83,8 +85,9 @@ def test_the_confirmatory_measures_and_the_utility_are_chosen(
     accuracy = tables.extrinsic["measure"].replace("f1", "accuracy")
     tables = tables._replace(extrinsic=tables.extrinsic.assign(measure=accuracy))
     study = Correlation(confirmatory=("precision",), utility="accuracy")
-    _, printed = concluded(study, tmp_path, tables)
-    heads = " ".join(printed.splitlines()[1].split())
+    concluded(study, tmp_path, tables)
+    details = (tmp_path / "details.txt").read_text(encoding="utf-8")
+    heads = " ".join(details.splitlines()[1].split())
     assert "precision gap accuracy" in heads
     assert "recall" not in heads
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

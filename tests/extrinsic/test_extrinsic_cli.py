@@ -34,7 +34,8 @@ def data() -> pd.DataFrame:
 def expected(data: pd.DataFrame, other: str, least_support: int = 10) -> pd.DataFrame:
     renamed = data.rename(columns={"y": "label", "yhat": "prediction", "who": "group"})
     renamed["group"] = renamed["group"].replace("", None)
-    return gap_table(renamed, Gaps("m", other, least_support))
+    measures = ("base_rate", "precision", "recall", "f1", "fpr")
+    return gap_table(renamed, Gaps("m", other, least_support, measures=measures))
 
 
 def written(path: Path) -> pd.DataFrame:
@@ -65,7 +66,7 @@ def test_every_format_gives_the_table_of_the_library(
 @pytest.mark.parametrize(
     ("options", "column", "names"),
     [
-        (["--score", "p"], "measure", ["precision", "recall", "f1", "fpr", *RANKINGS]),
+        (["--score", "p"], "measure", ["base_rate", "precision", "recall", "f1", "fpr", *RANKINGS]),
         (["--pred", "other"], "classifier", ["yhat", "other", "yhat - other"]),
         (["--multiclass"], "subset", ["0", "1", "macro"]),
         ([], "kind", ["value", "gap", "largest", "ratio"]),
@@ -122,3 +123,31 @@ def test_bad_files_are_refused(tmp_path: Path, name: str, content: str, message:
 def saved(table: pd.DataFrame, path: Path) -> Path:
     table.to_csv(path, index=False)
     return path
+
+
+def test_columns_by_their_usual_names_need_no_option_and_a_page_is_written(
+    data: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual = data.rename(columns={"y": "label", "yhat": "prediction", "who": "group"})
+    page = tmp_path / "page.html"
+    main([str(saved(usual, tmp_path / "p.csv")), "--privileged", "m", "--report", str(page)])
+    assert "Does the classifier treat the groups alike?" in page.read_text(encoding="utf-8")
+    shown = capsys.readouterr().out
+    assert "gap to m (positive: worse for the group)" in shown
+    assert str(page) in shown
+
+
+def test_many_groups_are_a_line_each_the_largest_gap_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"label": rng.integers(0, 2, 6_000)})
+    table["group"] = rng.choice([f"g{i:02d}" for i in range(30)], 6_000)
+    wrong = rng.random(6_000) < np.where(table["group"] == "g17", 0.5, 0.1)
+    table["prediction"] = table["label"] ^ wrong
+    main([str(saved(table, tmp_path / "p.csv"))])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    first = [line[0] for line in lines if line and line[0].startswith("g") and line[0] != "gap"]
+    groups = [name for name in first if name != "group"]
+    assert len(groups) <= 2 * 20
+    assert groups[0] == "g17"

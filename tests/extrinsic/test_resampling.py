@@ -38,7 +38,7 @@ def resampled(predictions: pd.DataFrame, measure: str) -> Floats:
     return np.array(found[0])
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("measure", [name for name in MEASURES if name != "base_rate"])
 def test_equal_predictions_in_any_order_have_equal_lists(measure: str) -> None:
     data = predicted(posts(), seed=1)
     one = resampled(data, measure)
@@ -51,7 +51,7 @@ def test_equal_predictions_in_any_order_have_equal_lists(measure: str) -> None:
         np.testing.assert_array_equal(resampled(same, measure), one)
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("measure", [name for name in MEASURES if name != "base_rate"])
 def test_the_spread_is_the_standard_error_of_the_bootstrap(measure: str) -> None:
     """The ordinary bootstrap: as many posts as there are, drawn from each group."""
     data = predicted(posts(3000), seed=2)

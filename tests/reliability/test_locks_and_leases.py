@@ -8,7 +8,6 @@ import errno
 import fcntl
 import multiprocessing
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -131,46 +130,34 @@ def test_a_worker_on_any_machine_ends_when_the_lease_does(tmp_path: Path) -> Non
     assert "BIASBRIDGE_LEASE" not in os.environ
 
 
-SLEEP = "import time; time.sleep(600)"
-LEFT_BEHIND = """
-import os, subprocess, sys
-print(subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], env={}).pid)
-sys.stdout.flush()
-sys.stdin.read()
-"""
+SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 KILLED_IN_GUARD = """
 import os; from train.front.guard import guarded
-with guarded(os.environ.pop("WITH")): os._exit(9)
+with guarded("MARK"): os._exit(9)
 """
 
 
-def test_the_guard_ends_who_has_the_mark_and_what_they_started_and_nobody_else(
-    tmp_path: Path,
-) -> None:
+def test_the_guard_ends_who_has_the_mark_and_nobody_else(tmp_path: Path) -> None:
     processes(tmp_path)  # skips where there is no /proc
-    mark, other_mark = f"MARK={tmp_path}", f"MARK={tmp_path}/other"
-    marked = subprocess.Popen(
-        [sys.executable, "-c", LEFT_BEHIND],
-        env=os.environ | {"MARK": str(tmp_path)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    other = subprocess.Popen([sys.executable, "-c", SLEEP], env={"MARK": f"{tmp_path}/other"})
+    marked = subprocess.Popen(SLEEP, env=os.environ | {"MARK": str(tmp_path)})
+    other = subprocess.Popen(SLEEP, env=os.environ | {"MARK": f"{tmp_path}/other"})
     try:
-        assert marked.stdout
-        started = os.pidfd_open(int(marked.stdout.readline()))  # by the marked, without the mark
-        environment = os.environ | {"WITH": mark}
+        environment = os.environ | {"MARK": str(tmp_path)}
         command = [sys.executable, "-c", KILLED_IN_GUARD]
         subprocess.run(command, cwd=ROOT, env=environment, check=False)
-        with marked:
-            assert marked.wait(timeout=60) == -signal.SIGKILL
-        assert select.select([started], [], [], 60)[0]  # readable once it has ended
-        os.close(started)
-        with guarded(other_mark):
-            pass  # who ends as it should leaves its engine to end its workers
+        assert marked.wait(timeout=60) == -signal.SIGKILL
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("MARK", f"{tmp_path}/other")
+            with guarded("MARK"):
+                pass  # who ends as it should leaves its engine to end its workers
         assert other.poll() is None
     finally:
         marked.kill()
         other.kill()
         other.wait()
+
+
+def test_a_sweep_that_fails_leaves_no_lease_in_the_environment(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), lease(tmp_path, []):
+        _ = 1 / 0
+    assert "BIASBRIDGE_LEASE" not in os.environ

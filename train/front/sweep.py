@@ -5,6 +5,7 @@ join the tables. A single point is a sweep of one cell, run in this process.
 from __future__ import annotations
 
 import logging
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -145,7 +146,9 @@ def _plan_rebuilds(
         rebuilt = {each.stage.key: each.stage for each in found} if again else {}
     if settings.plan or is_verbose():
         print_plan(plans, cells, store, console, anew=rebuilt)
-    elif not is_quiet() and (line := describe_cost(plans, store, anew=rebuilt)):
+    elif not is_quiet() and (
+        line := describe_cost(plans, store, anew=rebuilt, cores=os.cpu_count() or 1)
+    ):
         console.print(line, highlight=False)
     say(found, settings.stale, console)
     return rebuilt

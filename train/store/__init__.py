@@ -1,4 +1,4 @@
-"""Every stage's result under a hash of everything that decides it; ``python -m train.store`` looks
+"""Every stage's result under a hash of everything that decides it; ``biasbridge store`` looks
 into one.
 """
 

@@ -54,9 +54,11 @@ def lease(root: Path, keys: Iterable[str]) -> Iterator[Callable[[Iterable[str]],
 def _in_environment(path: Path) -> Iterator[None]:
     outer = os.environ.get(LEASE)
     os.environ[LEASE] = str(path)
-    yield
-    os.environ.pop(LEASE)
-    os.environ |= {LEASE: outer} if outer else {}
+    try:
+        yield
+    finally:
+        os.environ.pop(LEASE)
+        os.environ |= {LEASE: outer} if outer else {}
 
 
 def leased(root: Path) -> set[str]:

@@ -291,7 +291,7 @@ class Store:
             if reason := self._disk_trouble(error):
                 raise StoreError(
                     f"store.dir={self.root}: {reason}. What is finished stays; free some space"
-                    " (python -m train.store gc) or choose another folder with store.dir=PATH, and"
+                    " (biasbridge store gc) or choose another folder with store.dir=PATH, and"
                     " the same command goes on from here"
                 ) from error
             raise

@@ -1,4 +1,4 @@
-"""What ``python -m train.store`` does to a store: list it, check it, remove what is no longer
+"""What ``biasbridge store`` does to a store: list it, check it, remove what is no longer
 needed; and say where a result comes from, or write it to a file of one's own.
 """
 
@@ -62,7 +62,7 @@ def find(store: Store, prefix: str) -> Path:
     if found:
         raise InputError(f"{prefix} is the beginning of {len(found)} keys; give more of it")
     raise InputError(
-        f"no result in {store.root} has a key that begins with {prefix}; python -m train.store ls"
+        f"no result in {store.root} has a key that begins with {prefix}; biasbridge store ls"
         " STAGE lists keys, and the tables of a sweep have them in unit_key, intrinsic_key and"
         " extrinsic_key"
     )
