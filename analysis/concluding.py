@@ -30,6 +30,7 @@ from analysis.show import (
     word_lists,
 )
 from analysis.show_points import print_points
+from analysis.slices import without_repeats
 from analysis.specification_curve import write_curves
 from analysis.specifications import specification_curves
 from analysis.summary import print_answer
@@ -65,9 +66,8 @@ def conclude(declared: Declaration, tables: Tables, folder: Path, console: Conso
         with _said("not correlated", console):
             joined = join_points(tables, utility)
             found = correlate_slices(joined, declared)
-    written = write_conclusions(
-        folder, {"correlations": correlation_table(found, CORRELATION_COLUMNS)}
-    )
+    correlations = correlation_table(without_repeats(found), CORRELATION_COLUMNS)
+    written = write_conclusions(folder, {"correlations": correlations})
     with _said("what conditions did is not known", console):
         if moved := effects(tables, utility):
             written.append(write_effects(moved, confirmatory, folder / TABLE, details))

@@ -23,7 +23,8 @@ MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
 POINTS = (
     *("point", "experiment", "task", "source", "positive_class", "challenge"),
     *("challenge_positive_class", "corpus", "embedding", "method", "direction", "wordset"),
-    *("classifier", "label_method", "label_direction", "mixture", "status"),
+    *("classifier", "label_method", "label_direction", "mixture", "asks_about"),
+    "status",
     *("base_options", "method_options", "task_options"),
     *("unit_key", "base_key", "corpus_key", "extrinsic_key"),
 )

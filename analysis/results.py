@@ -17,6 +17,7 @@ from analysis.frame import Tables as Tables
 from analysis.frame import texts
 from analysis.made import MADE
 from files import InputError, atomic_path
+from files.masking import mask_slurs
 from files.nested import read_nested
 from files.tables import read_table, without_control, write_csv
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
 
 
+FROM = "from_"  # queries whose words come from posts
 ALWAYS = 3  # tables that every folder has
 FILES = tuple(f"{name}.parquet" for name in Tables._fields)
 CONCLUDED = "concluded.json"  # names of what studies wrote beside the tables
@@ -61,13 +63,29 @@ def read_tables(results_dir: str | Path) -> Tables:
 
 def shareable(tables: Tables) -> Tables:
     """The tables without what belongs to one machine: folders in errors, tracebacks (both lie in
-    ``points/POINT.json``); control characters are escaped.
+    ``points/POINT.json``); control characters are escaped, and slurs masked among the words of the
+    task's posts that the vectors lack.
     """
     points = tables.points.drop(columns="traceback", errors="ignore")
     if "error" in points:
         points = points.assign(error=[without_folders(each) for each in texts(points, "error")])
-    _, *further = tables
-    return Tables(*map(without_control, (points, *further)))
+    tables = tables._replace(points=points, intrinsic=_masked(tables.intrinsic))
+    return Tables(*map(without_control, tables))
+
+
+def _masked(scores: pd.DataFrame) -> pd.DataFrame:
+    """The scores, slurs masked in what is said of words drawn from posts."""
+    drawn = [name.startswith(FROM) for name in texts(scores, "query")]
+    columns = [name for name in ("lost", "reason") if name in scores and any(drawn)]
+    return scores.assign(
+        **{
+            name: [
+                mask_slurs(text) if own else text
+                for own, text in zip(drawn, texts(scores, name), strict=True)
+            ]
+            for name in columns
+        }
+    )
 
 
 def without_folders(text: str) -> str:

@@ -30,6 +30,7 @@ from analysis.naming import (
     shown_columns,
     taggers,
 )
+from files.masking import mask_slurs
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 NOTHING = "-"
 SCORES_SHOWN = 4
 ROWS_SHOWN = 20
+WIDTH, COLUMNS = 100, 10
+FURTHER = ("lost", "given utility", "given condition")  # left out of a wide table, in this order
 R_RM = "r_rm, repeated-measures correlation within parents"
 HOLM = "p (Holm)"
 LEFT = {*SLICE_COLUMNS, "direction", "status", "note"}
@@ -77,13 +80,34 @@ def p_value(p: float) -> str:
 
 
 def print_slices(found: Sequence[Finding], title: str, console: Console) -> None:
-    """The slices of ``correlate``, one line each, verdicts below."""
+    """The slices of ``correlate``, one line each in at most ``COLUMNS`` columns of ``WIDTH``
+    characters, then verdicts and notes.
+    """
     names, mixed = list(found[0].names), not all(each.confirmatory for each in found)
-    rows = [each.names | describe_slice(each, alone=mixed) | {"note": each.note} for each in found]
+    rows = [each.names | describe_slice(each, alone=mixed) for each in found]
     if not any(each.confirmatory for each in found):
         rows = [{name: cell for name, cell in row.items() if name != HOLM} for row in rows]
-    print_table(f"{title}: {R_RM}", rows, console, left={*names, "note"})
+    same = [name for name in names if len({row[name] for row in rows}) == 1 < len(rows)]
+    rows, left_out = _within_width(rows, [*same, *FURTHER])
+    print_table(f"{title}: {R_RM}", rows, console, left=names)
+    if left_out:
+        print_lines([f"not shown: {', '.join(left_out)}; --out FILE has every column"], console)
     _print_verdicts(found, names, console)
+    _print_said(found, names, [each.note for each in found], console, note=True)
+
+
+def _within_width(
+    rows: list[dict[str, str]], least: Sequence[str]
+) -> tuple[list[dict[str, str]], list[str]]:
+    """The rows without as many of the columns ``least`` as it takes, and which these are."""
+    left_out: list[str] = []
+    for name in least:
+        widths = [max(len(each), *(len(row[each]) for row in rows)) + 2 for each in rows[0]]
+        if len(widths) <= COLUMNS and sum(widths) - 2 <= WIDTH:
+            break
+        rows = [{key: cell for key, cell in row.items() if key != name} for row in rows]
+        left_out.append(name)
+    return rows, left_out
 
 
 def print_correlations(found: Sequence[Finding], console: Console) -> None:
@@ -100,6 +124,7 @@ def print_correlations(found: Sequence[Finding], console: Console) -> None:
         rows = [
             {name: each.names[name] for name in columns} | describe_slice(each) for each in block
         ]
+        rows, _ = _within_width(rows, FURTHER)
         synthetic = ", synthetic data" if any(each.synthetic for each in block) else ""
         print_table(f"{heading}: {R_RM}{synthetic}", rows, console)
         _print_verdicts(block, columns, console)
@@ -125,14 +150,30 @@ def describe_slice(found: Finding, *, alone: bool = False) -> dict[str, str]:
 
 
 def _print_verdicts(found: Sequence[Finding], columns: Sequence[str], console: Console) -> None:
-    """What each confirmatory slice says, once for all that say the same."""
+    """What each confirmatory slice says."""
+    _print_said(found, columns, [each.why if each.confirmatory else "" for each in found], console)
+
+
+def _print_said(
+    found: Sequence[Finding],
+    columns: Sequence[str],
+    texts: Sequence[str],
+    console: Console,
+    *,
+    note: bool = False,
+) -> None:
+    """What there is to say of each slice, verdicts as sentences, once for all of which the same is
+    said.
+    """
     said: dict[str, list[str]] = {}
-    for each in found:
-        if each.confirmatory:
+    for each, text in zip(found, texts, strict=True):
+        if text:
             name = " ".join(filter(None, (each.names[name] for name in columns))) or "all"
-            said.setdefault(each.why, []).append(name)
-    verbs = {True: "are", False: "is"}
-    lines = (f"{', '.join(of)} {verbs[len(of) > 1]} {why}" for why, of in said.items())
+            said.setdefault(text, []).append(name)
+    verbs = {True: " are ", False: " is "}
+    lines = (
+        f"{', '.join(of)}{': ' if note else verbs[len(of) > 1]}{text}" for text, of in said.items()
+    )
     print_lines(lines, console)
 
 
@@ -183,7 +224,7 @@ def word_lists(words: pd.DataFrame) -> list[str]:
     names = text_rows(words, ("point", "query", "role", "stands_for")) if len(words) else []
     for (point, *of), word in zip(names, texts(words, "word"), strict=True):
         query, role, stands_for = of
-        found.setdefault((point, f"{query}, {role}", stands_for), []).append(word)
+        found.setdefault((point, f"{query}, {role}", stands_for), []).append(mask_slurs(word))
     lists = Counter((of, side, ", ".join(each)) for (_, of, side), each in found.items())
     return [
         f"{of} ({side}), {times} point{'s' * (times > 1)}: {each}"

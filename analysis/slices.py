@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.frame import positions, text_rows, texts
-from analysis.naming import ALL, CONTROL
+from analysis.naming import ALL, CONTROL, POOLED_OVER
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.arrays import Ints, Truths
+    from analysis.findings import Finding
 
 Names = dict[str, str]
 
@@ -45,3 +46,29 @@ def slices(
                     kept &= same
             if kept.any():
                 yield dict(zip((*kinds, *pooled), (*kind, *chosen), strict=True)), rows[kept]
+
+
+def without_repeats(found: Sequence[Finding]) -> list[Finding]:
+    """The findings, those of the same rows once: where there is one embedding, or one method, the
+    slice of all of them stands for it, and the only query for all queries. What was declared stays.
+    """
+    values: dict[tuple[str, ...], set[str]] = {}
+    for each in found:
+        for name in POOLED_OVER:
+            values.setdefault(_around(each, name), set()).add(each.names[name])
+
+    def repeated(each: Finding, name: str) -> bool:
+        there = values[_around(each, name)]
+        of_all = each.names[name] == ALL
+        return len(there) == 2 and ALL in there and of_all == (name == "query")
+
+    return [
+        each
+        for each in found
+        if each.confirmatory or not any(repeated(each, name) for name in POOLED_OVER)
+    ]
+
+
+def _around(found: Finding, name: str) -> tuple[str, ...]:
+    """The name, and what a finding is called by beside it."""
+    return name, *(value for other, value in found.names.items() if other != name)

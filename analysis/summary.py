@@ -13,6 +13,7 @@ import pandas as pd
 
 from analysis.effects_table import condition_table, means_before
 from analysis.frame import texts
+from analysis.groups import doubt_of
 from analysis.naming import (
     ALL,
     CONDITION,
@@ -50,6 +51,7 @@ def print_answer(
     """What was run, the answer, the numbers behind it, what each condition did."""
     gaps = by_gap(found)
     print_lines([*_run(tables, found), "", "ANSWER"], console)
+    print_lines(wrap(doubt_of(tables.points, tables.extrinsic), WIDTH), console)
     for gap, scores in list(gaps.items())[:GAPS]:
         print_lines(wrap(_answer(gap, scores), WIDTH, subsequent_indent="  "), console)
     for why in dict.fromkeys(each.why for each in found if each.confirmatory and each.why):

@@ -1,6 +1,6 @@
 """Does the bias measured on word embeddings predict the bias of the applications built on them?
 
-    from biasbridge import audit, query, gaps, correlate, debias, plot
+    from biasbridge import audit, query, gaps, correlate, debias, plot, read_results
 
 Importing the package loads none of them.
 """

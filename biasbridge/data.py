@@ -23,8 +23,15 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 TEXT_NAMES = ("text", "texto", "tweet", "post", "comment", "comment_text", "sentence")
-GROUP_NAMES = ("group", "grupo", "gender", "identity", "target_group")
-LABEL_NAMES = ("label", "class", "hateful", "hate", "odio", "hs", "toxic", "target", "etiqueta")
+LABEL_NAMES = (
+    *("label", "class", "hateful", "hate", "odio", "hs", "toxic", "etiqueta"),
+    *("label_gold", "gold_label", "gold", "y_true", "target"),
+)
+GROUP_NAMES = (
+    *("group", "grupo", "gender", "identity", "target_group", "group_gold", "gold_group"),
+    "target",
+)
+EITHER = "target"  # a label where it holds 0 and 1, else whom a post is about
 BINARY = {"0", "1", "0.0", "1.0", "True", "False"}
 # The first is privileged: the gap is positive where the second fares worse
 PAIRS = (
@@ -75,6 +82,13 @@ class Data:
         if self.posts is None or "group" not in self.columns:
             return []
         return [group for group in classes(self.posts[self.columns["group"]]) if group]
+
+    @property
+    def compared(self) -> list[str]:
+        """The pair of them, or all that there are; none where words in the posts say whom they are
+        about.
+        """
+        return list(self.pair or self.groups)
 
     def settings(self) -> Settings:
         """What a run on them is asked for, by the keys of a configuration."""
@@ -207,16 +221,62 @@ def _columns(posts: pd.DataFrame, given: Namespace, path: Path) -> dict[str, str
     """
     named = {"text": given.text, "label": given.label, "group": given.group}
     require_columns(posts, filter(None, named.values()), str(path))
-    names = [str(name) for name in posts]
     found: dict[str, str] = {}
-    for role, known in (("text", TEXT_NAMES), ("label", LABEL_NAMES), ("group", GROUP_NAMES)):
-        by_name = (name for each in known for name in names if name.lower() == each)
-        if column := named[role] or next(by_name, ""):
+    for role, column in named.items():
+        if column in found.values():
+            other = next(each for each in found if found[each] == column)
+            raise InputError(f"--{other} and --{role} are both {column!r}; name two columns")
+        found |= {role: column} if column else {}
+    for role, guess in (("label", _guess_label), ("group", _guess_group), ("text", _guess_text)):
+        free = posts[[name for name in posts if name not in found.values()]]
+        if role not in found and (column := guess(free)):
             found[role] = column
-        elif role != "group":
-            unknown = f"{path}: no column is known to be the {role}; it has {', '.join(names)}"
+        elif role not in found and role != "group":
+            names = ", ".join(map(str, posts))
+            unknown = f"{path}: no column is known to be the {role}; it has {names}"
             raise InputError(f"{unknown}; name it with --{role}")
-    return found
+    return {role: found[role] for role in named if role in found}
+
+
+def _guess_label(posts: pd.DataFrame) -> str:
+    """The column of the labels by its name, or the only one of 0 and 1; empty where none is."""
+    known = _named(posts, LABEL_NAMES)
+    of_two = [str(name) for name in posts if _of_two(posts[name])]
+    known = [name for name in known if name.lower() != EITHER or name in of_two]
+    return known[0] if known else of_two[0] if len(of_two) == 1 else ""
+
+
+def _guess_group(posts: pd.DataFrame) -> str:
+    named = _named(posts, GROUP_NAMES)
+    return next((name for name in named if name.lower() != EITHER or not _of_two(posts[name])), "")
+
+
+def _guess_text(posts: pd.DataFrame) -> str:
+    """The column of the texts by its name, if its cells hold spaces, which ids do not; else the
+    only one of different cells with spaces; else by its name alone. Empty where none is.
+    """
+    spaced = [str(name) for name in posts if _holds_spaces(posts[name])]
+    named = _named(posts, TEXT_NAMES)
+    texts = [name for name in spaced if posts[name].nunique() > len(posts) / 2]
+    alone = texts if len(texts) == 1 else []
+    both = [name for name in named if name in spaced]
+    return next(iter([*both, *alone, *([] if texts else named)]), "")
+
+
+def _named(posts: pd.DataFrame, known: Iterable[str]) -> list[str]:
+    """The columns that have one of these names, in the order of the names."""
+    return [str(name) for each in known for name in posts if str(name).lower() == each]
+
+
+def _holds_spaces(cells: pd.Series) -> bool:
+    """Whether most cells do."""
+    return bool(cells.astype(str).str.strip().str.contains(r"\s").mean() > 0.5)
+
+
+def _of_two(cells: pd.Series) -> bool:
+    """Whether they are labels of 0 and 1."""
+    found = {label for label in classes(cells) if label}
+    return len(found) == 2 and found <= BINARY
 
 
 def classes(cells: Iterable[object]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis.groups import GENDERS, doubt
 from analysis.naming import LEAST_COVERAGE
 from biasbridge.data import BINARY, LOOKED_AT, Data, Settings, classes, guess_languages
 from corpora.tweets import tokenise_tweet
@@ -15,8 +16,9 @@ from files import InputError
 from files.language import UNDETERMINED
 from intrinsic.found_query import find_query
 from intrinsic.metric import Metric
+from train.parts.genders import ask_about_genders
 from train.parts.part import Checked, Findings, Foreseen, Inspected
-from train.parts.posts import coverage, without_vector
+from train.parts.posts import coverage
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -30,13 +32,13 @@ def examine(data: Data, settings: Settings) -> Findings:
     _check_languages(data, found)
     if not data.paths.keys() & {"corpus", "vectors", "posts"}:
         found.problems.append("there is nothing to measure: give posts, a corpus or vectors")
-    elif not data.paths.keys() & {"corpus", "vectors"}:
-        alone = "no corpus and no vectors: embeddings of the generated world would be used"
-        found.warnings.append(alone)
     if problem := _labels_problem(data):
         found.problems.append(problem)
     if not found.problems:
         _examine_point(data, settings, found)
+    if not (found.problems or data.paths.keys() & {"corpus", "vectors"}):
+        alone = "no corpus and no vectors: embeddings of the generated world would be used"
+        found.warnings.append(alone)
     return found
 
 
@@ -79,6 +81,9 @@ def _examine_point(data: Data, settings: Settings, found: Findings) -> None:
             point.task.check(point.queries)
         if isinstance(point.task, Inspected):
             point.task.inspect(found)
+        if ask_about_genders(point.queries) and (unlike := doubt(GENDERS, data.compared)):
+            remedy = "Give a file of words about these groups, too"
+            found.warnings.append(f"{unlike} {remedy}")
         vectors = _foreseen_vectors(data, point)
     except InputError as error:
         found.problems.append(str(error))
@@ -130,6 +135,6 @@ def _check_coverage(data: Data, vectors: KeyedVectors, found: Findings) -> None:
     share = coverage(texts, vectors.key_to_index)
     found.lines.append(f"{share:.2f} of the posts' tokens have a vector")
     if share < LEAST_COVERAGE:
-        lost = ", ".join(without_vector(texts, vectors.key_to_index))
         few = f"less than {LEAST_COVERAGE} of the posts' tokens have a vector"
-        found.warnings.append(f"{few}; most frequent of the others: {lost}")
+        remedy = "take vectors, or a corpus, of such texts"
+        found.warnings.append(f"{few}; {remedy}")

@@ -1,12 +1,12 @@
-"""The project in five functions, for notebooks and scripts. Tables come back tidy, with what is to
+"""The project in six functions, for notebooks and scripts. Tables come back tidy, with what is to
 be said about them in ``table.attrs["notes"]``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from math import isnan
 from os import PathLike
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from debias.base import Direction
+    from debias.until import Goal
     from intrinsic.audit import Audited
     from intrinsic.metric import Metric
     from intrinsic.wordsets import Query
@@ -61,7 +62,8 @@ def audit(
     of the vectors; by default that of the file's name, of their frequent words or of ``words``,
     else English. ``resamples``: of the words, for ``low`` and ``high``. ``trusted``: open gensim's
     own files, pickles, which can run any code. A score that cannot be had is NaN with its
-    ``reason``; ``attrs["notes"]`` says what was left out and why, and which language was seen.
+    ``reason``; ``attrs["notes"]`` says which language was taken and how it is known, and what was
+    left out and why.
 
     Raises ``InputError`` as ``biasbridge audit`` does.
     """
@@ -89,7 +91,7 @@ def audit(
             choose,
             asked=language_asked(queries, file),
             words=file,
-            remark=not language,
+            given=language,
             seed=seed,
             trusted=trusted,
         )
@@ -104,14 +106,15 @@ def audit_each(
     *,
     asked: str,
     words: str | None,
-    remark: bool,
+    given: str | None,
     seed: int,
     trusted: bool,
 ) -> tuple[list[Audited], list[str]]:
-    """The scores of several vectors by name, and remarks: the language seen (where ``remark``),
+    """The scores of several vectors by name, and remarks: the language taken and how it is known,
     groups that a metric does not compare, queries of the file ``words`` that lack a role.
 
-    ``choose``: the metrics in a language. ``asked``: the language of the queries.
+    ``choose``: the metrics in a language. ``asked``: the language of the queries; ``given``: that
+    of the vectors, where it is stated.
     """
     from intrinsic.audit import Audited, language_of, not_asked
     from intrinsic.audit import audit as score_all
@@ -122,10 +125,10 @@ def audit_each(
     remarks: list[str] = []
     for name, each in vectors.items():
         read = _read(each, trusted=trusted)
-        language, seen = language_of(name, read.index_to_key, asked)
+        language, known = language_of(name, read.index_to_key, asked)
         chosen = choose(language)
+        remarks.append(f"{name} is taken to be in {given!r}, as stated" if given else known)
         audited += [Audited(name, *row) for row in score_all(read, chosen, seed=seed)]
-        remarks += [seen] if seen and remark else []
         remarks += [line for metric in chosen for line in metric.remarks()]
         remarks += not_asked(chosen, own)
     return audited, list(dict.fromkeys(remarks))
@@ -218,6 +221,8 @@ def gaps(
 
 
 def _names(given: str | Sequence[str]) -> list[str]:
+    if not isinstance(given, str | Iterable):
+        raise InputError(f"{given!r} names nothing; give a name, or a list of names")
     return [given] if isinstance(given, str) else list(given)
 
 
@@ -269,13 +274,30 @@ def correlate(
     return _with_notes(correlation_table(found, [*by, *RESULT_COLUMNS]), "note")
 
 
+def read_results(folder: str | PathLike[str]) -> pd.DataFrame:
+    """The joined table of the results folder of a sweep: one row a point, score and gap.
+
+    ``x`` is the score and ``y`` the gap; ``docs/results.md`` has the columns. The three tables
+    that it is made from are Parquet files in the folder.
+
+    Raises ``InputError`` where a table is absent or damaged.
+    """
+    from analysis.declaration import Declaration
+    from analysis.joined import join_points
+    from analysis.results import read_tables
+
+    if not isinstance(folder, str | PathLike):
+        raise InputError(f"{type(folder).__name__} is no folder; give the path of results")
+    return join_points(read_tables(Path(folder)), Declaration.of(Path(folder)).utility)
+
+
 def debias(
     vectors: Vectors,
     words: Words = "gender_union",
     *,
     direction: Direction | None = None,
     dose: float | None = None,
-    until: str | None = None,
+    until: str | float | None = None,
     case: str = "lower",
     seed: int = 0,
     trusted: bool = False,
@@ -284,10 +306,14 @@ def debias(
 
     ``words``: see ``query``. ``direction``: ``debias``, the default, lowers the bias of the query,
     ``overbias`` raises it; ``dose``: how far, in [0, 1], by default 1; ``until``, without a dose:
-    as far as it takes for a score, such as ``"weat6b=0"``, or, where ``words`` are one's own, of
-    theirs, by default in the direction in which it lies. ``case``: ``lower`` takes the words in
-    lower case, ``exact`` as they are written. ``trusted``: see ``audit``. The vectors given are
-    left as they are.
+    as far as it takes for WEAT of the words to be a number, such as 0, or for another score, such
+    as ``"weat6b=0"`` or ``"ect:names_professions=1"``, by default in the direction in which it
+    lies. ``case``: ``lower`` takes the words in lower case, ``exact`` as they are written.
+    ``trusted``: see ``audit``. The vectors given are left as they are.
+
+    The ``attrs`` of the copy, a dictionary, say what was done: ``method``, ``direction``, ``dose``,
+    and ``scores``, a table of WEAT of the words, and of the score of ``until``, ``before`` and
+    ``after``.
 
     Raises ``InputError`` where no pair of the words is in the vectors.
     """
@@ -299,15 +325,40 @@ def debias(
         raise InputError(f"case={case!r}: give one of {', '.join(CASES)}")
     if until is not None and dose is not None:
         raise InputError(f"until={until!r} finds the dose; leave out dose={dose}")
-    asked = query(words)
-    asked = asked.lowered() if case == "lower" else asked
+    named = query(words)
+    asked = named.lowered() if case == "lower" else named
     given = _read(vectors, trusted=trusted)
     method = AttractRepel(direction or "debias", dose=1.0 if dose is None else dose)
-    if until is not None:
-        with _word_file(None if _built_in(words) else words) as own:
-            goal = Goal.read(until, own)
+    with _word_file(None if _built_in(words) else words) as own:
+        goal = None if until is None else Goal.read(str(until), own, named.name)
+        usual = None
+        with suppress(InputError):  # words that WEAT cannot ask about
+            usual = Goal.of("weat", named.name, 0, own)
+    if goal:
         method = find_method(method, given, asked, goal, direction, seed=seed)
-    return method.modify(given, asked, seed=seed)
+    moved = method.modify(given, asked, seed=seed)
+    moved.attrs = {
+        "method": method.name,
+        "direction": method.direction,
+        "dose": method.dose,
+        "scores": _before_and_after(filter(None, (usual, goal)), given, moved),
+    }
+    return moved
+
+
+def _before_and_after(
+    goals: Iterable[Goal], before: KeyedVectors, after: KeyedVectors
+) -> pd.DataFrame:
+    """A row a score; NaN where the vectors lack its words."""
+    from pandas import DataFrame
+
+    metrics = {goal.name: goal.metric for goal in goals}.values()
+    rows = [
+        (old.metric, old.query, old.value, new.value)
+        for metric in metrics
+        for old, new in zip(*(metric.score(each, seed=0) for each in (before, after)), strict=True)
+    ]
+    return DataFrame(rows, columns=["metric", "query", "before", "after"])
 
 
 def _several(vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors]) -> dict[str, Vectors]:
@@ -416,9 +467,13 @@ def _write_words(words: Query | Mapping[str, object], path: Path, language: str)
 
 
 def _table(table: Predictions) -> pd.DataFrame:
+    from pandas import DataFrame
+
     from files.tables import read_table
 
-    return read_table(Path(table)) if isinstance(table, str | PathLike) else table
+    if not isinstance(table, str | PathLike | DataFrame):
+        raise InputError(f"{type(table).__name__} is no table; give a pandas table, or a path")
+    return table if isinstance(table, DataFrame) else read_table(Path(table))
 
 
 def _with_notes(table: pd.DataFrame, column: str) -> pd.DataFrame:

@@ -16,6 +16,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "gaps": ("intrinsic", "extrinsic"),
     "correlate": ("analysis",),
     "plot": ("analysis",),
+    "read_results": ("analysis",),
 }
 ROOMS_OF_A_WHEEL = Path(__file__).with_name("rooms")
 

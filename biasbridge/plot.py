@@ -49,7 +49,7 @@ def scatter(
     title: str = "",
 ) -> alt.TopLevelMixin:
     """``y`` against ``x`` with Pearson's r above each panel; of a table that
-    ``analysis.joined.join_points`` made r_rm, within parents.
+    ``read_results`` made r_rm, within parents.
 
     ``row``, ``column``: the columns whose values make panels; ``colour``, ``shape``: of the points.
     """

@@ -58,16 +58,21 @@ class Goal(NamedTuple):
         return cls(asked, value)
 
     @classmethod
-    def read(cls, text: str, words: str | None = None) -> Goal:
-        """The goal as a command line has it: ``weat6b=0`` or ``ect:names_professions=1``."""
-        asked, _, value = text.partition("=")
-        metric, _, query = asked.rpartition(":")
+    def read(cls, text: str, words: str | None = None, usual: str = "") -> Goal:
+        """The goal as a command line has it: ``weat6b=0``, ``ect:names_professions=1``, or a number
+        alone, of WEAT of the query ``usual``.
+        """
+        asked, _, value = text.rpartition("=")
+        metric, _, query = (asked or usual).rpartition(":")
         try:
             number = float(value)
         except ValueError:
             number = math.nan
         if not (query and math.isfinite(number)):
-            raise InputError(f"--until {text}: give QUERY=VALUE or METRIC:QUERY=VALUE, as weat6b=0")
+            example = (
+                "QUERY=VALUE or METRIC:QUERY=VALUE, as weat6b=0, or a number for WEAT of the words"
+            )
+            raise InputError(f"until {text}: give {example}")
         return cls.of(metric or "weat", query, number, words)
 
     def score(self, vectors: KeyedVectors) -> float:

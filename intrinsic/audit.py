@@ -44,13 +44,18 @@ def language_of(
     name of a file, as in ``cc.es.300.vec``, else that of the grammar among the ``frequent`` words,
     else the one ``asked`` in, else English.
     """
-    if found := NAMED.search(Path(name).name):
-        return found.group(1), ""
+    file = Path(name).name
     seen = guess_language(word.lower() for word in frequent[:FREQUENT])
-    if seen == UNDETERMINED:
-        return ("en" if asked == UNDETERMINED else asked), ""
-    guess = f"{Path(name).name} is taken to be in {seen!r}, by its frequent words"
-    return seen, "" if seen == "en" else f"{guess}; give the language if it is another"
+    if found := NAMED.search(file):
+        language, how = found.group(1), "by its name"
+    elif seen != UNDETERMINED:
+        language, how = seen, "by its frequent words"
+    elif asked != UNDETERMINED:
+        language, how = asked, "as the queries are"
+    else:
+        language, how = "en", "for nothing says otherwise"
+    known = f"{file} is taken to be in {language!r}, {how}"
+    return language, known if language == "en" else f"{known}; give the language if it is another"
 
 
 def language_asked(queries: Sequence[str], words: str | None) -> str:

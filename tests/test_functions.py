@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import biasbridge
-from biasbridge import audit, correlate, debias, gaps, query
+from biasbridge import audit, correlate, debias, gaps, query, read_results
 from biasbridge.__main__ import main as biasbridge_command
 from files import InputError
 from files.language import GRAMMAR
@@ -43,7 +43,8 @@ def expected() -> float:
 
 
 def test_the_names_there_are() -> None:
-    assert dir(biasbridge) == ["audit", "correlate", "debias", "gaps", "query"]
+    every = ["audit", "correlate", "debias", "gaps", "plot", "query", "read_results"]
+    assert dir(biasbridge) == every
 
 
 def test_vectors_of_every_kind_have_one_score(tmp_path: Path) -> None:
@@ -89,8 +90,10 @@ def test_a_name_is_a_built_in_query() -> None:
 
 def test_an_audit_notes_what_it_left_out() -> None:
     table = audit(BY_WORD, {**ROLES, "X3": ["they"]}, metrics=["weat"])
-    assert table.attrs["notes"] == ["weat compares two groups and leaves X3 of query 'mine' out"]
-    notes = audit(BY_WORD, {role: ROLES[role] for role in "XYA"}, metrics=["rnd"]).attrs["notes"]
+    _, *notes = table.attrs["notes"]
+    assert notes == ["weat compares two groups and leaves X3 of query 'mine' out"]
+    table = audit(BY_WORD, {role: ROLES[role] for role in "XYA"}, metrics=["rnd"])
+    _, *notes = table.attrs["notes"]
     assert notes == [
         "query 'mine' has no B, which weat, generalised_weat, rnsb, bat, same ask about"
     ]
@@ -101,6 +104,36 @@ def test_debiasing_lowers_the_score_and_leaves_what_was_given() -> None:
     moved = debias(BY_WORD, ROLES)
     assert audit(moved, ROLES, metrics=["weat"])["value"][0] < expected()
     assert all((before[word] == BY_WORD[word]).all() for word in WORDS)
+
+
+@pytest.mark.parametrize("until", [0, 0.1, "mine=0"])
+def test_debiasing_until_a_score_tells_dose_and_scores(until: float | str) -> None:
+    moved = debias(BY_WORD, ROLES, until=until)
+    wanted = 0 if isinstance(until, str) else until
+    [value] = audit(moved, ROLES, metrics="weat")["value"]
+    assert value == pytest.approx(wanted, abs=2e-3)
+    attrs = dict(moved.attrs)
+    scores = attrs.pop("scores")
+    assert isinstance(scores, pd.DataFrame)
+    [row] = scores.to_dict("records")
+    assert (row["metric"], row["query"]) == ("weat", "mine")
+    assert (row["before"], row["after"]) == pytest.approx((expected(), value), abs=1e-6)
+    dose = attrs.pop("dose")
+    assert attrs == {"method": "attract_repel", "direction": "overbias"}  # the score was below 0
+    same = debias(BY_WORD, ROLES, direction="overbias", dose=dose)  # type: ignore[arg-type]
+    assert (same.vectors == moved.vectors).all()
+
+
+def test_until_a_number_at_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_vectors(keyed(WORDS, ROWS), tmp_path / "a.vec")
+    (tmp_path / "mine.json").write_text(json.dumps({"mine": ROLES}), encoding="utf-8")
+    files = [str(tmp_path / name) for name in ("a.vec", "b.vec", "mine.json")]
+    biasbridge_command(["debias", *files[:2], "--words", files[2], "--until", "0"])
+    assert "weat of mine is 0" in capsys.readouterr().out
+    [value] = audit(files[1], ROLES, metrics="weat")["value"]
+    assert value == pytest.approx(0, abs=2e-3)
 
 
 def test_gaps_by_hand() -> None:
@@ -185,7 +218,11 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("seed=-1: give a whole number of at least 0", partial(audit, BY_WORD, ROLES, seed=-1)),
     ("resamples=100000000000: give a whole", partial(audit, BY_WORD, ROLES, resamples=10**11)),
     ("int is no table; give a pandas table, or a path", partial(gaps, SEVEN)),
+    ("NoneType is no table", partial(gaps, None)),  # type: ignore[arg-type]
     ("int is no table", partial(correlate, SEVEN, "x", "y")),
+    ("until x: give QUERY=VALUE", partial(debias, BY_WORD, ROLES, until="x")),
+    ("until nan: give QUERY=VALUE", partial(debias, BY_WORD, ROLES, until=float("nan"))),
+    ("no such file: nowhere/points.parquet; results lie|no such file", partial(read_results, "no")),
 ]
 
 
@@ -232,17 +269,19 @@ def test_vectors_are_asked_in_the_language_of_their_frequent_words() -> None:
     assert notes[0].startswith("vectors is taken to be in 'es', by its frequent words")
     table = audit(in_spanish(), metrics=["weat"], language="en")
     assert {load_query(name).language for name in table["query"]} == {"en"}
-    assert "taken" not in " ".join(table.attrs["notes"])
+    assert table.attrs["notes"][0] == "vectors is taken to be in 'en', as stated"
+    notes = audit(BY_WORD, ROLES, metrics="weat").attrs["notes"]
+    assert notes[0] == "vectors is taken to be in 'en', for nothing says otherwise"
 
 
 def test_the_notes_say_which_scores_have_no_value_and_why() -> None:
     table = audit(BY_WORD, metrics=["weat"])
-    total, *reasons = table.attrs["notes"]
+    _, total, *reasons = table.attrs["notes"]
     assert total == f"{table['value'].isna().sum()} of {len(table)} scores have no value"
     assert sum(line.count("weat weat") for line in reasons) == table["value"].isna().sum()
     assert any(line.startswith("weat weat1: word set 'flowers' has 0 of 25") for line in reasons)
     both = audit({"a": BY_WORD, "b": BY_WORD}, metrics=["weat"])
-    assert both.attrs["notes"][1].startswith("a: weat weat1, b: weat weat1: word set")
+    assert both.attrs["notes"][3].startswith("a: weat weat1, b: weat weat1: word set")
 
 
 def test_several_vectors_come_in_a_list_by_the_name_of_their_file(tmp_path: Path) -> None:

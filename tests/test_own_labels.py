@@ -96,10 +96,9 @@ def test_the_command_of_labels_in_words_can_be_planned(
     labels: list[str], check: Run, train: Train
 ) -> None:
     write("posts.csv", labels, SPANISH, text="texto", label="acción")
-    given = ["--positive", "toxic", "--label", "acción"] if "toxic" in labels else []
-    printed = check("posts.csv", "own_es.vec", *given)
+    printed = check("posts.csv", "own_es.vec", "--label", "acción", "--positive", labels[0])
     overrides = command_of(printed)
-    assert "measured, is 'toxic' in column 'acción'\n" in printed or not given
+    assert f"measured, is '{labels[0]}' in column 'acción'\n" in printed
     assert 'source.label="acción"' in overrides
     assert "task.name=posts" in overrides
     status, _, err = train(*overrides, "plan=true")
@@ -111,7 +110,7 @@ def test_init_writes_labels_that_yaml_reads_as_text(
     train: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("posts.csv", ["yes", "no"], SPANISH, text="texto")
-    assert biasbridge(["init", "posts.csv", "own_es.vec"]) == 0
+    assert biasbridge(["init", "posts.csv", "own_es.vec", "--positive", "yes"]) == 0
     printed = capsys.readouterr().out.strip().rpartition("then: ")[2]
     assert printed == "biasbridge train --config-dir . +experiment=mine"
     written = Path("experiment/mine.yaml").read_text(encoding="utf-8")
@@ -202,9 +201,93 @@ def test_words_that_the_vectors_or_the_corpus_lack_are_named(check: Run) -> None
     assert "the corpus is too small to train on" in check("posts.csv", "tiny.txt")
 
 
-def test_tokens_without_a_vector_are_named(check: Run) -> None:
+def test_tokens_without_a_vector_are_not_named(check: Run) -> None:
     write("posts.csv", ["0", "1"], ("he zwk qpl vrr", "she zwk qpl vrr"))
-    assert "most frequent of the others: qpl, vrr, zwk" in check("posts.csv", "own.vec")
+    printed = check("posts.csv", "own.vec")
+    assert "less than 0.8 of the posts' tokens have a vector" in printed
+    assert "zwk" not in printed
+
+
+IDS = [f"10000000000000{number}" for number in range(120)]
+LONGER = [f"{TEXTS[i % 2]} n{i}" for i in range(120)]
+MEN_AND_WOMEN = [("men", "women")[i % 4 // 2] for i in range(120)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (("tweet", "content", "label_gold"), "text 'content', label 'label_gold'"),
+        (("post", "message", "gold"), "text 'message', label 'gold'"),
+        (("id", "text", "y_true", "target"), "text 'text', label 'y_true', group 'target'"),
+        (("id", "tweet", "gold_label", "target_group"), "'gold_label', group 'target_group'"),
+        (("id", "tweet", "target", "group_gold"), "label 'target', group 'group_gold'"),
+        (("id", "tweet", "flag", "gender"), "label 'flag', group 'gender'"),
+    ],
+)
+def test_columns_are_known_by_their_names_and_looks(
+    columns: tuple[str, ...], expected: str, check: Run
+) -> None:
+    cells = (IDS, LONGER, [i % 2 for i in range(120)], MEN_AND_WOMEN)
+    table = pd.DataFrame(dict(zip(columns, cells, strict=False)))
+    table.to_csv("posts.csv", index=False)
+    assert f"{expected}; 60 0, 60 1\n" in check("posts.csv", "own.vec")
+
+
+def test_one_column_has_one_role(check: Run) -> None:
+    table = pd.DataFrame({"text": LONGER, "label": [0, 1] * 60, "target": MEN_AND_WOMEN})
+    table.to_csv("posts.csv", index=False)
+    with pytest.raises(InputError, match=r"^--text and --group are both 'text'; name two columns$"):
+        check("posts.csv", "own.vec", "--text", "text", "--group", "text")
+    assert "label 'label', group 'target'" in check("posts.csv", "own.vec")
+    with pytest.raises(InputError, match="no column is known to be the label"):
+        check("posts.csv", "own.vec", "--group", "label")
+
+
+BLACK_AND_WHITE = ["white people", "black people"]
+UNLIKE = (
+    "warning: The words of the scores are about men and women, and the groups are black people,"
+    " white people. Give "
+)
+
+
+def test_words_about_others_than_the_groups_are_told(
+    check: Run, train: Train, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("posts.csv", ["0", "1"], groups=[*BLACK_AND_WHITE * 2, BLACK_AND_WHITE[1]])
+    pair = ["--privileged", BLACK_AND_WHITE[0], "--unprivileged", BLACK_AND_WHITE[1]]
+    for more in ([], pair):
+        assert UNLIKE in check("posts.csv", "own.vec", *more)
+    overrides = command_of(check("posts.csv", "own.vec", *pair))
+    assert biasbridge(["init", "posts.csv", "own.vec", *pair]) == 0
+    assert UNLIKE in capsys.readouterr().out
+    written = Path("experiment/mine.yaml").read_text(encoding="utf-8")
+    assert "# intrinsic: {weat: {words: words.yaml}}\n" in written
+    sweep = ["hydra.mode=MULTIRUN", "seed=0,1,2", "hydra/launcher=basic", "name=unlike"]
+    _, out, err = train(*overrides, "classifier=linear", *sweep, "intrinsic.weat.min_found=0")
+    assert UNLIKE in out, err
+    said = UNLIKE.removeprefix("warning: ").removesuffix(" Give ")
+    answer = " ".join(out.partition("ANSWER\n")[2].split())
+    assert answer.startswith(said)
+    page = Path("results/unlike/report.html").read_text(encoding="utf-8")
+    assert said in page
+
+
+@pytest.mark.parametrize(
+    "groups", [["men", "women"], ["he", "she"], ["about_women", "other"], ["A", "B"], ["g1", "g2"]]
+)
+def test_groups_of_gender_and_names_that_say_nothing_raise_no_doubt(
+    groups: list[str], check: Run
+) -> None:
+    write("posts.csv", ["0", "1"], groups=[*groups * 2, groups[1]])
+    assert "The words of the scores" not in check("posts.csv", "own.vec")
+
+
+def test_words_of_ones_own_about_the_groups_raise_no_doubt(check: Run) -> None:
+    write("posts.csv", ["0", "1"], groups=[*BLACK_AND_WHITE * 2, BLACK_AND_WHITE[1]])
+    Path("own.yaml").write_text("mine: {X: [a], Y: [b], A: [office, it], B: [at, the]}", "utf-8")
+    assert "The words of the scores" not in check("posts.csv", "own.vec", "own.yaml")
+    Path("gender.yaml").write_text(f"mine: {WORDS}", "utf-8")
+    assert "The words of the scores" in check("posts.csv", "own.vec", "gender.yaml")
 
 
 def test_posts_that_are_a_header_only(folder: Path, train: Train) -> None:

@@ -7,8 +7,7 @@ import dataclasses
 import importlib
 import re
 import sys
-from collections.abc import Mapping
-from importlib.machinery import PathFinder
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -200,15 +199,27 @@ def _why_not_there(module: str, name: str) -> str:
         return "that is no dotted name"
     first, *rest = module.split(".")
     spec = find_spec(first)
-    for number in range(len(rest)):
-        inside = spec.submodule_search_locations if spec else None
-        spec = PathFinder.find_spec(".".join([first, *rest[: number + 1]]), inside or [])
-    if spec is None or not (spec.origin or "").endswith(".py"):
+    file = Path(spec.origin) if spec and spec.origin else None
+    folders = [Path(each) for each in (spec.submodule_search_locations if spec else None) or []]
+    for part in rest:
+        file, folders = _inside(folders, part)
+    if file is None or file.suffix != ".py":
         return f"there is no module {module}"
     try:
-        body = ast.parse(Path(str(spec.origin)).read_bytes()).body
+        body = ast.parse(file.read_bytes()).body
     except (OSError, SyntaxError, ValueError) as error:
-        return f"{spec.origin} cannot be read: {error}"
+        return f"{file} cannot be read: {error}"
     if any(isinstance(node, ast.ClassDef) and node.name == name for node in body):
         return ""
-    return f"{spec.origin} defines no class {name}"
+    return f"{file} defines no class {name}"
+
+
+def _inside(folders: Iterable[Path], part: str) -> tuple[Path | None, list[Path]]:
+    """The file of a module in one of the folders of its package, and its own folders; a package
+    may lack ``__init__.py``.
+    """
+    for folder in folders:
+        for file in (folder / part / "__init__.py", folder / f"{part}.py"):
+            if file.is_file():
+                return file, [file.parent] if file.stem == "__init__" else []
+    return None, [folder / part for folder in folders if (folder / part).is_dir()]

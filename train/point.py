@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from analysis.groups import GENDERS, doubt
 from extrinsic.task_words import FROM_TASK
 from files import InputError, choice, nearest
 from files.digest import digest_of
-from files.language import require_one_language
+from files.language import UNDETERMINED, language_of, require_one_language
 from intrinsic.probe import AnyMetric, Probe
-from train.parts.part import Facts, Stages, Subject, Task
+from train.parts.genders import ask_about_genders
+from train.parts.part import Facts, OfGroups, Stages, Subject, Task
 from train.parts.scores import build_probes, build_score
 from train.parts.task_words import TaskWords
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from train.store import Stage, Store
 
 NO_TASK: Facts = {"task": "none"}
+WORLDS = {"es": "corpus=generated_es_gender"}  # the built-in corpora of other languages than 'en'
 
 
 @choice
@@ -50,7 +53,22 @@ class Point:
         words = self.from_task if self.asks_task else None
         parts = {"the subject": self.subject, "the task": self.task, "words from posts": words}
         used = {**parts, **queries}
+        self._require_text_of_task()
         require_one_language(used, "choose data and queries of one language")
+
+    def _require_text_of_task(self) -> None:
+        """Raise ``InputError`` for posts in another language than the built-in corpus that is taken
+        where none is given.
+        """
+        subject, task = language_of(self.subject), language_of(self.task)
+        generated = [part.facts().get("generated") for part in (self.subject, self.task) if part]
+        if generated == [True, False] and UNDETERMINED not in (subject, task) and subject != task:
+            world = f"; to try it out take {WORLDS[task]}" if task in WORLDS else ""
+            given = "embedding=pretrained embedding.path=FILE, or corpus=text corpus.path=FILE"
+            raise InputError(
+                f"the posts are in {task!r}, and there are no vectors and no corpus in {task!r}:"
+                f" give {given}{world}"
+            )
 
     def _check_needs(self) -> None:
         needs: dict[str, tuple[str, ...]] = {each.name: (each.needs,) for each in self.metrics}
@@ -83,8 +101,23 @@ class Point:
         assert not twice, f"{twice} are columns of subject and task"
         generated = bool(task.get("generated") or subject.get("generated"))
         mixture = {"mixture": self.mixture} if self.mixture else {}
-        facts = {"experiment": self.experiment, **task, **subject, "seed": self.seed}
+        about = {"asks_about": GENDERS} if self._asks_about_others else {}
+        facts = {"experiment": self.experiment, **task, **subject, "seed": self.seed, **about}
         return {**facts, "generated": generated, **mixture}
+
+    @property
+    def doubt(self) -> str:
+        """That the words are not about the groups compared, where these are named; else empty."""
+        named = self.task.compared if isinstance(self.task, OfGroups) else ()
+        return doubt(GENDERS, named) if self._asks_about_others else ""
+
+    @property
+    def _asks_about_others(self) -> bool:
+        """Whether the words are about men and women, and the groups are not, as far as known."""
+        if not isinstance(self.task, OfGroups) or self.asks_task:
+            return False
+        unlike = not self.task.compared or doubt(GENDERS, self.task.compared)
+        return bool(unlike) and ask_about_genders(self.queries)
 
     @property
     def mixture(self) -> str:

@@ -168,7 +168,7 @@ window.reportReady = performance.now();
 
 if (rows.length) {
   await takeApart();
-  document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}), "Correlations of every slice; those without a verdict are exploratory", { save: "correlations.csv", scroll: true }));
+  document.getElementById("t-correlations").append(table(D.listed.map((place) => D.correlations[place]), Object.keys(D.correlations[0] ?? {}), "Correlations of every slice; those without a verdict are exploratory", { save: "correlations.csv", scroll: true }));
 }
 document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MADE.slice(1), "groups", "by group", "reason"],
   "The gap of every embedding; items: those behind it, in the group that has fewer", { save: "gaps.csv", scroll: true }));

@@ -18,6 +18,7 @@ import vl_convert
 from analysis.correlate import DECLARED
 from analysis.effects_table import saturation
 from analysis.frame import numbers, texts, typed
+from analysis.groups import doubt_of
 from analysis.made import describe_made, read_made
 from analysis.naming import CONTROL, counted, label_sentences
 from analysis.report.answer import answer, gaps_lacking, no_answer, scores_lacking
@@ -100,8 +101,9 @@ def _answer(found: Sequence[Finding], tables: Tables, pairs: bool) -> dict[str, 
     scores = scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
     of_gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
     said = answer(found) if pairs else no_answer(scores, gaps_lacking(of_gaps))
+    unlike = doubt_of(tables.points, tables.extrinsic)
     return {
-        "headline": html.escape(said.headline),
+        "headline": html.escape(f"{unlike} {said.headline}".strip()),
         "reasons": _listed("", said.verdicts),
         "every_gap": _listed(EVERY_GAP, said.gaps),
         "notes": "".join(f"<p>{html.escape(note)}</p>" for note in said.notes),

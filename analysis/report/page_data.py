@@ -29,6 +29,7 @@ from analysis.naming import (
     row_names,
 )
 from analysis.show import describe_slice, described, estimates, varying
+from analysis.slices import without_repeats
 from analysis.specification_curve import specification_table
 from files import InputError
 
@@ -68,6 +69,7 @@ def page_data(
     ]
     methods = [name for name in dict.fromkeys(tables.points["method"]) if name != CONTROL]
     correlations = _correlations(found)
+    listed = {id(each) for each in without_repeats(found)}
     return {
         "points": _records(columns(points, POINT_COLUMNS)),
         "rows": _rows(tables, joined),
@@ -75,6 +77,7 @@ def page_data(
         "further": _further(tables),
         "curves": dose_curves(tables, declared.utility),
         "correlations": correlations,
+        "listed": [place for place, each in enumerate(found) if id(each) in listed],
         "verdicts": _verdicts(found, correlations),
         "confirmatory": [title for part in main for title in dict.fromkeys(gap_titles(part))],
         "specifications": _of_table(specification_table(curves)),

@@ -9,6 +9,7 @@ import pandas as pd
 
 from analysis.naming import ALL, REVERSED, SCORE, SLICE_COLUMNS, gap_titles, row_names, taggers
 from analysis.show import describe_slice
+from analysis.slices import without_repeats
 
 if TYPE_CHECKING:
     from analysis.findings import Finding
@@ -38,7 +39,7 @@ def correlations_tex(found: Iterable[Finding]) -> str:
     """Slices over all methods as a LaTeX ``tabular`` (needs ``booktabs``): models, r_rm and its
     interval, adjusted p, r_rm given the condition and given the task's utility, verdict.
     """
-    whole = [each for each in found if each.names["method"] == ALL]
+    whole = [each for each in without_repeats([*found]) if each.names["method"] == ALL]
     names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
     scores = zip(row_names(names, SCORE[:2]), row_names(names, SCORE[2:]), strict=True)
     blocks: dict[str, list[str]] = {}

@@ -125,7 +125,7 @@ def _audit(given: Namespace) -> tuple[list[Audited], list[str]]:
         choose,
         asked=asked,
         words=given.words,
-        remark=not given.language,
+        given=given.language,
         seed=given.seed,
         trusted=given.trusted,
     )

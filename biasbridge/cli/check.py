@@ -19,9 +19,7 @@ DESCRIPTION = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a line for what there is, warnings, and the command of a run, or what it lacks; 1 where
-    there are any of these.
-    """
+    """Print what there is, warnings, and the command of a run (status 0) or what it lacks (1)."""
     options = Parser(prog="biasbridge check", description=DESCRIPTION)
     add_data(options)
     data = read_data(options.parse_args(arguments))
@@ -37,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not problems:
         command = shlex.join(format_override(key, value) for key, value in settings.items())
         print(f"this would run it: biasbridge train {command}")
-    return 1 if warnings or problems else 0
+    return 1 if problems else 0
 
 
 def _describe_files(data: Data) -> list[str]:

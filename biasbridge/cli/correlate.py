@@ -23,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from analysis.foreign import Levels
     from analysis.joined import is_joined, open_table
     from analysis.show import print_correlations, print_slices
+    from analysis.slices import without_repeats
     from analysis.verdict import RULES
     from files.tables import write_csv
 
@@ -36,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         columns: Sequence[str] = CORRELATION_COLUMNS
         found = correlate_slices(table, replace(study, sesoi=args.sesoi or study.sesoi))
         print_correlations(found, console)
+        found = without_repeats(found)
     else:
         if not ours and not (args.x and args.y):
             raise InputError(

@@ -20,7 +20,7 @@ from files.atomic import require_new
 from files.options import Parser
 from files.printable import printable
 from files.vector_files import vector_files
-from intrinsic.wordsets import write_query
+from intrinsic.wordsets import read_query, write_query
 from intrinsic.wordsets.parse import EXAMPLE
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
+USUAL = "gender_union"
 DESCRIPTION = "A debiased or overbiased copy of a file of word vectors, in the same format."
 
 
@@ -46,8 +47,8 @@ def _parser() -> Parser:
     add("--direction", choices=get_args(Direction), help=direction)
     dose = "how far to go, from 0 (untouched) to 1 (default)"
     add("--dose", type=float, help=dose)
-    until = "go as far as it takes for a score: weat6b=0, or METRIC:QUERY=VALUE"
-    add("--until", metavar="QUERY=VALUE", help=until)
+    until = "go as far as it takes for a score: 0 for WEAT of the words, or [METRIC:]QUERY=VALUE"
+    add("--until", metavar="SCORE", help=until)
     similarity = "with --until: word similarity files, a word, a word and a number a line"
     add("--similarity", nargs="+", default=[], metavar="FILE", help=similarity)
     norms = "keep the length of each word (default) or make all 1"
@@ -122,7 +123,16 @@ def _read_goal(given: Namespace) -> Goal | None:
         return None
     if given.dose is not None:
         raise InputError("--until finds the dose; leave out --dose")
-    return Goal.read(given.until, given.words)
+    return Goal.read(given.until, given.words, _name_of_query(given))
+
+
+def _name_of_query(given: Namespace) -> str:
+    """The query whose words are moved; empty where they are pairs."""
+    if given.attract or given.repel:
+        return ""
+    if given.words:
+        return read_query(given.words, given.query).name
+    return given.query or USUAL
 
 
 def _compare(before: KeyedVectors, after: KeyedVectors, goal: Goal, given: Namespace) -> None:
@@ -179,7 +189,7 @@ def _check_words(given: Namespace, own_pairs: bool) -> None:
 
 def _word_choice(given: Namespace) -> WordChoice:
     return WordChoice(
-        query=given.query or (None if given.words else "gender_union"),
+        query=given.query or (None if given.words else USUAL),
         file=given.words,
         swap=given.swap,
         lowercase=given.lowercase,

@@ -12,6 +12,7 @@ from biasbridge.data import read_data
 from files import InputError, atomic_path
 from files.atomic import require_new
 from files.options import Parser
+from files.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,11 @@ hydra:
       debias: attract_repel
       debias.direction: debias,overbias
       debias.dose: {doses}
+"""
+OWN_WORDS = """
+# The built-in words are about men and women. Words of your own, four lists X, Y, A and B (or give
+# the file to init):
+# intrinsic: {weat: {words: words.yaml}}
 """
 SEEDS = 3
 # A verdict takes 8 degrees of freedom (docs/inference.md): one base needs more doses than three
@@ -50,13 +56,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from biasbridge.examine import examine  # takes seconds
 
     settings = data.settings()
-    if problems := examine(data, settings | MODIFIED).problems:
-        raise InputError("; ".join(problems))
+    found = examine(data, settings | MODIFIED)
+    if found.problems:
+        raise InputError("; ".join(found.problems))
     path = Path("experiment") / f"{given.name}.yaml"
     path.parent.mkdir(exist_ok=True)
     require_new(path, read=data.paths.values(), force=given.force)
     with atomic_path(path) as work:
         work.write_text(_experiment(data, settings, given.name), encoding="utf-8")
+    for line in found.warnings:
+        print(printable(f"warning: {line}"))
     print(f"wrote {path}; look at it, then: {_command(given.name)}")
     return 0
 
@@ -88,6 +97,7 @@ def _experiment(data: Data, settings: Settings, name: str) -> str:
     text = yaml.safe_dump({"defaults": defaults} | values, allow_unicode=True, sort_keys=False)
     doses = DOSES["loaded" if "vectors" in data.paths else "trained"]
     listed = ",".join(map(str, (0, *doses)))
+    text += "" if data.queries else OWN_WORDS
     grid = SWEEP.format(seeds=SEEDS, doses=listed, size=_reach(data, len(doses)))
     return head + text + grid
 

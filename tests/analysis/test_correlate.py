@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -244,3 +246,25 @@ def test_cli_on_a_results_folder(
     assert set(confirmatory["embedding"] + confirmatory["method"]) == {"allall"}
     assert main([str(tmp_path / "sweep"), "--by", "measure,method"]) == 0
     assert "y against x, 44 rows" in capsys.readouterr().out
+
+
+def test_a_wide_table_is_narrowed_on_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    levels = {"corpus": ["a long name of a corpus"], "algorithm": ["one", "two"]}
+    levels |= {"language": ["en", "es"], "metric": ["weat", "ect"], "parent": [*"abcd"]}
+    table = pd.DataFrame(product(*levels.values(), range(4)), columns=[*levels, "dose"])
+    table = table.assign(score=rng.normal(size=len(table)), gap=rng.normal(size=len(table)))
+    path, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    table.to_csv(path, index=False)
+    by = ["--by", "corpus,algorithm,language,metric", "--parent", "parent", "--condition", "dose"]
+    asked = [str(path), "--x", "score", "--y", "gap", *by, "--observation", "dose"]
+    main([*asked, "--out", str(out)])
+    lines = capsys.readouterr().out.splitlines()
+    [heading] = [line for line in lines if line.startswith("algorithm")]
+    assert len(re.split(r"\s{2,}", heading)) <= 10
+    assert max(map(len, lines[: lines.index(heading) + 9])) <= 100
+    [left_out] = [line for line in lines if line.startswith("not shown: corpus, lost")]
+    assert left_out.endswith("--out FILE has every column")
+    assert {"corpus", "lost", "r_given_utility", "note"} <= {*pd.read_csv(out)}

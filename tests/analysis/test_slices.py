@@ -14,7 +14,7 @@ from analysis.correlate import correlate_slices
 from analysis.declaration import Declaration
 from analysis.figures import draw_figures
 from analysis.joined import join_points
-from analysis.slices import slices
+from analysis.slices import slices, without_repeats
 from tests.analysis.conftest import make_sweep
 
 if TYPE_CHECKING:
@@ -55,6 +55,20 @@ def test_of_nothing_pooled_kinds_are_the_slices() -> None:
     found = [(names, rows.tolist()) for names, rows in slices(table, ["a"])]
     assert found == [({"a": "x"}, [0, 2]), ({"a": "y"}, [1])]
     assert [rows.tolist() for _, rows in slices(table, [])] == [[0, 1, 2]]
+
+
+def test_slices_of_the_same_rows_are_given_once(findings: list[Finding]) -> None:
+    """Two embeddings, methods and queries: all stay. Of one embedding the slice of all stands."""
+    assert without_repeats(findings) == findings
+    declared = Declaration(embeddings=("word2vec",))
+    joined = join_points(make_sweep())
+    for each in (declared, Declaration()):
+        found = correlate_slices(joined, each)
+        kept = without_repeats(found)
+        assert {id(one) for one in found if one.confirmatory} <= {*map(id, kept)}
+        explored = [one for one in kept if not one.confirmatory]
+        assert {one.names["embedding"] for one in explored} == {"all"}
+        assert {one.names["query"] for one in kept} == {"weat7", "weat8", "all"}
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,9 @@ def check_input(points: Iterable[Point], console: Console) -> list[Point]:
     for mixture in dict.fromkeys(point.mixture for point in found if point.mixture):
         line = f"warning: {mixture}: what is measured is neither the one nor the other"
         console.print(line, soft_wrap=True, highlight=False, markup=False)
+    for line in dict.fromkeys(point.doubt for point in found if point.doubt):
+        remedy = "Give words about these groups, such as intrinsic.weat.words=FILE"
+        console.print(f"warning: {line} {remedy}", soft_wrap=True, highlight=False, markup=False)
     return found
 
 

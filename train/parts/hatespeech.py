@@ -89,6 +89,11 @@ class HateSpeech(Fileless):
         return language_of(self.source)
 
     @property
+    def compared(self) -> tuple[str, ...]:
+        """The groups that the gaps name."""
+        return (*self.gaps.named, *self.gaps.groups)
+
+    @property
     def relabelled(self) -> bool:
         """Whether the posts to learn from are changed."""
         return applied(self.labels).dose != 0

@@ -72,6 +72,15 @@ class Checked(Protocol):
 
 
 @runtime_checkable
+class OfGroups(Protocol):
+    """A task whose gaps are between groups of people, which words can be about."""
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Those that are named beforehand; none where all that there are are compared."""
+
+
+@runtime_checkable
 class Remarking(Protocol):
     """A task that has something to say of its results."""
 

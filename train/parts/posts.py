@@ -5,10 +5,8 @@ test posts of their own or on a challenge set.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Container, Iterable
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,17 +92,6 @@ def coverage(texts: Iterable[str], vocabulary: Container[str]) -> float:
     tokens = [token for text in texts for token in text.split()]
     found = sum(token in vocabulary or token.lower() in vocabulary for token in tokens)
     return found / len(tokens) if tokens else math.nan
-
-
-def without_vector(texts: Iterable[str], vocabulary: Container[str], most: int = 5) -> list[str]:
-    """The most frequent tokens of tokenised texts that have no vector, then by the alphabet."""
-    counts = Counter(token for text in texts for token in text.split())
-    lost = (
-        token
-        for token in sorted(counts, key=lambda token: (-counts[token], token))
-        if token not in vocabulary and token.lower() not in vocabulary
-    )
-    return list(islice(lost, most))
 
 
 def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:

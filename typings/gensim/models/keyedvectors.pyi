@@ -12,6 +12,7 @@ class KeyedVectors:
     key_to_index: dict[str, int]
     next_index: int
     expandos: dict[str, NDArray[np.int64]]
+    attrs: dict[str, object]  # of biasbridge.debias alone
     def __init__(
         self,
         vector_size: int,

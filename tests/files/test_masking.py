@@ -1,0 +1,40 @@
+"""Slurs are masked by hashes; the test has a made-up word for one."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pandas as pd
+import pytest
+
+from analysis.frame import Tables
+from analysis.results import shareable
+from analysis.show import word_lists
+from files import masking
+
+MADE_UP = "zwkqpl"
+
+
+@pytest.fixture(autouse=True)
+def _known(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = sha256(MADE_UP.encode()).hexdigest()[: masking.DIGITS]
+    monkeypatch.setattr(masking, "HASHES", frozenset({start}))
+
+
+def test_all_but_the_first_letter_is_masked() -> None:
+    assert masking.mask_slurs("a Zwkqpl, #zwkqpl zwkqplish") == "a Z*****, #z***** zwkqplish"
+
+
+def test_the_list_is_of_hashes_alone() -> None:
+    assert all(len(each) == 8 and int(each, 16) >= 0 for each in masking.KNOWN.split())
+
+
+def test_words_drawn_from_posts_are_masked_where_they_are_shown() -> None:
+    drawn = {"point": "p", "query": "from_task", "role": "B", "stands_for": "label 1"}
+    words = pd.DataFrame([{**drawn, "word": MADE_UP}, {**drawn, "word": "other"}])
+    assert word_lists(words) == ["from_task, B (label 1), 1 point: z*****, other"]
+    reason = f"missing {MADE_UP}"
+    scores = pd.DataFrame({"query": ["from_task", "mine"], "lost": MADE_UP, "reason": reason})
+    shared = shareable(Tables(pd.DataFrame({"point": ["p"]}), scores, pd.DataFrame()))
+    assert shared.intrinsic["lost"].tolist() == ["z*****", MADE_UP]
+    assert shared.intrinsic["reason"].tolist() == ["missing z*****", reason]
