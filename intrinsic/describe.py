@@ -111,20 +111,22 @@ def format_options(kinds: Iterable[type[Metric]]) -> Iterator[str]:
 
 
 def format_queries(queries: Iterable[Query]) -> Iterator[str]:
-    """One row for each query; the languages that it is translated to stand beside its name."""
+    """One line for each query; the languages that it is translated to stand beside its name. Those
+    that differ in what comes before "by analogy" share a line.
+    """
     by_name = {query.name: query for query in queries}
     translated: dict[str, list[str]] = {}
     for name, query in by_name.items():
         original = name.removesuffix(f"_{query.language}")
         translated.setdefault(original if original in by_name else name, []).append(query.language)
-    rows = []
+    lines: dict[str, tuple[list[str], list[str]]] = {}
     for name, codes in translated.items():
-        roles = by_name[name].sets
-        groups = "".join(role for role in roles if len(role) == 1)
-        named = f"`{name}`" if codes == ["en"] else f"`{name}` ({', '.join(codes)})"
-        others = [role for role in roles if len(role) > 1]
-        rows.append((named, by_name[name].title, " ".join(filter(None, [groups, *others]))))
-    return _format_table("query | what | word sets", rows)
+        what, by, with_what = by_name[name].title.partition(" by analogy")
+        names, whats = lines.setdefault(by + with_what or what, ([], []))
+        names.append(f"`{name}`" if codes == ["en"] else f"`{name}` ({', '.join(codes)})")
+        whats.append(what if not whats else what.lower())
+    for end, (names, whats) in lines.items():
+        yield f"- {', '.join(names)}: {', '.join(whats)}{end if end.startswith(' by') else ''}"
 
 
 def format_roles(kind: type[Metric]) -> str:
