@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
 PAGE = Path("docs", "metrics.md")
+OF_STUDIES = ("planted", "control_", "unrelated_")  # what the names of their queries begin with
+REST = "`planted...`, `control_...`, `unrelated_...`: of studies; `biasbridge audit --list` has all"
 MARK = "<!-- From here on written by python -m intrinsic.describe -->\n"
 
 
@@ -59,7 +61,8 @@ def write_page(root: Path) -> str:
     for family, kinds in FAMILIES.items():
         lines += [f"## {family}", "", *format_metrics(kinds), "", *format_conventions(kinds), ""]
     lines += ["## Options", "", *format_options(METRICS.values()), ""]
-    return "\n".join([*lines, "## Queries", "", *format_queries(load_queries(query_names())), ""])
+    queries = [each for each in load_queries(query_names()) if not each.name.startswith(OF_STUDIES)]
+    return "\n".join([*lines, "## Queries", "", *format_queries(queries), f"- {REST}", ""])
 
 
 def format_metrics(kinds: Iterable[type[Metric]]) -> Iterator[str]:
@@ -111,22 +114,15 @@ def format_options(kinds: Iterable[type[Metric]]) -> Iterator[str]:
 
 
 def format_queries(queries: Iterable[Query]) -> Iterator[str]:
-    """One line for each query; the languages that it is translated to stand beside its name. Those
-    that differ in what comes before "by analogy" share a line.
-    """
+    """One line for each query; the languages that it is translated to stand beside its name."""
     by_name = {query.name: query for query in queries}
     translated: dict[str, list[str]] = {}
     for name, query in by_name.items():
         original = name.removesuffix(f"_{query.language}")
         translated.setdefault(original if original in by_name else name, []).append(query.language)
-    lines: dict[str, tuple[list[str], list[str]]] = {}
     for name, codes in translated.items():
-        what, by, with_what = by_name[name].title.partition(" by analogy")
-        names, whats = lines.setdefault(by + with_what or what, ([], []))
-        names.append(f"`{name}`" if codes == ["en"] else f"`{name}` ({', '.join(codes)})")
-        whats.append(what if not whats else what.lower())
-    for end, (names, whats) in lines.items():
-        yield f"- {', '.join(names)}: {', '.join(whats)}{end if end.startswith(' by') else ''}"
+        named = f"`{name}`" if codes == ["en"] else f"`{name}` ({', '.join(codes)})"
+        yield f"- {named}: {by_name[name].title}"
 
 
 def format_roles(kind: type[Metric]) -> str:
