@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -62,7 +63,8 @@ def write_page(root: Path) -> str:
         lines += [f"## {family}", "", *format_metrics(kinds), "", *format_conventions(kinds), ""]
     lines += ["## Options", "", *format_options(METRICS.values()), ""]
     queries = [each for each in load_queries(query_names()) if not each.name.startswith(OF_STUDIES)]
-    return "\n".join([*lines, "## Queries", "", *format_queries(queries), f"- {REST}", ""])
+    lines += ["## Queries", "", *format_queries(queries), f"- {REST}", ""]
+    return "\n".join(_wrap(line) if line.startswith("- ") else line for line in lines)
 
 
 def format_metrics(kinds: Iterable[type[Metric]]) -> Iterator[str]:
@@ -140,6 +142,10 @@ def format_range(kind: type[Metric]) -> str:
     low, high = kind.about.range
     ends = f"{'(' if math.isinf(low) else '['}{low:g}, {high:g}{')' if math.isinf(high) else ']'}"
     return ends if kind.about.unbiased is None else f"{ends}; {kind.about.unbiased:g}"
+
+
+def _wrap(line: str) -> str:
+    return textwrap.fill(line, 120, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _spell(value: object) -> str:
