@@ -19,5 +19,6 @@ COMMANDS = {
     "store": ("train.store", "look into a store: ls, explain, export, verify, gc"),
     "check": ("", "reads your posts, corpus, words and vectors, and says what would happen"),
     "init": ("", "writes an experiment file for them"),
+    "completion": ("", "a script by which bash or zsh completes all this"),
 }
 ALSO = {"intrinsic": "audit", "extrinsic": "gaps"}  # other names of a command

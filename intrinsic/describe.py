@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
 PAGE = Path("docs", "metrics.md")
+OF_STUDIES = ("planted", "control_", "unrelated_")  # what the names of their queries begin with
+REST = "`planted...`, `control_...`, `unrelated_...`: of studies; `biasbridge audit --list` has all"
 MARK = "<!-- From here on written by python -m intrinsic.describe -->\n"
 
 
@@ -59,7 +62,9 @@ def write_page(root: Path) -> str:
     for family, kinds in FAMILIES.items():
         lines += [f"## {family}", "", *format_metrics(kinds), "", *format_conventions(kinds), ""]
     lines += ["## Options", "", *format_options(METRICS.values()), ""]
-    return "\n".join([*lines, "## Queries", "", *format_queries(load_queries(query_names())), ""])
+    queries = [each for each in load_queries(query_names()) if not each.name.startswith(OF_STUDIES)]
+    lines += ["## Queries", "", *format_queries(queries), f"- {REST}", ""]
+    return "\n".join(_wrap(line) if line.startswith("- ") else line for line in lines)
 
 
 def format_metrics(kinds: Iterable[type[Metric]]) -> Iterator[str]:
@@ -111,20 +116,15 @@ def format_options(kinds: Iterable[type[Metric]]) -> Iterator[str]:
 
 
 def format_queries(queries: Iterable[Query]) -> Iterator[str]:
-    """One row for each query; the languages that it is translated to stand beside its name."""
+    """One line for each query; the languages that it is translated to stand beside its name."""
     by_name = {query.name: query for query in queries}
     translated: dict[str, list[str]] = {}
     for name, query in by_name.items():
         original = name.removesuffix(f"_{query.language}")
         translated.setdefault(original if original in by_name else name, []).append(query.language)
-    rows = []
     for name, codes in translated.items():
-        roles = by_name[name].sets
-        groups = "".join(role for role in roles if len(role) == 1)
         named = f"`{name}`" if codes == ["en"] else f"`{name}` ({', '.join(codes)})"
-        others = [role for role in roles if len(role) > 1]
-        rows.append((named, by_name[name].title, " ".join(filter(None, [groups, *others]))))
-    return _format_table("query | what | word sets", rows)
+        yield f"- {named}: {by_name[name].title}"
 
 
 def format_roles(kind: type[Metric]) -> str:
@@ -142,6 +142,10 @@ def format_range(kind: type[Metric]) -> str:
     low, high = kind.about.range
     ends = f"{'(' if math.isinf(low) else '['}{low:g}, {high:g}{')' if math.isinf(high) else ']'}"
     return ends if kind.about.unbiased is None else f"{ends}; {kind.about.unbiased:g}"
+
+
+def _wrap(line: str) -> str:
+    return textwrap.fill(line, 120, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _spell(value: object) -> str:

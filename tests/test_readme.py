@@ -1,163 +1,183 @@
-"""The commands of the README, as they stand there, run in a copy of the project."""
+"""What README and docs show: their commands, names, files and links are there, and print that."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from biasbridge.commands import ALSO, COMMANDS
 from files.vectors import keyed, save_vectors
-from intrinsic.wordsets import load_query
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
 FIRST = "python train.py +experiment=hatespeech_link"
-STUDY = "python train.py +experiment=hatespeech_en"
-ROOMS = (
-    "analysis",
-    "biasbridge",
-    "conf",
-    "corpora",
-    "debias",
-    "extrinsic",
-    "files",
-    "intrinsic",
-    "studies",
-    "train",
-)
+NUMBER = r"[-+]?(?:\d*\.\d+|\d+)"
+ONES_OWN = {"mine", "NAME"}  # experiments of a reader's own
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what the commands need, where they can write results."""
-    copy = tmp_path_factory.mktemp("project")
-    for room in ROOMS:
-        shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "train.py", copy)
-    return copy
+def blocks(language: str) -> list[str]:
+    """The fenced blocks of the README in a language, in their order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 
 
-def run(command: str, cwd: Path) -> str:
-    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"} | {
-        "COLUMNS": "120"
-    }
-    words = [sys.executable if word == "python" else word for word in command.split()]
+def run(arguments: list[str], cwd: Path) -> str:
+    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"}
+    environment |= {"COLUMNS": "120", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        words, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
+def shown_study() -> list[str]:
+    """The lines that the README shows of the first study, but for those it leaves out."""
+    (block,) = re.findall(
+        rf"{re.escape(FIRST)}\n```\n\n```\n(.*?)^```$", README, re.DOTALL | re.MULTILINE
+    )
+    lines = [line for line in block.splitlines() if line.strip(" .…")]
+    return [line for line in lines if not line.startswith("PLACEHOLDER")]
+
+
+def words_of(line: str) -> str:
+    """A line without its numbers, which another run may have otherwise, and without spacing."""
+    return " ".join(re.sub(NUMBER, "#", line).split())
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("more", "count"), [(" embedding=word2vec", 25), pytest.param("", 50, marks=pytest.mark.stress)]
-)
-def test_the_first_command_makes_what_the_readme_shows(
-    more: str, count: int, project: Path
-) -> None:
-    assert f"{FIRST}\n" in README
-    printed = run(FIRST + more, project)
-    points = pd.read_parquet(project / "results" / "hatespeech_link" / "points.parquet")
-    assert len(points) == count
+def test_a_smaller_first_study_says_what_the_readme_shows(tmp_path: Path) -> None:
+    train = [str(ROOT / "train.py"), *FIRST.split()[2:], "embedding=word2vec"]
+    printed = run(train, tmp_path)
+    points = pd.read_parquet(tmp_path / "results" / "hatespeech_link" / "points.parquet")
+    assert len(points) == 25
     assert (points["status"] == "done").all()
     assert points["generated"].all()
-    assert f"{count} of {count} points done" in printed
-    assert "positive for these 5 conditions" in printed
-    lines = printed.splitlines()
-    assert any(line.startswith("recall gap (exploratory): falls with") for line in lines)
-    for line in re.findall(r"results/hatespeech_link/\S+", README):
-        assert (project / line.rstrip(".,:`")).exists(), line
+    said = set(map(words_of, printed.splitlines()))
+    shown = shown_study()
+    answer = shown.index("ANSWER") if "ANSWER" in shown else 0
+    assert [line for line in shown[answer:] if words_of(line) not in said] == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "command",
-    [
-        f"{STUDY} plan=true",
-        f"{STUDY} plan=true power=true planner.reliability_x=0.9 planner.reliability_y=0.6",
-        "python -m analysis.correlate results/hatespeech_link",
-        "python -m analysis.effects results/hatespeech_link",
-        "python -m analysis.scatter results/hatespeech_link",
-        f"{STUDY} hydra.mode=RUN debias=attract_repel debias.direction=overbias",
-    ],
-)
-def test_commands_on_its_results(command: str, project: Path) -> None:
-    assert f"`{command}`" in README
-    if not (project / "results").exists():
-        pytest.skip("needs the results of the first command")
-    run(command, project)
+@pytest.mark.stress
+def test_the_first_study_prints_what_the_readme_shows(tmp_path: Path) -> None:
+    printed = run([str(ROOT / "train.py"), *FIRST.split()[2:]], tmp_path).splitlines()
+    for line in shown_study():
+        same = [each for each in printed if words_of(each) == words_of(line)]
+        assert same, line
+        expected, found = ([float(n) for n in re.findall(NUMBER, each)] for each in (line, same[0]))
+        assert found == pytest.approx(expected, abs=0.0101), line
+    for path in re.findall(r"results/hatespeech_link/[\w./]+", "\n".join(shown_study())):
+        assert (tmp_path / path.rstrip(".")).exists(), path
 
 
-@pytest.mark.slow
-def test_commands_on_files_of_ones_own(project: Path) -> None:
-    text = (
-        "she is at home with family\nhe is in the office with business\nthe math of a novel\n" * 200
-    )
-    (project / "corpus.txt").write_text(text, encoding="utf-8")
-    small = "embedding.dim=8 embedding.epochs=1 intrinsic.weat.min_found=0.1"
-    run(f"python train.py corpus=text corpus.path=corpus.txt source=none {small}", project)
-    vectors = max(
-        (project / "store" / "vectors").glob("*/vectors"), key=lambda path: path.stat().st_mtime
-    )
-    run(
-        f"python -m debias {vectors} copy.vec --method attract_repel --direction debias --query"
-        " weat6b",
-        project,
-    )
-    run(
-        "python train.py embedding=pretrained embedding.path=copy.vec source=none"
-        " intrinsic.weat.min_found=0.1",
-        project,
-    )
-    (project / "p.csv").write_text("gold,pred,who\n1,1,m\n1,0,f\n0,0,m\n1,1,f\n", encoding="utf-8")
-    assert "recall" in run(
-        "python -m extrinsic p.csv --gold gold --pred pred --group who --privileged m", project
-    )
-
-
-@pytest.mark.slow
-def test_the_spanish_example_on_posts_vectors_and_words_of_ones_own(project: Path) -> None:
-    [command] = re.findall(r"python train.py \S+hatespeech_es_gender source=csv .*", README)
-    [words] = re.findall(r"(# palabras\.yaml.*?)```", README, re.DOTALL)
-    (project / "palabras.yaml").write_text(words, encoding="utf-8")
-    rng, query = np.random.default_rng(0), load_query("gender_union_es")
-    asked = [word for role in "XYAB" for word in query[role].words]
-    asked += [
-        "jefe",
-        "jefa",
-        "médico",
-        "médica",
-        "secretario",
-        "secretaria",
-        "cocinero",
-        "cocinera",
-    ]
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with files of the names that the README's examples read."""
+    rng = np.random.default_rng(0)
+    people_words = ["he", "him", "man", "she", "her", "woman"]
+    words = [*people_words, "office", "work", "home", "family", "is", "at", "nice", "awful"]
     save_vectors(
-        keyed([*asked, "bien", "mal"], rng.normal(size=(len(asked) + 2, 8)).astype(np.float32)),
-        project / "vectores.vec",
+        keyed(words, rng.normal(size=(len(words), 8)).astype(np.float32)), tmp_path / "vectors.vec"
     )
-    kinds = [(who, how) for who in ("Él", "la mujer") for how in ("mal", "bien")] * 40
-    texts = [f"{who} lo hace {n} {how}" for n, (who, how) in enumerate(kinds)]
-    posts = pd.DataFrame({"texto": texts})
-    posts.assign(odio=[int(how == "mal") for _, how in kinds]).to_csv(
-        project / "posts.csv", index=False
-    )
-    small = "seed=0 debias.dose=0,0.1 classifier=linear hydra/launcher=basic"
-    own = [
-        option for option in re.findall(r"`([^`]*palabras\.yaml[^`]*)`", README) if "=" in option
+    people, label = rng.choice(["men", "women"], 200), rng.integers(0, 2, 200)
+    items = pd.DataFrame({"label": label, "prediction": rng.integers(0, 2, 200), "group": people})
+    items.to_csv(tmp_path / "predictions.csv", index=False)
+    who = np.where(people == "men", "he", "she")
+    how = np.where(label == 1, "awful", "nice")
+    text = [
+        f"{one} is {other} at work {n}" for n, (one, other) in enumerate(zip(who, how, strict=True))
     ]
-    assert len(own) == 3
-    assert "3 of 3 points done" in run(f"{command} {small} {' '.join(own)}", project)
-    results = project / "results" / "hatespeech_es_gender"
-    assert set(pd.read_parquet(results / "intrinsic.parquet")["query"]) == {"oficios"}
-    gaps = pd.read_parquet(results / "extrinsic.parquet").query("kind == 'gap'")
-    assert gaps["group_by"].str.contains("palabras.oficios: 3 male, 3 female words").all()
-    assert (gaps.query("measure == 'recall'")["support"] == 40).all()
+    pd.DataFrame({"text": text, "label": label}).to_csv(tmp_path / "posts.csv", index=False)
+    (tmp_path / "words.yaml").write_text(
+        "work: {X: [office, work], Y: [home, family], A: [he, him, man], B: [she, her, woman]}\n"
+    )
+    return tmp_path
+
+
+def test_the_commands_on_ones_own_files_run(files: Path) -> None:
+    bash = "".join(blocks("bash"))
+    for command in ("gaps", "audit", "init"):
+        (line,) = re.findall(rf"^biasbridge ({command} .*?)(?: +#.*)?$", bash, re.MULTILINE)
+        run(["-m", "biasbridge", *line.split()], files)
+    assert (files / "audit.html").exists()
+    assert (files / "experiment" / "mine.yaml").exists()
+
+
+def test_the_python_block_runs(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+    (code,) = blocks("python")
+    names: dict[str, object] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert isinstance(names["table"], pd.DataFrame)
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.split()) <= 1300
+
+
+def slug(heading: str) -> str:
+    """The anchor that GitHub and mkdocs give a heading."""
+    return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading.strip().lower()))
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_every_link_leads_somewhere(page: str) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", TEXTS[page]):
+        if link.startswith(("http:", "https:", "mailto:")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / path if path else ROOT / page
+        assert target.exists(), link
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in map(slug, headings), link
+
+
+def named(pattern: str) -> Iterator[tuple[str, str]]:
+    """Every page with what it names."""
+    for page, text in TEXTS.items():
+        for found in re.findall(pattern, text):
+            yield page, found
+
+
+def test_every_command_there_is_stands_in_the_list_of_commands() -> None:
+    listed = TEXTS["docs/commands.md"]
+    assert [name for name in COMMANDS if f"`biasbridge {name}" not in listed] == []
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_every_command_and_module_named_exists(page: str) -> None:
+    commands = re.findall(r"(?:^|[`$(]|-m )biasbridge ([a-z]+)", TEXTS[page], re.MULTILINE)
+    assert set(commands) <= {*COMMANDS, *ALSO}
+    modules = set(re.findall(r"python -m ([\w.]+)", TEXTS[page]))
+    assert [each for each in modules if not importlib.util.find_spec(each.rstrip("."))] == []
+
+
+@pytest.mark.parametrize("group", ["experiment", "sweep"])
+def test_every_experiment_named_exists(group: str) -> None:
+    known = {path.stem for path in (ROOT / "conf" / group).glob("*.yaml")} | ONES_OWN
+    assert [each for each in named(rf"\+{group}=(\w+)") if each[1] not in known] == []
+
+
+def test_every_source_file_named_exists() -> None:
+    rooms = "analysis|biasbridge|conf|corpora|debias|extrinsic|files|intrinsic|studies|tests|train"
+    paths = named(rf"`((?:{rooms})/[\w/]+\.(?:py|yaml))`")
+    of_examples = "docs/extending.md"  # it says how to write files that are not there
+    missing = [each for each in paths if not (ROOT / each[1]).exists() and each[0] != of_examples]
+    assert missing == []
