@@ -63,12 +63,14 @@ def read_tables(results_dir: str | Path) -> Tables:
 
 def shareable(tables: Tables) -> Tables:
     """The tables without what belongs to one machine: folders in errors, tracebacks (both lie in
-    ``points/POINT.json``); control characters are escaped, and slurs masked among the words of the
-    task's posts that the vectors lack.
+    ``points/POINT.json``); control characters are escaped, and slurs masked in errors and among
+    the words of the task's posts that the vectors lack.
     """
     points = tables.points.drop(columns="traceback", errors="ignore")
     if "error" in points:
-        points = points.assign(error=[without_folders(each) for each in texts(points, "error")])
+        points = points.assign(
+            error=[mask_slurs(without_folders(each)) for each in texts(points, "error")]
+        )
     tables = tables._replace(points=points, intrinsic=_masked(tables.intrinsic))
     return Tables(*map(without_control, tables))
 

@@ -13,6 +13,8 @@ import pandas as pd
 import pytest
 
 import biasbridge
+from analysis.joined import join_points
+from analysis.results import read_tables, write_tables
 from biasbridge import audit, correlate, debias, gaps, query, read_results
 from biasbridge.__main__ import main as biasbridge_command
 from files import InputError
@@ -20,6 +22,7 @@ from files.language import GRAMMAR
 from files.vectors import keyed, save_vectors
 from intrinsic import effect_size
 from intrinsic.wordsets import load_query
+from tests.analysis.conftest import make_tables
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -124,6 +127,17 @@ def test_debiasing_until_a_score_tells_dose_and_scores(until: float | str) -> No
     assert (same.vectors == moved.vectors).all()
 
 
+def test_results_are_read_as_one_table(tmp_path: Path) -> None:
+    tables = make_tables()
+    write_tables(tmp_path, tables)
+    rows = read_results(tmp_path)
+    pd.testing.assert_frame_equal(rows, join_points(read_tables(tmp_path)))
+    one = rows.query("measure == 'recall' and query == 'weat7' and status == 'done'").iloc[0]
+    scores = tables.intrinsic.set_index(["point", "query"])["value"]
+    assert one["x"] == scores[one["point"], "weat7"]
+    assert abs(one["y"]) == pytest.approx(abs(one["x"]) / 10)
+
+
 def test_until_a_number_at_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -222,7 +236,8 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("int is no table", partial(correlate, SEVEN, "x", "y")),
     ("until x: give QUERY=VALUE", partial(debias, BY_WORD, ROLES, until="x")),
     ("until nan: give QUERY=VALUE", partial(debias, BY_WORD, ROLES, until=float("nan"))),
-    ("no such file: nowhere/points.parquet; results lie|no such file", partial(read_results, "no")),
+    ("no such file: nowhere/points.parquet", partial(read_results, "nowhere")),
+    ("int is no folder; give the path", partial(read_results, SEVEN)),
 ]
 
 
