@@ -128,7 +128,7 @@ function select(brush) {
 }
 
 const curves = expand(D.curves);
-const verdicts = D.correlations.filter((row) => row.verdict); // exploratory slices have none
+const verdicts = D.correlations.filter((row) => row.verdict); // exploratory ones have none
 const kinds = { confirmatory: distinct(verdicts.map((row) => row.verdict)), forest: ["each embedding", ...(distinct(D.points.map((row) => row.embedding)).length > 1 ? ["together"] : [])] };
 const specs = figures(D.look, ORIGINAL, rows, curves, kinds, D.sesoi);
 const quiet = { actions: false, logLevel: 1, renderer: rows.length > 3000 ? "canvas" : "svg" };
@@ -156,7 +156,7 @@ async function drawn(id, data) {
 }
 if (rows.length) {
   document.getElementById("verdicts").append(table(D.verdicts, Object.keys(D.verdicts[0] ?? {}),
-    "The confirmatory slices, declared before the run. Given condition: r_rm beyond what a condition does to score and gap; given utility: with the task's own performance partialled out; lost: models without a score or a gap", { cards: true }));
+    "The tests declared before the run. Given condition: r_rm beyond what a condition does to score and gap; given utility: with the task's own performance partialled out; lost: models without a score or a gap", { cards: true }));
   await drawn("confirmatory", { confirmatory: verdicts.map((row) => ({ slice: titled(row), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null) });
 } else {
   const left = gaps.filter((row) => row.value !== null && D.confirmatory.includes(row.gap)).map((row) => ({ ...row, made: ["embedding", "method_name", ...MADE.slice(2)].map((name) => row[name]).filter((value) => value !== "" && value !== null).join(", ") }));
@@ -168,7 +168,7 @@ window.reportReady = performance.now();
 
 if (rows.length) {
   await takeApart();
-  document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}), "Correlations of every slice; those without a verdict are exploratory", { save: "correlations.csv", scroll: true }));
+  document.getElementById("t-correlations").append(table(D.correlations, Object.keys(D.correlations[0] ?? {}), "Every correlation; those without a verdict were not declared before the run", { save: "correlations.csv", scroll: true }));
 }
 document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MADE.slice(1), "groups", "by group", "reason"],
   "The gap of every embedding; items: those behind it, in the group that has fewer", { save: "gaps.csv", scroll: true }));
