@@ -38,7 +38,7 @@ def test_figure_3_has_one_panel_per_experiment(drawn: Path, texts: Texts) -> Non
         "WEAT 7",
         "WEAT 8",
         "WEAT effect size (d)",
-        "performance gap (male - female)",
+        "gap(above 0: worse for female)",  # over two lines
         "unmodified",
         "balance",
         "attract_repel",
