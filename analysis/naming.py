@@ -132,8 +132,12 @@ def query_titles(table: pd.DataFrame) -> list[str]:
     """For each row its query, ``weat6b`` as ``WEAT 6b``, and where it has several parts its
     part.
     """
-    names = row_names(table, ("query", "part"), ", ")
-    return [re.sub(r"^weat(\d)", r"WEAT \1", name) for name in names]
+    return list(map(query_title, row_names(table, ("query", "part"), ", ")))
+
+
+def query_title(query: str) -> str:
+    """``weat6b`` as ``WEAT 6b``."""
+    return re.sub(r"^weat(\d)", r"WEAT \1", query)
 
 
 def score_titles(table: pd.DataFrame) -> list[str]:
