@@ -89,6 +89,7 @@ for (const [name, all] of rows.length ? menus : []) {
   if (!found.length) continue;
   const options = all ? [ALL, ...found] : found;
   chosen[name] = name === "query" ? found[0] : name === "gap" ? D.confirmatory[0] : options[0];
+  if (found.length < 2) continue; // nothing to choose
   const select = element("select", { id: `menu-${name}` }, ...options.map((value) => element("option", { value }, value)));
   select.value = chosen[name];
   document.getElementById("menus").append(element("label", {}, name === "method_name" ? "method" : name, select));

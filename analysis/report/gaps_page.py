@@ -284,7 +284,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         for row in rows
     )
     table = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-    return f"<div class='wide cards'>{table}</div>"
+    return f"<div class='wide cards' tabindex='0' role='region' aria-label='Table'>{table}</div>"
 
 
 def _cell(row: Row | None, *, plus: bool = False) -> str:

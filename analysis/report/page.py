@@ -232,7 +232,8 @@ def _method(tables: Tables, cost: str, made: str) -> str:
         f" long'>{html.escape(text)}</td></tr>"
         for name, text in facts.items()
     )
-    return f'<div class="wide"><table>{listed}</table></div>{read_part("method.html")}'
+    wide = '<div class="wide" tabindex="0" role="region" aria-label="Method">'
+    return f"{wide}<table>{listed}</table></div>{read_part('method.html')}"
 
 
 def _values(table: pd.DataFrame, column: str) -> str:
