@@ -147,8 +147,11 @@ async function takeApart() { // scores of two metrics share no axis, and gaps of
   };
   const titles = { x: scores[only] ?? "score", y: lines(above(gapsHere.map((gap) => D.axes.gaps[gap])), 20) };
   const whole = D.correlations.filter((row) => alike(row) && row.method === ALL && row.query !== ALL);
-  const forest = [...whole.filter((row) => row.embedding !== ALL), ...whole.filter((row) => kinds.forest.length > 1 && row.embedding === ALL)]
-    .map((row) => ({ slice: sliced(row, [...several, "embedding", "query", "gap"]), kind: row.embedding === ALL ? "together" : "each embedding", ...r(row) }))
+  const order = ["gap", "query"].map((name) => [name, distinct(whole.map((row) => row[name]))]);
+  const place = (row) => order.reduce((sum, [name, values]) => sum * values.length + values.indexOf(row[name]), 0);
+  const forest = whole.filter((row) => row.embedding !== ALL || kinds.forest.length > 1)
+    .sort((a, b) => place(a) - place(b) || (a.embedding === ALL) - (b.embedding === ALL))
+    .map((row) => ({ slice: sliced({ ...row, embedding: row.embedding === ALL ? "together" : row.embedding }, [...several, "gap", "query", "embedding"]), kind: row.embedding === ALL ? "together" : "each embedding", ...r(row) }))
     .filter((row) => row.r !== null);
   for (const [id, data] of Object.entries({ ...multiples, forest: { forest } })) {
     apart[id]?.finalize();
