@@ -19,6 +19,7 @@ SHAPES = (
 )
 INK = "#333333"
 GREY = "#888888"
+LIGHT, DARK = (158, 202, 225), (8, 48, 107)  # the ends of one hue, for what is ordered
 CONFIG: dict[str, Any] = {
     "font": "sans-serif",
     "background": "white",
@@ -70,6 +71,15 @@ def palette_of(names: Sequence[str]) -> list[str]:
     taken = {METHODS.get(name) for name in names}
     free = cycle([colour for colour in PALETTE if colour not in taken])
     return [METHODS.get(name) or next(free) for name in names]
+
+
+def shades(number: int) -> list[str]:
+    """Colours of one hue from light to dark, for what has an order, as doses have."""
+    steps = [i / max(1, number - 1) for i in range(number)] if number > 1 else [1.0]
+    return [
+        "#" + "".join(f"{round(a + (b - a) * at):02x}" for a, b in zip(LIGHT, DARK, strict=True))
+        for at in steps
+    ]
 
 
 def colour(field: str, names: Sequence[str], **more: Any) -> alt.Color:

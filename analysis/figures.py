@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,16 +24,18 @@ from analysis.naming import (
     REVERSED,
     SCORE,
     confirmatory_of,
+    gap_axis,
     gap_titles,
     group_pairs,
     label_sentences,
     metric_title,
     query_titles,
+    score_axis,
     shown_values,
     taggers,
 )
 from analysis.results import write_conclusions
-from analysis.show import print_lines
+from analysis.show import estimate, print_lines
 from files.charts import save_charts
 
 if TYPE_CHECKING:
@@ -41,8 +44,8 @@ if TYPE_CHECKING:
     from analysis.findings import Finding
 
 BARS = (
-    "Above each panel: r_rm, within parents, with its 95% interval. Bars: 95% intervals. Gap above"
-    " 0: worse for the unprivileged group."
+    "Above each panel: r_rm, within parents, with its 95% interval. Line: the slope within parents."
+    " Bars: 95% intervals."
 )
 POOLED = (
     "All queries pooled: n counts every embedding once per query; in r it counts once, with the"
@@ -86,11 +89,10 @@ def draw_figures(
     for _, part in named.groupby(list(FAMILY), sort=False):
         name = [texts(part, each)[0] for each in ("task", "metric", "shown_convention")]
         text = _text(part, *name)
-        for number, (data, of) in {
-            3: _figure3(part, text, confirmatory),
-            4: _figure4(part, text),
-            5: _figure5(part, text),
-        }.items():
+        figures = {3: _figure3(part, text, confirmatory), 5: _figure5(part, text)}
+        if len({*texts(part, "method")} - {CONTROL}) > 1:  # else figure 5 shows the same
+            figures[4] = _figure4(part, text)
+        for number, (data, of) in sorted(figures.items()):
             stem = re.sub(r"[^\w.-]+", "_", "_".join([f"figure{number}", *name])).strip("_")
             if len(data) > MOST_POINTS:
                 undrawn.append(f"{stem} ({len(data):,} points)")
@@ -103,7 +105,6 @@ def draw_figures(
 
 
 def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartText:
-    groups = set(group_pairs(part))
     generated = "True" in labels(part, "generated")
     title = metric_title(metric, convention)
     reverse = set(texts(part, "reverse_scored")) == {"True"}
@@ -111,7 +112,7 @@ def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartT
     return ChartText(
         title=f"{task}: {title} and performance gaps",
         x=f"{title}, {REVERSED}" if reverse else title,
-        y=f"performance gap ({groups.pop()})" if len(groups) == 1 else "performance gap",
+        y=gap_axis("gap", group_pairs(part)),
         notes=[
             *([STAMP] if generated else []),
             BARS,
@@ -127,6 +128,8 @@ def _figure3(
     part: pd.DataFrame, text: ChartText, confirmatory: Sequence[str]
 ) -> tuple[pd.DataFrame, ChartText]:
     part = part[part["measure"].isin(confirmatory_of(texts(part, "measure"), confirmatory))]
+    if _single(part):
+        return _by_query(part, text)
     query, gap, (measure, groups) = part["query_title"], part["gap_title"], _halves(part)
     of_query = query + ", " + part["embedding"]
     row, column = _narrow(
@@ -136,7 +139,31 @@ def _figure3(
     )
     data = part.assign(row=row, column=column, colour=part["method_title"], shape="")
     title = f"{text.title}, by query, embedding and gap"
-    return data, text._replace(title=title, colour="method")
+    return data, _precise(part, text)._replace(title=title, colour="method")
+
+
+def _single(part: pd.DataFrame) -> bool:
+    """Whether each embedding is a single model: a panel of its own would hold one point."""
+    return part.groupby("embedding")["model"].nunique().max() < 2
+
+
+def _by_query(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:
+    row, column, shape = part["query_title"], part["gap_title"], part["embedding"]
+    data = part.assign(row=row, column=column, colour=part["method_title"], shape=shape)
+    title = f"{text.title}, by query and gap"
+    return data, _precise(part, text)._replace(title=title, colour="method", shape="embedding")
+
+
+def _precise(part: pd.DataFrame, text: ChartText) -> ChartText:
+    """With the query, and the gap, on the axes where there is one."""
+    queries, gaps = dict.fromkeys(part["query_title"]), dict.fromkeys(part["gap_title"])
+    if len(queries) == 1:
+        metric, convention = (texts(part, each)[0] for each in ("metric", "shown_convention"))
+        x = score_axis(metric, convention, next(iter(queries)))
+        text = text._replace(x=f"{x}, {REVERSED}" if text.reverse else x)
+    if len(gaps) == 1:
+        text = text._replace(y=gap_axis(next(iter(gaps)), group_pairs(part)))
+    return text
 
 
 def _figure4(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:
@@ -183,11 +210,30 @@ def _draw(
     found: Sequence[Finding],
 ) -> list[Path]:
     panels = panel_statistics(data, found)
+    text = text._replace(title=_finding(data, panels) or text.title)
     data = data[data["status"] == "done"]  # what failed is there for the panels' embeddings alone
     paths: list[Path] = []
     if suffixes:
         paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)
     return paths + write_conclusions(stem.parent, {stem.name: _numbers(data, panels)})
+
+
+def _finding(data: pd.DataFrame, panels: Sequence[Panel]) -> str:
+    """The title where one gap goes the same way in all panels; else nothing."""
+    known = [each for each in panels if isfinite(each.r)]
+    signs = {(each.low > 0) - (each.high < 0) for each in known}
+    gaps = set(data["gap_title"])
+    if len(gaps) > 1 or len(known) < len(panels) or signs not in ({1}, {-1}):
+        return ""
+    queries = set(data["query_title"])
+    score = queries.pop() if len(queries) == 1 else metric_title(texts(data, "metric")[0])
+    synthetic = ", synthetic data" if "True" in labels(data, "generated") else ""
+    one = known[0]
+    where = f"r_rm {estimate(one.r, one.low, one.high)}" if len(known) == 1 else ""
+    said = f"{gaps.pop()} {'rises' if signs == {1} else 'falls'} with {score}"
+    return f"{texts(data, 'task')[0]}{synthetic}: {said}" + (
+        f", {where}" if where else f" in all {len(known)} panels"
+    )
 
 
 def _numbers(data: pd.DataFrame, panels: Sequence[Panel]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ import scipy
 from analysis.correlation import PERMUTATIONS, Correlation, minimum_detectable
 from analysis.frame import positions
 from analysis.naming import CONTROL, ORIGINAL, SLICE_COLUMNS
-from analysis.observations import observations
+from analysis.observations import Line, observations
 from analysis.reliability import reliability
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ class Finding(NamedTuple):
     ``pairwise_signed``: of two models, how often the one with the larger score has the larger gap,
     ``pairwise_magnitude``: how often the one with the more biased score has the gap further from 0.
     ``saturated``, ``refused``: why no verdict can be had. ``tests``: how many confirmatory slices
-    p is adjusted over. ``reverse_scored``: of the score with its sign changed.
+    p is adjusted over. ``reverse_scored``: of the score with its sign changed. ``line``: that of
+    r_rm, of the score as it was measured.
     """
 
     names: dict[str, str]
@@ -83,6 +84,7 @@ class Finding(NamedTuple):
     group_by: str = ""
     lost_models: str = ""
     heterogeneity: str = ""
+    line: Line = Line()
 
     @property
     def noise_ceiling(self) -> float:
@@ -135,6 +137,7 @@ def measure(
         lost=len(planned - left),
         planned=len(planned),
         lost_models=lost_models(rows, used),
+        line=models.line(),
     )
     if within.influential >= 0:
         without = f"{within.without:.2f}"

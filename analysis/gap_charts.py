@@ -7,26 +7,14 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from analysis.charts import GREY, PALETTE, finish, intervals
+from analysis.naming import measure_title
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "all"
 MOST_GROUPS = 30  # of a chart: more cannot be told apart
-NAMES = {
-    "f1": "F1",
-    "auc": "AUC",
-    "bpsn_auc": "BPSN AUC",
-    "bnsp_auc": "BNSP AUC",
-    "fpr": "false positive rate",
-    "fnr": "false negative rate",
-}
 WIDTH = 250
-
-
-def name_measure(measure: str) -> str:
-    """A measure in words: ``false positive rate``, ``F1``."""
-    return NAMES.get(measure, measure.replace("_", " "))
 
 
 def order_groups(table: pd.DataFrame) -> list[str]:
@@ -58,7 +46,7 @@ def gaps_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
 def _panel(measure: str, rows: pd.DataFrame, groups: list[str]) -> alt.LayerChart:
     shown = rows[rows["group"].isin(groups) & rows["value"].notna()]
     kept = ["group", "value", "low", "high", "support"]
-    title = name_measure(measure)
+    title = measure_title(measure)
     colour = GREY if measure == "base_rate" else PALETTE[0]
     numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
     tooltip = [alt.Tooltip("group:N"), *numbers, alt.Tooltip("support:Q", title="n")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
+from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import altair as alt
@@ -14,9 +14,10 @@ from analysis.charts import BLACK, GREY, INK, PALETTE, SHAPES, Drawing, finish, 
 from analysis.correlation import ONE_THREAD, correlation
 from analysis.findings import EXPLORED
 from analysis.frame import labels, numbers, positions, texts
-from analysis.joined import rows_of
+from analysis.joined import bias_sign, rows_of
 from analysis.naming import ALL, CONTROL, SLICE_COLUMNS, counted
-from analysis.observations import observations
+from analysis.observations import Line, observations
+from analysis.residuals import residuals
 from analysis.rows import both_finite
 from analysis.show import short
 from files import InputError
@@ -53,7 +54,9 @@ class ChartText(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """What stands above a panel: n pairs of so many models, r and its 95% interval."""
+    """What stands above a panel: n pairs of so many models, r and its 95% interval; and the line in
+    it, by its slope and the means that it goes through.
+    """
 
     row: str
     column: str
@@ -62,6 +65,9 @@ class Panel(NamedTuple):
     r: float
     low: float
     high: float
+    slope: float = nan
+    x_mean: float = nan
+    y_mean: float = nan
 
 
 def scatter_grid(
@@ -82,16 +88,19 @@ def scatter_grid(
     """
     order = {name: list(dict.fromkeys(labels(data, name, empty=""))) for name in PLACES}
     width, height = PANEL_SIZES.get(len(order["column"]), SMALL_PANEL)
-    notes = _notes(panels or panel_statistics(data), order, mark)
+    panels = panels or panel_statistics(data)
+    notes = _notes(panels, order, mark)
+    drawn = _drawn(data, text.black)
     layers = [_rule_at_zero()] if zero else []
     layers += [*(_lines if mark == "line" else _points)(order, text), _note_layer()]
+    layers += [] if mark == "line" else [_fit_layer(text)]
     grid = (
         alt.layer(*layers)
         .properties(width=width, height=height)
         .facet(
             row=_side(alt.Row, "row", order, labelAngle=-90, labelLimit=height),
             column=_side(alt.Column, "column", order, labelAngle=0, labelLimit=width),
-            data=pd.concat([_drawn(data, text.black), notes], ignore_index=True),
+            data=pd.concat([drawn, notes, *_fits(panels, drawn, mark)], ignore_index=True),
             spacing=SPACING,
         )
     )
@@ -109,19 +118,24 @@ def panel_statistics(data: pd.DataFrame, found: Sequence[Finding] = ()) -> list[
     known = {tuple(each.names[name] for name in SLICE_COLUMNS): each.within for each in found}
     sides = numbers(data, "x"), numbers(data, "y")
     keys = zip(*(labels(data, name, empty="") for name in ("row", "column")), strict=True)
+    signs = bias_sign(data)
     panels = []
     for (row, column), places in positions(keys).items():
         if whole is None:
             x, y = (side[places] for side in sides)
             both = both_finite(x, y)
-            within = correlation(x[both], y[both], permutations=EXPLORED)
-            panels.append(Panel(row, column, int(both.sum()), int(both.sum()), *within.interval))
+            x, y = x[both], y[both]
+            within = correlation(x, y, permutations=EXPLORED)
+            slope = residuals(x, y, np.zeros(len(x), dtype=int)).slope if len(x) > 1 else nan
+            line = Line(slope, float(x.mean()), float(y.mean())) if isfinite(slope) else Line()
+            panels.append(Panel(row, column, len(x), len(x), *within.interval, *line))
             continue
         used = whole.at(places).comparable()
         of = observations(used)
         shown = known.get(_slice(data.iloc[places])) if known else None
         within = shown or of.independent().within(EXPLORED)
-        panels.append(Panel(row, column, len(of.x), len(used.x), *within.interval))
+        line = of.line().of_sign(signs[places])
+        panels.append(Panel(row, column, len(of.x), len(used.x), *within.interval, *line))
     return panels
 
 
@@ -158,11 +172,30 @@ def _notes(panels: Sequence[Panel], order: dict[str, list[str]], mark: str) -> p
     curves n alone.
     """
     notes = {
-        (panel.row, panel.column): f"n = {panel.n}" if mark == "line" else panel_note(*panel[2:])
+        (panel.row, panel.column): f"n = {panel.n}" if mark == "line" else panel_note(*panel[2:7])
         for panel in panels
     }
     cells = [(r, c, notes.get((r, c), "no data")) for r in order["row"] for c in order["column"]]
     return pd.DataFrame(cells, columns=["row", "column", "note"])
+
+
+def _fits(panels: Sequence[Panel], drawn: pd.DataFrame, mark: str) -> list[pd.DataFrame]:
+    """The ends of each panel's line, over the range of its points."""
+    rows = []
+    for each in panels if mark == "point" else ():
+        x = drawn.loc[(drawn["row"] == each.row) & (drawn["column"] == each.column), "x"]
+        if isfinite(each.slope) and x.min() < x.max():
+            rows += [
+                {"row": each.row, "column": each.column, "fit_x": at}
+                | {"fit_y": each.y_mean + each.slope * (at - each.x_mean)}
+                for at in (float(x.min()), float(x.max()))
+            ]
+    return [pd.DataFrame(rows)] if rows else []
+
+
+def _fit_layer(text: ChartText) -> Any:
+    mark = _where("fit_y").mark_line(color=INK, strokeWidth=1.5, clip=True)
+    return mark.encode(_x(text, "fit_x"), _y(text, "fit_y"))
 
 
 def _side(channel: type[Side], name: str, order: dict[str, list[str]], **header: Any) -> Side:
@@ -200,26 +233,28 @@ def _lines(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
 
 
 def _points(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
-    colour, x = _colours(order["colour"], text), _x(text)
-
-    def y(field: str = "y") -> alt.Y:
-        return alt.Y(f"{field}:Q", title=text.y, scale=alt.Scale(**SCALE))
-
+    colour, x, y = _colours(order["colour"], text), _x(text), _y(text)
     across = _where("y", "x_low", "x_high").mark_rule(opacity=0.15)
     bar = _where("y", "y_low", "y_high").mark_rule(opacity=0.25)
     point = _where("y").mark_point(
         size=48, filled=True, opacity=0.85, stroke="white", strokeWidth=0.5
     )
     return [
-        across.encode(_x(text, "x_low"), alt.X2("x_high"), y(), colour),
-        bar.encode(x, y("y_low"), alt.Y2("y_high"), colour),
-        point.encode(x, y(), colour, _shapes(order["shape"], text)),
+        across.encode(_x(text, "x_low"), alt.X2("x_high"), y, colour),
+        bar.encode(x, _y(text, "y_low"), alt.Y2("y_high"), colour),
+        point.encode(x, y, colour, _shapes(order["shape"], text)),
     ]
 
 
 def _x(text: ChartText, field: str = "x") -> alt.X:
     scale = alt.Scale(**(SCALE | {"reverse": True} if text.reverse else SCALE))
     return alt.X(f"{field}:Q", title=text.x, scale=scale)
+
+
+def _y(text: ChartText, field: str = "y") -> alt.Y:
+    # Over two lines: a panel is lower than a title is long.
+    title = text.y.replace(" (", "\n(", 1).split("\n")
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(**SCALE))
 
 
 def _colours(names: list[str], text: ChartText) -> alt.Color:

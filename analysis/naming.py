@@ -38,6 +38,14 @@ ANNOTATION = "annotation"
 SESOI = 0.3  # smallest correlation of interest, where an experiment declares no other
 REVERSED = "less is more biased"  # of scores whose unbiased value is the upper end of their scale
 METRIC_TITLES = {"weat": "WEAT effect size (d)"}
+MEASURE_TITLES = {
+    "f1": "F1",
+    "auc": "AUC",
+    "bpsn_auc": "BPSN AUC",
+    "bnsp_auc": "BNSP AUC",
+    "fpr": "false positive rate",
+    "fnr": "false negative rate",
+}
 
 
 def counted(number: int, noun: str) -> str:
@@ -124,8 +132,12 @@ def query_titles(table: pd.DataFrame) -> list[str]:
     """For each row its query, ``weat6b`` as ``WEAT 6b``, and where it has several parts its
     part.
     """
-    names = row_names(table, ("query", "part"), ", ")
-    return [re.sub(r"^weat(\d)", r"WEAT \1", name) for name in names]
+    return list(map(query_title, row_names(table, ("query", "part"), ", ")))
+
+
+def query_title(query: str) -> str:
+    """``weat6b`` as ``WEAT 6b``."""
+    return re.sub(r"^weat(\d)", r"WEAT \1", query)
 
 
 def score_titles(table: pd.DataFrame) -> list[str]:
@@ -143,9 +155,31 @@ def metric_title(metric: str, convention: str = "") -> str:
     return f"{title}, {convention}" if convention else title
 
 
+def score_axis(metric: str, convention: str = "", query: str = "") -> str:
+    """The axis title of the scores of one query, ``WEAT 6b effect size (d)``; of several queries
+    that of their metric.
+    """
+    title = metric_title(metric, convention)
+    if not query:
+        return title
+    if metric == "weat" and query.startswith("WEAT "):
+        return title.replace("WEAT", query, 1)
+    return f"{title}, {query}"
+
+
+def gap_axis(gap: str, pairs: Iterable[str]) -> str:
+    """The axis title of a gap, ``precision gap (above 0: worse for female)``, from its title and
+    its groups as ``group_pairs`` has them.
+    """
+    worse = {pair.rpartition(" - ")[2] for pair in pairs}
+    return (
+        f"{gap} (above 0: worse for {worse.pop() if len(worse) == 1 else 'the unprivileged group'})"
+    )
+
+
 def measure_title(measure: str) -> str:
-    """A measure in words: ``equal_odds`` as ``equal odds``, ``f1`` as ``F1``."""
-    return "F1" if measure == "f1" else measure.replace("_", " ")
+    """A measure in words: ``false positive rate``, ``F1``, ``equal odds``."""
+    return MEASURE_TITLES.get(measure, measure.replace("_", " "))
 
 
 def confirmatory_of(measures: Iterable[str], confirmatory: Sequence[str]) -> list[str]:

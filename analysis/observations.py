@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from math import isfinite, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,6 +20,21 @@ from files import InputError
 if TYPE_CHECKING:
     from analysis.arrays import Floats, Ints, Labels
     from analysis.residuals import Residuals
+
+
+class Line(NamedTuple):
+    """The slope that all parents share, and the means of x and y that the line goes through; NaN
+    where there is none.
+    """
+
+    slope: float = nan
+    x: float = nan
+    y: float = nan
+
+    def of_sign(self, signs: Floats) -> Line:
+        """The same of x with its sign as it was measured; none where signs differ."""
+        sign = float(signs[0])
+        return Line(sign * self.slope, sign * self.x, self.y) if (signs == sign).all() else Line()
 
 
 class Observations(NamedTuple):
@@ -112,6 +128,12 @@ class Observations(NamedTuple):
     def residuals(self) -> Residuals:
         """Scores and gaps less the means of their parents."""
         return residuals(self.x, self.y, codes(self.parent))
+
+    def line(self) -> Line:
+        """The line of r_rm: its slope within parents, through the means of all models."""
+        of = self.with_parents()
+        slope = of.independent().residuals().slope if len(of.x) else nan
+        return Line(slope, float(of.x.mean()), float(of.y.mean())) if isfinite(slope) else Line()
 
     def given_utility(self, permutations: int = PERMUTATIONS) -> Correlation:
         """r_rm with the task's utility partialled out."""

@@ -32,6 +32,11 @@ class Residuals(NamedTuple):
     varies: tuple[bool, bool]
 
     @property
+    def slope(self) -> float:
+        """sum u v / sum u^2, the slope that all parents share; NaN where x does not vary."""
+        return float(self.u @ self.v) / float(self.u @ self.u) if self.varies[0] else nan
+
+    @property
     def defined(self) -> bool:
         """Whether both sides vary and there is a degree of freedom."""
         return self.df > 0 and all(self.varies)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import pandas as pd
 
-from analysis.charts import INK, PALETTE, Drawing, finish
+from analysis.charts import INK, PALETTE, STAMP, Drawing, finish
 from analysis.naming import ALL
 from analysis.results import write_conclusions
 from analysis.show import print_lines
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 WIDTH = 620
 MOST_LEVELS = 40  # drawn below the curve
 TITLE = "r_rm, 95% interval"
+LEVELS = alt.Axis(labelLimit=320)
 
 
 def specification_table(curves: Sequence[Curve]) -> pd.DataFrame:
@@ -86,23 +87,30 @@ def curve_chart(curve: Curve) -> Drawing:
     drawn = [each for each in curve.levels if each.choice != "classifier"][:MOST_LEVELS]
     marks = pd.DataFrame(
         [
-            {"rank": rank, "level": f"{each.choice}: {each.level}"}
+            {"rank": rank, "level": f"{each.choice}: {each.title}"}
             for each in drawn
             for rank in table.loc[table[each.choice] == each.level, "rank"]
         ]
     )
-    parts: list[Any] = [_upper(table), *([_lower(marks)] if len(marks) else [])]
+    parts: list[Any] = [_upper(table), *([_lower(marks, len(table))] if len(marks) else [])]
     # A sentence a line
-    notes = curve.sentence().split(". ")
-    return finish(alt.vconcat(*parts, spacing=8), f"{curve.task}: specification curve", notes)
+    stamp = [STAMP] if curve.synthetic else []
+    notes = [
+        *stamp,
+        *curve.sentence().split(". "),
+        "Grey: 95% of curves if no gap followed a score.",
+    ]
+    above = f"{sum(table['r_rm'] > 0)} of {len(table)} ways to analyse it"
+    title = f"{curve.task}: r_rm is above 0 in {above}"
+    return finish(alt.vconcat(*parts, spacing=8), title, notes)
 
 
 def _upper(table: pd.DataFrame) -> Any:
     signs = ["below 0", "above 0"]
     rows = table.assign(sign=[signs[r > 0] for r in table["r_rm"]])
-    base = alt.Chart().encode(alt.X("rank:Q", title=None, axis=None))
+    base = alt.Chart().encode(_rank(len(rows), axis=None))
     scale = alt.Scale(domain=signs, range=[PALETTE[1], PALETTE[0]])
-    signed = base.encode(alt.Color("sign:N", title=None, scale=scale))
+    signed = base.encode(alt.Color("sign:N", legend=None, scale=scale))
 
     def y(field: str) -> alt.Y:
         return alt.Y(f"{field}:Q", title=TITLE, scale=alt.Scale(domain=[-1, 1]))
@@ -116,11 +124,15 @@ def _upper(table: pd.DataFrame) -> Any:
     return alt.layer(*layers, data=rows).properties(width=WIDTH, height=220)
 
 
-def _lower(marks: pd.DataFrame) -> Any:
-    title = "specifications in order of r; grey: 95% of curves if no gap followed any score"
+def _lower(marks: pd.DataFrame, number: int) -> Any:
+    title = "ways to analyse it, in order of r_rm; below: which choices each one makes"
     return (
         alt.Chart(marks)
         .mark_tick(thickness=1, color=INK, bandSize=9)
-        .encode(alt.X("rank:Q", title=title), alt.Y("level:N", sort=None, title=None))
+        .encode(_rank(number, title=title), alt.Y("level:N", sort=None, title=None, axis=LEVELS))
         .properties(width=WIDTH, height=alt.Step(12))
     )
+
+
+def _rank(number: int, **more: Any) -> alt.X:
+    return alt.X("rank:Q", scale=alt.Scale(domain=[0.5, number + 0.5], nice=False), **more)

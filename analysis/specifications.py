@@ -14,7 +14,7 @@ from analysis.correlation import ONE_THREAD, studentised
 from analysis.findings import EXPLORED
 from analysis.frame import numbers, texts
 from analysis.joined import rows_of
-from analysis.naming import GAP, SCORE, SLICE_COLUMNS
+from analysis.naming import GAP, SCORE, SLICE_COLUMNS, measure_title, query_title
 from analysis.observations import Observations, observations
 from analysis.residuals import codes, demeaned, group_means, indicators
 from analysis.slices import slices
@@ -64,15 +64,24 @@ class Level(NamedTuple):
     above: float
     decides: float
 
+    @property
+    def title(self) -> str:
+        """The level as a reader is shown it: ``WEAT 6b``, ``false positive rate``."""
+        named = {"query": query_title, "measure": measure_title}.get(self.choice, str)
+        return named(self.level) or "whole"
+
 
 class Curve(NamedTuple):
-    """The specifications of a task in order of r_rm, their median and its permutation p."""
+    """The specifications of a task in order of r_rm, their median and its permutation p; whether
+    any is of ``synthetic`` data.
+    """
 
     task: str
     specifications: Sequence[Specification]
     levels: Sequence[Level]
     median: float
     p: float
+    synthetic: bool = False
 
     def sentence(self) -> str:
         """The curve in a sentence or two."""
@@ -86,8 +95,8 @@ class Curve(NamedTuple):
             return text
         first = max(known, key=lambda each: each.decides).choice
         own = [each for each in self.levels if each.choice == first]
-        yes = ", ".join(each.level or "whole" for each in own if each.above > 0.5)
-        no = ", ".join(each.level or "whole" for each in own if each.above <= 0.5)
+        yes = ", ".join(each.title for each in own if each.above > 0.5)
+        no = ", ".join(each.title for each in own if each.above <= 0.5)
         sides = f"positive for {yes or 'none'}, not for {no or 'none'}"
         return f"{text} The sign depends mostly on the {first}: {sides}."
 
@@ -124,7 +133,9 @@ def specification_curves(
     ways: dict[str, list[_Way]] = {}
     for task, way in _ways(joined, known):
         ways.setdefault(task, []).append(way)
-    return [_curve(task, own, permutations) for task, own in ways.items() if len(own) > 1]
+    synthetic = "True" in texts(joined, "generated")
+    curves = [_curve(task, own, permutations) for task, own in ways.items() if len(own) > 1]
+    return [each._replace(synthetic=synthetic) for each in curves]
 
 
 def _ways(joined: pd.DataFrame, known: dict[Key, Correlation]) -> Iterator[tuple[str, _Way]]:

@@ -55,7 +55,7 @@ def print_answer(
     for gap, scores in list(gaps.items())[:GAPS]:
         print_lines(wrap(_answer(gap, scores), WIDTH, subsequent_indent="  "), console)
     for why in dict.fromkeys(each.why for each in found if each.confirmatory and each.why):
-        print_lines(wrap(f"{why[0].upper()}{why[1:]}.", WIDTH, subsequent_indent="  "), console)
+        print_lines(wrap(f"{capital(why)}.", WIDTH, subsequent_indent="  "), console)
     print_lines(wrap_all(_missing(tables)), console)
     names = list(dict.fromkeys(name for scores in gaps.values() for name in scores))
     rows = [
@@ -128,23 +128,33 @@ def _run(tables: Tables, found: Sequence[Finding]) -> list[str]:
 
 def _answer(gap: str, scores: dict[str, Finding]) -> str:
     """``precision gap: rises with WEAT 6b, 7, 8 (positive)``."""
+    ways = scores_by_way(scores)
+    said = "; ".join(f"{way} {join_scores(names)}" for way, names in ways.items())
+    return f"{gap}: {said} ({verdicts_of(scores) or 'exploratory'})"
+
+
+def scores_by_way(scores: dict[str, Finding]) -> dict[str, list[str]]:
+    """Which scores a gap rises with, falls with, or neither, by their titles."""
     ways: dict[str, list[str]] = {}
     for name, each in scores.items():
         of = each.within
         sign = (of.low > 0) - (of.high < 0)
         way = WAYS[sign] if isfinite(of.r) else "not measured with"
         ways.setdefault(way, []).append(name)
+    return ways
+
+
+def verdicts_of(scores: dict[str, Finding]) -> str:
+    """The verdicts of one gap, ``positive``; where they differ each with its score; nothing where
+    none was declared.
+    """
     verdicts = {name: each.verdict for name, each in scores.items() if each.confirmatory}
-    said = "; ".join(f"{way} {_joined(names)}" for way, names in ways.items())
-    if not verdicts:
-        return f"{gap}: {said} (exploratory)"
-    if len({*verdicts.values()}) == 1:
-        return f"{gap}: {said} ({next(iter(verdicts.values()))})"
-    listed = ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
-    return f"{gap}: {said} ({listed})"
+    if len({*verdicts.values()}) < 2:
+        return next(iter(verdicts.values()), "")
+    return ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
 
 
-def _joined(names: Sequence[str]) -> str:
+def join_scores(names: Sequence[str]) -> str:
     """``WEAT 6b, 7, 8``: what is the same is said once."""
     first, _, rest = names[0].partition(" ")
     if rest and all(name.startswith(f"{first} ") for name in names):
@@ -178,6 +188,11 @@ def _print_conditions(moved: Sequence[Effect], declared: Declaration, console: C
         blanks=1,
     )
     print_lines(_more(len(rows) - CONDITIONS - 1, "conditions in effects.csv"), console)
+
+
+def capital(text: str) -> str:
+    """The text as a sentence begins."""
+    return text[:1].upper() + text[1:]
 
 
 def _more(hidden: int, what: str) -> Iterable[str]:

@@ -80,7 +80,7 @@ def _write_page(
             _table(heading, columns, worded(found.shown[heading]))
             for heading, columns in shown.items()
         ),
-        "figures": "".join(map(_figure, drawn)),
+        "figures": "".join(_figure(path, found.charts[path.stem]) for path in drawn),
         "notes": "".join(f"<li>{html.escape(note)}</li>" for note in found.notes),
         "points": count_points(points),
         "made": html.escape(describe_made(read_made(folder))),
@@ -105,18 +105,22 @@ def _table(heading: str, columns: Mapping[str, Sequence[str]], left: Sequence[st
     )
     rest = len(rows) - MOST_ROWS
     more = f'<p class="soft">and {rest} more rows, in the CSV beside this page</p>'
+    name = html.escape(heading)
+    wide = f"<div class='wide scroll' tabindex='0' role='region' aria-label='{name}'>"
     return (
-        f"<section><h2>{html.escape(heading)}</h2><div class='wide scroll'><table><thead>"
-        f"<tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{more if rest > 0 else ''}"
-        "</section>"
+        f"<section><h2>{name}</h2>{wide}<table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>{more if rest > 0 else ''}</section>"
     )
 
 
-def _figure(path: Path) -> str:
+def _figure(path: Path, chart: TopLevelMixin) -> str:
+    """The drawing with its own title in its place, for those who do not see it."""
     data = base64.b64encode(path.read_bytes()).decode()
     name = html.escape(path.stem.replace("_", " "))
+    title = chart.to_dict().get("title", name)
+    text = html.escape(title if isinstance(title, str) else title["text"])
     return (
-        f'<figure><div class="wide"><img alt="{name}" src="data:image/svg+xml;base64,{data}">'
+        f'<figure><div class="wide"><img alt="{text}" src="data:image/svg+xml;base64,{data}">'
         f"</div><figcaption>{name}; its numbers: the CSV files beside this page</figcaption>"
         "</figure>"
     )

@@ -159,6 +159,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
                 confirmatory=confirmatory,
                 synthetic=bool(synthetic[places].any()),
                 reverse_scored=bool(reverse[places].any()),
+                line=known[key].line.of_sign(np.where(reverse[places], -1.0, 1.0)),
                 group_by="; ".join(filter(None, dict.fromkeys(group_by[places].tolist()))),
             )
         )

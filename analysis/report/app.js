@@ -12,6 +12,7 @@ const element = (tag, attributes = {}, ...children) => {
 const number = (value, digits = 3) => (value === null || value === undefined ? "" : typeof value === "boolean" || Number.isInteger(value) ? String(value) : Math.abs(value) < 0.001 ? value.toExponential(1) : value.toFixed(digits));
 const interval = (low, high) => (low === null || high === null || low === undefined ? "none" : `[${number(low)}, ${number(high)}]`);
 const worded = (name) => name.replaceAll("_", " ").replace("r rm", "r_rm");
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const distinct = (values) => [...new Set(values)];
 const expand = (columns) => {
   const names = Object.keys(columns);
@@ -88,6 +89,7 @@ for (const [name, all] of rows.length ? menus : []) {
   if (!found.length) continue;
   const options = all ? [ALL, ...found] : found;
   chosen[name] = name === "query" ? found[0] : name === "gap" ? D.confirmatory[0] : options[0];
+  if (found.length < 2) continue; // nothing to choose
   const select = element("select", { id: `menu-${name}` }, ...options.map((value) => element("option", { value }, value)));
   select.value = chosen[name];
   document.getElementById("menus").append(element("label", {}, name === "method_name" ? "method" : name, select));
@@ -95,9 +97,28 @@ for (const [name, all] of rows.length ? menus : []) {
 }
 const shown = () => rows.filter((row) => Object.entries(chosen).every(([name, value]) => value === ALL || row[name] === value));
 let scatter = null;
+// r_rm over the rows that are chosen, with its line; of unmodified embeddings alone there is none.
+const lineOf = (names) => {
+  const place = D.correlations.findIndex((row) => ["task", "metric", "query", "gap", "embedding", "method"].every((name) => row[name] === names[name]));
+  return place < 0 || D.correlations[place].r_rm === null ? null : { ...D.correlations[place], line: D.lines[place] };
+};
+const brief = (value) => value.toFixed(2).replace(/^-(0\.00)$/, "$1").replace(/^(-?)0\./, "$1.");
+const r_rm = (found) => `r_rm ${brief(found.r_rm)}${found.low === null ? "" : ` [${brief(found.low)},${brief(found.high)}]`}`;
+const way = (found) => (found.low === null ? "and" : found.low > 0 ? "rises with" : found.high < 0 ? "falls with" : "has no clear relation with");
+// The ends of a line over the range of some points.
+function ends(found, points, [x, y] = ["x", "y"]) {
+  const [slope, meanX, meanY] = found?.line ?? [null];
+  const known = points.map((row) => row.x);
+  const at = [Math.min(...known), Math.max(...known)];
+  return slope === null || at[0] >= at[1] ? [] : at.map((value) => ({ [x]: value, [y]: meanY + slope * (value - meanX) }));
+}
 async function show() {
   scatter?.finalize(); // drawn anew: a brush over points that are gone would select others
-  scatter = await draw("scatter", { shown: shown() });
+  const points = shown(), found = lineOf({ ...chosen, method: chosen.method_name });
+  const scores = D.axes.scores[chosen.metric] ?? {};
+  const title = found && lines(`${capital(chosen.gap)} ${way(found)} ${chosen.query === ALL ? scores[ALL] ?? chosen.metric : chosen.query}: ${r_rm(found)}`, window.innerWidth < 640 ? 36 : 100);
+  const titles = { x: scores[chosen.query] ?? "score", y: D.axes.gaps[chosen.gap] ?? "gap" };
+  scatter = await draw("scatter", { shown: points, line: ends(found, points) }, titles, title && { text: title, subtitle: `${found.n} models; line: the slope within parents` });
   scatter.view.addSignalListener("brush", (_, value) => select(value));
   window.report.scatter = scatter;
   select(null);
@@ -106,17 +127,39 @@ const apart = {};
 async function takeApart() { // scores of two metrics share no axis, and gaps of two tasks no panel
   const alike = (row) => row.task === chosen.task && (row.metric === chosen.metric || row.metric.startsWith(`${chosen.metric}, `));
   const several = ["task", "metric"].filter((name) => distinct(rows.map((row) => row[name])).length > 1);
-  const panels = { rows: rows.filter(alike) };
+  const parts = rows.filter(alike), scores = D.axes.scores[chosen.metric] ?? {};
+  const queries = distinct(parts.map((row) => row.query)), only = queries.length === 1 ? queries[0] : ALL;
+  const embeddings = distinct(parts.map((row) => row.embedding)), methods = distinct(parts.map((row) => row.method_name)).filter((name) => name !== ORIGINAL);
+  // Panels by two columns, with r_rm above each and its line. One column that has one value repeats another figure.
+  const panels = (points, row, column, names) => ({ rows: [...points, ...distinct(points.map((each) => each[row])).flatMap((first) => distinct(points.map((each) => each[column])).flatMap((second) => {
+    const cell = { [row]: first, [column]: second }, inside = points.filter((each) => each[row] === first && each[column] === second);
+    const found = lineOf({ task: chosen.task, metric: chosen.metric, query: ALL, embedding: ALL, method: ALL, ...names(cell) });
+    return [{ ...cell, note: found ? r_rm(found) : inside.length ? "r_rm not known" : "no data" }, ...ends(found, inside, ["fit_x", "fit_y"]).map((end) => ({ ...cell, ...end }))];
+  }))] });
+  const several_of = (name) => embeddings.filter((each) => distinct(parts.filter((row) => row.embedding === each).map((row) => row[name])).length > 1);
+  const of_each = parts.filter((row) => several_of("p").includes(row.embedding));
+  const with_unmodified = methods.flatMap((name) => parts.filter((row) => [name, ORIGINAL].includes(row.method_name)).map((row) => ({ ...row, part: name })));
+  const gapsHere = distinct(parts.map((row) => row.gap));
+  const multiples = {
+    by_query: queries.length * gapsHere.length > 1 ? panels(parts, "query", "gap", (cell) => cell) : { rows: [] },
+    by_method: methods.length > 1 ? panels(with_unmodified, "gap", "part", (cell) => ({ gap: cell.gap, method: cell.part })) : { rows: [] },
+    by_embedding: distinct(of_each.map((row) => row.embedding)).length > 1 ? panels(of_each, "gap", "embedding", (cell) => cell) : { rows: [] },
+  };
+  const titles = { x: scores[only] ?? "score", y: lines(above(gapsHere.map((gap) => D.axes.gaps[gap])), 20) };
   const whole = D.correlations.filter((row) => alike(row) && row.method === ALL && row.query !== ALL);
-  const forest = [...whole.filter((row) => row.embedding !== ALL), ...whole.filter((row) => kinds.forest.length > 1 && row.embedding === ALL)]
-    .map((row) => ({ slice: sliced(row, [...several, "embedding", "query", "gap"]), kind: row.embedding === ALL ? "together" : "each embedding", ...r(row) }))
+  const order = ["gap", "query"].map((name) => [name, distinct(whole.map((row) => row[name]))]);
+  const place = (row) => order.reduce((sum, [name, values]) => sum * values.length + values.indexOf(row[name]), 0);
+  const forest = whole.filter((row) => row.embedding !== ALL || kinds.forest.length > 1)
+    .sort((a, b) => place(a) - place(b) || (a.embedding === ALL) - (b.embedding === ALL))
+    .map((row) => ({ slice: sliced({ ...row, embedding: row.embedding === ALL ? "together" : row.embedding }, [...several, "gap", "query", "embedding"]), kind: row.embedding === ALL ? "together" : "each embedding", ...r(row) }))
     .filter((row) => row.r !== null);
-  for (const [id, data] of Object.entries({ by_query: panels, by_method: panels, by_embedding: panels, forest: { forest } })) {
+  for (const [id, data] of Object.entries({ ...multiples, forest: { forest } })) {
     apart[id]?.finalize();
     const figure = document.getElementById(id).closest("figure");
     figure.hidden = !Object.values(data)[0].length; // Vega cannot draw nothing
-    apart[id] = figure.hidden ? null : await draw(id, data);
+    apart[id] = figure.hidden ? null : await draw(id, data, id === "forest" ? {} : titles);
   }
+  document.getElementById("h-multiples").closest("section").hidden = ["by_query", "by_method", "by_embedding"].every((id) => apart[id] === null);
 }
 function select(brush) {
   const inside = brush && brush.x && brush.y
@@ -128,12 +171,14 @@ function select(brush) {
 }
 
 const curves = expand(D.curves);
-const verdicts = D.correlations.filter((row) => row.verdict); // exploratory slices have none
+const verdicts = D.correlations.filter((row) => row.verdict); // exploratory ones have none
 const kinds = { confirmatory: distinct(verdicts.map((row) => row.verdict)), forest: ["each embedding", ...(distinct(D.points.map((row) => row.embedding)).length > 1 ? ["together"] : [])] };
-const specs = figures(D.look, ORIGINAL, rows, curves, kinds, D.sesoi);
+const specs = figures(D.look, ORIGINAL, rows, curves, kinds, D.sesoi, D.axes);
 const quiet = { actions: false, logLevel: 1, renderer: rows.length > 3000 ? "canvas" : "svg" };
-async function draw(id, data = {}) {
+async function draw(id, data = {}, titles = {}, title = null) {
   const spec = structuredClone(specs[id]);
+  entitle(spec, titles);
+  if (title) spec.title = { ...title, anchor: "start", fontSize: 14, subtitleColor: "#555", offset: 12 };
   if (id in LABELS) data = { [id]: labelled(id, spec, data[id]) };
   if (data.shown?.[0]?.reverse_scored || data.rows?.[0]?.reverse_scored) reverse(spec);
   for (const layer of [spec, ...(spec.layer ?? [])]) if (layer.data?.name in data) layer.data = { name: layer.data.name, values: data[layer.data.name] };
@@ -156,7 +201,7 @@ async function drawn(id, data) {
 }
 if (rows.length) {
   document.getElementById("verdicts").append(table(D.verdicts, Object.keys(D.verdicts[0] ?? {}),
-    "The confirmatory slices, declared before the run. Given condition: r_rm beyond what a condition does to score and gap; given utility: with the task's own performance partialled out; lost: models without a score or a gap", { cards: true }));
+    "The tests declared before the run. Given condition: r_rm beyond what a condition does to score and gap; given utility: with the task's own performance partialled out; lost: models without a score or a gap", { cards: true }));
   await drawn("confirmatory", { confirmatory: verdicts.map((row) => ({ slice: titled(row), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null) });
 } else {
   const left = gaps.filter((row) => row.value !== null && D.confirmatory.includes(row.gap)).map((row) => ({ ...row, made: ["embedding", "method_name", ...MADE.slice(2)].map((name) => row[name]).filter((value) => value !== "" && value !== null).join(", ") }));
@@ -168,7 +213,7 @@ window.reportReady = performance.now();
 
 if (rows.length) {
   await takeApart();
-  document.getElementById("t-correlations").append(table(D.listed.map((place) => D.correlations[place]), Object.keys(D.correlations[0] ?? {}), "Correlations of every slice; those without a verdict are exploratory", { save: "correlations.csv", scroll: true }));
+  document.getElementById("t-correlations").append(table(D.listed.map((place) => D.correlations[place]), Object.keys(D.correlations[0] ?? {}), "Every correlation; those without a verdict were not declared before the run", { save: "correlations.csv", scroll: true }));
 }
 document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MADE.slice(1), "groups", "by group", "reason"],
   "The gap of every embedding; items: those behind it, in the group that has fewer", { save: "gaps.csv", scroll: true }));

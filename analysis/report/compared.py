@@ -17,7 +17,9 @@ from analysis.naming import (
     confirmatory_of,
     gap_titles,
     measure_title,
+    metric_title,
     positive_class,
+    query_titles,
 )
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from analysis.results import Tables
 
+MOST_QUERIES = 8
 OTHER_WAY_ROUND = ("fpr", "fnr")  # rates of errors: more is worse
 
 
@@ -36,6 +39,7 @@ def describe_compared(tables: Tables, confirmatory: Sequence[str]) -> dict[str, 
     extrinsic = tables.extrinsic[tables.extrinsic["point"].isin(tables.points["point"])]
     gaps = extrinsic[extrinsic["kind"] == "gap"]
     facts = {
+        "a score": _scores(tables.intrinsic),
         "groups": _groups(gaps),
         "a gap": _direction(gaps),
         "label 1": _label(tables.points, gaps),
@@ -50,6 +54,20 @@ def facts_list(facts: dict[str, str]) -> str:
     """The facts as HTML."""
     listed = [f"<dt>{html.escape(n)}</dt><dd>{html.escape(text)}</dd>" for n, text in facts.items()]
     return f'<dl class="facts">{"".join(listed)}</dl>' if listed else ""
+
+
+def _scores(intrinsic: pd.DataFrame) -> str:
+    """``WEAT effect size (d), queries WEAT 6b, WEAT 7: -2 to 2, 0 without bias``, a metric each."""
+    said = []
+    for metric, part in intrinsic.groupby("metric", sort=False):
+        queries = list(dict.fromkeys(query_titles(part)))[:MOST_QUERIES]
+        scale = dict.fromkeys(
+            part[["least", "most", "unbiased"]].itertuples(index=False, name=None)
+        )
+        ends = [f"{low:g} to {high:g}, {no:g} without bias" for low, high, no in scale]
+        known = f": {ends[0]}" if len(ends) == 1 and "nan" not in ends[0] else ""
+        said.append(f"{metric_title(str(metric))} of {', '.join(queries)}{known}")
+    return "; ".join(said)
 
 
 def _groups(gaps: pd.DataFrame) -> str:

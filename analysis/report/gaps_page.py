@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import vl_convert
 
 from analysis.charts import CONFIG
-from analysis.gap_charts import ALL, MOST_GROUPS, gap_panels, name_measure, order_groups
+from analysis.gap_charts import ALL, MOST_GROUPS, gap_panels, order_groups
+from analysis.naming import measure_title
 from analysis.report.frame import build_page, fill
 from analysis.show import short
+from analysis.summary import capital
 from files import atomic_path
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def write_gaps_page(table: pd.DataFrame, path: Path, title: str) -> Path:
         "answer": "".join(answers),
         "sections": "".join(sections),
         "measures": "".join(
-            f"<dt>{html.escape(name_measure(name))}</dt><dd>{html.escape(MEANINGS[name])}</dd>"
+            f"<dt>{html.escape(measure_title(name))}</dt><dd>{html.escape(MEANINGS[name])}</dd>"
             for name in measures
         ),
         "made": f"Made with biasbridge {html.escape(metadata.version('biasbridge'))}.",
@@ -100,7 +102,7 @@ def _answer(block: pd.DataFrame) -> str:
 
 def _pair_sentence(row: Row) -> str:
     """``Recall is worse for female by .19 [.03,.29]``, or that no difference is seen."""
-    name = _capital(name_measure(str(row["measure"])))
+    name = capital(measure_title(str(row["measure"])))
     if isnan(row["value"]):
         return f"{name}: no value, {html.escape(str(row['reason']))}."
     n = f"n {row['support_privileged']:,} and {row['support_unprivileged']:,}"
@@ -116,7 +118,7 @@ def _pair_sentence(row: Row) -> str:
 
 
 def _far_sentence(row: Row, block: pd.DataFrame) -> str:
-    name = _capital(name_measure(str(row["measure"])))
+    name = capital(measure_title(str(row["measure"])))
     if isnan(row["value"]):
         return f"{name}: no value, {html.escape(str(row['reason']))}."
     worst, best = html.escape(str(row["unprivileged"])), html.escape(str(row["privileged"]))
@@ -135,7 +137,7 @@ def _standing_out(gaps: pd.DataFrame) -> str:
     """The groups whose gap's interval leaves 0 out."""
     to = gaps["privileged"].iloc[0]
     others = "all others" if to == REST else html.escape(str(to))
-    name = name_measure(str(gaps["measure"].iloc[0]))
+    name = measure_title(str(gaps["measure"].iloc[0]))
     gaps = gaps.reindex(gaps["value"].abs().sort_values(ascending=False).index)
     worse, better = gaps[gaps["low"] > 0], gaps[gaps["high"] < 0]
     parts = [f"worse for {_listed(worse)}"] * bool(len(worse))
@@ -211,7 +213,7 @@ def _figure(measure: str, panel: alt.LayerChart, block: pd.DataFrame) -> str:
     rows = block[(block["kind"] == "value") & (block["measure"] == measure)]
     shown = rows.head(MOST_GROUPS).to_dict("records")
     values = ", ".join(f"{row['group']} {short(row['value'], 2)}" for row in shown)
-    alt_text = html.escape(f"{name_measure(measure)} by group: {values}", quote=True)
+    alt_text = html.escape(f"{measure_title(measure)} by group: {values}", quote=True)
     return f'<figure><img alt="{alt_text}" src="data:image/svg+xml;base64,{data}"></figure>'
 
 
@@ -225,20 +227,20 @@ def _value_table(block: pd.DataFrame, order: Sequence[str]) -> str:
         if any(found):
             n = max(int(row["support"]) for row in found if row)
             rows.append([group, f"{n:,}", *map(_cell, found)])
-    return _table(["group", "n", *map(name_measure, measures)], rows)
+    return _table(["group", "n", *map(measure_title, measures)], rows)
 
 
 def _gap_tables(block: pd.DataFrame, order: Sequence[str]) -> str:
     """One table of two groups, a line a measure; of more a table a measure, a line a group."""
     gaps = block[block["kind"] == "gap"]
     if len(gaps[["privileged", "unprivileged"]].drop_duplicates()) == 1:
-        names = [name_measure(str(name)) for name in gaps["measure"]]
+        names = [measure_title(str(name)) for name in gaps["measure"]]
         return _gap_table(gaps.to_dict("records"), names)
     place = {name: number for number, name in enumerate(order)}
     tables = []
     for measure, found in gaps.groupby("measure", sort=False):
         rows = sorted(found.to_dict("records"), key=lambda row: place[row["unprivileged"]])
-        title = html.escape(_capital(name_measure(str(measure))))
+        title = html.escape(capital(measure_title(str(measure))))
         tables.append(f"<h3>{title}</h3>{_gap_table(rows)}")
     return "".join(tables)
 
@@ -282,7 +284,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         for row in rows
     )
     table = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-    return f"<div class='wide cards'>{table}</div>"
+    return f"<div class='wide cards' tabindex='0' role='region' aria-label='Table'>{table}</div>"
 
 
 def _cell(row: Row | None, *, plus: bool = False) -> str:
@@ -305,7 +307,3 @@ def _signed(value: float, *, plus: bool = False) -> str:
 
 def _whole(value: object) -> str:
     return f"{int(str(value)):,}" if str(value).isdigit() else ""
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

@@ -21,7 +21,15 @@ from analysis.frame import numbers, texts, typed
 from analysis.groups import doubt_of
 from analysis.made import describe_made, read_made
 from analysis.naming import CONTROL, counted, label_sentences
-from analysis.report.answer import answer, gaps_lacking, no_answer, scores_lacking
+from analysis.report.answer import (
+    TRUST,
+    Card,
+    Line,
+    answer,
+    gaps_lacking,
+    no_answer,
+    scores_lacking,
+)
 from analysis.report.compared import describe_compared, facts_list
 from analysis.report.frame import banner, build_page, count_points, fill, read_part
 from analysis.report.page_data import Json, has_further, page_data
@@ -43,7 +51,6 @@ POLICY = "script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:"
 MOST_BYTES = 5_000_000
 MOST_ROWS = 50_000
 SHOWN_AT_THE_POINTER = ("by_group", "groups", "n_found", "n_lost", "support", "reason")
-EVERY_GAP = "Every gap that was measured, r_rm over all embeddings and methods:"
 LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
 
 
@@ -100,21 +107,30 @@ def _answer(found: Sequence[Finding], tables: Tables, pairs: bool) -> dict[str, 
     done = tables.points.loc[tables.points["status"] == "done", "point"]
     scores = scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
     of_gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
-    said = answer(found) if pairs else no_answer(scores, gaps_lacking(of_gaps))
     unlike = doubt_of(tables.points, tables.extrinsic)
+    if not pairs:
+        return {"card": _card(no_answer(scores, gaps_lacking(of_gaps), tables))}
+    said = answer(found, tables)
+    said = said._replace(headline=f"{unlike} {said.headline}".strip())
+    lacking = [("No score", f"{each}.") for each in scores]
     return {
-        "headline": html.escape(f"{unlike} {said.headline}".strip()),
-        "reasons": _listed("", said.verdicts),
-        "every_gap": _listed(EVERY_GAP, said.gaps),
-        "notes": "".join(f"<p>{html.escape(note)}</p>" for note in said.notes),
-        "lacking": _listed("Queries without a score:", scores if pairs else ()),
+        "card": _card(said._replace(parts={**said.parts, TRUST: [*said.parts[TRUST], *lacking]}))
     }
 
 
-def _listed(heading: str, lines: Sequence[str]) -> str:
-    above = f"<p>{html.escape(heading)}</p>" if heading else ""
-    items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
-    return f"{above}<ul>{items}</ul>" if items else ""
+def _card(said: Card) -> str:
+    parts = [
+        f"<h3>{html.escape(heading)}</h3><ul>{''.join(map(_item, lines))}</ul>"
+        for heading, lines in said.parts.items()
+        if lines
+    ]
+    first = f'<p class="first">{html.escape(said.headline)}</p>'
+    return f'<div class="card">{first}{"".join(parts)}</div>'
+
+
+def _item(line: Line) -> str:
+    name, said = map(html.escape, line)
+    return f"<li><b>{name}</b>: {said}</li>" if name else f"<li>{said}</li>"
 
 
 def _label(tables: Tables) -> str:
@@ -219,7 +235,8 @@ def _method(tables: Tables, cost: str, made: str) -> str:
         f" long'>{html.escape(text)}</td></tr>"
         for name, text in facts.items()
     )
-    return f'<div class="wide"><table>{listed}</table></div>{read_part("method.html")}'
+    wide = '<div class="wide" tabindex="0" role="region" aria-label="Method">'
+    return f"{wide}<table>{listed}</table></div>{read_part('method.html')}"
 
 
 def _values(table: pd.DataFrame, column: str) -> str:

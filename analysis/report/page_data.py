@@ -22,11 +22,14 @@ from analysis.naming import (
     GROUPS,
     SCORE,
     confirmatory_of,
+    gap_axis,
     gap_titles,
     group_pairs,
     measure_title,
     query_titles,
     row_names,
+    score_axis,
+    shown_values,
 )
 from analysis.show import describe_slice, described, estimates, varying
 from analysis.slices import without_repeats
@@ -78,12 +81,14 @@ def page_data(
         "curves": dose_curves(tables, declared.utility),
         "correlations": correlations,
         "listed": [place for place, each in enumerate(found) if id(each) in listed],
+        "lines": [[plain(each) for each in one.line] for one in found],
         "verdicts": _verdicts(found, correlations),
         "confirmatory": [title for part in main for title in dict.fromkeys(gap_titles(part))],
         "specifications": _of_table(specification_table(curves)),
         "specification_sentences": [curve.sentence() for curve in curves],
         "alignments": _of_table(pd.DataFrame(described(varying(alignment_table(aligned))))),
         **_effects(tables, declared.confirmatory, declared.utility),
+        "axes": _axes(joined),
         "sesoi": declared.sesoi,
         "synthetic": "True" in texts(points, "generated"),
         "look": {
@@ -92,6 +97,21 @@ def page_data(
             "shapes": SHAPES,
         },
     }
+
+
+def _axes(joined: pd.DataFrame) -> dict[str, Json]:
+    """What axes are called: of each metric's scores by query, and together; of each gap."""
+    scores: dict[str, dict[str, Json]] = {}
+    conventions = shown_values(joined, "convention")
+    queries = query_titles(joined)
+    metrics = zip(row_names(joined, SCORE[:2], ", "), joined["metric"], conventions, strict=True)
+    for (title, metric, convention), query in zip(metrics, queries, strict=True):
+        of_metric = scores.setdefault(title, {ALL: score_axis(metric, convention)})
+        of_metric[query] = score_axis(metric, convention, query)
+    pairs: dict[str, dict[str, None]] = {}
+    for gap, pair in zip(gap_titles(joined), group_pairs(joined), strict=True):
+        pairs.setdefault(gap, {})[pair] = None
+    return {"scores": scores, "gaps": {gap: gap_axis(gap, of) for gap, of in pairs.items()}}
 
 
 def _correlations(found: Sequence[Finding]) -> list[dict[str, Json]]:

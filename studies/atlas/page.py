@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import pandas as pd
 
-from analysis.charts import CONFIG, PALETTE, Drawing, intervals, rule_at
+from analysis.charts import CONFIG, PALETTE, Drawing, finish, intervals, rule_at
 from analysis.findings import correlation_table
 from analysis.naming import SESOI
 from analysis.show import estimate, p_value, short
@@ -128,9 +128,12 @@ def forest(readings: Iterable[Reading]) -> Drawing:
         for each, one, within in found
         if isfinite(within.r)
     ]
-    scale = alt.Scale(domain=list(VERDICTS), range=[*PALETTE[:3], "#666666"])
+    looks = dict(zip(VERDICTS, (*PALETTE[:3], "#666666"), strict=True))
+    shown = [name for name in VERDICTS if name in {row["verdict"] for row in rows}]
+    scale = alt.Scale(domain=shown, range=[looks[name] for name in shown])
     base = alt.Chart().encode(
-        alt.Y("slice:N", title=None, sort=None), alt.Color("verdict:N", title=None, scale=scale)
+        alt.Y("slice:N", title=None, sort=None),
+        alt.Color("verdict:N", title="verdict", scale=scale, legend=alt.Legend(orient="top")),
     )
     axis: dict[str, Any] = {"title": "r_rm, 95% interval", "scale": alt.Scale(domain=[-1, 1])}
     layers = [
@@ -138,14 +141,15 @@ def forest(readings: Iterable[Reading]) -> Drawing:
         *(rule_at(at, strokeDash=[2, 3]) for at in (-SESOI, SESOI)),
         *intervals(base, "r", size=45, opacity=1, **axis),
     ]
-    header = alt.Header(labelAngle=0, labelOrient="top", labelAnchor="start")
+    header = alt.Header(labelAngle=0, labelOrient="top", labelAnchor="start", labelPadding=4)
     panels = alt.Row("set:N", title=None, sort=None, header=header)
     chart = alt.layer(*layers).properties(width=380, height=alt.Step(15))
-    drawing: Drawing = (
-        chart.facet(row=panels, data=pd.DataFrame(rows))
-        .resolve_scale(y="independent")
-        .configure(**CONFIG | {"axisY": {"labelLimit": 420}})
-    )
+    drawn = chart.facet(row=panels, data=pd.DataFrame(rows), spacing=8)
+    sure = sum(row["verdict"] != INCONCLUSIVE for row in rows)
+    title = f"A verdict on {sure} of {len(rows)} published relations; the others are inconclusive"
+    notes = ["r_rm with its 95% interval; dotted: the smallest correlation of interest."]
+    whole = finish(drawn.resolve_scale(y="independent"), title, notes)
+    drawing: Drawing = whole.configure(**CONFIG | {"axisY": {"labelLimit": 0}})
     return drawing
 
 

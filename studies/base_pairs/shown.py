@@ -44,7 +44,7 @@ def point_names(points: pd.DataFrame) -> dict[str, str]:
     varied = [
         [f"{name} {value}" for value in each] for name, each in columns.items() if len({*each}) > 1
     ]
-    stamps = ["generated data" * (each == "True") for each in texts(points, "generated")]
+    stamps = ["synthetic data" * (each == "True") for each in texts(points, "generated")]
     rows = zip(texts(points, "point"), texts(points, "embedding"), *varied, stamps, strict=True)
     return {point: ", ".join(filter(None, rest)) for point, *rest in rows}
 

@@ -24,7 +24,7 @@ NOTES = (
     " have nothing to do with the task.",
     "r_rm is within parents: embeddings of one seed share the world's own leans and the posts.",
     "apart: how many of the smaller studies share no seed; intervals are Wilson's for so many.",
-    "It says what such a study can see in generated data, not that there is a link in the world.",
+    "It says what such a study can see in synthetic data, not that there is a link in the world.",
 )
 
 

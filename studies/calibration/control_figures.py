@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from analysis.charts import Drawing, colour, finish, intervals, rule_at
+from analysis.charts import GREY, STAMP, Drawing, finish, intervals, rule_at, shades
+from analysis.naming import query_title
 from studies.conclusion import rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
 
 LINKED, UNRELATED = "words of the link", "unrelated words"
@@ -25,19 +24,20 @@ def charts(whole: pd.DataFrame, drawn: pd.DataFrame) -> dict[str, Drawing]:
 
 def r_chart(whole: pd.DataFrame) -> Drawing:
     """r and its interval by query, a panel for each way in which embeddings differ."""
-    links = _links(whole)
+    links, queries = _links(whole), list(map(query_title, whole["query"]))
     query = alt.Y("query:N", title=None, sort=None)
-    base = alt.Chart().encode(query, **_by_link(links, "yOffset"))
+    base = alt.Chart().encode(query, **_by_link(whole, "yOffset"))
     scale = alt.Scale(domain=[-1, 1])
-    layers = [rule_at(0), *intervals(base, "r_rm", size=40, title="r_rm", scale=scale)]
+    layers = [
+        rule_at(0),
+        *intervals(base, "r_rm", size=40, title="r_rm, 95% interval", scale=scale),
+    ]
     chart = (
         alt.layer(*layers)
         .properties(width=240, height=alt.Step(9))
-        .facet(column=_varied(), data=whole.assign(link=links))
+        .facet(column=_varied(), data=whole.assign(link=links, query=queries))
     )
-    return finish(
-        chart, "Score and gap where a link is planted, and where none is (synthetic data)"
-    )
+    return finish(chart, "r_rm rises with the planted link, and is near 0 without one", [STAMP])
 
 
 def power_chart(drawn: pd.DataFrame) -> Drawing:
@@ -46,10 +46,10 @@ def power_chart(drawn: pd.DataFrame) -> Drawing:
     """
     links = _links(drawn)
     x = alt.X("embeddings:O", title="embeddings").axis(labelAngle=0, grid=False)
-    base = alt.Chart().encode(x, **_by_link(links, "xOffset"))
+    base = alt.Chart().encode(x, **_by_link(drawn, "xOffset"))
 
     def share(field: str) -> alt.Y:
-        y = alt.Y(f"{field}:Q", title="positive", scale=alt.Scale(domain=[0, 1]))
+        y = alt.Y(f"{field}:Q", title="studies that find it", scale=alt.Scale(domain=[0, 1]))
         return y.axis(format="%", tickCount=3)
 
     layers = [
@@ -67,8 +67,10 @@ def power_chart(drawn: pd.DataFrame) -> Drawing:
             column=_varied(),
             data=drawn.assign(link=links, words=words),
         )
+        .resolve_scale(x="independent", xOffset="independent")
     )
-    return finish(chart, "How often a study says that the gap follows the score (synthetic data)")
+    title = "The more embeddings, and the stronger the link, the more studies find it"
+    return finish(chart, title, [STAMP])
 
 
 def _varied() -> alt.Column:
@@ -76,11 +78,20 @@ def _varied() -> alt.Column:
 
 
 def _links(table: pd.DataFrame) -> list[str]:
-    return [f"{row['transmission']:g}, {row['posts']}" for row in rows_of(table)]
+    """How strong the link is, ``0.25``; with the number of posts where that is not the usual."""
+    usual = table["posts"].max()
+    return [
+        f"{row['transmission']:g}" + (f" ({row['posts']} posts)" if row["posts"] < usual else "")
+        for row in rows_of(table)
+    ]
 
 
-def _by_link(links: Sequence[str], offset: str) -> dict[str, Any]:
-    names = list(dict.fromkeys(links))
+def _by_link(table: pd.DataFrame, offset: str) -> dict[str, Any]:
+    """Grey where there is no link, and darker the stronger it is."""
+    names = list(dict.fromkeys(_links(table.sort_values(["transmission", "posts"]))))
+    linked = [name for name in names if name != "0"]
+    looks = dict(zip(linked, shades(len(linked)), strict=True))
+    scale = alt.Scale(domain=names, range=[looks.get(name, GREY) for name in names])
     place = {"xOffset": alt.XOffset, "yOffset": alt.YOffset}[offset]
-    title = "transmission, posts"
-    return {offset: place("link:N", sort=names), "color": colour("link", names, title=title)}
+    color = alt.Color("link:N", scale=scale, title="transmission", sort=names)
+    return {offset: place("link:N", sort=names), "color": color}

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.charts import Drawing, colour, finish, intervals, rule_at
+from analysis.charts import BLACK, INK, STAMP, Drawing, colour, finish, intervals, rule_at, shades
+from analysis.show import short
 from studies.calibration.readings import SETTINGS
 from studies.conclusion import rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 TITLES = {
     "sentences": "sentences in the corpus",
@@ -23,6 +24,9 @@ TITLES = {
     "label_bias": "planted label bias",
 }
 ENDS = {"value": "", "low": "_low", "high": "_high"}
+LINES = alt.Legend(
+    symbolType="stroke", symbolSize=400, symbolStrokeColor=INK, symbolFillColor="transparent"
+)
 UNITS = {"dim": "dimensions", "sentences": "sentences", "posts": "posts"}
 
 
@@ -43,49 +47,80 @@ def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
     deviations of the readings at 0; a line a setting.
     """
     rows = curves.assign(setting=_settings(curves))
+    varied = _varied(curves)
     columns = ["instrument", "setting", "planted", "value_sd", "low_sd", "high_sd"]
     title = "reading, in sd at 0"
     base = alt.Chart().encode(
-        alt.X("planted:Q", title=planted), colour("setting", _in_order(curves))
+        alt.X("planted:Q", title=planted), alt.Detail("setting:N"), **_channels(rows, varied)
     )
     band = base.mark_area(opacity=0.15)
-    line = base.mark_line(point={"size": 18})
+    line = base.mark_line(point={"size": 18, "opacity": 1})
     panel = alt.layer(
         band.encode(alt.Y("low_sd:Q", title=title), alt.Y2("high_sd")),
         line.encode(alt.Y("value_sd:Q", title=title)),
-    ).properties(width=130, height=100)
+    ).properties(width=140, height=100)
     facet = alt.Facet("instrument:N", title=None, sort=None)
-    chart = panel.facet(facet, data=rows[columns], columns=5).resolve_scale(y="independent")
-    return finish(
-        chart, "What each instrument reads, mean and 95% interval over seeds (generated data)"
-    )
+    chart = panel.facet(facet, data=rows[[*columns, *varied]], columns=5)
+    drawn = chart.resolve_scale(y="independent").resolve_axis(x="independent")
+    title = "What each instrument reads: mean and 95% interval over seeds"
+    return finish(drawn, title, [STAMP])
+
+
+def _channels(rows: pd.DataFrame, varied: Sequence[str]) -> dict[str, Any]:
+    """How settings look: the first size darker the larger it is, the second dashed, and what has
+    no order (embedding, classifier) in colours of the palette where there is no size, else as the
+    width of the line.
+    """
+    sizes = [name for name in varied if name in UNITS]
+    kinds = [name for name in varied if name not in UNITS]
+    look: dict[str, Any] = {}
+    for name in sizes[:1]:
+        levels = sorted(set(rows[name].dropna()))
+        scale = alt.Scale(domain=levels, range=shades(len(levels)))
+        look["color"] = alt.Color(f"{name}:O", scale=scale, title=UNITS[name])
+    for name in sizes[1:2]:
+        look["strokeDash"] = alt.StrokeDash(
+            f"{name}:O", title=UNITS[name], sort="descending", legend=LINES
+        )
+    for name in kinds[:1]:
+        levels = list(dict.fromkeys(rows[name]))
+        if "color" in look:
+            widths = [1 + 2 * (i / max(1, len(levels) - 1)) for i in range(len(levels))]
+            scale = alt.Scale(domain=levels, range=widths)
+            look["strokeWidth"] = alt.StrokeWidth(
+                f"{name}:N", scale=scale, title=name, legend=LINES
+            )
+        else:
+            look["color"] = colour(name, levels, title=name)
+    return look
 
 
 def sensitivity_chart(ranked: pd.DataFrame, planted: str) -> Drawing:
-    """The smallest detectable bias of each instrument and its interval; a colour a setting. What
-    detects no planted level stands at the right edge; the most sensitive instrument, over all
-    settings, comes first.
+    """The smallest detectable bias of each instrument, a row, in each setting, a column: darker the
+    smaller it is; the most sensitive instrument, over all settings, comes first.
     """
-    columns = ["detectable", "detectable_low", "detectable_high"]
     rows = ranked.assign(setting=_settings(ranked))
-    rows[columns] = np.minimum(rows[columns], 1.0)
     mean = rows["detectable"].fillna(1.0).groupby(rows["instrument"]).transform("mean")
-    rows = rows.iloc[np.argsort(mean.to_numpy(), kind="stable")].dropna(subset="detectable")
-    names = _in_order(ranked)
-    base = alt.Chart(rows[["instrument", "setting", *columns]]).encode(
-        alt.Y("instrument:N", title=None, sort=None),
-        alt.YOffset("setting:N", sort=names),
-        colour("setting", names),
+    rows = rows.iloc[np.argsort(mean.to_numpy(), kind="stable")]
+    found = rows["detectable"].fillna(1.0).clip(upper=1.0)
+    shown = [short(value) if value < 1 else "none" for value in found]
+    rows = rows.assign(found=found, shown=shown)[["instrument", "setting", "found", "shown"]]
+    names = [name.replace(", ", "\n") for name in _in_order(ranked)]
+    rows["setting"] = rows["setting"].str.replace(", ", "\n")
+    axis = alt.Axis(labelAngle=0, labelExpr="split(datum.label, '\\n')", grid=False)
+    base = alt.Chart(rows).encode(
+        alt.X("setting:N", sort=names, title=None, axis=axis),
+        alt.Y("instrument:N", sort=None, title=None, axis=alt.Axis(grid=False)),
     )
-    layers = intervals(
-        base,
-        "detectable",
-        ends=("detectable_low", "detectable_high"),
-        title=f"smallest {planted} found (1: none was)",
-        scale=alt.Scale(domain=[0, 1]),
+    scale = alt.Scale(domain=[0, 1], range=shades(2)[::-1])
+    cells = base.mark_rect(stroke="white").encode(
+        alt.Color("found:Q", scale=scale, title=f"smallest {planted} found", legend=None)
     )
-    chart = alt.layer(*layers).properties(width=420, height=alt.Step(7))
-    return finish(chart, "Distinguished from no bias in 80% of single readings (generated data)")
+    ink = alt.condition("datum.found < 0.6", alt.value("white"), alt.value(BLACK))
+    chart = alt.layer(cells, base.mark_text(fontSize=11).encode(text="shown:N", color=ink))
+    title = f"The smallest {planted} that is found in 80% of single readings"
+    notes = [STAMP, "Darker: a smaller one is found; none: not even the largest."]
+    return finish(chart.properties(width=alt.Step(92), height=alt.Step(20)), title, notes)
 
 
 def dependence_chart(table: pd.DataFrame) -> Drawing:
@@ -116,16 +151,20 @@ def dependence_chart(table: pd.DataFrame) -> Drawing:
     facet = alt.Facet("step:N", title=None, sort=None)
     return finish(
         panel.facet(facet, data=pd.DataFrame(rows), columns=2),
-        "How readings depend on the size of the corpus, the vectors or the posts (generated data)",
+        "How readings depend on the size of the corpus, the vectors or the posts",
+        [STAMP, "Larger shifts stand at the edge."],
     )
 
 
 def _settings(table: pd.DataFrame) -> list[str]:
-    varied = [name for name in SETTINGS if name in table and len(set(table[name])) > 1]
     return [
-        ", ".join(f"{row[name]} {UNITS.get(name, '')}".strip() for name in varied) or "all"
+        ", ".join(f"{row[name]} {UNITS.get(name, '')}".strip() for name in _varied(table)) or "all"
         for row in rows_of(table)
     ]
+
+
+def _varied(table: pd.DataFrame) -> list[str]:
+    return [name for name in SETTINGS if name in table and len(set(table[name])) > 1]
 
 
 def _in_order(table: pd.DataFrame) -> list[str]:

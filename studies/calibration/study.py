@@ -86,6 +86,6 @@ def trusted(ranked: pd.DataFrame) -> str:
     named = ", ".join(f"{name} in {count}" for name, count in ordered)
     every = ranked["instrument"].nunique()
     return (
-        f"Of {every} instruments in {settings} settings of generated data, these are trusted:"
+        f"Of {every} instruments in {settings} settings of synthetic data, these are trusted:"
         f" {named or 'none in any'}."
     )

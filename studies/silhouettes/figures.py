@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import pandas as pd
 
-from analysis.charts import GREY, Drawing, colour, finish
+from analysis.charts import GREY, INK, Drawing, colour, finish
 from analysis.show import short
 from studies.conclusion import rows_of
 from studies.silhouettes.pairs import MODELS
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 DIFFERENCES = ("mean", "largest")
 MOST_POINTS = 150  # of a curve in a figure
+# What was measured, and below it how well, each on a line of its own
+HEADER = alt.Header(labelExpr="split(datum.label, ': ')", labelFontSize=11, labelPadding=4)
 LEGEND = alt.Legend(orient="top", title="values and mean of the runs")
 
 
@@ -85,11 +87,11 @@ def panel_chart(panels: Sequence[tuple[Pair, str]]) -> Drawing:
     )
     chart = (
         alt.layer(every, *_bands())
-        .properties(width=300, height=150)
+        .properties(width=230, height=130)
         .facet(
-            alt.Facet("panel:N", title=None, sort=[each for _, each in panels]),
+            alt.Facet("panel:N", title=None, sort=[each for _, each in panels], header=HEADER),
             data=pd.concat([rows, pd.DataFrame(runs)], ignore_index=True),
-            columns=2,
+            columns=4,
         )
         .resolve_scale(x="independent", y="independent")
     )
@@ -118,12 +120,12 @@ def pilot_chart(pilot: pd.DataFrame) -> Drawing:
     tall = pilot.melt(["score", "runs"], list(DIFFERENCES), "what", "apart").dropna()
     named = tall.assign(score=[name.replace("_", ", ") for name in tall["score"]])
     scores = [name.replace("_", ", ") for name in SCORES]
-    stroke = alt.Legend(symbolType="stroke", orient="top")
+    stroke = alt.Legend(symbolType="stroke", symbolStrokeColor=INK, orient="top")
     chart = alt.Chart(named).mark_line(point=True).properties(width=420, height=220)
     encoded = chart.encode(
         alt.X("runs:Q", title="runs"),
-        alt.Y("apart:Q", title="difference to all runs"),
+        alt.Y("apart:Q", title="difference from the scores of all runs"),
         colour("score", scores, legend=alt.Legend(orient="top", labelLimit=300)),
         alt.StrokeDash("what:N", title=None, legend=stroke, sort=list(DIFFERENCES)),
     )
-    return finish(encoded, "How many runs are enough")
+    return finish(encoded, "Fewer runs give nearly the same scores")

@@ -19,7 +19,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.charts import Drawing, colour, finish
+from analysis.charts import GREY, PALETTE, Drawing, finish
 from files import atomic_path
 from files.charts import save_chart
 from tests.analysis.designs import (
@@ -176,20 +176,42 @@ def simulate(count: int, jobs: int = 1) -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame) -> Drawing:
-    """A panel a family of designs: every cell is a dot a share."""
-    r = [f", r = {round(r, 1):g}" if abs(r) >= 0.05 else "" for r in table["r"]]
-    names = table["design"] + r + ", " + table["scope"]
-    columns = ["p_below_05", "coverage", "verdict_claims", "verdict_negligible"]
-    rows = table.assign(cell=names).melt(["family", "cell"], columns, "what", "share").dropna()
-    chart = alt.Chart(rows).mark_point(filled=True, size=30, opacity=0.7)
-    encoded = chart.encode(
-        alt.X("share:Q", title="share of studies", scale=alt.Scale(domain=[0, 1])),
-        alt.Y("cell:N", title=None, sort=None, axis=alt.Axis(labelLimit=360)),
-        colour("what", columns),
-    )
-    panels = encoded.properties(width=420).facet(row=alt.Row("family:N", title=None, sort=None))
+    """A row a design, a dot a cell: on the left p below .05 where r_rm is 0, on the right coverage;
+    lines where both should be. What is only printed has neither.
+    """
+    names = table["design"] + ", " + table["scope"]
+    none = table["r"].abs() < 0.05
+    sides = {
+        "p below .05 where r_rm is 0": table["p_below_05"].where(none),
+        "coverage of the 95% interval": table["coverage"],
+    }
+    rows = pd.concat(
+        table[["family"]].assign(design=names, what=what, share=share, right=right)
+        for (what, share), right in zip(sides.items(), (0.05, 0.95), strict=True)
+    ).dropna()
+    families = list(dict.fromkeys(rows["family"]))
+    panels = [
+        _family(rows[rows["family"] == name], name, list(sides), last=name == families[-1])
+        for name in families
+    ]
+    chart = alt.vconcat(*panels, spacing=12)
     title = f"How often the inference is right, {table['studies'].max():,} studies a cell"
-    return finish(panels.resolve_scale(y="independent"), title)
+    notes = ["Dashed: .05 and .95, where a test and an interval should be."]
+    return finish(chart, title, notes)
+
+
+def _family(rows: pd.DataFrame, family: str, sides: list[str], *, last: bool) -> Any:
+    title = "share of studies" if last else None
+    x = alt.X("share:Q", title=title, scale=alt.Scale(domain=[0, 1]))
+    axis = alt.Axis(labelLimit=0, minExtent=330)
+    y = alt.Y("design:N", title=None, sort=list(dict.fromkeys(rows["design"])), axis=axis)
+    rule = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3]).encode(alt.X("right:Q"))
+    dots = alt.Chart().mark_point(filled=True, size=30, opacity=0.6, color=PALETTE[0]).encode(x, y)
+    header = alt.Header(labelFontSize=11, labelPadding=2)
+    column = alt.Column("what:N", title=None, sort=sides, header=header)
+    panel = alt.layer(rule, dots).properties(width=230, height=alt.Step(13))
+    heading = alt.TitleParams(family, anchor="start", fontSize=12, offset=4)
+    return panel.facet(column=column, data=rows, title=heading, spacing=12)
 
 
 def main() -> None:

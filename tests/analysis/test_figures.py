@@ -38,7 +38,7 @@ def test_figure_3_has_one_panel_per_experiment(drawn: Path, texts: Texts) -> Non
         "WEAT 7",
         "WEAT 8",
         "WEAT effect size (d)",
-        "performance gap (male - female)",
+        "gap(above 0: worse for female)",  # over two lines
         "unmodified",
         "balance",
         "attract_repel",
@@ -112,6 +112,21 @@ def test_a_panel_shows_the_slice_of_the_same_name(
         assert shown == pytest.approx([of["r_rm"], of["low"], of["high"]])
         note = panel_note(int(of["n"]), int(of["n"]) * queries, *shown).replace("\u2212", "-")
         assert note in texts(tmp_path / f"{stem}.svg")
+
+
+def test_embeddings_of_one_model_share_a_panel(tables: Tables, tmp_path: Path) -> None:
+    """A panel of one embedding's single point shows nothing."""
+    points = tables.points.query("method == 'none'").drop(columns="base_key", errors="ignore")
+    left = tables._replace(points=points)
+    left = left._replace(
+        intrinsic=tables.intrinsic[tables.intrinsic["point"].isin(points["point"])],
+        extrinsic=tables.extrinsic[tables.extrinsic["point"].isin(points["point"])],
+    )
+    joined = join_points(left).assign(model=lambda table: table["embedding"])
+    draw_figures(joined, tmp_path, suffixes=[])
+    assert {path.name for path in tmp_path.iterdir()} == {f"{STEMS[0]}.csv", f"{STEMS[2]}.csv"}
+    columns = pd.read_csv(tmp_path / f"{STEMS[0]}.csv")["panel_column"]
+    assert set(columns) == {"recall gap", "precision gap"}
 
 
 def test_of_too_many_points_the_numbers_alone_are_written(

@@ -131,6 +131,16 @@ def test_a_condition_that_one_model_alone_has_says_nothing_given_the_condition()
     assert (found.r, found.df, found.n) == pytest.approx((expected.r, expected.df, expected.n))
 
 
+def test_the_line_has_the_slope_that_all_parents_share() -> None:
+    x = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 15.0])
+    parent = np.repeat(["p", "q"], 3)
+    offset = np.where(parent == "p", 0.0, -100.0)  # over all points y falls with x
+    line = observations(make_rows(x, 3 * x + offset, parent=parent)).line()
+    assert line == pytest.approx((3, x.mean(), (3 * x + offset).mean()))
+    assert line.of_sign(-np.ones(6)) == pytest.approx((-3, -x.mean(), line.y))
+    assert math.isnan(line.of_sign(np.array([1.0, -1.0])).slope)
+
+
 def test_given_utility_is_the_partial_correlation() -> None:
     of = study()
     x, y = (residual(side, of.parent, further=of.utility) for side in (of.x, of.y))

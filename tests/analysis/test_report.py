@@ -21,7 +21,7 @@ from analysis.frame import typed
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.report import build_report
-from analysis.report.answer import answer
+from analysis.report.answer import FOLLOWS, answer, unmodified_gaps
 from analysis.report.page_data import dose_curves
 from analysis.report.tex import correlations_tex
 from analysis.results import Tables, write_tables
@@ -187,16 +187,37 @@ def slice_of(query: str, verdict: str, **known: Any) -> Finding:
     )._replace(**known)
 
 
-def test_a_gap_that_goes_the_other_way_is_never_hidden() -> None:
+def test_a_gap_that_goes_the_other_way_is_never_hidden(module_tables: Tables) -> None:
     other = slice_of("weat7", "")
     other = other._replace(
         names=other.names | {"measure": "precision"}, within=Correlation(-0.8, -0.9, -0.6)
     )
-    found = answer([slice_of("weat7", "positive", why="positive for these"), other])
+    asked = slice_of("weat7", "positive", why="positive for these")
+    found = answer([asked, other], typed(module_tables))
     assert found.headline.startswith("Yes:")
-    assert found.gaps == [
-        "recall gap (confirmatory: positive): rises with WEAT 7 .50 [.20,.70]",
-        "precision gap (exploratory): falls with WEAT 7 -.80 [-.90,-.60]",
+    assert found.headline.endswith("The precision gap goes the other way.")
+    assert found.parts[FOLLOWS][:2] == [
+        (
+            "Recall gap",
+            "rises with WEAT 7: r_rm .50 [.20,.70] (declared before the run: positive)",
+        ),
+        ("Precision gap", "falls with WEAT 7: r_rm -.80 [-.90,-.60] (not declared)"),
+    ]
+
+
+def test_the_gaps_of_unmodified_models_say_who_is_worse_off(module_tables: Tables) -> None:
+    extrinsic = module_tables.extrinsic.query("kind == 'gap' and measure == 'recall'")
+    points = module_tables.points.assign(unit_key="")
+    plain = points.loc[points["method"] == "none", "point"].tolist()
+    values = {plain[0]: 0.1, plain[1]: -0.02}
+    extrinsic = extrinsic.assign(value=extrinsic["point"].map(values).fillna(0.9))
+    found = unmodified_gaps(typed(module_tables._replace(points=points, extrinsic=extrinsic)))
+    assert found == [
+        (
+            "Recall gap",
+            "worse for female by .04 on average, from worse for male by .02 to worse for female by"
+            " .10 in 2 models",
+        )
     ]
 
 

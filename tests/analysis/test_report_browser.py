@@ -122,6 +122,24 @@ def test_a_menu_filters_what_is_shown(browser: Any) -> None:
     choose(browser, "embedding", "all")
 
 
+def test_figures_say_what_is_seen(browser: Any) -> None:
+    texts = (
+        "return [...document.querySelectorAll(`#${arguments[0]} svg text`)]"
+        ".map((each) => each.textContent)"
+    )
+    choose(browser, "query", "WEAT 7")
+    choose(browser, "gap", "recall gap")
+    choose(browser, "embedding", "word2vec")
+    found = browser.execute_script(texts, "scatter")
+    assert "WEAT 7 effect size (d)" in found
+    assert "recall gap (above 0: worse for female)" in found
+    assert "Recall gap rises with WEAT 7: r_rm 1.00 [.90,1.00]" in found
+    choose(browser, "embedding", "all")
+    methods = browser.execute_script(texts, "by_method")
+    assert {"balance", "attract_repel"} <= set(methods)
+    assert methods.count("unmodified") == 1, "in the legend; no panel of its own"
+
+
 def test_a_table_is_saved_as_csv(browser: Any, folder: Path, module_tables: Tables) -> None:
     browser.execute_script("document.querySelector('#t-points button.save').click()")
     saved = wait(

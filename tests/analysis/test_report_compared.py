@@ -41,6 +41,7 @@ def posts(tables: Tables) -> Tables:
 
 def test_it_says_who_is_compared_with_whom_and_on_how_much(posts: Tables) -> None:
     assert describe_compared(posts, ["recall"]) == {
+        "a score": "WEAT effect size (d) of WEAT 7, WEAT 8",
         "groups": "male (privileged) against female (unprivileged). Which group an item is about:"
         " as the data are annotated",
         "a gap": "the value of male less that of female; above 0: worse for female",

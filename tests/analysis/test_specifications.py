@@ -11,10 +11,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from analysis.charts import STAMP
 from analysis.correlate import correlate_slices
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.results import Tables
+from analysis.specification_curve import curve_chart
 from analysis.specifications import CHOICES, Curve, specification_curves
 
 if TYPE_CHECKING:
@@ -209,6 +211,17 @@ def test_the_choice_that_the_sign_depends_on_is_named() -> None:
     same = curve_of(tables_of(of)).sentence()
     assert "18 above 0." in same
     assert "depends" not in same
+
+
+def test_the_figure_says_what_is_seen_and_of_what_data() -> None:
+    joined = join_points(tables_of(measured(4, 12, 0.7)))
+    for synthetic in (True, False):
+        (curve,) = specification_curves(joined.assign(generated=synthetic), permutations=99)
+        title = curve_chart(curve).to_dict()["title"]
+        above = sum(each.r_rm > 0 for each in curve.specifications)
+        number = len(curve.specifications)
+        assert title["text"].endswith(f"r_rm is above 0 in {above} of {number} ways to analyse it")
+        assert (STAMP in title["subtitle"]) is synthetic
 
 
 def test_a_model_without_a_gap_is_in_no_specification_of_that_gap() -> None:

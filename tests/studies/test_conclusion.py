@@ -43,6 +43,7 @@ def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: P
     words = pd.DataFrame({"of_word": ["<b>x</b>", "$y"], "value": [0.25, float("nan")]})
     long = pd.DataFrame({"n": range(MOST_ROWS + 7)})
     chart = alt.Chart(words).mark_point().encode(x="value:Q")
+    chart = chart.properties(title="A < B")
     found = Conclusion(
         "A & B", "It <holds>.", {"words": words}, {"W": words, "L": long}, {"f": chart}, ["a note"]
     )
@@ -57,7 +58,7 @@ def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: P
     assert STAMP in page
     assert "1 of 2 done, 1 failed" in page
     assert "and 7 more rows" in page
-    assert page.count('src="data:image/svg+xml;base64,') == 1
+    assert page.count('<img alt="A &lt; B" src="data:image/svg+xml;base64,') == 1
     assert not re.search(r'(src|href)="(?!data:|#)', page)
     assert not re.search(r"https?://", page)
 

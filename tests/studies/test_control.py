@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.results import Tables
+from studies.calibration.control_figures import r_chart
 from studies.calibration.control_studies import PLANTED, designs, smaller_studies, whole_study
 
 SEEDS = 8
@@ -75,6 +76,16 @@ def test_embeddings_of_a_method_come_with_their_parents_alone() -> None:
     table = found()
     # Two doses a seed and the unmodified embedding at level .4 that both descend from
     assert table.loc[("balance", 1.0, "weat7"), "embeddings"] == SEEDS * 3
+
+
+def test_a_stronger_link_is_drawn_darker_and_named_once() -> None:
+    links = [(1.0, 4000), (0.25, 1000), (0.0, 4000), (0.25, 4000)]
+    whole = pd.DataFrame(links, columns=["transmission", "posts"])
+    whole = whole.assign(varied="balance", query="weat7", r_rm=0.1, low=0.0, high=0.2)
+    color = r_chart(whole).to_dict()["spec"]["layer"][1]["encoding"]["color"]
+    assert color["scale"]["domain"] == ["0", "0.25 (1000 posts)", "0.25", "1"]
+    reds = [int(each[1:3], 16) for each in color["scale"]["range"][1:]]
+    assert reds == sorted(reds, reverse=True)
 
 
 def test_smaller_studies_count_their_verdicts() -> None:
