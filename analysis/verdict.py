@@ -118,7 +118,7 @@ def _claim(verdict: str, scope: str, found: Finding) -> str:
     if scope != THESE:
         return said
     r = found.conditions.r if isfinite(found.conditions.r) else found.within.r
-    return f"{said}; whether others would show it takes about {conditions_needed(r)}"
+    return f"{said}; testing others takes about {conditions_needed(r)} conditions"
 
 
 def conditions_needed(r: float) -> int:

@@ -51,8 +51,7 @@ def shown_study() -> list[str]:
     (block,) = re.findall(
         rf"{re.escape(FIRST)}\n```\n\n```\n(.*?)^```$", README, re.DOTALL | re.MULTILINE
     )
-    lines = [line for line in block.splitlines() if line.strip(" .…")]
-    return [line for line in lines if not line.startswith("PLACEHOLDER")]
+    return [line for line in block.splitlines() if line.strip(" .…")]
 
 
 def words_of(line: str) -> str:
@@ -92,9 +91,9 @@ def files(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)
     people_words = ["he", "him", "man", "she", "her", "woman"]
     words = [*people_words, "office", "work", "home", "family", "is", "at", "nice", "awful"]
-    save_vectors(
-        keyed(words, rng.normal(size=(len(words), 8)).astype(np.float32)), tmp_path / "vectors.vec"
-    )
+    vectors = keyed(words, rng.normal(size=(len(words), 8)).astype(np.float32))
+    for name in ("vectors.vec", "glove.6B.50d.txt"):
+        save_vectors(vectors, tmp_path / name)
     people, label = rng.choice(["men", "women"], 200), rng.integers(0, 2, 200)
     items = pd.DataFrame({"label": label, "prediction": rng.integers(0, 2, 200), "group": people})
     items.to_csv(tmp_path / "predictions.csv", index=False)

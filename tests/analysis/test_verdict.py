@@ -52,7 +52,7 @@ THESE = "these 5 conditions"
 @pytest.mark.parametrize(
     ("changed", "verdict", "scope", "why"),
     [
-        ({}, "positive", "these conditions", f"positive for {THESE}; whether others would show it"),
+        ({}, "positive", "these conditions", f"positive for {THESE}; testing others takes about"),
         ({"within": FALLS}, "negative", "these conditions", f"negative for {THESE}; whether oth"),
         ({"n_conditions": 0}, "positive", "other models", "positive for models like these"),
         (
@@ -66,9 +66,9 @@ THESE = "these 5 conditions"
             "positive",
             "these conditions",
             # 3 + (2.8 / atanh(.36))^2 = 58
-            f"positive for {THESE}; whether others would show it takes about 60",
+            f"positive for {THESE}; testing others takes about 60 conditions",
         ),
-        ({"conditions": OTHERS._replace(r=-0.6)}, "positive", "these conditions", "whether others"),
+        ({"conditions": OTHERS._replace(r=-0.6)}, "positive", "these conditions", "testing others"),
         ({"within": NARROW}, "negligible", "these conditions", f"{THESE}: |r_rm| is below 0.3"),
         (
             {"within": NARROW, "conditions": NARROW},
