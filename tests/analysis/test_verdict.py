@@ -53,7 +53,7 @@ THESE = "these 5 conditions"
     ("changed", "verdict", "scope", "why"),
     [
         ({}, "positive", "these conditions", f"positive for {THESE}; testing others takes about"),
-        ({"within": FALLS}, "negative", "these conditions", f"negative for {THESE}; whether oth"),
+        ({"within": FALLS}, "negative", "these conditions", f"negative for {THESE}; testing oth"),
         ({"n_conditions": 0}, "positive", "other models", "positive for models like these"),
         (
             {"conditions": OTHERS},
