@@ -111,7 +111,9 @@ def test_what_was_declared_is_kept_for_those_who_come_later(
     names = before[before["verdict"].notna()][["measure", "query", "embedding", "method"]]
     assert names.to_numpy().tolist() == [["recall", "weat7", "word2vec", "all"]]
     assert report([str(tmp_path)]) == 0
-    assert "in the test declared before the run." in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "in the test declared before the run." in (tmp_path / "report.html").read_text(
+        encoding="utf-8"
+    )
     assert correlate([str(tmp_path), "--out", str(tmp_path / "again.csv")]) == 0
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "again.csv"), before)
     assert Correlation.of(tmp_path / "elsewhere") == Correlation()
