@@ -34,10 +34,10 @@ negligible:    neither, and |r_rm| is below the smallest correlation of interest
 inconclusive:  everything else: fewer than {FEWEST_DF} degrees of freedom, more than a tenth of the
                models lost, a score or gap that is the same in most models, or of whose variance one
                model has two thirds
-p is adjusted over the confirmatory slices, those declared before the run (Holm, 1979). Other slices
-are exploratory: they carry r, interval and p of their own, and no verdict. A verdict holds for
-these conditions; for other conditions too where the means of {FEWEST_CONDITIONS} conditions or more
-show it (p adjusted likewise)."""
+p is adjusted over the tests declared before the run (Holm, 1979). All others are exploratory: they
+carry r, interval and p of their own, and no verdict. A verdict holds for these conditions; for
+other conditions too where the means of {FEWEST_CONDITIONS} conditions or more show it (p adjusted
+likewise)."""
 
 
 def judge(found: Sequence[Finding], sesoi: float = SESOI) -> list[Finding]:
@@ -75,7 +75,7 @@ def _verdict(found: Finding, p_others: float, sesoi: float) -> tuple[str, str, s
         return NEGLIGIBLE, scope, "; ".join([said, *_sampled(found)])
     found_from = f"such a study finds |r| from about {found.mde:.2f} on"
     if within.p < LEVEL:
-        alone = f"p is {within.p:.2g} for this slice alone, {found.p_holm:.2g} among {found.tests}"
+        alone = f"p is {within.p:.2g} for this test alone, {found.p_holm:.2g} among {found.tests}"
         found_from = f"{alone}; {found_from}"
     return INCONCLUSIVE, "", f"{INCONCLUSIVE}: {found_from}"
 

@@ -180,7 +180,9 @@ def test_a_toy_subject_probe_task_and_study_run_and_are_reported(
     assert "10 models of 1 parent" in printed
     confirmatory = found[found["verdict"].notna()]
     assert confirmatory[["embedding", "query"]].to_numpy().tolist() == [["all", "weat8"]]
-    assert "the confirmatory slice" in (results / "report.html").read_text(encoding="utf-8")
+    assert "the test declared before the run" in (results / "report.html").read_text(
+        encoding="utf-8"
+    )
 
     assert not (results / "probes.parquet").exists()
     printed = sweep("study=largest", "probe=halves")

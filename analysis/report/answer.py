@@ -193,7 +193,13 @@ def _conditions(points: pd.DataFrame) -> list[str]:
     ]
     found = list(dict.fromkeys(named))
     more = len(found) - SHOWN
-    return [*found[:SHOWN], *([f"and {more} more"] if more > 0 else [])]
+    lists = {
+        name
+        for (method, *_), name in zip(rows, texts(done, "wordset"), strict=True)
+        if method != CONTROL
+    }
+    listed = [f"with {len(lists)} lists of words"] if len(lists) > 1 else []
+    return [*found[:SHOWN], *([f"and {more} more"] if more > 0 else []), *listed]
 
 
 def _other_way(found: Sequence[Finding]) -> list[str]:

@@ -91,7 +91,7 @@ def test_the_confirmatory_measures_and_the_utility_are_chosen(
     assert "precision gap accuracy" in heads
     assert "recall" not in heads
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "in any of 2 confirmatory slices." in page
+    assert "in any of 2 tests declared before the run." in page
     assert "accuracy of the task" in page
     columns = pd.read_csv(tmp_path / "figures" / "figure3_hatespeech_en_weat.csv")["panel_column"]
     assert set(columns) == {"word2vec, precision gap", "fasttext, precision gap"}
