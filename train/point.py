@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from analysis.groups import GENDERS, doubt
 from extrinsic.task_words import FROM_TASK
 from files import InputError, choice, nearest
 from files.digest import digest_of
@@ -101,23 +100,27 @@ class Point:
         assert not twice, f"{twice} are columns of subject and task"
         generated = bool(task.get("generated") or subject.get("generated"))
         mixture = {"mixture": self.mixture} if self.mixture else {}
-        about = {"asks_about": GENDERS} if self._asks_about_others else {}
-        facts = {"experiment": self.experiment, **task, **subject, "seed": self.seed, **about}
-        return {**facts, "generated": generated, **mixture}
+        facts = {"experiment": self.experiment, **task, **subject, "seed": self.seed}
+        return {**facts, **self._asks_about(), "generated": generated, **mixture}
 
     @property
     def doubt(self) -> str:
         """That the words are not about the groups compared, where these are named; else empty."""
-        named = self.task.compared if isinstance(self.task, OfGroups) else ()
-        return doubt(GENDERS, named) if self._asks_about_others else ""
+        from analysis.groups import doubt
 
-    @property
-    def _asks_about_others(self) -> bool:
-        """Whether the words are about men and women, and the groups are not, as far as known."""
+        about = self._asks_about().get("asks_about", "")
+        return doubt(about, self.task.compared) if isinstance(self.task, OfGroups) else ""
+
+    def _asks_about(self) -> dict[str, str]:
+        """``asks_about``, where the words are about men and women, and the groups are not, as far
+        as known.
+        """
         if not isinstance(self.task, OfGroups) or self.asks_task:
-            return False
+            return {}
+        from analysis.groups import GENDERS, doubt  # what analyses load, where there are groups
+
         unlike = not self.task.compared or doubt(GENDERS, self.task.compared)
-        return bool(unlike) and ask_about_genders(self.queries)
+        return {"asks_about": GENDERS} if unlike and ask_about_genders(self.queries) else {}
 
     @property
     def mixture(self) -> str:
