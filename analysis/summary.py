@@ -76,7 +76,9 @@ def print_answer(
     _print_conditions(moved, declared, console)
     pairs = dict.fromkeys(group_pairs(tables.extrinsic[tables.extrinsic["kind"] == "gap"]))
     for pair in list(pairs)[:1]:
-        print_lines([f"gap: {pair}; above 0 is worse for {pair.rpartition(' - ')[2]}"], console)
+        one, _, other = pair.partition(" - ")
+        turned = f" (of error rates {other} - {one})" if other else ""
+        print_lines([f"gap: {pair}{turned}; above 0 is worse for {other or pair}"], console)
 
 
 def wrap_all(lines: Iterable[str]) -> list[str]:
@@ -120,7 +122,7 @@ def _run(tables: Tables, found: Sequence[Finding]) -> list[str]:
     methods = [name for name in dict.fromkeys(texts(points, "method")) if name != CONTROL]
     asked = f" of {len(tables.points)} points done" if len(points) < len(tables.points) else ""
     what = f"{len(points)}{asked}, " if asked else ""
-    what += f"{counted(len(points), 'model')}{parents}"
+    what += f"{counted(len({*texts(points, 'unit_key')}), 'model')}{parents}"
     parts = [what, ", ".join(dict.fromkeys(texts(points, "embedding"))), ", ".join(methods)]
     parts += ["synthetic data" if "True" in texts(points, "generated") else ""]
     return wrap("; ".join(filter(None, parts)), WIDTH)
@@ -139,7 +141,7 @@ def scores_by_way(scores: dict[str, Finding]) -> dict[str, list[str]]:
     for name, each in scores.items():
         of = each.within
         sign = (of.low > 0) - (of.high < 0)
-        way = WAYS[sign] if isfinite(of.r) else "not measured with"
+        way = WAYS[sign] if isfinite(of.r) else f"no r_rm ({of.reason}) with"
         ways.setdefault(way, []).append(name)
     return ways
 

@@ -39,8 +39,8 @@ def audit(table: pd.DataFrame) -> alt.TopLevelMixin:
 
 def scatter(
     table: pd.DataFrame,
-    x: str,
-    y: str,
+    x: str = "x",
+    y: str = "y",
     *,
     row: str = "",
     column: str = "",
@@ -51,6 +51,7 @@ def scatter(
     """``y`` against ``x`` with Pearson's r above each panel; of a table that
     ``read_results`` made r_rm, within parents.
 
+    ``x``, ``y``: of a table of ``read_results`` by themselves the score and the gap.
     ``row``, ``column``: the columns whose values make panels; ``colour``, ``shape``: of the points.
     """
     from analysis.scatter import scatter_chart

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from extrinsic.gap_table import gap_rows
-from extrinsic.gaps import DEFAULT, Gaps
+from extrinsic.gaps import Gaps
 from extrinsic.predictions import get_column, read_binary, read_positive
 from extrinsic.ranking import RANKINGS
 from extrinsic.several import class_rows, classifier_rows
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from extrinsic.gap_table import Row
     from extrinsic.measures import Counts
 
+# What base rates do not move comes first
+MEASURED = ("base_rate", "recall", "fpr", "precision", "f1")
 REMEDY = (
     "; name the label that counts as 1 with --positive LABEL (positive=LABEL in Python), or take"
     " each label against the rest with --multiclass (multiclass=True)"
@@ -126,7 +128,7 @@ class Request:
             raise InputError(f"groups present: {', '.join(present) or 'none'}; a gap needs two")
         default = ["pair" if unprivileged else "each" if privileged else "rest"]
         default += ["largest"] if len(present) > 2 and not unprivileged else []
-        measures = ("base_rate", *DEFAULT.measures, *(RANKINGS if self.score else ()))
+        measures = (*MEASURED, *(RANKINGS if self.score else ()))
         first = privileged or min(present)
         return Gaps(
             first,

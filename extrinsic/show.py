@@ -108,14 +108,12 @@ def _gaps(gaps: Sequence[Row], privileged: str, order: Sequence[str]) -> Table:
 
 
 def _far_apart(rows: Sequence[Row]) -> Table:
-    """A line a measure: the two groups furthest apart, their difference and ratio."""
-    table = _new("furthest apart", "worst", "best", "difference", "smallest / largest")
-    ratios = {row.measure: row for row in rows if row.kind == "ratio"}
+    """A line a measure: the two groups furthest apart, and their difference."""
+    table = _new("furthest apart", "worst", "best", "difference")
     for row in rows:
         if row.kind == "largest":
-            ratio = _cell(ratios[row.measure]) if row.measure in ratios else ""
             ends = printable(row.unprivileged), printable(row.privileged)
-            table.add_row(name_measure(row.measure), *ends, _cell(row), ratio)
+            table.add_row(name_measure(row.measure), *ends, _cell(row))
     for column in table.columns[1:3]:
         column.justify = "left"
     return table
@@ -176,4 +174,5 @@ def _interval(row: Row) -> str:
 def _number(value: float, sign: str = "") -> str:
     """Two digits, without the zero before the point."""
     text = f"{round(value, 2) + 0.0:{sign}.2f}"  # + 0.0: no minus before a zero
+    text = text.removeprefix("+") if round(value, 2) == 0 else text
     return text.replace("0.", ".", 1) if abs(value) < 0.995 else text

@@ -28,8 +28,7 @@ LEVEL = 0.05
 
 def print_summary(audited: Sequence[Audited], console: Console) -> None:
     """What WEAT finds, then every score that has a value, a line each."""
-    for name in dict.fromkeys(one.vectors for one in audited):
-        print_line(console, _headline(name, [one for one in audited if one.vectors == name]))
+    print_headlines(audited, console)
     several = len({one.vectors for one in audited}) > 1
     known = [one for one in audited if not math.isnan(one.score.value)]
     bounds = any(math.isfinite(one.score.low) for one in known)
@@ -59,6 +58,12 @@ def print_summary(audited: Sequence[Audited], console: Console) -> None:
         total = f"{without} of {len(audited)} scores have no value, mostly for want of words"
         remedy = "--case lower looks for them in lower case too, --verbose names them"
         print_line(console, f"{total}: {remedy}")
+
+
+def print_headlines(audited: Sequence[Audited], console: Console) -> None:
+    """What WEAT finds in each file."""
+    for name in dict.fromkeys(one.vectors for one in audited):
+        print_line(console, _headline(name, [one for one in audited if one.vectors == name]))
 
 
 def _headline(name: str, audited: Sequence[Audited]) -> str:

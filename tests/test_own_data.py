@@ -165,8 +165,10 @@ def test_check_says_what_would_happen(
     assert "groups by the words of gender_mentions: 60 male, 60 female\n" in printed
     assert "query 'mine', words found: X 2 of 2, Y 2 of 2, A 2 of 2, B 2 of 2\n" in printed
     assert "1.00 of the posts' tokens have a vector\n" in printed
-    [command] = [line for line in printed.splitlines() if line.startswith("this would run it: ")]
-    status, out, error = train(*command.split()[6:], "plan=true")
+    [command] = [
+        line for line in printed.splitlines() if line.startswith("this would run it once: ")
+    ]
+    status, out, error = train(*command.split()[7:], "plan=true")
     assert status == 0, error
     assert "1 distinct point\n" in out or "1 distinct point " in out
 

@@ -80,7 +80,7 @@ def write(name: str, labels: list[str], texts: tuple[str, str] = TEXTS, **column
 
 def command_of(printed: str) -> list[str]:
     """The overrides that ``check`` prints."""
-    [line] = [line for line in printed.splitlines() if line.startswith("this would run it: ")]
+    [line] = [line for line in printed.splitlines() if line.startswith("this would run it once: ")]
     return shlex.split(line.partition("biasbridge train ")[2])
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Hashable, Mapping, Sequence
+from datetime import date
 from importlib import metadata
-from math import isnan
+from math import isnan, nan
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import vl_convert
@@ -43,20 +45,26 @@ MEANINGS = {
     "equalised_odds": "the larger of the largest differences in recall and false positive rate",
 }
 NAMED = 5  # groups in a sentence
+LEVEL = 0.05
+ERRORS = ("fpr", "fnr")  # the smaller the better
+MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
 SEEN_IN_FOUR_OF_FIVE = (1.959964 + 0.841621) / 1.959964  # of half an interval: power .8 at .05
 FAR_APART = 0.1  # base rates, from which precision gaps need a caution
 
 
-def write_gaps_page(table: pd.DataFrame, path: Path, title: str) -> Path:
+def write_gaps_page(
+    table: pd.DataFrame, path: Path, title: str, *, label: str = "of label 1"
+) -> Path:
     """Write the page of a table of gaps, as ``biasbridge.gaps`` returns it; it needs no network.
 
-    A section for each classifier and class; ``title``: what was predicted.
+    A section for each classifier and class; ``title``: what was predicted; ``label``: what an item
+    of label 1 is called.
     """
     blocks = _blocks(table)
     answers, sections = [], []
     for name, block in blocks.items():
         heading = f"<h3>{html.escape(name)}</h3>" if name else ""
-        answers.append(heading + _answer(block))
+        answers.append(heading + _answer(block, label))
         sections.append(_section(name, block))
     measures = [name for name in MEANINGS if name in set(table["measure"])]
     words = {
@@ -67,7 +75,7 @@ def write_gaps_page(table: pd.DataFrame, path: Path, title: str) -> Path:
             f"<dt>{html.escape(measure_title(name))}</dt><dd>{html.escape(MEANINGS[name])}</dd>"
             for name in measures
         ),
-        "made": f"Made with biasbridge {html.escape(metadata.version('biasbridge'))}.",
+        "made": f"{date.today():%d %B %Y}, biasbridge {metadata.version('biasbridge')}.",
     }
     page = build_page(words["title"], fill("gaps_page.html", words), "img-src data:")
     with atomic_path(path) as work:
@@ -86,18 +94,71 @@ def _blocks(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {str(name): rows for name, rows in table.groupby(joined, sort=False)}
 
 
-def _answer(block: pd.DataFrame) -> str:
-    gaps = block[block["kind"] == "gap"]
-    sides = gaps[["privileged", "unprivileged"]].drop_duplicates()
-    if len(sides) == 1:
-        lines = [_pair_sentence(row) for row in gaps.to_dict("records")]
+def _answer(block: pd.DataFrame, label: str) -> str:
+    gaps = block[(block["kind"] == "gap")]
+    if len(gaps[["privileged", "unprivileged"]].drop_duplicates()) == 1:
+        first, lines = "", [_pair_sentence(row) for row in gaps.to_dict("records")]
     else:
-        far = block[block["kind"] == "largest"]
-        lines = [_far_sentence(row, block) for row in far.to_dict("records")]
-        each = gaps.groupby(["privileged", "measure"], sort=False)
-        lines += [_standing_out(found) for _, found in each]
+        first, lines = _many_sentences(block, gaps)
     listed = "".join(f"<li>{line}</li>" for line in lines)
-    return f"<ul class='card'>{listed}</ul>{_base_rates(block)}"
+    return f"<div class='card'>{first}<ul>{listed}</ul></div>{_base_rates(block, label)}"
+
+
+def _many_sentences(block: pd.DataFrame, gaps: pd.DataFrame) -> tuple[str, list[str]]:
+    """What is beyond chance among all comparisons, what may be chance; differences that base rates
+    make by themselves come last.
+    """
+    known = gaps[gaps["value"].notna()].to_dict("records")
+    wider = NormalDist().inv_cdf(1 - LEVEL / 2 / max(1, len(known))) / NormalDist().inv_cdf(0.975)
+    apart = [row for row in known if row["low"] > 0 or row["high"] < 0]
+    sure = [row for row in apart if _beyond(row, wider)]
+    of_rates = MOVED_BY_BASE_RATES if _base_rates(block, "") else ()
+    own = sorted(
+        (row for row in sure if row["measure"] not in of_rates), key=lambda row: -abs(row["value"])
+    )
+    worse, better = [r for r in own if r["value"] > 0], [r for r in own if r["value"] < 0]
+    lines = [_group_sentence(row, block) for row in worse[:NAMED]]
+    more = f"Worse too: {_listed(worse[NAMED:])}."
+    lines += [more] if len(worse) > NAMED else []
+    lines += [f"Better than others: {_listed(better)}."] if better else []
+    if moved := [row for row in sure if row["measure"] in of_rates]:
+        measures = " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in moved))
+        which = ", ".join(dict.fromkeys(html.escape(row["unprivileged"]) for row in moved))
+        lines.append(
+            f"{capital(measures)} differ for {which}, as they must where base rates do (below)."
+        )
+    unsure = [row for row in apart if row not in sure]
+    if unsure:
+        chance = max(1, round(LEVEL * len(known)))
+        lines.append(
+            f"May be chance: {_listed(unsure)}. Of {len(known)} comparisons about {chance}"
+            " would look like these if all groups were treated alike."
+        )
+    asked = [row for row in known if row["measure"] not in of_rates]
+    of = " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in asked))
+    number = f"{len(own)} of {len(asked)}" if own else f"None of {len(asked)}"
+    verb = "differs" if len(own) < 2 else "differ"
+    first = f"{number} comparisons of {of} {verb} beyond chance."
+    return f'<p class="first">{first}</p>', lines
+
+
+def _beyond(row: Row, wider: float) -> bool:
+    """Whether 0 lies outside the interval made so many times wider."""
+    to_zero = row["value"] - row["low"] if row["value"] > 0 else row["high"] - row["value"]
+    return bool(abs(row["value"]) > wider * to_zero)
+
+
+def _group_sentence(row: Row, block: pd.DataFrame) -> str:
+    """``False positive rate is worse for x: .24, others .08; gap .17 [.13,.21] (n 434)``."""
+    found = block[(block["kind"] == "value") & (block["measure"] == row["measure"])]
+    value = dict(zip(found["group"], found["value"], strict=True)).get(row["unprivileged"], nan)
+    other = value - row["value"] if row["measure"] in ERRORS else value + row["value"]
+    name, group = capital(measure_title(row["measure"])), html.escape(row["unprivileged"])
+    others = "others" if row["privileged"] == REST else html.escape(row["privileged"])
+    return (
+        f"<b>{name} is worse for {group}</b>: {short(value, 2)}, {others} {short(other, 2)}; gap"
+        f" {_signed(row['value'])} {_ends(row)} (n {row['support_unprivileged']:,})."
+    )
 
 
 def _pair_sentence(row: Row) -> str:
@@ -117,46 +178,17 @@ def _pair_sentence(row: Row) -> str:
     return f"<b>{name}: no difference seen</b>, {found} ({n}). {missed}"
 
 
-def _far_sentence(row: Row, block: pd.DataFrame) -> str:
-    name = capital(measure_title(str(row["measure"])))
-    if isnan(row["value"]):
-        return f"{name}: no value, {html.escape(str(row['reason']))}."
-    worst, best = html.escape(str(row["unprivileged"])), html.escape(str(row["privileged"]))
-    values = block[(block["kind"] == "value") & (block["measure"] == row["measure"])]
-    of = dict(zip(values["group"], values["value"], strict=True))
-    shown = [
-        f" ({short(of[g], 2)})" if g in of else "" for g in (row["unprivileged"], row["privileged"])
-    ]
-    return (
-        f"<b>{name} differs most between {worst}{shown[0]}, the worst, and {best}{shown[1]}</b>:"
-        f" by {_signed(row['value'])} {_ends(row)}."
-    )
-
-
-def _standing_out(gaps: pd.DataFrame) -> str:
-    """The groups whose gap's interval leaves 0 out."""
-    to = gaps["privileged"].iloc[0]
-    others = "all others" if to == REST else html.escape(str(to))
-    name = measure_title(str(gaps["measure"].iloc[0]))
-    gaps = gaps.reindex(gaps["value"].abs().sort_values(ascending=False).index)
-    worse, better = gaps[gaps["low"] > 0], gaps[gaps["high"] < 0]
-    parts = [f"worse for {_listed(worse)}"] * bool(len(worse))
-    parts += [f"better for {_listed(better)}"] * bool(len(better))
-    if not parts:
-        return f"Against {others}, no group stands out in {name}."
-    return f"Against {others}, {name} is {'; '.join(parts)}."
-
-
-def _listed(gaps: pd.DataFrame) -> str:
+def _listed(rows: Sequence[Row]) -> str:
     named = [
-        f"{html.escape(str(row['unprivileged']))} ({_signed(row['value'], plus=True)})"
-        for row in gaps.head(NAMED).to_dict("records")
+        f"{html.escape(row['unprivileged'])}, {measure_title(row['measure'])}"
+        f" {_signed(row['value'], plus=True)} {_ends(row)} (n {row['support_unprivileged']:,})"
+        for row in rows[:NAMED]
     ]
-    more = len(gaps) - len(named)
-    return ", ".join(named) + (f" and {more} more" if more else "")
+    more = len(rows) - len(named)
+    return "; ".join(named) + (f"; and {more} more in the tables" if more else "")
 
 
-def _base_rates(block: pd.DataFrame) -> str:
+def _base_rates(block: pd.DataFrame, label: str) -> str:
     """The caution where base rates differ, with the precision that they alone would make."""
     values = block[(block["kind"] == "value") & block["value"].notna()]
     found = {
@@ -168,8 +200,8 @@ def _base_rates(block: pd.DataFrame) -> str:
         return ""
     low, high = str(rates.idxmin()), str(rates.idxmax())
     text = (
-        f"Base rates differ: {rates[low]:.0%} of the items of {low} have label 1, {rates[high]:.0%}"
-        f" of those of {high}. That alone moves precision and F1."
+        f"Base rates differ: {rates[low]:.0%} of the items of “{low}” are {label},"
+        f" {rates[high]:.0%} of those of “{high}”. That alone moves precision and F1."
     )
     if all(ALL in found[name] for name in ("recall", "fpr")):
         recall, fpr = found["recall"][ALL], found["fpr"][ALL]
@@ -202,8 +234,12 @@ def _section(name: str, block: pd.DataFrame) -> str:
     gaps = _gap_tables(block, order)
     return (
         f"<section><h2>Each group{heading}</h2><p>Dots with 95% intervals; the dashed line is all"
-        f" items together.{note}</p><div class='panels'>{figures}</div>"
-        f"{_value_table(block, order)}</section><section><h2>The gaps{heading}</h2>{gaps}</section>"
+        f" items together. The groups with the largest gaps come first.{note}</p>"
+        f"<div class='panels'>{figures}</div>"
+        f"{_value_table(block, order)}</section><section><h2>The gaps{heading}</h2>"
+        "<p>Positive: worse for the group. “Could be missed”: so many items show a smaller gap in"
+        " fewer than four of five samples. n: the items that the measure is a share of.</p>"
+        f"{_far_table(block)}{gaps}</section>"
     )
 
 
@@ -262,13 +298,33 @@ def _gap_table(rows: Sequence[Row], measures: Sequence[str] = ()) -> str:
     return _table(list(kept), list(zip(*kept.values(), strict=True)))
 
 
+def _far_table(block: pd.DataFrame) -> str:
+    """The two groups furthest apart in each measure."""
+    far = block[(block["kind"] == "largest") & block["value"].notna()].to_dict("records")
+    if not far:
+        return ""
+    rows = [
+        [
+            measure_title(row["measure"]),
+            str(row["unprivileged"]),
+            str(row["privileged"]),
+            _cell(row),
+            _whole(row["support_unprivileged"]),
+            _whole(row["support_privileged"]),
+        ]
+        for row in far
+    ]
+    head = ["measure", "worst", "best", "difference", "n worst", "n best"]
+    return f"<h3>Furthest apart</h3>{_table(head, rows)}"
+
+
 def _could_be_missed(row: Row) -> float:
     """The gap that four of five samples of this size would show: 2.8 standard errors."""
     return float(row["high"] - row["low"]) / 2 * SEEN_IN_FOUR_OF_FIVE
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    text = {"measure", "group", "compared with", "why no value"}
+    text = {"measure", "group", "compared with", "worst", "best", "why no value"}
     kinds = [' class="text"' if name in text else "" for name in head]
     top = "".join(
         f'<th scope="col"{kind}>{html.escape(name)}</th>'
@@ -302,7 +358,7 @@ def _ends(row: Row, *, turned: bool = False) -> str:
 
 
 def _signed(value: float, *, plus: bool = False) -> str:
-    return ("+" if plus and value > 0 else "") + short(value, 2)
+    return ("+" if plus and round(value, 2) > 0 else "") + short(value, 2)
 
 
 def _whole(value: object) -> str:

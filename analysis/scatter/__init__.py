@@ -82,5 +82,6 @@ def scatter_chart(
         reverse=reverse,
     )
     values = numbers(data, "y")
-    crosses_zero = bool((values < 0).any() and (values > 0).any())
-    return scatter_grid(data, text, mark=mark, zero=crosses_zero)
+    # Where all are the same an axis needs a second value to have a scale
+    with_zero = bool((values < 0).any() and (values > 0).any()) or len({*values}) == 1
+    return scatter_grid(data, text, mark=mark, zero=with_zero)

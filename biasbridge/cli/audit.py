@@ -73,11 +73,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise InputError("give one or more files of word vectors, or --list")
     audited, remarks = _audit(given)
     from intrinsic.audit import as_table
-    from intrinsic.show import as_json, print_line, print_ranks, print_scores, print_summary
+    from intrinsic.show import (
+        as_json,
+        print_headlines,
+        print_line,
+        print_ranks,
+        print_scores,
+        print_summary,
+    )
 
     table = as_table(audited)
     if "-" not in (given.csv, given.json):
         if given.verbose or given.each:
+            print_headlines(audited, console)
             print_scores(audited, console, each=given.each)
         else:
             print_summary(audited, console)

@@ -5,6 +5,7 @@ would do; nothing is written.
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Sequence
 
 from biasbridge.cli.options import add_data
@@ -34,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(printable(line))
     if not problems:
         command = shlex.join(format_override(key, value) for key, value in settings.items())
-        print(f"this would run it: biasbridge train {command}")
+        print(f"this would run it once: biasbridge train {command}")
+        given = shlex.join(map(str, arguments if arguments is not None else sys.argv[1:]))
+        print(f"a study of it, with modified copies: biasbridge init {given}")
     return 1 if problems else 0
 
 

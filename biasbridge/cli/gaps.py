@@ -45,13 +45,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if page:
         from analysis.report.gaps_page import write_gaps_page
 
-        print(write_gaps_page(as_table(rows), page, _title(given)))
+        label = " or ".join(given.positive) or "of label 1"
+        print(write_gaps_page(as_table(rows), page, _title(given), label=label))
     return 0
 
 
 def _title(given: argparse.Namespace) -> str:
     """What the page is called: the file, and the column that was predicted."""
-    label = f", {', '.join(given.positive)} against all others" if given.positive else ""
+    label = f" is {' or '.join(given.positive)}" if given.positive else ""
     return f"{given.predictions.name}: {given.gold}{label}, by {given.group}"
 
 

@@ -42,6 +42,9 @@ def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
     """
     read = _table if Path(path).suffix in TABLES else read_nested
     content = _mapping(read(path), str(path))
+    roles = content.keys() - {"language", "source", "title"}
+    if roles and all(width_of(str(name)) for name in roles):  # one query alone
+        content = {"queries": {Path(path).stem: content}}
     if not content.keys() & {"sets", "queries"}:
         content = {"queries": content}
     _check_keys(content, FILE_KEYS, str(path))

@@ -34,7 +34,7 @@ def data() -> pd.DataFrame:
 def expected(data: pd.DataFrame, other: str, least_support: int = 10) -> pd.DataFrame:
     renamed = data.rename(columns={"y": "label", "yhat": "prediction", "who": "group"})
     renamed["group"] = renamed["group"].replace("", None)
-    measures = ("base_rate", "precision", "recall", "f1", "fpr")
+    measures = ("base_rate", "recall", "fpr", "precision", "f1")
     return gap_table(renamed, Gaps("m", other, least_support, measures=measures))
 
 
@@ -66,7 +66,7 @@ def test_every_format_gives_the_table_of_the_library(
 @pytest.mark.parametrize(
     ("options", "column", "names"),
     [
-        (["--score", "p"], "measure", ["base_rate", "precision", "recall", "f1", "fpr", *RANKINGS]),
+        (["--score", "p"], "measure", ["base_rate", "recall", "fpr", "precision", "f1", *RANKINGS]),
         (["--pred", "other"], "classifier", ["yhat", "other", "yhat - other"]),
         (["--multiclass"], "subset", ["0", "1", "macro"]),
         ([], "kind", ["value", "gap", "largest", "ratio"]),
