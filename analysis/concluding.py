@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from analysis.alignment import alignments, write_alignment
 from analysis.correlate import correlate_slices
 from analysis.crossed import crossed_table
 from analysis.declaration import DETAILS
 from analysis.effects import effects
 from analysis.effects_table import TABLE, write_effects
-from analysis.figures import draw_figures
 from analysis.findings import CORRELATION_COLUMNS, correlation_table
 from analysis.frame import texts
 from analysis.joined import has_gaps, join_points
 from analysis.naming import confirmatory_of
-from analysis.report import build_report
 from analysis.results import write_conclusions
 from analysis.show import (
     print_correlations,
@@ -31,8 +28,6 @@ from analysis.show import (
 )
 from analysis.show_points import print_points
 from analysis.slices import without_repeats
-from analysis.specification_curve import write_curves
-from analysis.specifications import specification_curves
 from analysis.summary import print_answer
 from files import InputError, atomic_path
 from files.verbosity import LOG
@@ -57,8 +52,6 @@ def conclude(declared: Declaration, tables: Tables, folder: Path, console: Conso
     confirmatory, utility = declared.confirmatory, declared.utility
     said = StringIO()
     details = Console(file=said, width=100)
-    print_points(tables, details, confirmatory=confirmatory, utility=utility)
-    print_lines(word_lists(tables.words), details)
     found: list[Finding] = []
     moved: list[Effect] = []
     joined = None
@@ -73,8 +66,11 @@ def conclude(declared: Declaration, tables: Tables, folder: Path, console: Conso
             written.append(write_effects(moved, confirmatory, folder / TABLE, details))
     if joined is None or not found or len(tables.points) < FEWEST:
         print_points(tables, console, confirmatory=confirmatory, utility=utility)
+        print_lines(word_lists(tables.words), console)
         return written
     print_answer(tables, found, moved, declared, console)
+    print_points(tables, details, confirmatory=confirmatory, utility=utility)
+    print_lines(word_lists(tables.words), details)
     print_correlations(found, details)
     crossed = crossed_table(joined)
     if crossed is not None:
@@ -98,6 +94,13 @@ def _draw(
     console: Console,
     details: Console,
 ) -> list[Path]:
+    # What draws is loaded where there is something to draw
+    from analysis.alignment import alignments, write_alignment
+    from analysis.figures import draw_figures
+    from analysis.report import build_report
+    from analysis.specification_curve import write_curves
+    from analysis.specifications import specification_curves
+
     curves, aligned = specification_curves(joined, found), alignments(joined)
     written = write_curves(curves, folder, details)
     written += write_alignment(aligned, folder, details)

@@ -23,8 +23,6 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.types import HydraContext
-from joblib import cpu_count
-from joblib.externals.loky import ProcessPoolExecutor
 from threadpoolctl import threadpool_limits
 
 from files import InputError
@@ -106,6 +104,8 @@ def run_locally(jobs: Sequence[Job], compose: Composer, n_jobs: int) -> dict[str
     may have been running last. After a round that finished nothing these run first, each in a pool
     of its own, so that the one whose process ends costs only itself.
     """
+    from joblib import cpu_count  # a single point needs no pool
+
     width = cpu_count() if n_jobs == -1 else n_jobs
     left = [make_ready(compose(job.overrides), job.overrides, i) for i, job in enumerate(jobs)]
     outcomes: dict[str, Outcome] = {}
@@ -127,6 +127,8 @@ def run_locally(jobs: Sequence[Job], compose: Composer, n_jobs: int) -> dict[str
 
 def _run_round(left: Sequence[Ready], width: int, outcomes: dict[str, Outcome]) -> str:
     """Add the outcomes of what finishes; how the process ended that broke the pool, if one did."""
+    from joblib.externals.loky import ProcessPoolExecutor
+
     pool = ProcessPoolExecutor(min(width, len(left)), initializer=_start_local_worker)
     # The workers inherit the blocked signal: an interrupt is this process's business alone. A first
     # start of the tracker, which the first worker would make otherwise, unblocks it.
