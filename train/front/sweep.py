@@ -19,6 +19,7 @@ from files.verbosity import is_quiet, is_verbose
 from train.estimate import describe_cost, print_plan
 from train.front.compose import (
     Composer,
+    check_keys,
     list_cells,
     read_planner,
     read_point,
@@ -84,6 +85,10 @@ def run(command: Command) -> int:
 
 def _compose(command: Command, asked: Sequence[Sequence[str]]) -> Iterator[Point]:
     """The point of each cell, composed when it is asked for. Raises ``InputError``."""
+    if not command.is_sweep:
+        check_keys(command.config, command.config.hydra)
+        yield read_point(command.config)
+        return
     compose = Composer(command.hydra)
     for cell in asked:
         try:
