@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "all"
-MOST_GROUPS = 30  # of a chart: more cannot be told apart
+MOST_GROUPS = 30  # of a chart: more cannot be distinguished
 WIDTH = 250
 
 

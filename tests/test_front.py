@@ -261,3 +261,24 @@ def test_one_point(tmp_path: Path, train: Train) -> None:
     assert pd.read_parquet(path)[["method", "direction", "dose"]].to_numpy().tolist() == [
         ["attract_repel", "overbias", 1.0]
     ]
+
+
+@pytest.mark.slow
+def test_how_much_is_printed_and_an_experiment_of_ones_own_is_found(
+    train: Train, tmp_path: Path
+) -> None:
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "experiment" / "own.yaml").write_text(
+        "# @package _global_\nname: own\nsource:\n  posts: 400\n", encoding="utf-8"
+    )
+    small = "experiment=own classifier=linear corpus.sentences=1000 size.dim=8 size.epochs=1"
+    words = [*small.split(), "intrinsic.weat.min_found=0", "hydra.mode=RUN"]
+    first = train(*words)
+    assert first.status == 0, first.err
+    assert first.out.startswith("1 point, ")
+    assert " steps to run, about " in first.out.splitlines()[0]
+    again = train(*words)
+    assert "to run" not in again.out
+    assert "distinct point" not in again.out
+    assert "distinct point" in train(*words, "--verbose").out
+    assert train(*words, "--quiet", "overwrite=always").out.startswith("1 point, synth")

@@ -358,3 +358,13 @@ def test_a_comma_in_the_name_of_a_group_parts_nothing() -> None:
     said = pd.DataFrame({"label": 1, "prediction": [0, 1] * 6, "group": ["a", "x, y", "b"] * 4})
     found = gaps(said, measures="recall", compare="rest", groups=["x, y", "a"], least_support=0)
     assert found.query("kind == 'gap'")["unprivileged"].tolist() == ["x, y", "a"]
+
+
+def test_gaps_of_part_of_a_table_are_those_of_its_rows() -> None:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({name: rng.integers(2, size=400) for name in ("label", "prediction")})
+    data = data.assign(group=rng.choice(["a", "b"], 400), score=rng.random(400))
+    part = data[data.index % 3 > 0]
+    found = gaps(part, score="score")
+    pd.testing.assert_frame_equal(found, gaps(part.reset_index(drop=True), score="score"))
+    assert found.loc[found["group"] == "all", "support"].max() == len(part)

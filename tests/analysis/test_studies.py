@@ -138,3 +138,14 @@ def test_a_damaged_declaration_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "correlation.json").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"correlation\.json"):
         Correlation.of(tmp_path)
+
+
+def test_the_answer_says_why_a_gap_has_no_value(tables: Tables, tmp_path: Path) -> None:
+    rows = tables.extrinsic.copy()
+    gap = rows.index[(rows["kind"] == "gap") & (rows["measure"] == "recall")][0]
+    rows.loc[gap, ["value", "low", "high"]] = float("nan")
+    rows.loc[gap, "reason"] = "3 actual positives, fewer than 10"
+    _, printed = concluded(Correlation(), tmp_path, tables._replace(extrinsic=rows))
+    said = " ".join(printed.split())
+    assert "recall gap: no value at 1 of " in said
+    assert "such as: 3 actual positives, fewer than 10" in said
