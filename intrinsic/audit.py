@@ -140,10 +140,16 @@ def audit(
 
 def as_table(audited: Iterable[Audited]) -> pd.DataFrame:
     """One row a score: the file in the column ``vectors``, then the columns of ``Score`` but
-    ``resampled``.
+    ``resampled``, and ``settings`` where a row has such.
     """
     rows = ({"vectors": one.vectors, **one.score._asdict()} for one in audited)
-    return pd.DataFrame(rows).drop(columns="resampled", errors="ignore")
+    return without_settings(pd.DataFrame(rows)).drop(columns="resampled", errors="ignore")
+
+
+def without_settings(scores: pd.DataFrame) -> pd.DataFrame:
+    """The table without the column ``settings``, where no row says how a model was asked."""
+    empty = "settings" in scores and not scores["settings"].any()
+    return scores.drop(columns="settings") if empty else scores
 
 
 def ranks(table: pd.DataFrame) -> pd.DataFrame:

@@ -9,17 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 from files import InputError, choice
 from files.choice import Count
 from files.digest import digest_of
+from files.models.encoder import Context, Encoder, WordPooling
+from files.models.place import find_model
 from intrinsic.wordsets import load_queries, read_wordsets
-from train.word_states import (
-    Context,
-    Encoder,
-    Pooling,
-    in_lines,
-    in_templates,
-    is_folder,
-    model_files,
-    word_vectors,
-)
+from train.word_states import in_lines, in_templates, word_vectors
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -36,7 +29,7 @@ class _Transformer:
     ``model`` is a local folder, whose bytes are keyed, or a hub name with its ``revision``, a
     commit. The words are those of ``queries`` (built in, or of the file ``words``; none: all of
     that file) and of ``vocabulary``, a file of one word a line. Underscores in a word are spaces in
-    its text. ``layer``, ``pooling``: see ``train.word_states.Encoder.vectors``. ``label`` stands
+    its text. ``layer``, ``pooling``: see ``files.models.encoder.Encoder.vectors``. ``label`` stands
     for the model in the tables.
     """
 
@@ -46,7 +39,7 @@ class _Transformer:
     words: str | None = None
     vocabulary: str | None = None
     layer: int = -1
-    pooling: Pooling = "mean"
+    pooling: WordPooling = "mean"
     batch_size: Count = 32
     device: str = "cpu"
     label: str | None = None
@@ -73,11 +66,12 @@ class _Transformer:
         """The files of a local model. Raises ``InputError`` for a path that leads to no model, and
         for a hub name without a commit.
         """
-        return model_files(self.model, self.revision)
+        return find_model(self.model, self.revision).files()
 
     def keyed(self) -> Mapping[str, object]:
         """The words, wherever they are listed, and the name of a model on a hub."""
-        model = "" if is_folder(self.model) else self.model
+        place = find_model(self.model, self.revision)
+        model = "" if place.local else self.model
         return {"model": model, "listed": digest_of(self.listed())}
 
     def listed(self) -> list[str]:
