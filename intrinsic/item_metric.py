@@ -20,8 +20,9 @@ from files import InputError, choice
 from files.digest import digest_of
 from intrinsic.conventions import ByConvention
 from intrinsic.items.item import ItemSet, ItemSource
+from intrinsic.permutation import PValue
 from intrinsic.resampling import RESAMPLES, times_drawn
-from intrinsic.score import UNTESTED, PValue, Score, percentiles
+from intrinsic.score import UNTESTED, Score, percentiles
 from intrinsic.wordsets import Query
 
 Floats = NDArray[np.float64]
