@@ -63,10 +63,12 @@ class LimitedCorpus(Corpus, Protocol):
 class PlantedCorpus(Corpus, Protocol):
     """A synthetic corpus of which it is known, term by term, what is planted."""
 
-    strength: float
+    @property
+    def stereotype(self) -> float:
+        """How much is planted, in [-1, 1]; 0: nothing."""
 
     def unplanted(self) -> PlantedCorpus:
-        """The same with strength 0."""
+        """The same with nothing planted."""
 
     def truths(self, *, seed: int) -> Mapping[str, object]:
         """``terms``: of each, the true ``log_odds`` of the first group's word against the

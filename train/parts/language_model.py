@@ -73,8 +73,8 @@ class LanguageModelSubject(Fileless):
             )
         if self._planted:
             raise InputError(
-                f"debias={method} and corpus.strength={self._planted:g}: a model is changed in one"
-                " way at a time; give corpus.strength=0 or debias=none"
+                f"debias={method} and corpus.stereotype={self._planted:g}: a model is changed in"
+                " one way at a time; give corpus.stereotype=0 or debias=none"
             )
         object.__setattr__(self, "words", self.words.in_language(self.language))
         self.words.require_roles(self.debias.roles)
@@ -101,7 +101,7 @@ class LanguageModelSubject(Fileless):
         """The strength planted in the corpus that the model is trained on; 0: none."""
         if self.loaded or not isinstance(self.corpus, PlantedCorpus):
             return 0.0
-        return self.corpus.strength
+        return self.corpus.stereotype
 
     def facts(self) -> Facts:
         """The columns corpus, embedding (the model), method, direction, dose, wordset, layer,
