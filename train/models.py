@@ -100,7 +100,10 @@ class PretrainedModel:
 
 def save_whole(opened: LanguageModel, out: Path) -> None:
     """Model and tokenizer in a folder, as safetensors."""
+    from transformers.utils.logging import disable_progress_bar
+
     from files.models.load import without_quantisation
 
+    disable_progress_bar()
     without_quantisation(opened.model).save_pretrained(out)
     opened.tokenizer.save_pretrained(out)

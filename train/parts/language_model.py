@@ -38,6 +38,14 @@ class Encoding(Fileless):
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
 
+    @property
+    def suffix(self) -> str:
+        """What follows a model's name in the tables, where this is not the usual encoding: layers
+        are compared side by side, while the model is the one observation.
+        """
+        layer = "" if self.layer == -1 else f" layer {self.layer}"
+        return layer + ("" if self.pooling == "mean" else f" {self.pooling}")
+
 
 @choice
 class LanguageModelSubject(Fileless):
@@ -114,7 +122,7 @@ class LanguageModelSubject(Fileless):
             condition = {"method": "planting", "direction": direction, "dose": abs(strength)}
         return {
             "corpus": "none" if self.loaded else self.corpus.name,
-            "embedding": self.model.name,
+            "embedding": f"{self.model.name}{self.encoding.suffix}",
             **condition,
             "wordset": self.words.name,
             "layer": self.encoding.layer,
