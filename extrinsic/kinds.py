@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from files import Choice
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    import torch
     from gensim.models import KeyedVectors
+    from numpy.typing import NDArray
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from extrinsic.coreference.resolution import Resolved
     from files.documents import Document
@@ -36,13 +40,50 @@ class LanguageTagger(Tagger, Protocol):
         """The same tagger by the words of a language, where they have a counterpart there."""
 
 
+class Encodes(Protocol):
+    """An encoder of texts."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One vector a text, (texts, dim), not of unit length."""
+
+    def knows(self, text: str) -> bool:
+        """Whether a text has tokens, none of them the unknown one."""
+
+
+class OpenedModel(Protocol):
+    """A language model or encoder with its tokenizer."""
+
+    @property
+    def base(self) -> PreTrainedModel:
+        """The model without a head."""
+
+    @property
+    def tokenizer(self) -> PreTrainedTokenizerFast:
+        """Its tokenizer."""
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest text that it takes."""
+
+    def pad(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Rows of tokens as a rectangle (rows, longest row), and 1 where a token is real."""
+
+    def knows(self, text: str) -> bool:
+        """Whether a text has tokens, none of them the unknown one."""
+
+
 @runtime_checkable
 class Classifier(Choice, Protocol):
-    """Learns labels from posts on frozen vectors."""
+    """Learns labels from posts. ``needs``: on what: the ``vectors`` of words, an ``encoder`` of
+    texts (``Encodes``) or a whole ``model`` (``OpenedModel``).
+    """
 
-    def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
-        """One row for each test post, or for every post where all are cross-validated: ``id``,
-        ``split``, ``group``, ``label``, ``score`` (probability of label 1) and ``prediction``.
+    needs: ClassVar[str]
+
+    def predict(self, posts: pd.DataFrame, given: Any, *, seed: int) -> pd.DataFrame:
+        """``given``: what it needs, opened. One row for each test post, or for every post where all
+        are cross-validated: ``id``, ``split``, ``group``, ``label``, ``score`` (probability of
+        label 1) and ``prediction``.
 
         ``posts`` has the columns that ``extrinsic.crossval.read_posts`` asks for.
         """
