@@ -37,7 +37,6 @@ def wilson(k: float, n: float, level: float) -> Floats:
 
         (k + z^2 / 2 -+ z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)
 
-    It holds for a sum k of n binary items, and is wider than need be where items lie in [0, 1].
     """
     z = quantile(level)
     half = z * np.sqrt(k * (n - k) / n + z**2 / 4)
@@ -56,6 +55,22 @@ def mean_estimate(values: Floats, level: float) -> Estimate:
     mean, n = float(values.mean()), len(values)
     half = float(stdtrit(n - 1, (1 + level) / 2)) * float(values.std(ddof=1)) / sqrt(n)
     return Estimate(mean, mean - half, mean + half) if np.ptp(values) else Estimate(mean, nan, nan)
+
+
+def share_estimate(shares: Floats, level: float) -> Estimate:
+    """The mean p of shares in [0, 1] (n,) and Wilson's interval, k = p n and n divided by
+
+        effect = v / (q (1 - q)),    q and v: mean and variance of the shares, one 0 and one 1
+
+    which is 1 where all are 0 or 1, smaller where shares in between vary less than such would, and
+    never 0: n equal shares may yet differ from others.
+    """
+    p, n = float(shares.mean()), len(shares)
+    widened = np.concatenate([shares, [0.0, 1.0]])
+    q = float(widened.mean())
+    effect = float(widened.var()) / (q * (1 - q))
+    low, high = wilson(p * n / effect, n / effect, level).tolist()
+    return Estimate(p, min(low, p), max(high, p))  # rounding aside, at 0 and 1
 
 
 def difference(a: Estimate, b: Estimate) -> Estimate:

@@ -30,13 +30,15 @@ class WordedDocument:
 class RetrievalQuery:
     """A query that names neither gender, and its documents.
 
-    ``stereotype``: the gender that a stereotype connects with what it asks; empty: none. Raises
-    ``InputError`` for a query without a relevant document.
+    ``stereotype``: the gender that a stereotype connects with what it asks; empty: none.
+    ``cluster``: what it has in common with other queries, such as an occupation; empty: nothing.
+    Raises ``InputError`` for a query without a relevant document.
     """
 
     text: str
     documents: tuple[WordedDocument, ...]
     stereotype: Stereotype = ""
+    cluster: str = ""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 

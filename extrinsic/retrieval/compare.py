@@ -19,7 +19,8 @@ SIGNS = {"male": 1.0, "female": -1.0, "": 0.0}
 
 
 class Compared(NamedTuple):
-    """n queries as an encoder has them; each (n,).
+    """n clusters of queries as an encoder has them, each the mean of its queries; a query without a
+    cluster is one of its own. All but ``names`` (n,).
 
     similarity: cos(query, male wording) - cos(query, female wording), the mean over its relevant
     documents. first: the share of these whose male wording is the nearer one, ties half. relevance:
@@ -28,7 +29,7 @@ class Compared(NamedTuple):
     none.
     """
 
-    texts: tuple[str, ...]
+    names: tuple[str, ...]
     similarity: Floats
     first: Floats
     relevance: Floats
@@ -38,14 +39,20 @@ class Compared(NamedTuple):
 def compare(queries: Sequence[RetrievalQuery], encoder: Encodes) -> Compared:
     """The queries as an encoder has them; the cosine with a vector of zeros is 0.
 
-    Raises ``InputError`` where there is no query, and for a vector that is not finite.
+    Raises ``InputError`` where there is no query, for a cluster with two stereotypes, and for a
+    vector that is not finite.
     """
     if not queries:
         raise InputError("there is no query; give a source that has some")
-    rows = map(_of_query, queries, _cosines(queries, encoder))
-    similarity, first, relevance = np.array(list(rows), dtype=np.float64).T
-    stereotype = np.array([SIGNS[query.stereotype] for query in queries])
-    return Compared(tuple(q.text for q in queries), similarity, first, relevance, stereotype)
+    clusters: dict[str, list[tuple[float, ...]]] = {}
+    for query, cosines in zip(queries, _cosines(queries, encoder), strict=True):
+        row = (*_of_query(query, cosines), SIGNS[query.stereotype])
+        clusters.setdefault(query.cluster or query.text, []).append(row)
+    for name, rows in clusters.items():
+        if len({row[-1] for row in rows}) > 1:
+            raise InputError(f"the queries of {name!r} have several stereotypes; give them one")
+    means = np.array([np.mean(rows, axis=0) for rows in clusters.values()], dtype=np.float64)
+    return Compared((*clusters,), *means.T)
 
 
 def _cosines(queries: Sequence[RetrievalQuery], encoder: Encodes) -> list[Floats]:

@@ -15,9 +15,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from extrinsic.gap_table import Row
-from extrinsic.intervals import UNDEFINED, Estimate, Floats, mean_estimate, wilson
+from extrinsic.intervals import UNDEFINED, Estimate, Floats, mean_estimate, share_estimate
 from extrinsic.retrieval.compare import Compared, compare
 from extrinsic.sample import ALL
 from intrinsic.resampling import times_drawn
@@ -38,14 +39,13 @@ def retrieval_rows(
     level: float = 0.95,
     least_support: int = 10,
 ) -> list[Row]:
-    """Rows of the extrinsic table; ``support`` counts queries.
+    """Rows of the extrinsic table; ``support`` counts queries, those of one cluster as one.
 
     One of kind ``value``, measure ``relevance``: how often a relevant document lies nearer its
     query than an irrelevant one, in [0, 1]; .5: no better than chance. Then the gaps
     ``similarity`` and ``first``, over all queries and over those with a stereotype. Intervals are
-    over queries: t for a mean, Wilson's for shares, which of shares of single queries other than 0
-    and 1 is wider than need be. ``resampled``: over 200 resamples of the queries, the same for
-    every encoder.
+    over queries: t for a mean, Wilson's for shares (see ``extrinsic.intervals``). ``resampled``:
+    over 200 resamples of the queries, the same for every encoder.
 
     Below ``least_support`` queries, and below two, a row is NaN, with its reason; where the encoder
     tells no wordings apart the interval of ``similarity`` is. Raises ``InputError`` as ``compare``
@@ -60,17 +60,17 @@ def retrieval_rows(
     return rows
 
 
-def _towards_stereotype(found: Compared, leaning: np.ndarray) -> Compared:
-    texts = tuple(text for text, kept in zip(found.texts, leaning, strict=True) if kept)
+def _towards_stereotype(found: Compared, leaning: NDArray[np.bool_]) -> Compared:
+    names = tuple(name for name, kept in zip(found.names, leaning, strict=True) if kept)
     sign = found.stereotype[leaning]
     similarity = sign * found.similarity[leaning]
     first = 0.5 + sign * (found.first[leaning] - 0.5)
-    return Compared(texts, similarity, first, found.relevance[leaning], sign)
+    return Compared(names, similarity, first, found.relevance[leaning], sign)
 
 
 def _utility(shares: Floats, level: float, least: int) -> Row:
     reason = _lacks(len(shares), "queries with an irrelevant document", least)
-    value = UNDEFINED if reason else _share(shares, level)
+    value = UNDEFINED if reason else share_estimate(shares, level)
     return Row("value", "relevance", ALL, **value._asdict(), support=len(shares), reason=reason)
 
 
@@ -79,9 +79,9 @@ def _gaps(found: Compared, subset: str, level: float, least: int) -> list[Row]:
         ("similarity", found.similarity, mean_estimate),
         ("first", found.first - 0.5, _share_from_half),
     )
-    n = len(found.texts)
+    n = len(found.names)
     reason = _lacks(n, f"queries with a {subset}" if subset else "queries", least)
-    drawn = times_drawn(found.texts)
+    drawn = times_drawn(found.names)
     rows = []
     for measure, values, estimate in measures:
         value = UNDEFINED if reason else estimate(values, level)
@@ -105,18 +105,12 @@ def _lacks(found: int, items: str, least: int) -> str:
     return f"{found} {items}, fewer than {least}" if found < least else ""
 
 
-def _share(shares: Floats, level: float) -> Estimate:
-    low, high = wilson(float(shares.sum()), len(shares), level).tolist()
-    value = float(shares.mean())
-    return Estimate(value, min(low, value), max(high, value))  # rounding aside, at 0 and 1
-
-
 def _share_from_half(values: Floats, level: float) -> Estimate:
-    value, low, high = _share(values + 0.5, level)
+    value, low, high = share_estimate(values + 0.5, level)
     return Estimate(value - 0.5, low - 0.5, high - 0.5)
 
 
-def _resampled(values: Floats, drawn: np.ndarray) -> list[float]:
+def _resampled(values: Floats, drawn: NDArray[np.intp]) -> list[float]:
     """The mean of values (n,) over resamples (n, 200); NaN of an empty one."""
     with np.errstate(invalid="ignore"):
         means: list[float] = (values @ drawn / drawn.sum(axis=0)).tolist()
