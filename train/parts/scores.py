@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from debias.base import WORDS
 from files import choice
@@ -25,8 +25,21 @@ def open_vectors(folder: Path) -> KeyedVectors:
     return open_mapped(folder / "vectors")
 
 
-# What a metric or a probe can need, and what opens it from the folder of the subject's step
+# What a metric, a probe or a task can need, and what opens it from the folder of the subject's step
 OPENERS: Mapping[str, Callable[[Path], object]] = {"vectors": open_vectors}
+# What else of the subject it is opened from
+BESIDE: Mapping[str, tuple[str, ...]] = {"encoder": ("model",)}
+
+
+def open_needed(needs: str, inputs: Inputs) -> Any:
+    """What a subject gives, opened from the folders of its steps."""
+    return OPENERS[needs](inputs[needs])
+
+
+def needed_steps(needs: str, subject: Mapping[str, Stage]) -> dict[str, Stage]:
+    """The steps of the subject that it is opened from."""
+    names = (needs, *BESIDE.get(needs, ()))
+    return {name: subject[name] for name in names if name in subject}
 
 
 def build_score(
@@ -57,7 +70,7 @@ def _inputs(
     needs: str, metric: AnyMetric | None, subject: Mapping[str, Stage], words: Stage | None
 ) -> dict[str, Stage]:
     asks = {"words": words} if words and metric and metric.open else {}
-    return {needs: subject[needs], **asks}
+    return {**needed_steps(needs, subject), **asks}
 
 
 @choice
@@ -79,7 +92,7 @@ def measure(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> None:
     """``scores.parquet``, one row a score."""
     import pandas as pd
 
-    given = OPENERS[metric.needs](inputs[metric.needs])
+    given = open_needed(metric.needs, inputs)
     scores = _filled(metric, inputs).score(given, seed=seed)
     pd.DataFrame(scores).to_parquet(out / "scores.parquet")
 
@@ -88,7 +101,7 @@ def examine(probed: Probed, out: Path, inputs: Inputs, seed: int) -> None:
     """``scores.parquet``, the probe's rows, with a column for its name."""
     probe = probed.probe
     metric = _filled(probed.metric, inputs) if probed.metric else None
-    rows = probe.rows(OPENERS[probe.needs](inputs[probe.needs]), metric, seed=seed)
+    rows = probe.rows(open_needed(probe.needs, inputs), metric, seed=seed)
     rows.insert(0, "probe", probe.name)
     rows.to_parquet(out / "scores.parquet", index=False)
 
