@@ -15,7 +15,7 @@ from torch.nn import functional
 
 if TYPE_CHECKING:
     from extrinsic.crossval import Fold, Rows
-    from extrinsic.finetuned import Finetuned
+    from extrinsic.finetuned_settings import FinetunedSettings
     from extrinsic.kinds import OpenedModel
 
 WARM_UP = 0.1  # of all steps
@@ -31,7 +31,7 @@ def tokenise(texts: Sequence[str], model: OpenedModel, most: int) -> Tokens:
 
 
 def predict_probabilities(
-    choice: Finetuned, model: OpenedModel, tokens: Tokens, labels: Rows, fold: Fold
+    choice: FinetunedSettings, model: OpenedModel, tokens: Tokens, labels: Rows, fold: Fold
 ) -> NDArray[np.float32]:
     """P(label 1) of each of ``fold.test``, by a copy of the model stopped by ``fold.dev``."""
     cuda = torch.device(choice.device).type == "cuda"
@@ -45,7 +45,7 @@ def predict_probabilities(
 class Network(nn.Module):
     """A copy of the model and the linear layer; a batch is row numbers of ``tokens``."""
 
-    def __init__(self, choice: Finetuned, model: OpenedModel, tokens: Tokens) -> None:
+    def __init__(self, choice: FinetunedSettings, model: OpenedModel, tokens: Tokens) -> None:
         super().__init__()
         self.choice, self.tokens, self.pad = choice, tokens, model.pad
         self.lengths = np.array([len(row) for row in tokens])
