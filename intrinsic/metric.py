@@ -6,17 +6,19 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from dataclasses import field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from annotated_types import Le, doc
 
-from files import InputError, choice, nearest
-from files.choice import FieldError, Share, Whole
+from files import InputError, choice
+from files.choice import Share, Whole
 from files.digest import digest_of
+from intrinsic.conventions import ByConvention
+from intrinsic.conventions import Convention as Convention
 from intrinsic.found_query import FoundQuery as FoundQuery
 from intrinsic.found_query import find_query
 from intrinsic.frequent_words import forget_frequent
@@ -33,17 +35,7 @@ UNKNOWN = "und"
 MOST_RESAMPLES = 1_000_000
 OPEN = "from_"  # begins the names of queries whose words come with a run
 
-Option = bool | int | float | str
 MinFound = Annotated[Share, doc("share of each word set that must be found")]
-
-
-@dataclass(frozen=True)
-class Convention:
-    """One way to compute a metric, by name; ``options`` are those that differ from the default."""
-
-    name: str
-    source: str
-    options: Mapping[str, Option] = field(default_factory=dict)
 
 
 WEFE = Convention(
@@ -57,7 +49,7 @@ SNEYD = Convention(
 
 
 @choice
-class Metric:
+class Metric(ByConvention):
     """A metric over several queries: a choice whose fields are its options, with the values of the
     default convention; ``by`` makes one by another convention.
 
@@ -67,8 +59,6 @@ class Metric:
     ``wefe,case=lower``; ``unlabelled`` names the fields that are not options in this sense.
     """
 
-    about: ClassVar[About]
-    others: ClassVar[tuple[Convention, ...]] = ()
     unlabelled: ClassVar[tuple[str, ...]] = (
         "queries",
         "convention",
@@ -106,31 +96,6 @@ class Metric:
                 " queries, or give words"
             )
 
-    @property
-    def name(self) -> str:
-        """What stands for the metric in the tables."""
-        return self.about.name
-
-    @classmethod
-    def by(cls, convention: str = "default", **settings: Any) -> Self:
-        """The metric by a convention, with these fields set in its place.
-
-        Raises ``FieldError`` for an unknown convention or field, naming the nearest one.
-        """
-        conventions = cls.conventions()
-        if convention not in conventions:
-            known = f"{', '.join(conventions)}{nearest(convention, conventions)}"
-            raise FieldError(f"convention={convention!r}: {cls.about.name} has {known}")
-        fields = [each.name for each in dataclasses.fields(cls) if each.init]
-        for name, value in settings.items():
-            if name not in fields:
-                known = f"no such option, but {', '.join(fields)}{nearest(name, fields)}"
-                raise FieldError(f"{name}={value!r}: {cls.about.name} has {known}")
-        metric = cls(**{**conventions[convention].options, **settings})
-        # No argument of the constructor: a name there would not bring the convention's options
-        object.__setattr__(metric, "convention", convention)
-        return metric
-
     @classmethod
     def configured(
         cls, *, convention: str | None = None, usual: Sequence[str] | None = None, **values: Any
@@ -148,31 +113,6 @@ class Metric:
             usual = usual or queries_with(cls.about.asks, "en")
             given["queries"] = in_language(usual, language) if usual and language else usual
         return cls.by(convention or "default", **given)
-
-    @classmethod
-    @cache
-    def conventions(cls) -> dict[str, Convention]:
-        """Every convention of the metric by name."""
-        default = Convention("default", cls.about.default or cls.about.source)
-        return {each.name: each for each in (default, *cls.others)}
-
-    @classmethod
-    @cache
-    def options(cls) -> dict[str, Option]:
-        """The options that a convention may set, with the values of the default one."""
-        return {
-            each.name: cast("Option", each.default)
-            for each in dataclasses.fields(cls)
-            if each.name not in cls.unlabelled
-        }
-
-    @cached_property
-    def label(self) -> str:
-        """The convention and the options that differ from it."""
-        usual = {**self.options(), **self.conventions()[self.convention].options}
-        own = {name: vars(self)[name] for name in usual}
-        changed = [f"{name}={value}" for name, value in own.items() if value != usual[name]]
-        return ",".join([self.convention, *changed])
 
     @cached_property
     def asked(self) -> list[Query]:

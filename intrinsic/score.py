@@ -76,7 +76,7 @@ class Score(NamedTuple):
     ``least``, ``most``: the ends of the metric's scale.
     ``resampled``: the score over resamples of the words that are the same for every embedding
     (``intrinsic.resampling``), NaN where a resample has none; empty without ``resamples`` and
-    where there is no score.
+    where there is no score. ``settings``: how a language model was asked.
     """
 
     metric: str
@@ -104,6 +104,7 @@ class Score(NamedTuple):
     dim: int
     reason: str
     resampled: tuple[float, ...]
+    settings: str = ""
 
 
 def make_row(about: About, convention: str, words: FoundQuery, part: str, one: Measured) -> Score:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 MALE, FEMALE = "male", "female"
 STEREOTYPE = "stereotype"
-FEWEST = 2  # queries that an interval needs
 
 
 def retrieval_rows(
@@ -52,7 +51,7 @@ def retrieval_rows(
     does.
     """
     found = compare(queries, encoder)
-    least = max(least_support, FEWEST)
+    least = max(least_support, 2)  # one query has no interval
     rows = [_utility(found.relevance[~np.isnan(found.relevance)], level, least)]
     rows += _gaps(found, "", level, least)
     if (leaning := found.stereotype != 0).any():

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SCORE, FIRST, SECOND = 4, 5, 6  # columns of sts-*.csv, counted from 0
-FEWEST = 4  # pairs that an interval needs
 
 
 class Encodes(Protocol):
@@ -71,13 +70,13 @@ def sts_spearman(encoder: Encodes, pairs: Sequence[Rated], *, level: float = 0.9
     ties get mean ranks. 1: the encoder orders the pairs as people do.
 
     low, high: by Fisher's z with the variance (1 + rho^2 / 2) / (n - 3) of Bonett and Wright
-    (2000), over pairs. NaN for fewer than four pairs and where scores or cosines are all equal.
+    (2000), over pairs. NaN for three pairs or fewer, and where scores or cosines are all equal.
     """
     from scipy.stats import spearmanr  # slow to import
 
     scores = [pair.score for pair in pairs]
     cosines = _cosines(encoder, pairs)
-    if len(pairs) < FEWEST or not np.ptp(scores) or not np.ptp(cosines):
+    if len(pairs) <= 3 or not np.ptp(scores) or not np.ptp(cosines):
         return Correlated(nan, nan, nan, len(pairs))
     rho = float(spearmanr(cosines, scores).statistic)
     if abs(rho) >= 1:

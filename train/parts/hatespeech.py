@@ -35,7 +35,6 @@ from train.parts.posts import (
     predict,
     predict_challenge,
 )
-from train.parts.scores import needed_steps
 
 if TYPE_CHECKING:
     from intrinsic.wordsets import Query
@@ -130,7 +129,8 @@ class HateSpeech(Fileless):
         """
         posts = build_posts(steps, self.source, self.groups if self._tagged else None)
         learned = self.labels.build_steps(steps, {"labels": posts}) if self.relabelled else posts
-        read = {"posts": learned, **needed_steps(self.classifier.needs, subject)}
+        [needs] = self.needs
+        read = {"posts": learned, needs: subject[needs]}
         drawn = f"predictions/{self.replicate}" if self.replicate else ""
         if self.challenge:
             cases = steps("challenge", self.challenge, load_challenge)

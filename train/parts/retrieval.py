@@ -16,7 +16,7 @@ from files.choice import Fileless, Whole
 from files.language import language_of
 from files.retrieval import read_queries, write_queries
 from train.device import one_thread
-from train.parts.scores import needed_steps, open_needed
+from train.parts.scores import open_needed
 
 if TYPE_CHECKING:
     from train.parts.part import Facts, Inputs, Stages
@@ -60,7 +60,7 @@ class Retrieval(Fileless):
     def build_steps(self, steps: Stages, subject: Mapping[str, Stage]) -> Stage:
         """Queries, and the table of gaps."""
         queries = steps("queries", self.source, load)
-        read = {"queries": queries, **needed_steps("encoder", subject)}
+        read = {"queries": queries, "encoder": subject["encoder"]}
         return steps("extrinsic", self, measure, read)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,8 +15,14 @@ from intrinsic.wordsets import read_query
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from files.models.encoder import Encoder
+    from files.models.language_model import LanguageModel
     from train.parts.part import Inputs, Stages
     from train.store import Stage
+
+
+MODEL = "model"  # the folder of a language model within that of its step
+ENCODING = "encoding.json"
 
 
 def open_vectors(folder: Path) -> KeyedVectors:
@@ -25,21 +32,32 @@ def open_vectors(folder: Path) -> KeyedVectors:
     return open_mapped(folder / "vectors")
 
 
-# What a metric, a probe or a task can need, and what opens it from the folder of the subject's step
-OPENERS: Mapping[str, Callable[[Path], object]] = {"vectors": open_vectors}
-# What else of the subject it is opened from
-BESIDE: Mapping[str, tuple[str, ...]] = {"encoder": ("model",)}
+def open_language_model(folder: Path) -> LanguageModel:
+    """The language model of a step."""
+    from files.models.language_model import open_model
+
+    return open_model(folder / MODEL)
+
+
+def open_encoder(folder: Path) -> Encoder:
+    """The encoder of a step: a model, which layer, and how the vectors of tokens become one."""
+    from files.models.encoder import Encoder
+
+    chosen = json.loads((folder / ENCODING).read_text(encoding="utf-8"))
+    return Encoder(folder / MODEL, layer=chosen["layer"], pooling=chosen["pooling"])
+
+
+# What can be needed of a subject, and what opens it from the folder of the subject's step
+OPENERS: Mapping[str, Callable[[Path], object]] = {
+    "vectors": open_vectors,
+    "model": open_language_model,
+    "encoder": open_encoder,
+}
 
 
 def open_needed(needs: str, inputs: Inputs) -> Any:
-    """What a subject gives, opened from the folders of its steps."""
+    """What a metric, probe or task needs, from the folders of its step's inputs."""
     return OPENERS[needs](inputs[needs])
-
-
-def needed_steps(needs: str, subject: Mapping[str, Stage]) -> dict[str, Stage]:
-    """The steps of the subject that it is opened from."""
-    names = (needs, *BESIDE.get(needs, ()))
-    return {name: subject[name] for name in names if name in subject}
 
 
 def build_score(
@@ -70,7 +88,7 @@ def _inputs(
     needs: str, metric: AnyMetric | None, subject: Mapping[str, Stage], words: Stage | None
 ) -> dict[str, Stage]:
     asks = {"words": words} if words and metric and metric.open else {}
-    return {**needed_steps(needs, subject), **asks}
+    return {needs: subject[needs], **asks}
 
 
 @choice
@@ -92,9 +110,12 @@ def measure(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> None:
     """``scores.parquet``, one row a score."""
     import pandas as pd
 
-    given = open_needed(metric.needs, inputs)
-    scores = _filled(metric, inputs).score(given, seed=seed)
-    pd.DataFrame(scores).to_parquet(out / "scores.parquet")
+    scores = pd.DataFrame(
+        _filled(metric, inputs).score(open_needed(metric.needs, inputs), seed=seed)
+    )
+    if not scores["settings"].any():  # of word vectors there is nothing to say
+        scores = scores.drop(columns="settings")
+    scores.to_parquet(out / "scores.parquet")
 
 
 def examine(probed: Probed, out: Path, inputs: Inputs, seed: int) -> None:

@@ -1,0 +1,1 @@
+"""Language models and encoders from Hugging Face folders, hub names and installed packages."""

@@ -1,0 +1,154 @@
+"""An opened model with its tokenizer, from whatever names one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from files.errors import InputError
+from files.models.load import Kind, kind_of, load_model, load_tokenizer
+from files.models.place import find_model
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+UNLIMITED = 1 << 20  # a tokenizer that knows no limit gives a huge number
+# A folder, a hub name, package:NAME, a model with its tokenizer, or one opened already
+AnyModel: TypeAlias = (
+    "str | PathLike[str] | tuple[PreTrainedModel, PreTrainedTokenizerFast] | LanguageModel"
+)
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """A masked or causal language model, or an encoder without a head, with its tokenizer: float32,
+    no dropout.
+    """
+
+    name: str
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerFast
+    kind: Kind
+    device: str = "cpu"
+
+    @property
+    def base(self) -> PreTrainedModel:
+        """The model without its head; of an encoder-decoder the encoder."""
+        bare = cast("PreTrainedModel", self.model.base_model)
+        return bare.get_encoder() if bare.config.is_encoder_decoder else bare
+
+    @property
+    def mask(self) -> str:
+        """The token that stands for a word left open. ``InputError`` where there is none."""
+        if self.tokenizer.mask_token is None:
+            raise InputError(
+                f"the tokenizer of {self.name} has no mask token; choose a masked model"
+            )
+        return self.tokenizer.mask_token
+
+    @property
+    def dtype(self) -> str:
+        """That of the weights, such as ``float32``."""
+        return str(self.model.dtype).removeprefix("torch.")
+
+    @property
+    def padding(self) -> int:
+        """The token that fills short rows of a batch; masked, so that any will do."""
+        of_both = (self.tokenizer.pad_token_id, self.model.config.pad_token_id)
+        return next((number for number in of_both if number is not None), 0)
+
+    @cached_property
+    def longest(self) -> int:
+        """Tokens of the longest text. RoBERTa counts positions from behind that of padding."""
+        import torch
+
+        positions = getattr(self.model.config, "max_position_embeddings", None) or UNLIMITED
+        unused = [
+            module.padding_idx + 1
+            for name, module in self.model.named_modules()
+            if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding)
+            if module.padding_idx is not None
+        ]
+        return min(self.tokenizer.model_max_length, positions - max(unused, default=0))
+
+    def knows(self, text: str) -> bool:
+        """Whether a text has tokens, none of them the unknown one."""
+        [found] = self.tokenizer([text], add_special_tokens=False)["input_ids"]
+        return bool(found) and self.tokenizer.unk_token_id not in found
+
+    def pieces(self, text: str) -> int:
+        """How many tokens a text has, special ones left out."""
+        return len(self.tokenizer([text], add_special_tokens=False)["input_ids"][0])
+
+    def pad(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Rows of tokens as a rectangle (rows, longest row), and 1 where a token is real."""
+        import torch
+        from torch.nn.utils.rnn import pad_sequence
+
+        tensors = [torch.tensor(row) for row in rows]
+        ids = pad_sequence(tensors, batch_first=True, padding_value=self.padding)
+        real = pad_sequence([torch.ones_like(row) for row in tensors], batch_first=True)
+        return ids.to(self.device), real.to(self.device)
+
+
+def open_model(
+    model: AnyModel,
+    revision: str | None = None,
+    *,
+    device: str = "cpu",
+    random_seed: int | None = None,
+) -> LanguageModel:
+    """A model by its folder, hub name with ``revision``, or ``package:NAME``; one that is open
+    already, with its tokenizer, as it is.
+
+    ``random_seed``: the same configuration with random weights. Raises ``InputError`` for a model
+    that cannot be loaded whole.
+    """
+    if isinstance(model, LanguageModel):
+        return model
+    if isinstance(model, tuple):
+        return _opened(*model)
+    name = fspath(model)
+    place = find_model(name, revision)
+    tokenizer = load_tokenizer(place, name)
+    loaded, kind = load_model(place, name, random_seed=random_seed)
+    shown = Path(name).name if place.local else name
+    return LanguageModel(shown, loaded.to(device).eval(), tokenizer, kind, device)
+
+
+def _opened(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> LanguageModel:
+    """A model that somebody loaded. ``InputError`` for attention that gives no weights."""
+    if not getattr(tokenizer, "is_fast", False):
+        raise InputError(
+            f"{type(tokenizer).__name__} does not say which characters a token stands for; give a"
+            " fast tokenizer"
+        )
+    if not model.config.architectures:
+        model.config.architectures = [type(model).__name__]
+    name = Path(getattr(model, "name_or_path", "") or type(model).__name__).name
+    return LanguageModel(name, model.eval(), tokenizer, kind_of(model.config), str(model.device))
+
+
+def by_length(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+    """Places in batches of like lengths, each of at most so many tokens, padding included."""
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[place] > tokens:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+def tokens_of(model: LanguageModel, texts: Sequence[str], **options: Any) -> list[list[int]]:
+    """The tokens of each text, special ones included, cut at the longest that the model takes."""
+    limit = model.longest if model.longest < UNLIMITED else None
+    found = model.tokenizer(list(texts), truncation=limit is not None, max_length=limit, **options)
+    ids: list[list[int]] = found["input_ids"]
+    return ids

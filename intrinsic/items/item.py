@@ -1,0 +1,110 @@
+"""A text with a slot, a pair of sentences, and a set of either."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from files import Choice
+
+SLOT = "[MASK]"  # in a text: what is left open
+TERM = "{}"  # in a template: where the term goes
+
+
+class Item(NamedTuple):
+    """A text with the slot ``[MASK]``.
+
+    ``fills``: the term stands for its group and goes into the slot (``[MASK] is here``, term
+    ``John``). Otherwise the text holds the term, and what is asked for in the slot are the fillers
+    of the set (``[MASK] is a nurse``, term ``nurse``, fillers ``he`` and ``she``). ``template``:
+    the text without its term, by name; items of one template, and those of one term, are no
+    independent observations.
+    """
+
+    text: str
+    group: str
+    term: str
+    template: str
+    fills: bool
+
+    @property
+    def sentence(self) -> str:
+        """The text with its term in the slot; as it is where the slot is for the fillers."""
+        return self.text.replace(SLOT, self.term) if self.fills else self.text
+
+
+class Pair(NamedTuple):
+    """A sentence with a stereotype and one against it, which differ in a few words.
+
+    ``group``: the kind of bias. ``cluster``: pairs that are no independent observations, such as
+    those of one template. ``term``: what they are about. ``unrelated``: the same sentence without
+    sense, where there is one.
+    """
+
+    stereo: str
+    anti: str
+    group: str = ""
+    cluster: str = ""
+    term: str = ""
+    unrelated: str = ""
+
+
+@dataclass(frozen=True)
+class ItemSet:
+    """Items, or pairs, under one name.
+
+    fillers: what goes into the slot of items that hold their term, for the first group and for the
+    second: ``(("he", "she"),)``. roles: what the names of the groups stand for in the notation of
+    WEAT (X, Y, A, B), where they have such roles.
+    """
+
+    name: str
+    language: str
+    title: str = ""
+    source: str = ""
+    items: tuple[Item, ...] = ()
+    pairs: tuple[Pair, ...] = ()
+    fillers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def groups(self) -> list[str]:
+        """The names of the groups, in the order in which they occur."""
+        groups = [each.group for each in self.items] + [each.group for each in self.pairs]
+        return list(dict.fromkeys(groups))
+
+    def by_group(self) -> dict[str, list[Item]]:
+        """The items of each group."""
+        return {name: [each for each in self.items if each.group == name] for name in self.groups}
+
+    def decisive(self) -> dict[str, object]:
+        """What can change a result, as JSON: all but title and source."""
+        rows = {"items": self.items, "pairs": self.pairs, "fillers": self.fillers}
+        return {"name": self.name, "language": self.language, **rows}
+
+
+@runtime_checkable
+class ItemSource(Choice, Protocol):
+    """Where items come from."""
+
+    def load(self) -> list[ItemSet]:
+        """The sets, each under a name of its own. Raises ``InputError`` for what cannot be read."""
+
+
+def fill_template(template: str, term: str, group: str, name: str) -> Item:
+    """The item of a template and a term: ``{}`` is where the term goes, ``[MASK]`` what is asked
+    for; a template without ``[MASK]`` asks for the term itself.
+    """
+    if SLOT in template:
+        return Item(template.replace(TERM, term), group, term, name, fills=False)
+    return Item(template.replace(TERM, SLOT), group, term, name, fills=True)
+
+
+def cross(groups: Mapping[str, tuple[str, ...]], templates: Mapping[str, str]) -> tuple[Item, ...]:
+    """Every term of every group in every template."""
+    return tuple(
+        fill_template(template, term, group, name)
+        for group, terms in groups.items()
+        for term in terms
+        for name, template in templates.items()
+    )
