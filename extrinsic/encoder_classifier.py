@@ -10,7 +10,7 @@ from extrinsic.linear_head import LinearHead
 if TYPE_CHECKING:
     import pandas as pd
 
-    from extrinsic.kinds import Encodes
+    from files.models.encodes import Encodes
 
 
 class EncoderClassifier(LinearHead):

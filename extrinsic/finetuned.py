@@ -11,13 +11,13 @@ from extrinsic.finetuned_settings import FinetunedSettings
 if TYPE_CHECKING:
     import pandas as pd
 
-    from extrinsic.kinds import OpenedModel
+    from files.models.language_model import LanguageModel
 
 
 class Finetuned(FinetunedSettings):
     """A linear layer on the pooled states, and all weights below: see ``FinetunedSettings``."""
 
-    def predict(self, posts: pd.DataFrame, model: OpenedModel, *, seed: int) -> pd.DataFrame:
+    def predict(self, posts: pd.DataFrame, model: LanguageModel, *, seed: int) -> pd.DataFrame:
         """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``.
 
         Raises ``FloatingPointError`` when a loss is no longer finite.

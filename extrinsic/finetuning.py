@@ -16,7 +16,7 @@ from torch.nn import functional
 if TYPE_CHECKING:
     from extrinsic.crossval import Fold, Rows
     from extrinsic.finetuned_settings import FinetunedSettings
-    from extrinsic.kinds import OpenedModel
+    from files.models.language_model import LanguageModel
 
 WARM_UP = 0.1  # of all steps
 LARGEST_NORM = 1.0  # of the gradients
@@ -24,14 +24,14 @@ LARGEST_NORM = 1.0  # of the gradients
 Tokens = Sequence[Sequence[int]]
 
 
-def tokenise(texts: Sequence[str], model: OpenedModel, most: int) -> Tokens:
+def tokenise(texts: Sequence[str], model: LanguageModel, most: int) -> Tokens:
     """The tokens of each text, cut; a text without any is one token 0."""
     found = model.tokenizer(list(texts), truncation=True, max_length=min(most, model.longest))
     return [row or [0] for row in found["input_ids"]]
 
 
 def predict_probabilities(
-    choice: FinetunedSettings, model: OpenedModel, tokens: Tokens, labels: Rows, fold: Fold
+    choice: FinetunedSettings, model: LanguageModel, tokens: Tokens, labels: Rows, fold: Fold
 ) -> NDArray[np.float32]:
     """P(label 1) of each of ``fold.test``, by a copy of the model stopped by ``fold.dev``."""
     cuda = torch.device(choice.device).type == "cuda"
@@ -45,7 +45,7 @@ def predict_probabilities(
 class Network(nn.Module):
     """A copy of the model and the linear layer; a batch is row numbers of ``tokens``."""
 
-    def __init__(self, choice: FinetunedSettings, model: OpenedModel, tokens: Tokens) -> None:
+    def __init__(self, choice: FinetunedSettings, model: LanguageModel, tokens: Tokens) -> None:
         super().__init__()
         self.choice, self.tokens, self.pad = choice, tokens, model.pad
         self.lengths = np.array([len(row) for row in tokens])

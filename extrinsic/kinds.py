@@ -9,12 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 from files import Choice
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    import torch
     from gensim.models import KeyedVectors
-    from numpy.typing import NDArray
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from extrinsic.coreference.resolution import Resolved
     from files.documents import Document
@@ -40,42 +36,10 @@ class LanguageTagger(Tagger, Protocol):
         """The same tagger by the words of a language, where they have a counterpart there."""
 
 
-class Encodes(Protocol):
-    """An encoder of texts."""
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One vector a text, (texts, dim), not of unit length."""
-
-    def knows(self, text: str) -> bool:
-        """Whether a text has tokens, none of them the unknown one."""
-
-
-class OpenedModel(Protocol):
-    """A language model or encoder with its tokenizer."""
-
-    @property
-    def base(self) -> PreTrainedModel:
-        """The model without a head."""
-
-    @property
-    def tokenizer(self) -> PreTrainedTokenizerFast:
-        """Its tokenizer."""
-
-    @property
-    def longest(self) -> int:
-        """Tokens of the longest text that it takes."""
-
-    def pad(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Rows of tokens as a rectangle (rows, longest row), and 1 where a token is real."""
-
-    def knows(self, text: str) -> bool:
-        """Whether a text has tokens, none of them the unknown one."""
-
-
 @runtime_checkable
 class Classifier(Choice, Protocol):
     """Learns labels from posts. ``needs``: on what: the ``vectors`` of words, an ``encoder`` of
-    texts (``Encodes``) or a whole ``model`` (``OpenedModel``).
+    texts (``files.models.encodes``) or a ``model`` (``files.models.language_model``).
     """
 
     needs: ClassVar[str]

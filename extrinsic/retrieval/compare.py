@@ -11,7 +11,7 @@ from files import InputError
 
 if TYPE_CHECKING:
     from extrinsic.intervals import Floats
-    from extrinsic.kinds import Encodes
+    from files.models.encodes import Encodes
     from files.retrieval import RetrievalQuery
 
 TIE = 1e-6  # below it two cosines of float32 vectors are equal

@@ -24,7 +24,7 @@ from extrinsic.sample import ALL
 from intrinsic.resampling import times_drawn
 
 if TYPE_CHECKING:
-    from extrinsic.kinds import Encodes
+    from files.models.encodes import Encodes
     from files.retrieval import RetrievalQuery
 
 MALE, FEMALE = "male", "female"

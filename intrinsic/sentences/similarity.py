@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import atanh, nan, sqrt, tanh
 from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,14 +17,9 @@ from files.text import read_lines
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from files.models.encodes import Encodes
+
 SCORE, FIRST, SECOND = 4, 5, 6  # columns of sts-*.csv, counted from 0
-
-
-class Encodes(Protocol):
-    """An encoder of texts."""
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One vector a text, (texts, dim), not of unit length."""
 
 
 class Rated(NamedTuple):

@@ -4,61 +4,27 @@ that are hateful when they hold one of two words.
 
 from __future__ import annotations
 
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
-from torch.nn.utils.rnn import pad_sequence
-from transformers import AutoModel, AutoTokenizer
 
 from extrinsic.encoder_classifier import EncoderClassifier
 from extrinsic.finetuned import Finetuned
 from extrinsic.finetuning import Network, fit, tokenise
 from extrinsic.kinds import Classifier
+from files.models.encoder import Encoder
+from files.models.language_model import open_model
 from tests.extrinsic.test_retrieval import Bag
-from tests.minilm import encoder_of
 from tests.tiny_models import LINES, save_model
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 NEUTRAL = sorted({word for line in LINES for word in line.split()})
 INSULTS = ("fool", "mob")
 TINY = Finetuned(epochs=12, patience=4, learning_rate=3e-3, batch_size=20)
-
-
-class Opened:
-    """A model with its tokenizer."""
-
-    longest = 48
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    @cached_property
-    def base(self) -> PreTrainedModel:
-        model, _ = AutoModel.from_pretrained(self.folder, output_loading_info=True)
-        return model.eval()
-
-    @cached_property
-    def tokenizer(self) -> PreTrainedTokenizerFast:
-        return AutoTokenizer.from_pretrained(self.folder)
-
-    def pad(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        ids = [torch.tensor(row) for row in rows]
-        real = [torch.ones_like(row) for row in ids]
-        return pad_sequence(ids, batch_first=True), pad_sequence(real, batch_first=True)
-
-    def knows(self, text: str) -> bool:
-        return True
 
 
 @pytest.fixture(scope="module", params=["bert", "gpt2"])
@@ -120,14 +86,14 @@ def test_posts_are_read_as_they_were_written(posts: pd.DataFrame) -> None:
 
 
 def test_a_random_encoder_beats_a_constant(posts: pd.DataFrame, folder: Path) -> None:
-    predictions = EncoderClassifier().predict(posts, encoder_of(folder), seed=0)
+    predictions = EncoderClassifier().predict(posts, Encoder(folder), seed=0)
     assert accuracy(predictions) > constant(predictions) + 0.05
 
 
 def test_a_finetuned_model_beats_a_constant_and_a_seed_repeats_it(
     posts: pd.DataFrame, folder: Path
 ) -> None:
-    opened = Opened(folder)
+    opened = open_model(folder)
     before = {name: value.clone() for name, value in opened.base.state_dict().items()}
     state = torch.get_rng_state()
     predictions = TINY.predict(posts, opened, seed=0)
@@ -140,7 +106,7 @@ def test_a_finetuned_model_beats_a_constant_and_a_seed_repeats_it(
 
 
 def made(posts: pd.DataFrame, folder: Path) -> Network:
-    opened = Opened(folder)
+    opened = open_model(folder)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         return Network(TINY, opened, tokenise(list(posts["text"]), opened, 128))
@@ -162,7 +128,7 @@ def test_neighbours_in_a_batch_change_nothing(posts: pd.DataFrame, folder: Path)
     alone = torch.cat([network.logits(rows[[row]]) for row in rows])
     torch.testing.assert_close(network.logits(rows), alone, atol=1e-5, rtol=1e-4)
     network.eval()
-    text = tokenise([posts["text"][7]], Opened(folder), 128)
+    text = tokenise([posts["text"][7]], open_model(folder), 128)
     states = network.base(input_ids=torch.tensor(text)).last_hidden_state[0]
     torch.testing.assert_close(network.head(states.mean(0)), alone[7], atol=1e-5, rtol=1e-4)
 
@@ -170,10 +136,10 @@ def test_neighbours_in_a_batch_change_nothing(posts: pd.DataFrame, folder: Path)
 def test_long_and_empty_texts_are_classified(posts: pd.DataFrame, folder: Path) -> None:
     strange = posts.copy()
     strange.loc[[0, 20], "text"] = ["", "the man " * 500]
-    predictions = Finetuned(epochs=1).predict(strange, Opened(folder), seed=0)
+    predictions = Finetuned(epochs=1).predict(strange, open_model(folder), seed=0)
     assert predictions["score"].between(0, 1).all()
 
 
 def test_a_loss_that_is_not_finite_stops_the_training(posts: pd.DataFrame, folder: Path) -> None:
     with pytest.raises(FloatingPointError, match="lower learning_rate"):
-        Finetuned(learning_rate=1e30).predict(posts, Opened(folder), seed=0)
+        Finetuned(learning_rate=1e30).predict(posts, open_model(folder), seed=0)

@@ -19,7 +19,7 @@ from extrinsic.retrieval.rows import retrieval_rows
 from files import InputError
 from files.retrieval import RetrievalQuery, WordedDocument
 from intrinsic.resampling import times_drawn
-from tests.minilm import encoder_of, minilm
+from tests.minilm import minilm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -221,7 +221,7 @@ def test_grep_bias_ir_by_minilm(realdata: Path) -> None:
     the rarer one it would be .0053.
     """
     queries = GrepBiasIR(str(realdata / "models" / "grep_bias_ir")).load(seed=0)
-    found = compare(queries, encoder_of(minilm()))
+    found = compare(queries, minilm())
     towards = (found.similarity * found.stereotype)[found.stereotype != 0]
     assert len(towards) == 29
     assert towards.mean() == pytest.approx(0.0062, abs=5e-5)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from debias.base import S, Steps
     from extrinsic.gap_table import Row
     from extrinsic.gaps import Gaps
-    from extrinsic.kinds import Classifier, Encodes, OpenedModel, Tagger
+    from extrinsic.kinds import Classifier, Tagger
+    from files.models.encodes import Encodes
+    from files.models.language_model import LanguageModel
     from train.parts.part import Inputs
 
 POSTS = "posts"  # the step of a source's posts
@@ -89,7 +91,7 @@ def _predict(
 class Known:
     """The words that a language model or encoder knows whole, as a vocabulary."""
 
-    def __init__(self, model: Encodes | OpenedModel) -> None:
+    def __init__(self, model: Encodes | LanguageModel) -> None:
         self._knows = cache(model.knows)
 
     def __contains__(self, word: object) -> bool:
