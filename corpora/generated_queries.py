@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from corpora.query_wordings import WORDINGS, Language, Wordings, occupations
+from corpora.query_wordings import QUERIES, Language, Occupation, list_occupations
 from files import choice
 from files.choice import Fileless
 from files.digest import digest_of
-from files.retrieval import RetrievalQuery, Stereotype, WordedDocument
+from files.retrieval import RetrievalQuery, WordedDocument
 
 
 @choice
 class GeneratedQueries(Fileless):
-    """For each occupation queries that name no gender, relevant documents, in which somebody of
-    that occupation is a man or a woman, and as many irrelevant ones, of another occupation of the
-    same stereotype. The queries of one occupation are one cluster. The same for every seed.
+    """For each of forty occupations three queries that name no gender, four relevant documents, in
+    which somebody of that occupation is a man or a woman, and four irrelevant ones, of another
+    occupation of the same stereotype. The queries of one occupation are one cluster. The same for
+    every seed.
 
     Nothing is planted here: the bias is that of the model that is asked.
     """
@@ -37,41 +38,27 @@ class GeneratedQueries(Fileless):
         return {}
 
     def keyed(self) -> Mapping[str, object]:
-        """The occupations and wordings."""
-        wordings = WORDINGS[self.language]
-        forms = [(name, *pair) for name, pair in wordings.forms.items()]
-        words = [*occupations(self.language).values(), wordings.queries, wordings.documents, *forms]
-        return {"words": digest_of(words)}
+        """The wordings."""
+        wordings = [list_occupations(self.language), QUERIES[self.language]]
+        return {"wordings": digest_of(wordings)}
 
     def load(self, *, seed: int) -> list[RetrievalQuery]:
         """The queries; see ``corpora.kinds.RetrievalSource``."""
-        wordings = WORDINGS[self.language]
-        return [
-            query
-            for stereotype, names in occupations(self.language).items()
-            for name, other in zip(names, (*names[1:], names[0]), strict=True)
-            for query in _queries(wordings, name, other, stereotype)
-        ]
+        queries: list[RetrievalQuery] = []
+        for stereotype in ("male", "female"):
+            alike = [
+                each for each in list_occupations(self.language) if each.stereotype == stereotype
+            ]
+            for asked, other in zip(alike, [*alike[1:], alike[0]], strict=True):
+                queries += self._about(asked, other)
+        return queries
 
-
-def _queries(
-    wordings: Wordings, name: str, other: str, stereotype: Stereotype
-) -> list[RetrievalQuery]:
-    documents = tuple(
-        WordedDocument(*_both(wordings, template, occupation), relevant=occupation == name)
-        for occupation in (name, other)
-        for template in wordings.documents
-    )
-    texts = [template.format(occupation=name) for template in wordings.queries]
-    return [RetrievalQuery(text, documents, stereotype, cluster=name) for text in texts]
-
-
-def _both(wordings: Wordings, template: str, occupation: str) -> tuple[str, str]:
-    """The male and the female wording."""
-    male, female = (
-        template.format(
-            occupation=occupation, **{slot: pair[i] for slot, pair in wordings.forms.items()}
+    def _about(self, asked: Occupation, other: Occupation) -> Iterator[RetrievalQuery]:
+        documents = tuple(
+            WordedDocument(male, female, relevant=of is asked)
+            for of in (asked, other)
+            for male, female in of.documents
         )
-        for i in (0, 1)
-    )
-    return male, female
+        for template in QUERIES[self.language]:
+            text = template.replace("{}", asked.name)
+            yield RetrievalQuery(text, documents, asked.stereotype, cluster=asked.name)

@@ -1,84 +1,47 @@
-"""Wordings of synthetic queries and documents, and the occupations that they are about.
+"""Wordings of synthetic queries and documents about occupations.
 
-Lower-case tokens joined by spaces, as in the corpora of the synthetic world. ``{occupation}`` is
-filled with the occupation, the other slots with the form of either gender.
+Lower-case tokens joined by spaces, and no word but those of ``corpora.planted_occupations``, so
+that a tiny model that was trained on these knows them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from corpora.grammar import Words, listed
-from corpora.people import ALSO, load_percentages
+from intrinsic.items.item import SLOT
+from intrinsic.items.library import load_items
 
 if TYPE_CHECKING:
+    from corpora.grammar import Words
     from files.retrieval import Stereotype
 
 Language = Literal["en", "es"]
-EVEN = 50  # percent of women
-
-
-@dataclass(frozen=True)
-class Wordings:
-    """``queries`` name no gender; ``documents`` have slots of ``forms``: (male, female)."""
-
-    queries: Words
-    documents: Words
-    forms: Mapping[str, tuple[str, str]]
-
-
-WORDINGS: Mapping[Language, Wordings] = {
-    "en": Wordings(
-        queries=(
-            "the {occupation} was late",
-            "where is the {occupation}",
-            "news about the {occupation}",
-        ),
-        documents=(
-            "the {occupation} said that {they} was late",
-            "{they} is the {occupation}",
-            "the {occupation} lost {their} keys",
-            "the {occupation} was tired so {they} slept",
-        ),
-        forms={"they": ("he", "she"), "their": ("his", "her")},
-    ),
-    "es": Wordings(
-        queries=(
-            "quién es {occupation}",
-            "trabajo de {occupation}",
-            "noticias de {occupation}",
-        ),
-        documents=(
-            "{the} {occupation} dijo que {they} llegó tarde",
-            "{they} es {occupation}",
-            "{the} {occupation} perdió las llaves",
-            "{the} {occupation} durmió porque {they} llegó tarde",
-        ),
-        forms={"they": ("él", "ella"), "the": ("el", "la")},
-    ),
-}
-# Nouns of one form for both genders, so that a query names none. Which stereotype each has is
-# stipulated, not measured.
-SPANISH: Mapping[Stereotype, Words] = {
-    "male": listed(
-        "electricista taxista policía detective guardia militar piloto futbolista gerente albañil"
-    ),
-    "female": listed(
-        "recepcionista florista terapeuta esteticista asistente auxiliar dependiente cantante"
-        " pediatra ayudante"
-    ),
+# Texts about an occupation with a slot for a pronoun, in templates that planted models never saw
+DOCUMENTS: Mapping[Language, str] = {"en": "occupations_unseen", "es": "occupations_es_unseen"}
+QUERIES: Mapping[Language, Words] = {
+    "en": ("the {} was late", "the {} left today", "the {} was tired at work"),
+    "es": ("cada {} llegó tarde", "hoy puede volver cada {}", "cada {} tiene tiempo"),
 }
 
 
-def occupations(language: Language) -> Mapping[Stereotype, Words]:
+class Occupation(NamedTuple):
+    """What is asked about an occupation: the gender of its stereotype, and texts about it with a
+    male and with a female pronoun.
+    """
+
+    name: str
+    stereotype: Stereotype
+    documents: tuple[tuple[str, str], ...]
+
+
+def list_occupations(language: Language) -> list[Occupation]:
     """As many of men as of women."""
-    if language == "es":
-        return SPANISH
-    usual = {other: name for name, other in ALSO.items()}
-    found: dict[Stereotype, list[str]] = {"male": [], "female": []}
-    for word, percentage in load_percentages().items():
-        name = usual.get(word, word).removesuffix("s").replace("_", " ")
-        found["female" if percentage > EVEN else "male"].append(name)
-    return {gender: tuple(names) for gender, names in found.items()}
+    [items] = load_items([DOCUMENTS[language]])
+    [forms] = items.fillers
+    found: dict[tuple[str, Stereotype], list[tuple[str, str]]] = {}
+    for item in items.items:
+        male, female = (item.text.replace(SLOT, form) for form in forms)
+        stereotype: Stereotype = "male" if item.group == "male" else "female"
+        found.setdefault((item.term, stereotype), []).append((male, female))
+    return [Occupation(*key, tuple(texts)) for key, texts in found.items()]
