@@ -1,4 +1,4 @@
-"""What a run asks of a corpus, of labelled data and of a challenge set."""
+"""What a run asks of a corpus, of labelled data, of queries and of a challenge set."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from files.documents import Case, Document
+    from files.retrieval import RetrievalQuery
 
 Singletons = Literal["drop", "keep"]
 HATE_SPEECH = "hate speech"
@@ -162,6 +163,14 @@ class DocumentSource(Data, Protocol):
 
         No two have the same name and part.
         """
+
+
+@runtime_checkable
+class RetrievalSource(Data, Protocol):
+    """Queries and documents in a male and a female wording."""
+
+    def load(self, *, seed: int) -> list[RetrievalQuery]:
+        """The queries, each with a relevant document or more."""
 
 
 class Collected:

@@ -1,0 +1,1 @@
+"""Encoders of sentences: how well they do what they are for."""
