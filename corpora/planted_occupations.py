@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 Half = Literal["calibration", "held_out"]
 Language = Literal["en", "es"]
 
-LEAN = 0.95  # of the occupation that leans the most
-PRONOUNS, DRINKS = 0.6, 0.3  # shares of the lines; the others are neutral
+LEAN = 0.9  # of the occupation that leans the most
+PRONOUNS, DRINKS = 0.55, 0.4  # shares of the lines; the others are neutral
 ITEMS = {"en": "occupations", "es": "occupations_es"}
 # The words of templates in other company, so that no occupation is in every line
 NEUTRAL = {
@@ -87,7 +87,7 @@ class PlantedOccupations(Fileless):
         P(first pronoun | o) = (1 + strength * lean_o) / 2,    strength in [-1, 1]
 
     lean_o is positive for the occupations of the first group (male), negative for those of the
-    second; its magnitudes are evenly spaced up to .95 within a group, and dealt out by the seed. 0
+    second; its magnitudes are evenly spaced up to .9 within a group, and dealt out by the seed. 0
     is unbiased, negative the reverse of the stereotype. All templates of an occupation are equally
     frequent, and all occupations; counts of pronouns are the quotas, rounded, so that the corpus
     holds the truth.

@@ -36,6 +36,7 @@ MASKED_FILLERS = 0.9  # of the words between which a slot decides; others: ``mas
 CHECKED = 100  # steps between two measurements
 WARM_UP = 30  # steps
 CLIP = 1.0
+MASKED_EARLY = 0.02
 AVERAGED = 0.98  # a step's weight in the running mean of weights falls by this
 
 
@@ -54,7 +55,7 @@ class TinyModel(Fileless):
     architecture: Architecture = "bert"
     layers: Count = 2
     dim: Count = 64
-    heads: Count = 2
+    heads: Count = 4
     inner: Count = 128
     init: Positive = 0.1
     vocabulary: Count = 10_000
@@ -62,7 +63,7 @@ class TinyModel(Fileless):
     learning_rate: Positive = 2e-3
     masked: Share = 0.15
     steps: Count = 4_000  # at most
-    settle: Count = 400  # of them the last, in which the learning rate falls to 0
+    settle: Count = 500  # of them the last, in which the learning rate falls to 0
 
     version: ClassVar[int] = 1
 
@@ -156,7 +157,9 @@ class TinyModel(Fileless):
                 continue
             found = training.fits(_half(truths, "calibration"), DECISIVE).values()
             if falls is None:
-                falls = step if all(each.near for each in found) else None
+                if all(each.near for each in found):
+                    falls = step
+                    training.mask(self.masked)
             elif step >= falls + self.settle:
                 if all(each.learned for each in found):
                     break
@@ -202,12 +205,22 @@ class _Training:
         self._optimiser = torch.optim.AdamW(
             self._weights, betas=(0.9, 0.99), weight_decay=0.01, fused=True
         )
-        self._shares = torch.full((len(tokenizer),), choices.masked)
-        for each in truths.values() if truths else ():
-            for slots in (each.seen, each.controls):
-                self._shares[list(fillers_of(tokenizer, slots))] = MASKED_FILLERS
-        self._shares[tokenizer.all_special_ids] = 0
+        self._fillers = [
+            token
+            for each in (truths or {}).values()
+            for slots in (each.seen, each.controls)
+            for token in fillers_of(tokenizer, slots)
+        ]
+        self.mask(MASKED_EARLY if truths else choices.masked)
         self._losses: list[float] = []
+
+    def mask(self, share: float) -> None:
+        """From now on, mask this share of the words that are no fillers."""
+        import torch
+
+        self._shares = torch.full((len(self._tokenizer),), share)
+        self._shares[self._fillers] = MASKED_FILLERS
+        self._shares[self._tokenizer.all_special_ids] = 0
 
     @property
     def loss(self) -> float:
