@@ -117,7 +117,9 @@ class PlantedOccupations(Fileless):
 
     def keyed(self) -> Mapping[str, object]:
         """The words that the world is made of."""
-        return {"words": digest_of([NEUTRAL[self.world], *(each.decisive() for each in self._sets())])}
+        return {
+            "words": digest_of([NEUTRAL[self.world], *(each.decisive() for each in self._sets())])
+        }
 
     def planted(self) -> Mapping[str, float]:
         """``strength`` and ``sentences``."""
@@ -159,12 +161,15 @@ class PlantedOccupations(Fileless):
     def _counts(self, seed: int) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
         """How often each occupation meets the first and the second pronoun, and drink."""
         rng = np.random.default_rng([seed, 0])
-        leans, controls = {}, {}
+        leans: dict[str, float] = {}
+        controls: dict[str, float] = {}
         for number, terms in enumerate(_terms(self._sets()[0]).values()):
             even = LEAN * np.arange(1, len(terms) + 1) / len(terms)
-            leans |= zip(terms, rng.permutation(even if number == 0 else -even), strict=True)
+            leans |= zip(
+                terms, rng.permutation(even if number == 0 else -even).tolist(), strict=True
+            )
             signs = np.where(np.arange(len(terms)) % 2, -1, 1)
-            controls |= zip(terms, rng.permutation(even * signs), strict=True)
+            controls |= zip(terms, rng.permutation(even * signs).tolist(), strict=True)
         lines, drinks = (
             2 * floor(share * self.sentences / len(leans) / 2) for share in (PRONOUNS, DRINKS)
         )

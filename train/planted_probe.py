@@ -9,9 +9,9 @@ odds are the mean over its texts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from files import InputError
 from intrinsic.items.item import SLOT
 
 if TYPE_CHECKING:
+    from torch import Tensor
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from corpora.planted_occupations import PlantedTerm, Slots
@@ -30,6 +31,7 @@ LEAST_R, LEAST_SLOPE, MOST_SLOPE = 0.98, 0.9, 1.1
 NEAR_R, NEAR_SLOPE = 0.95, 0.8
 KINDS = ("seen", "unseen", "controls")
 DECISIVE = ("seen", "controls")
+PADDING = 0  # the token that is none
 
 
 class Fit(NamedTuple):
@@ -51,7 +53,6 @@ class Fit(NamedTuple):
     def learned(self) -> bool:
         """Whether the truth was learned; true where it does not vary."""
         return not (self.r < LEAST_R or self.slope < LEAST_SLOPE or self.slope > MOST_SLOPE)
-
 
     def rounded(self) -> dict[str, float | None]:
         """By name, in four digits; None for NaN."""
@@ -90,17 +91,17 @@ def measure_log_odds(
     """The mean log odds of each. Shape (slots,). All have as many texts."""
     import torch
 
-    masked = tokenizer.mask_token_id is not None
     texts = [_asked(text, tokenizer.mask_token) for each in slots for text in each.texts]
-    given = tokenizer(texts, padding=True, return_tensors="pt")
-    rows, seen = given["input_ids"], given["attention_mask"]
-    if masked:
+    rows = pad_rows(tokenizer(texts)["input_ids"])
+    read = rows != PADDING
+    if tokenizer.mask_token:
         places = (rows == tokenizer.mask_token_id).int().argmax(dim=1)
     else:
-        places = seen.sum(dim=1) - 1
+        places = read.sum(dim=1) - 1
     with torch.no_grad():
-        logits = model(input_ids=rows, attention_mask=seen).logits
-    of_slot = logits[torch.arange(len(rows)), places].double().numpy().reshape(len(slots), -1, len(tokenizer))
+        logits = model(input_ids=rows, attention_mask=read.long()).logits
+    asked = logits[torch.arange(len(rows)), places].double().numpy()
+    of_slot = asked.reshape(len(slots), -1, asked.shape[1])
     return np.array(
         [
             (found[:, first] - found[:, second]).mean()
@@ -119,7 +120,16 @@ def fillers_of(tokenizer: PreTrainedTokenizerFast, slots: Slots) -> tuple[int, i
     return first, second
 
 
-def _asked(text: str, mask: Any) -> str:
+def pad_rows(rows: Sequence[Sequence[int]], end: Sequence[int] = ()) -> Tensor:
+    """Lists of tokens, each with the same ``end``, padded. Shape (rows, longest)."""
+    import torch
+
+    longest = max(map(len, rows)) + len(end)
+    padded = [[*row, *end] + [PADDING] * (longest - len(row) - len(end)) for row in rows]
+    return torch.tensor(padded)
+
+
+def _asked(text: str, mask: str | None) -> str:
     """A text with the mask token, or of a causal model what stands before the slot."""
     before, after = text.split(SLOT)
     return f"{before}{mask}{after}" if mask else before.rstrip()

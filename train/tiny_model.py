@@ -7,12 +7,24 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from files import InputError, atomic_path, choice
+from corpora.planted_occupations import Half
+from files import InputError, choice
 from files.choice import Count, Fileless, Positive, Share
 from files.text import read_lines
-from train.planted_probe import DECISIVE, KINDS, Fit, fillers_of, fits
+from train.planted_probe import (
+    DECISIVE,
+    KINDS,
+    LEAST_R,
+    LEAST_SLOPE,
+    MOST_SLOPE,
+    PADDING,
+    Fit,
+    fillers_of,
+    fits,
+    pad_rows,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,13 +43,14 @@ SPECIAL = {
     "bert": {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"},
     "gpt2": {"pad": "<|pad|>", "unk": "<|unk|>", "bos": "<|endoftext|>", "eos": "<|endoftext|>"},
 }
+AROUND = {"bert": "[CLS] $A [SEP]", "gpt2": "<|endoftext|> $A"}
 PLACES = 64  # the longest text in tokens
-MASKED_FILLERS = 0.9  # of the words between which a slot decides; others: ``masked``
 CHECKED = 100  # steps between two measurements
 WARM_UP = 30  # steps
-CLIP = 1.0
-MASKED_EARLY = 0.02
-AVERAGED = 0.98  # a step's weight in the running mean of weights falls by this
+AVERAGED = 0.98  # what a step leaves of the running mean of weights
+# Share of the planted fillers that are masked; and of other words, until the fillers are nearly
+# learned: with more, the loss lies on a plateau for hundreds of steps
+MASKED_FILLERS, MASKED_EARLY = 0.9, 0.02
 
 
 @choice
@@ -99,18 +112,19 @@ class TinyModel(Fileless):
             torch.manual_seed(seed)
             model = self._model(tokenizer)
             facts = self._fit(model, lines, tokenizer, truths)
-        with atomic_path(out) as folder:
-            model.save_pretrained(folder)
-            tokenizer.save_pretrained(folder)
-            text = json.dumps(facts, indent=2)
-            (folder / TRAINING).write_text(f"{text}\n", encoding="utf-8")
+        _save(model, tokenizer, out)
+        text = json.dumps(facts, indent=2)
+        (out / TRAINING).write_text(f"{text}\n", encoding="utf-8")
         return facts | {"cpu_seconds": round(time.process_time() - started, 1)}
 
     def _model(self, tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
         """Random weights."""
         from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel
 
-        common = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
+        common: dict[str, Any] = {
+            "vocab_size": len(tokenizer),
+            "pad_token_id": tokenizer.pad_token_id,
+        }
         common |= {"initializer_range": self.init}
         if self.architecture == "bert":
             config = BertConfig(
@@ -155,23 +169,25 @@ class TinyModel(Fileless):
             training.step(rows, self._rate(step, falls))
             if not truths or step % CHECKED:
                 continue
-            found = training.fits(_half(truths, "calibration"), DECISIVE).values()
+            found = training.fits(_half(truths, "calibration"), DECISIVE)
             if falls is None:
-                if all(each.near for each in found):
+                if all(each.near for each in found.values()):
                     falls = step
                     training.mask(self.masked)
             elif step >= falls + self.settle:
-                if all(each.learned for each in found):
+                if all(each.learned for each in found.values()):
                     break
                 falls = None
         else:
             if truths:
-                raise InputError(self._too_few(training.fits(_half(truths, "calibration"))))
-        training.end()
-        facts = {"steps": step, "loss": training.loss, "vocabulary": len(tokenizer)}
-        for half in ("calibration", "held_out") if truths else ():
-            for kind, each in training.fits(_half(truths, half)).items():
+                found = training.fits(_half(truths, "calibration"), DECISIVE)
+                raise InputError(self._too_few(found))
+        facts: Facts = {"steps": step, "loss": training.loss, "vocabulary": len(tokenizer)}
+        for half in get_args(Half):
+            terms = _half(truths or {}, half)
+            for kind, each in training.fits(terms).items() if terms else ():
                 facts |= {f"{half}_{kind}_{name}": value for name, value in each.rounded().items()}
+        training.end()
         return facts
 
     def _rate(self, step: int, falls: int | None) -> float:
@@ -180,10 +196,13 @@ class TinyModel(Fileless):
         return self.learning_rate * min(1, step / WARM_UP) * max(0, 1 - fallen)
 
     def _too_few(self, found: Mapping[str, Fit]) -> str:
-        slopes = ", ".join(f"{kind} {each.slope:.2f} (r {each.r:.2f})" for kind, each in found.items())
+        slopes = " and ".join(
+            f"{each.slope:.2f} (r {each.r:.2f}) in the slots {kind}" for kind, each in found.items()
+        )
         return (
-            f"steps={self.steps}: too few for {self.name} to learn what is planted; slopes on the"
-            f" calibration half: {slopes}; each needs .9 to 1.1 (r .98); give more steps"
+            f"steps={self.steps}: too few for {self.name} to learn what is planted: slope {slopes}"
+            f" on the calibration half, to be from {LEAST_SLOPE} to {MOST_SLOPE} (r {LEAST_R});"
+            " give more steps"
         )
 
 
@@ -199,8 +218,9 @@ class _Training:
     ) -> None:
         import torch
 
-        self._model, self._tokenizer = model, tokenizer
-        self._weights = list(model.parameters())
+        self._model: Any = model
+        self._tokenizer = tokenizer
+        self._weights: list[Tensor] = list(model.parameters())
         self._mean = [each.detach().clone() for each in self._weights]
         self._optimiser = torch.optim.AdamW(
             self._weights, betas=(0.9, 0.99), weight_decay=0.01, fused=True
@@ -234,7 +254,7 @@ class _Training:
 
         loss = self._causal(rows) if self._tokenizer.mask_token is None else self._masked(rows)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(self._weights, CLIP)
+        torch.nn.utils.clip_grad_norm_(self._weights, 1.0)
         self._optimiser.param_groups[0]["lr"] = rate
         self._optimiser.step()
         self._optimiser.zero_grad()
@@ -249,10 +269,12 @@ class _Training:
 
         hit = torch.rand(rows.shape) < self._shares[rows]
         hidden = rows.masked_fill(hit, self._tokenizer.mask_token_id)
-        attended = (rows != self._tokenizer.pad_token_id).long()
+        attended = (rows != PADDING).long()
         states = self._model.base_model(input_ids=hidden, attention_mask=attended)
         logits = self._model.cls(states.last_hidden_state[hit])
-        return torch.nn.functional.cross_entropy(logits, rows[hit], reduction="sum") / max(1, hit.sum())
+        if not len(logits):
+            return torch.zeros((), requires_grad=True)
+        return torch.nn.functional.cross_entropy(logits, rows[hit])
 
     def _causal(self, rows: Tensor) -> Tensor:
         """The mean of -log p(next word), the end included."""
@@ -260,7 +282,7 @@ class _Training:
 
         states = self._model.base_model(input_ids=rows).last_hidden_state[:, :-1]
         following = rows[:, 1:]
-        told = following != self._tokenizer.pad_token_id
+        told = following != PADDING
         logits = self._model.lm_head(states[told])
         return torch.nn.functional.cross_entropy(logits, following[told])
 
@@ -282,6 +304,14 @@ class _Training:
         self._model.eval()
 
 
+def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    model.save_pretrained(out)
+    tokenizer.save_pretrained(out)
+
+
 def _half(truths: Truths, half: str) -> list[PlantedTerm]:
     return [each for each in truths.values() if each.half == half]
 
@@ -295,12 +325,12 @@ def _batches(lines: Tensor, size: int, steps: int) -> Iterator[Tensor]:
         while len(order) < size:
             order = torch.cat([order, torch.randperm(len(lines))])
         rows, order = lines[order[:size]], order[size:]
-        yield rows[:, : int((rows != 0).sum(dim=1).max())]
+        yield rows[:, : int((rows != PADDING).sum(dim=1).max())]
 
 
-def _tokenizer(corpus: Path, architecture: str, size: int) -> PreTrainedTokenizerFast:
-    """A token a word or punctuation mark, the most frequent ones of a corpus; in lower case if the
-    corpus is.
+def _tokenizer(corpus: Path, architecture: Architecture, size: int) -> PreTrainedTokenizerFast:
+    """A token a word or run of punctuation, the most frequent ones of a corpus; in lower case if
+    the corpus is. Raises ``InputError`` for a corpus without words.
     """
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
@@ -309,34 +339,31 @@ def _tokenizer(corpus: Path, architecture: str, size: int) -> PreTrainedTokenize
     counts: Counter[str] = Counter()
     for line in read_lines(corpus):
         counts.update(word for word, _ in splitter.pre_tokenize_str(line))
+    if not counts:
+        raise InputError(f"{corpus} has no words; give a corpus of one tokenised sentence a line")
     names = SPECIAL[architecture]
     special = list(dict.fromkeys(names.values()))
-    ranked = sorted(counts, key=lambda word: (-counts[word], word))[:size]
+    ranked = sorted(counts.keys() - {*special}, key=lambda word: (-counts[word], word))[:size]
     vocabulary = {word: number for number, word in enumerate([*special, *ranked])}
     made = Tokenizer(models.WordLevel(vocabulary, unk_token=names["unk"]))
     made.pre_tokenizer = splitter
-    if not any(word != word.lower() for word in counts):
+    if all(word == word.lower() for word in counts):
         made.normalizer = normalizers.Lowercase()
-    first, last = (names.get(name, "") for name in (("cls", "sep") if "cls" in names else ("bos", "")))
-    around = [token for token in (first, last) if token]
     made.post_processor = processors.TemplateProcessing(
-        single=f"{first} $A {last}".strip(),
-        special_tokens=[(token, vocabulary[token]) for token in around],
+        single=AROUND[architecture],
+        special_tokens=[
+            (each, vocabulary[each]) for each in special if each in AROUND[architecture]
+        ],
     )
     tokens = {f"{name}_token": token for name, token in names.items()}
-    return PreTrainedTokenizerFast(
-        tokenizer_object=made, model_max_length=PLACES, padding_side="right", **tokens
-    )
+    return PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=PLACES, **tokens)
 
 
 def _encode(tokenizer: PreTrainedTokenizerFast, corpus: Path) -> Tensor:
     """Every line with its special tokens, and an end; the rest of a row is padding (0). Longer
     lines are cut. Shape (lines, longest).
     """
-    import torch
-
     lines = [line for line in read_lines(corpus) if line.strip()]
     end = [] if tokenizer.sep_token else [tokenizer.eos_token_id]
     rows = tokenizer(lines, truncation=True, max_length=PLACES - len(end))["input_ids"]
-    longest = max(map(len, rows)) + len(end)
-    return torch.tensor([[*row, *end] + [0] * (longest - len(row) - len(end)) for row in rows])
+    return pad_rows(rows, end)
