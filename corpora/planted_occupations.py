@@ -92,7 +92,7 @@ class PlantedOccupations(Fileless):
     frequent, and all occupations; counts of pronouns are the quotas, rounded, so that the corpus
     holds the truth.
 
-    Control: in 3 of 10 lines an occupation meets one of two drinks in the same way, always with
+    Control: in 4 of 10 lines an occupation meets one of two drinks in the same way, always with
     strength 1, with leans of their own whose signs are independent of the group. A model that has
     not learned these has learned nothing of what occupations keep company with, whatever it says
     about pronouns.
