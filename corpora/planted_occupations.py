@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 Half = Literal["calibration", "held_out"]
 Language = Literal["en", "es"]
 
-LEAN = 0.95  # of the occupation that leans the most
-PRONOUNS, DRINKS = 0.6, 0.3  # shares of the lines; the others are neutral
+LEAN = 0.9  # of the occupation that leans the most
+PRONOUNS, DRINKS = 0.55, 0.4  # shares of the lines; the others are neutral
 ITEMS = {"en": "occupations", "es": "occupations_es"}
 # The words of templates in other company, so that no occupation is in every line
 NEUTRAL = {
@@ -87,12 +87,12 @@ class PlantedOccupations(Fileless):
         P(first pronoun | o) = (1 + strength * lean_o) / 2,    strength in [-1, 1]
 
     lean_o is positive for the occupations of the first group (male), negative for those of the
-    second; its magnitudes are evenly spaced up to .95 within a group, and dealt out by the seed. 0
+    second; its magnitudes are evenly spaced up to .9 within a group, and dealt out by the seed. 0
     is unbiased, negative the reverse of the stereotype. All templates of an occupation are equally
     frequent, and all occupations; counts of pronouns are the quotas, rounded, so that the corpus
     holds the truth.
 
-    Control: in 3 of 10 lines an occupation meets one of two drinks in the same way, always with
+    Control: in 4 of 10 lines an occupation meets one of two drinks in the same way, always with
     strength 1, with leans of their own whose signs are independent of the group. A model that has
     not learned these has learned nothing of what occupations keep company with, whatever it says
     about pronouns.
@@ -117,7 +117,9 @@ class PlantedOccupations(Fileless):
 
     def keyed(self) -> Mapping[str, object]:
         """The words that the world is made of."""
-        return {"words": digest_of([NEUTRAL[self.world], *(each.decisive() for each in self._sets())])}
+        return {
+            "words": digest_of([NEUTRAL[self.world], *(each.decisive() for each in self._sets())])
+        }
 
     def planted(self) -> Mapping[str, float]:
         """``strength`` and ``sentences``."""
@@ -159,12 +161,15 @@ class PlantedOccupations(Fileless):
     def _counts(self, seed: int) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
         """How often each occupation meets the first and the second pronoun, and drink."""
         rng = np.random.default_rng([seed, 0])
-        leans, controls = {}, {}
+        leans: dict[str, float] = {}
+        controls: dict[str, float] = {}
         for number, terms in enumerate(_terms(self._sets()[0]).values()):
             even = LEAN * np.arange(1, len(terms) + 1) / len(terms)
-            leans |= zip(terms, rng.permutation(even if number == 0 else -even), strict=True)
+            leans |= zip(
+                terms, rng.permutation(even if number == 0 else -even).tolist(), strict=True
+            )
             signs = np.where(np.arange(len(terms)) % 2, -1, 1)
-            controls |= zip(terms, rng.permutation(even * signs), strict=True)
+            controls |= zip(terms, rng.permutation(even * signs).tolist(), strict=True)
         lines, drinks = (
             2 * floor(share * self.sentences / len(leans) / 2) for share in (PRONOUNS, DRINKS)
         )
