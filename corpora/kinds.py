@@ -11,6 +11,7 @@ from files import Choice
 if TYPE_CHECKING:
     import pandas as pd
 
+    from corpora.truths import PlantedTerm
     from files.documents import Case, Document
     from files.retrieval import RetrievalQuery
 
@@ -68,14 +69,11 @@ class PlantedCorpus(Corpus, Protocol):
     def stereotype(self) -> float:
         """How much is planted, in [-1, 1]; 0: nothing."""
 
-    def unplanted(self) -> PlantedCorpus:
+    def unplanted(self) -> Corpus:
         """The same with nothing planted."""
 
-    def truths(self, *, seed: int) -> Mapping[str, object]:
-        """``terms``: of each, the true ``log_odds`` of the first group's word against the
-        second's, and its ``half``: ``calibration``, which decides when a training stops, or
-        ``held_out``.
-        """
+    def truths(self, *, seed: int) -> Mapping[str, PlantedTerm]:
+        """What is planted, by term."""
 
 
 @runtime_checkable

@@ -8,8 +8,8 @@ import dataclasses
 import json
 import math
 import textwrap
-from dataclasses import MISSING
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import MISSING
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
