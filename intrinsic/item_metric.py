@@ -35,7 +35,7 @@ class Observed:
     values: an array of n rows. names: of the items, for their single scores. factors: what items
     share, by name (``term``, ``template``, ``cluster``), one label an item: a resample draws whole
     labels, of all factors independently. groups: one label an item. settings: how it was measured.
-    lost: items that could not be measured.
+    lost: items that could not be measured. seed: of what is drawn; ``detailed`` sets it.
     """
 
     values: Floats
@@ -44,6 +44,7 @@ class Observed:
     groups: Sequence[str] = ()
     settings: Settings = field(default_factory=dict)
     lost: Sequence[str] = ()
+    seed: int = 0
 
     def resample_weights(self) -> Floats:
         """How often each item is drawn into each resample, (n, 200): the product over the factors
@@ -134,7 +135,7 @@ class ItemMetric(ByConvention):
             try:
                 if reason := self.takes(items):
                     raise InputError(reason)
-                seen = self.observe(given, items)
+                seen = dataclasses.replace(self.observe(given, items), seed=seed)
             except InputError as error:
                 rows.append((self._row(items, "", None, math.nan, reason=str(error)), {}))
                 continue

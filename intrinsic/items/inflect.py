@@ -9,19 +9,21 @@ ARTICLE, PLURAL, CAPITAL = "{a}", "{s}", "{C}"
 AS_CONSONANT, AS_VOWEL = ("eu", "uk", "uni", "use"), ("hono", "hour", "heir")
 
 
-def inflect(template: str, word: str, plural: str = "") -> str:
-    """The template with the forms of a word: ``{a}`` its article, ``{s}`` its plural, ``{C}`` the
-    word with a capital. The text then begins with a capital. ``{}``, the word itself, is left.
+def inflect(template: str, word: str, plural: str = "") -> tuple[str, str]:
+    """The template with the forms of a word, and the form that it holds.
+
+    ``{a}`` is its article, ``{s}`` its plural, ``{C}`` the word with a capital; the text then
+    begins with a capital. ``{}``, the word itself, is left.
     """
-    if not any(form in template for form in (ARTICLE, PLURAL, CAPITAL)):
-        return template
-    for form, text in (
-        (ARTICLE, article(word)),
-        (PLURAL, plural or plural_of(word)),
-        (CAPITAL, word),
-    ):
-        template = template.replace(form, text)
-    return template[0].upper() + template[1:]
+    forms = {PLURAL: plural or plural_of(word), CAPITAL: word[0].upper() + word[1:]}
+    held = next((form for name, form in forms.items() if name in template), word)
+    if held == word and ARTICLE not in template:
+        return template, word
+    text = template.replace(ARTICLE, article(word))
+    for name, form in forms.items():
+        text = text.replace(name, form)
+    capital = text[0].upper() + text[1:]
+    return capital, held[0].upper() + held[1:] if text.startswith(held) else held
 
 
 def article(word: str) -> str:

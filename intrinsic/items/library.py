@@ -69,10 +69,11 @@ def _by_kind(
 
 
 def _item(template: str, word: str, plural: str, group: str, name: str) -> Item:
-    text = inflect(template, word, plural)
+    text, form = inflect(template, word, plural)
     if text == template:
         return fill_template(template, word, group, name)
-    return Item(text.replace(TERM, word), group, word, name, fills=False)
+    own = form if form != word else ""
+    return Item(text.replace(TERM, word), group, word, name, fills=False, form=own)
 
 
 def _chosen(items: Iterator[Item], entry: Mapping[str, Any]) -> Iterator[Item]:
