@@ -14,7 +14,6 @@ from files import choice
 from files.choice import Count
 from files.models.encoder import Context, WordPooling
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import Observed, Settings
 from intrinsic.metrics.weat import NO_SPREAD, weighted_differences
 from intrinsic.permutation import PValue, permutation_p
 from intrinsic.score import About
@@ -30,6 +29,7 @@ from intrinsic.sentences.encoded import (
 
 if TYPE_CHECKING:
     from files.models.encoder import Encoder
+    from intrinsic.item_metric import Observed, Settings
     from intrinsic.items.item import Item
 
 MOST_DRAWS = 100_000
@@ -146,13 +146,11 @@ class Ceat(EncodedItems):
         """
         once = np.ones((len(seen.names), 1))
         weights = combine_effects(*self._effects(seen, once)).weights[:, 0]
-        summed, begin = 0.0, 0
-        for drawn in self._draw(seen, once):
-            s: Floats = drawn.s[:, 0]
-            z: Floats = (s - s.mean(axis=1, keepdims=True)) / drawn.spread
-            summed = summed + weights[begin : begin + len(s)] @ z
-            begin += len(s)
-        return summed / weights.sum(), len(groups_of(seen)["X"].words)
+        drawn = list(self._draw(seen, once))
+        s: Floats = np.concatenate([each.s[:, 0] for each in drawn])
+        spread: Floats = np.concatenate([each.spread for each in drawn])
+        z: Floats = (s - s.mean(axis=1, keepdims=True)) / spread
+        return weights @ z / weights.sum(), len(groups_of(seen)["X"].words)
 
     def _effects(self, seen: Observed, weights: Floats) -> tuple[Floats, Floats]:
         """The effect size of each draw and its variance, (draws, R)."""

@@ -11,12 +11,13 @@ from annotated_types import doc
 from numpy.typing import NDArray
 
 from files import InputError, choice
-from intrinsic.item_metric import ItemMetric, Observed, Settings, sizes
-from intrinsic.items.item import Item, ItemSet
+from intrinsic.item_metric import ItemMetric, Observed, sizes
 from intrinsic.lookup import unit_rows
 
 if TYPE_CHECKING:
     from files.models.encoder import Encoder
+    from intrinsic.item_metric import Settings
+    from intrinsic.items.item import Item, ItemSet
 
 Floats = NDArray[np.float64]
 ROLES = "XYAB"
@@ -25,8 +26,8 @@ DDof = Literal[0, 1]
 
 @dataclass(frozen=True)
 class Group:
-    """The encodings of a group, ``vectors`` as they are and ``rows`` of unit length, (n, dim); their
-    places among all; the words in them; which word each is of, (words, n) of 0 and 1.
+    """The encodings of a group, as they are and of unit length, (n, dim); their places among all;
+    the words in them; which word each is of, (words, n) of 0 and 1.
     """
 
     vectors: Floats
@@ -76,7 +77,7 @@ class EncodedItems(ItemMetric):
         asked = [each for each in items.items if each.group in ROLES]
         known = [each for each in asked if given.knows(each.sentence)]
         vectors = self.encode(given, known)
-        whole = np.isfinite(vectors).all(axis=1)
+        whole: NDArray[np.bool_] = np.isfinite(vectors).all(axis=1)
         found = [each for each, there in zip(known, whole, strict=True) if there]
         lost = {each.sentence for each in asked} - {each.sentence for each in found}
         groups = [each.group for each in found]

@@ -10,9 +10,8 @@ from annotated_types import doc
 from numpy.typing import NDArray
 
 from files import choice
-from files.models.encoder import Pooling  # noqa: TC001 (read when a choice is made)
+from files.models.encoder import Pooling
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import Observed, Settings
 from intrinsic.metrics.weat import weighted_associations, weighted_effect_sizes
 from intrinsic.permutation import PValue, Tail, permutation_p
 from intrinsic.score import About
@@ -28,10 +27,10 @@ from intrinsic.sentences.encoded import (
 
 if TYPE_CHECKING:
     from files.models.encoder import Encoder
+    from intrinsic.item_metric import Observed, Settings
     from intrinsic.items.item import Item
 
 SHUFFLES = 99_999
-EXACT = 40  # values up to which p is exact
 TARGETS = ("X", "Y")
 
 
@@ -127,10 +126,9 @@ class Seat(EncodedItems):
             return {}
         by_sentence = self.permuted == "sentences"
         s, size = self._single(seen, "sentence" if by_sentence else "word")
-        samples = SHUFFLES if by_sentence else 0
-        of_x, of_y = s[:size], s[size:]
-        exact = {"exact_limit": EXACT, "samples": samples, "seed": seen.seed}
-        return {"": permutation_p(of_x, of_y, tail=self.tail, **exact)}
+        of_x, of_y, samples = s[:size], s[size:], SHUFFLES if by_sentence else 0
+        p = permutation_p(of_x, of_y, tail=self.tail, samples=samples, seed=seen.seed)
+        return {"": p}
 
     def singles(self, seen: Observed) -> Mapping[str, float]:
         """s of each target word."""
