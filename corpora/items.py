@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,7 +12,7 @@ from intrinsic.items.library import load_items
 from intrinsic.items.read import read_items
 
 if TYPE_CHECKING:
-    from intrinsic.items.item import ItemSet
+    from intrinsic.items.item import ItemSet, ItemSource
 
 
 @choice
@@ -26,6 +27,11 @@ class BuiltInItems(Fileless):
     def load(self) -> list[ItemSet]:
         """The sets. Raises ``InputError`` for an unknown name."""
         return load_items(self.sets)
+
+
+def named_items(names: Sequence[str], *, there_only: bool = False) -> ItemSource:
+    """The sets of these names; ``there_only``: those among them whose data are there."""
+    return BuiltInItems(tuple(names))
 
 
 @choice
