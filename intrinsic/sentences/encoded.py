@@ -77,7 +77,7 @@ class EncodedItems(ItemMetric):
         asked = [each for each in items.items if each.group in ROLES]
         known = [each for each in asked if given.knows(each.sentence)]
         vectors = self.encode(given, known)
-        whole: NDArray[np.bool_] = np.isfinite(vectors).all(axis=1)
+        whole = np.asarray(np.isfinite(vectors).all(axis=1))
         found = [each for each, there in zip(known, whole, strict=True) if there]
         lost = {each.sentence for each in asked} - {each.sentence for each in found}
         groups = [each.group for each in found]
