@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,14 +52,17 @@ class Observed:
 
     def resample_weights(self) -> Floats:
         """How often each item is drawn into each resample, (n, 200): the product over the factors
-        of what ``intrinsic.resampling`` draws of their labels; a factor with one label is kept.
+        of what ``intrinsic.resampling`` draws of their labels. The only label of a group is kept.
         """
+        groups = self.groups or [""] * len(self.names)
         weights: Floats = np.ones((len(self.names), RESAMPLES))
         for factor, labels in self.factors.items():
             known = list(dict.fromkeys(labels))
-            if len(known) > 1:
-                drawn = times_drawn(f"{factor} {label}" for label in known)
-                weights *= drawn[[known.index(label) for label in labels]]
+            of_group = Counter(group for group, _ in {*zip(groups, labels, strict=True)})
+            drawn = times_drawn(f"{factor} {label}" for label in known)
+            several = np.asarray([of_group[group] > 1 for group in groups])
+            places = [known.index(label) for label in labels]
+            weights *= np.where(several[:, None], drawn[places], 1)
         return weights
 
 
