@@ -161,7 +161,8 @@ class Ceat(EncodedItems):
         difference = np.concatenate([each.difference for each in drawn])
         spread = np.concatenate([each.spread for each in drawn])
         with np.errstate(divide="ignore", invalid="ignore"):
-            effects = np.where(spread > NO_SPREAD, difference / spread, np.nan)
+            spread = np.where(spread > NO_SPREAD, spread, np.nan)
+            effects: Floats = difference / spread
             if self.variance == "associations":
                 return effects, spread**2
             return effects, (nx + ny) / (nx * ny) + effects**2 / (2 * (nx + ny))
