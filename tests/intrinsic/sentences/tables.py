@@ -15,6 +15,8 @@ from intrinsic.items.item import Item, ItemSet
 if TYPE_CHECKING:
     from files.models.encoder import Context
 
+Floats = NDArray[np.float64]
+
 
 class Opened(NamedTuple):
     dtype: str = "float32"
@@ -34,10 +36,10 @@ class Table:
     def knows(self, text: str) -> bool:
         return text in self.of
 
-    def encode(self, texts: Sequence[str], **_: object) -> NDArray[np.float64]:
+    def encode(self, texts: Sequence[str], **_: object) -> Floats:
         return np.stack([self.of[text] for text in texts])
 
-    def vectors(self, contexts: Sequence[Context], **_: object) -> NDArray[np.float64]:
+    def vectors(self, contexts: Sequence[Context], **_: object) -> Floats:
         return np.stack([self.of[each.text] for each in contexts])
 
 

@@ -18,7 +18,7 @@ from intrinsic.metrics.weat import effect_size
 from intrinsic.permutation import exact_p
 from intrinsic.sentences.ceat import Ceat
 from intrinsic.sentences.seat import Seat
-from tests.intrinsic.sentences.tables import Given, Table, given, random_set
+from tests.intrinsic.sentences.tables import Floats, Given, Table, given, random_set
 
 if TYPE_CHECKING:
     from intrinsic.score import Score
@@ -132,24 +132,27 @@ def test_resamples_are_sentences_repeated() -> None:
 def test_effect_sizes_over_words_by_a_literal_loop(unit: str) -> None:
     items, table = uneven()
     row = only(Seat.by("default", items=items, unit=unit).score(table, seed=0))
-    of = {role: {} for role in "XYAB"}  # type: ignore[var-annotated]
+    of: dict[str, dict[str, list[Floats]]] = {role: {} for role in "XYAB"}
     for each in items.sets[0].items:
         of[each.group].setdefault(each.term, []).append(table.of[each.sentence])
     if unit == "vector":
         mean = {role: [np.mean(rows, axis=0) for rows in of[role].values()] for role in "XYAB"}
         assert row.value == pytest.approx(effect_size(*mean.values(), ddof=1))
         return
-
-    def cos(v, w):  # type: ignore[no-untyped-def]
-        return v @ w / math.sqrt(v @ v * (w @ w))
-
-    def s(v):  # type: ignore[no-untyped-def]
-        means = [np.mean([cos(v, w) for ws in of[role].values() for w in ws]) for role in "AB"]
-        return means[0] - means[1]
-
-    x, y = ([np.mean([s(v) for v in rows]) for rows in of[role].values()] for role in "XY")
+    a, b = ([row for rows in of[role].values() for row in rows] for role in "AB")
+    x, y = (
+        [
+            np.mean([np.mean([cos(v, w) for w in a]) - np.mean([cos(v, w) for w in b]) for v in vs])
+            for vs in of[role].values()
+        ]
+        for role in "XY"
+    )
     assert row.value == pytest.approx((np.mean(x) - np.mean(y)) / np.std(x + y, ddof=1))
     assert row.p_value == exact_p(x, y).p
+
+
+def cos(v: Floats, w: Floats) -> float:
+    return float(v @ w / math.sqrt(v @ v * (w @ w)))
 
 
 def test_swapping_targets_changes_the_sign_and_every_tail() -> None:
