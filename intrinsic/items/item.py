@@ -19,7 +19,7 @@ class Item(NamedTuple):
     ``John``). Otherwise the text holds the term, and what is asked for in the slot are the fillers
     of the set (``[MASK] is a nurse``, term ``nurse``, fillers ``he`` and ``she``). ``template``:
     the text without its term, by name; items of one template, and those of one term, are no
-    independent observations.
+    independent observations. ``form``: the term as the text writes it, where that differs.
     """
 
     text: str
@@ -27,6 +27,12 @@ class Item(NamedTuple):
     term: str
     template: str
     fills: bool
+    form: str = ""
+
+    @property
+    def word(self) -> str:
+        """The term as the sentence writes it."""
+        return self.form or self.term
 
     @property
     def sentence(self) -> str:

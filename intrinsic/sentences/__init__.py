@@ -1,1 +1,1 @@
-"""Encoders of sentences: how well they do what they are for."""
+"""Metrics on the encodings of sentences, and of words in sentences."""
