@@ -19,7 +19,8 @@ class Item(NamedTuple):
     ``John``). Otherwise the text holds the term, and what is asked for in the slot are the fillers
     of the set (``[MASK] is a nurse``, term ``nurse``, fillers ``he`` and ``she``). ``template``:
     the text without its term, by name; items of one template, and those of one term, are no
-    independent observations.
+    independent observations. ``attribute``: in a text that the term fills, the words that it is
+    held against (``nurse``).
     """
 
     text: str
@@ -27,6 +28,7 @@ class Item(NamedTuple):
     term: str
     template: str
     fills: bool
+    attribute: str = ""
 
     @property
     def sentence(self) -> str:
@@ -37,9 +39,10 @@ class Item(NamedTuple):
 class Pair(NamedTuple):
     """A sentence with a stereotype and one against it, which differ in a few words.
 
-    ``group``: the kind of bias. ``cluster``: pairs that are no independent observations, such as
+    ``group``: the kind of pair. ``cluster``: pairs that are no independent observations, such as
     those of one template. ``term``: what they are about. ``unrelated``: the same sentence without
-    sense, where there is one.
+    sense, where there is one. ``frame``: the sentences with ``[MASK]`` in the place where they
+    differ, where it is one place.
     """
 
     stereo: str
@@ -48,6 +51,7 @@ class Pair(NamedTuple):
     cluster: str = ""
     term: str = ""
     unrelated: str = ""
+    frame: str = ""
 
 
 @dataclass(frozen=True)

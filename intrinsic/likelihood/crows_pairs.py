@@ -23,7 +23,7 @@ from intrinsic.likelihood.pairs import (
     read_pairs,
     sign_test,
 )
-from intrinsic.likelihood.reading import FirstToken, Text, mask_id, require_kind
+from intrinsic.likelihood.reading import Text, mask_id, require_kind
 from intrinsic.likelihood.sentences import (
     after_the_first,
     answers,
@@ -59,7 +59,7 @@ class CrowsPairs(ItemMetric):
         Convention(
             "nangia",
             "Nangia et al. (2020) by their code: the shared tokens given the changed ones; scores"
-            " rounded to three decimals, and a tie counts as anti, for it stays in the denominator.",
+            " rounded to three decimals; a tie counts as anti, for it stays in the denominator.",
             {"scored": "shared", "digits": 3, "ties": "anti"},
         ),
         Convention(
@@ -124,7 +124,7 @@ class CrowsPairs(ItemMetric):
     combined: Annotated[
         Combined, doc("sum or mean of log-likelihoods, or the sum of probabilities")
     ] = "sum"
-    first_token: Annotated[FirstToken, doc("what stands before the text of a causal model")] = "own"
+    first_token: Annotated[str, doc("what stands before the text of a causal model")] = "own"
     lower: Annotated[bool, doc("whether texts are put in lower case")] = False
     digits: Annotated[
         Literal[-1, 3], doc("decimals to which a sentence's score is rounded; -1: not rounded")
@@ -211,7 +211,5 @@ def compare(one: Text, other: Text) -> tuple[tuple[list[int], ...], tuple[list[i
     of_one = {block.a + n for block in blocks for n in range(block.size)}
     of_other = {block.b + n for block in blocks for n in range(block.size)}
     shared = tuple([n for n in t.own if n in s] for t, s in ((one, of_one), (other, of_other)))
-    changed = tuple(
-        [n for n in t.own if n not in s] for t, s in ((one, of_one), (other, of_other))
-    )
+    changed = tuple([n for n in t.own if n not in s] for t, s in ((one, of_one), (other, of_other)))
     return shared, changed

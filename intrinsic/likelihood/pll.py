@@ -14,7 +14,7 @@ from intrinsic.conventions import Convention
 from intrinsic.item_metric import Floats, ItemMetric, Observed
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.pairs import mean_of_groups, no_pairs, observed, read_pairs, t_test
-from intrinsic.likelihood.reading import FirstToken
+from intrinsic.likelihood.reading import FirstToken, require_kind
 from intrinsic.likelihood.sentences import likelihoods
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import About
@@ -65,6 +65,8 @@ class PseudoLogLikelihood(ItemMetric):
 
     def observe(self, given: Any, items: ItemSet) -> Observed:
         """The difference of each pair."""
+        if self.within_word_l2r:
+            require_kind(given, "masked", "a causal model has no masks")
         pairs, lost, settings = read_pairs(given, items, first_token=self.first_token)
         texts = [text for pair in pairs for text in (pair.stereo, pair.anti)]
         logs = likelihoods(given, texts, within_word_l2r=self.within_word_l2r)

@@ -54,11 +54,13 @@ def read_texts(
     """The tokens of each text; None where the model takes no text so long, or it has no tokens.
 
     first_token: what stands before the text of a causal model: ``own``, what the tokenizer puts
-    there; ``none``; its ``bos`` or ``eos``. A masked model has its tokenizer's own. Raises
-    ``InputError`` where the tokenizer has no such token.
+    there; ``none``; its ``bos`` or ``eos``. Raises ``InputError`` where the tokenizer has no such
+    token, and for a masked model, which has its tokenizer's own.
     """
+    if model.kind != "causal" and first_token != "own":
+        raise InputError(f"first_token={first_token!r} is for causal models, not {model.name}")
     given = [text.lower() if lower else text for text in texts]
-    own = model.kind != "causal" or first_token == "own"
+    own = first_token == "own"
     before = () if own or first_token == "none" else (_special(model, first_token),)
     encoded: Any = model.tokenizer(
         given,
