@@ -76,7 +76,8 @@ def log_p(model: LanguageModel, asks: Sequence[Ask]) -> list[Floats]:
 def likeliest(model: LanguageModel, places: Sequence[tuple[Ids, int]], k: int) -> list[list[int]]:
     """The k tokens with the highest likelihood at a place of each text, special ones left out."""
     _require_head(model)
-    special = list(model.tokenizer.all_special_ids)
+    tokenizer: Any = model.tokenizer
+    special = list(tokenizer.all_special_ids)
     found: dict[tuple[Ids, int], list[int]] = {}
     for asked, logs in _distributions(model, list(dict.fromkeys(places))):
         logs[:, [token for token in special if token < logs.shape[1]]] = -float("inf")
@@ -94,7 +95,8 @@ def attention_received(model: LanguageModel, texts: Sequence[Ids]) -> list[Float
     for numbers in by_length([len(ids) for ids in texts], TOKENS):
         ids, real = model.pad([texts[number] for number in numbers])
         with torch.inference_mode():
-            layers = model.base(input_ids=ids, attention_mask=real, output_attentions=True)
+            base: Any = model.base
+            layers = base(input_ids=ids, attention_mask=real, output_attentions=True)
         if not layers.attentions:
             raise InputError(f'{model.name}: load it with attn_implementation="eager" for AULA')
         mean = torch.stack([layer.mean(dim=1) for layer in layers.attentions]).mean(dim=0)
@@ -123,7 +125,8 @@ def _distributions(
     import torch
 
     rows, keys_of = _trees(keys) if _takes_trees(model) else _plain(keys)
-    size = model.model.config.vocab_size
+    config: Any = model.model.config
+    size = config.vocab_size
     share = max(len(row.places) / len(row.ids) for row in rows) if rows else 1
     tokens = max(1, min(TOKENS, int(LOGITS / size / share)))
     for numbers in by_length([len(row.ids) for row in rows], tokens):
@@ -143,7 +146,7 @@ def _plain(keys: Sequence[Key]) -> tuple[list[_Row], list[list[Key]]]:
 
 
 def _takes_trees(model: LanguageModel) -> bool:
-    config = model.model.config
+    config: Any = model.model.config
     eager = getattr(config, "_attn_implementation", "") == "eager"
     return eager and model.kind == "causal" and config.model_type in SHOWN_BY_MASK
 
@@ -157,6 +160,8 @@ def _trees(keys: Sequence[Key]) -> tuple[list[_Row], list[list[Key]]]:
     keys_of: list[list[Key]] = []
     nodes: dict[Ids, int] = {}
     tokens: list[int] = []
+    places: list[int] = []
+    parents: list[int] = []
     for key in sorted(keys):
         ids = key[0]
         known = next((n for n in range(len(ids), 0, -1) if ids[:n] in nodes), 0)
@@ -184,8 +189,9 @@ def _logits(model: LanguageModel, batch: Sequence[_Row]) -> torch.Tensor:
     given: dict[str, Any] = {"input_ids": ids, "attention_mask": real}
     if batch[0].parents is not None:
         given |= _tree_inputs([row.parents or () for row in batch], ids)
+    answered: Any = model.model
     with _head_sees(model, at) as chosen:
-        logits: torch.Tensor = model.model(**given).logits
+        logits: torch.Tensor = answered(**given).logits
     return logits[0] if chosen else logits[at]
 
 

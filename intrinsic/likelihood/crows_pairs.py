@@ -34,6 +34,7 @@ from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import About
 
 Scored = Literal["auto", "shared", "changed", "all", "likelihood"]
+Both = tuple[Sequence[int], Sequence[int]]  # places in the one and the other sentence
 Combined = Literal["sum", "mean", "probability"]
 
 
@@ -139,8 +140,9 @@ class CrowsPairs(ItemMetric):
     def observe(self, given: Any, items: ItemSet) -> Observed:
         """1 for each pair whose stereotype is likelier, 0 otherwise."""
         scored = self._scored(given)
-        options = {"lower": self.lower, "first_token": self.first_token}
-        pairs, lost, settings = read_pairs(given, items, **options)
+        pairs, lost, settings = read_pairs(
+            given, items, lower=self.lower, first_token=self.first_token
+        )
         chosen = [self._places(pair, scored) for pair in pairs]
         kept = [n for n, both in enumerate(chosen) if all(both)]
         lost += [pair.name for pair, both in zip(pairs, chosen, strict=True) if not all(both)]
@@ -152,7 +154,7 @@ class CrowsPairs(ItemMetric):
                 asked.append(self._asks(given, text, places, scored))
         logs = answers(given, asked)
         scores = np.array([self._combine(each) for each in logs])
-        more = {
+        more: dict[str, str | int] = {
             "scored": scored,
             "combined": self.combined,
             "masked at a time": "all scored" if self.together else "one token",
@@ -182,7 +184,7 @@ class CrowsPairs(ItemMetric):
         return self.scored
 
     @staticmethod
-    def _places(pair: ReadPair, scored: Scored) -> tuple[Sequence[int], Sequence[int]]:
+    def _places(pair: ReadPair, scored: Scored) -> Both:
         if scored in ("all", "likelihood"):
             return pair.stereo.own, pair.anti.own
         shared, changed = compare(pair.stereo, pair.anti)
@@ -203,13 +205,14 @@ class CrowsPairs(ItemMetric):
         return float(score if self.digits < 0 else round(float(score), self.digits))
 
 
-def compare(one: Text, other: Text) -> tuple[tuple[list[int], ...], tuple[list[int], ...]]:
+def compare(one: Text, other: Text) -> tuple[Both, Both]:
     """The places of the tokens that two texts share, in each, and of those that they do not, by the
     longest matching blocks (``difflib``); special tokens left out.
     """
     blocks = SequenceMatcher(None, one.ids, other.ids, autojunk=False).get_matching_blocks()
     of_one = {block.a + n for block in blocks for n in range(block.size)}
     of_other = {block.b + n for block in blocks for n in range(block.size)}
-    shared = tuple([n for n in t.own if n in s] for t, s in ((one, of_one), (other, of_other)))
-    changed = tuple([n for n in t.own if n not in s] for t, s in ((one, of_one), (other, of_other)))
-    return shared, changed
+    texts = ((one, of_one), (other, of_other))
+    first, second = ([place for place in text.own if place in held] for text, held in texts)
+    rest, others = ([place for place in text.own if place not in held] for text, held in texts)
+    return (first, second), (rest, others)

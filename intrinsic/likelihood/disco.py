@@ -85,7 +85,7 @@ class DisCo(ItemMetric):
         settings = describe_reading(
             given, [text for _, text, _ in kept], lower=False, first_token="own"
         )
-        more = {"masked at a time": "one token", "top": self.top}
+        more: dict[str, str | int] = {"masked at a time": "one token", "top": self.top}
         asked = [item for item, *_ in kept]
         return observed(asked, np.array(fills, dtype=float), {**settings, **more}, sorted(lost))
 
@@ -95,7 +95,7 @@ class DisCo(ItemMetric):
         values, counted = [], []
         for name in dict.fromkeys(templates.tolist()):
             rows = np.flatnonzero(templates == name)
-            of_first = np.array([seen.groups[row] == seen.groups[0] for row in rows])
+            of_first = np.array([seen.groups[row] == seen.groups[0] for row in rows.tolist()])
             fills = seen.values[rows]
             if self.counted == "overlap":
                 value, weight = _overlap(fills, of_first, weights[rows])

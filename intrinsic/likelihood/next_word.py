@@ -12,7 +12,7 @@ from files import choice
 from intrinsic.conventions import Convention
 from intrinsic.item_metric import Floats, ItemMetric, Observed
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.reading import FirstToken, require_kind
+from intrinsic.likelihood.reading import require_kind
 from intrinsic.likelihood.slots import group_difference, log_odds, no_slots, observed, term_test
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import About
@@ -48,7 +48,7 @@ class NextWord(ItemMetric):
     )
 
     sentence: Annotated[bool, doc("whether the whole sentence is scored")] = False
-    first_token: Annotated[FirstToken, doc("what stands before the text")] = "own"
+    first_token: Annotated[str, doc("what stands before the text")] = "own"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:

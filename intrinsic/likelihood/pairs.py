@@ -10,7 +10,7 @@ import numpy as np
 
 from files import InputError
 from intrinsic.item_metric import Floats, Observed, Settings
-from intrinsic.likelihood.reading import FirstToken, Text, describe_reading, read_texts
+from intrinsic.likelihood.reading import Text, describe_reading, read_texts
 from intrinsic.permutation import PValue
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def no_pairs(items: ItemSet) -> str:
 
 
 def read_pairs(
-    model: LanguageModel, items: ItemSet, *, lower: bool = False, first_token: FirstToken = "own"
+    model: LanguageModel, items: ItemSet, *, lower: bool = False, first_token: str = "own"
 ) -> tuple[list[ReadPair], list[str], Settings]:
     """The pairs in tokens, the names of those with a sentence too long for the model, and how they
     were read. ``InputError`` where none can be read.

@@ -73,9 +73,8 @@ class PlantedBias(ItemMetric):
 
     def test(self, seen: Observed) -> Mapping[str, PValue]:
         """The two-sided p of both from random permutations of the terms."""
-        measured, true = (
-            _centred(each)[:, 0] for each in _both(seen, np.ones((len(seen.names), 1)))
-        )
+        once = np.ones((len(seen.names), 1))
+        measured, true = (_centred(each)[:, 0] for each in _both(seen, once))
         rng = np.random.default_rng(0)
         shuffled = rng.permuted(np.tile(measured, (SHUFFLES, 1)), axis=1)
         beyond = np.abs(shuffled @ true) >= abs(measured @ true) * (1 - 1e-12)

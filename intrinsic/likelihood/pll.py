@@ -14,7 +14,7 @@ from intrinsic.conventions import Convention
 from intrinsic.item_metric import Floats, ItemMetric, Observed
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.pairs import mean_of_groups, no_pairs, observed, read_pairs, t_test
-from intrinsic.likelihood.reading import FirstToken, require_kind
+from intrinsic.likelihood.reading import require_kind
 from intrinsic.likelihood.sentences import likelihoods
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import About
@@ -56,7 +56,7 @@ class PseudoLogLikelihood(ItemMetric):
     within_word_l2r: Annotated[
         bool, doc("whether the later tokens of a word are masked with each of its tokens")
     ] = False
-    first_token: Annotated[FirstToken, doc("what stands before the text of a causal model")] = "own"
+    first_token: Annotated[str, doc("what stands before the text of a causal model")] = "own"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
@@ -71,7 +71,7 @@ class PseudoLogLikelihood(ItemMetric):
         texts = [text for pair in pairs for text in (pair.stereo, pair.anti)]
         logs = likelihoods(given, texts, within_word_l2r=self.within_word_l2r)
         sums = np.array([sum(each) for each in logs])
-        scored = {"tokens scored": sum(map(len, logs))}
+        scored: dict[str, str | int] = {"tokens scored": sum(map(len, logs))}
         if given.kind == "masked":
             masks = "the token and the rest of its word" if self.within_word_l2r else "one token"
             scored = {"masked at a time": masks, **scored}

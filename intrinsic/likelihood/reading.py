@@ -1,10 +1,10 @@
-"""Texts as a language model reads them: tokens, the characters of each, and the words they are of."""
+"""Texts as a language model reads them: tokens, and the characters and word of each."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from files import InputError
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from files.models.language_model import LanguageModel
     from intrinsic.item_metric import Settings
 
-FirstToken = Literal["own", "none", "bos", "eos"]
+OWN, NONE = "own", "none"
 
 
 class Text(NamedTuple):
@@ -49,20 +49,21 @@ def read_texts(
     texts: Sequence[str],
     *,
     lower: bool = False,
-    first_token: FirstToken = "own",
+    first_token: str = "own",
 ) -> list[Text | None]:
     """The tokens of each text; None where the model takes no text so long, or it has no tokens.
 
     first_token: what stands before the text of a causal model: ``own``, what the tokenizer puts
-    there; ``none``; its ``bos`` or ``eos``. Raises ``InputError`` where the tokenizer has no such
-    token, and for a masked model, which has its tokenizer's own.
+    there; ``none``; its ``bos`` or ``eos``; or a token by itself, as ``<|endoftext|>``. Raises
+    ``InputError`` where the tokenizer has no such token, and for a masked model, which has its tokenizer's own.
     """
     if model.kind != "causal" and first_token != "own":
         raise InputError(f"first_token={first_token!r} is for causal models, not {model.name}")
     given = [text.lower() if lower else text for text in texts]
     own = first_token == "own"
     before = () if own or first_token == "none" else (_special(model, first_token),)
-    encoded: Any = model.tokenizer(
+    tokenizer: Any = model.tokenizer
+    encoded = tokenizer(
         given,
         add_special_tokens=own,
         return_offsets_mapping=True,
@@ -100,14 +101,15 @@ def find_words(text: str, word: str) -> list[tuple[int, int]]:
 
 
 def describe_reading(
-    model: LanguageModel, texts: Iterable[Text], *, lower: bool, first_token: FirstToken
+    model: LanguageModel, texts: Iterable[Text], *, lower: bool, first_token: str
 ) -> Settings:
     """How texts were read, as settings: kind of model, dtype, case, special tokens, first token,
     share of words with several tokens, unknown tokens.
     """
     read = list(texts)
     pieces = [number for text in read for number in text.pieces(text.own)]
-    lowered = model.tokenizer.tokenize("A") == model.tokenizer.tokenize("a")
+    tokenizer: Any = model.tokenizer
+    lowered = tokenizer.tokenize("A") == tokenizer.tokenize("a")
     settings: dict[str, str | int | float] = {
         "model": model.kind,
         "dtype": model.dtype,
@@ -124,19 +126,20 @@ def describe_reading(
     return settings
 
 
-def _first(model: LanguageModel, read: Sequence[Text], first_token: FirstToken) -> str:
+def _first(model: LanguageModel, read: Sequence[Text], first_token: str) -> str:
     for text in read[:1]:
         if text.own[0]:
-            return str(model.tokenizer.convert_ids_to_tokens(text.ids[0]))
+            return model.tokenizer.convert_ids_to_tokens([text.ids[0]])[0]
     return "none"
 
 
 def _special(model: LanguageModel, name: str) -> int:
-    number = getattr(model.tokenizer, f"{name}_token_id")
+    token = getattr(model.tokenizer, f"{name}_token") if name in ("bos", "eos") else name
+    number = model.tokenizer.get_vocab().get(token)
     if number is None:
         raise InputError(
             f"first_token={name!r}: the tokenizer of {model.name} has no such token; choose own,"
-            " none, bos or eos"
+            " none, bos, eos or a token of its vocabulary"
         )
     return int(number)
 
@@ -150,4 +153,4 @@ def require_kind(model: LanguageModel, kind: str, instead: str = "") -> None:
 
 def mask_id(model: LanguageModel) -> int:
     """The number of the mask token. ``InputError`` where there is none."""
-    return int(model.tokenizer.convert_tokens_to_ids(model.mask))
+    return int(model.tokenizer.get_vocab()[model.mask])

@@ -1,4 +1,4 @@
-"""What is asked about whole sentences: pseudo-log-likelihood, log-likelihood, unmasked likelihood."""
+"""What is asked about sentences: (pseudo-)log-likelihood and unmasked likelihood."""
 
 from __future__ import annotations
 

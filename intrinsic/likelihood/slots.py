@@ -13,7 +13,6 @@ from intrinsic.item_metric import Floats, Observed, Settings
 from intrinsic.items.item import SLOT, Item
 from intrinsic.likelihood.asking import Ask
 from intrinsic.likelihood.reading import (
-    FirstToken,
     Text,
     describe_reading,
     find_words,
@@ -52,7 +51,7 @@ def fill_slots(
     items: ItemSet,
     *,
     prefix: bool = False,
-    first_token: FirstToken = "own",
+    first_token: str = "own",
 ) -> tuple[list[tuple[Item, list[list[Filled]]]], list[str], Settings]:
     """Each item with its fillers in the slot, a list for each pair of fillers, or for the term that
     fills it; the names of the items that are lost; and how they were read.
@@ -139,7 +138,7 @@ def log_odds(
     *,
     prior: bool = False,
     sentence: bool = False,
-    first_token: FirstToken = "own",
+    first_token: str = "own",
 ) -> tuple[list[Item], Floats, list[str], Settings]:
     """log p(first filler) - log p(second) in the slot of each item, the mean over pairs of fillers;
     of a term that fills the slot, its log p less the mean of those in the same text.
@@ -167,7 +166,7 @@ def log_odds(
         logs = logs - _sums(model, asked)
         settings = {
             **settings,
-            "prior": "term or attribute masked too, a mask for each of its tokens",
+            "prior": "term or attribute masked too, a mask a token",
         }
     elif prior:
         settings = {**settings, "prior": "none, for the terms fill the slot"}

@@ -14,7 +14,6 @@ from intrinsic.item_metric import Floats, ItemMetric, Observed
 from intrinsic.items.item import SLOT, ItemSet, Pair
 from intrinsic.likelihood.asking import Ask
 from intrinsic.likelihood.reading import (
-    FirstToken,
     Text,
     describe_reading,
     mask_id,
@@ -69,7 +68,7 @@ class StereoSet(ItemMetric):
     over: Annotated[
         Literal["terms", "items"], doc("whether the mean is taken over target terms or items")
     ] = "terms"
-    first_token: Annotated[FirstToken, doc("what stands before the text of a causal model")] = "own"
+    first_token: Annotated[str, doc("what stands before the text of a causal model")] = "own"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
