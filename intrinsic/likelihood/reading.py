@@ -55,7 +55,8 @@ def read_texts(
 
     first_token: what stands before the text of a causal model: ``own``, what the tokenizer puts
     there; ``none``; its ``bos`` or ``eos``; or a token by itself, as ``<|endoftext|>``. Raises
-    ``InputError`` where the tokenizer has no such token, and for a masked model, which has its tokenizer's own.
+    ``InputError`` where the tokenizer has no such token, and for a masked model, which has its
+    tokenizer's own.
     """
     if model.kind != "causal" and first_token != "own":
         raise InputError(f"first_token={first_token!r} is for causal models, not {model.name}")
@@ -135,7 +136,8 @@ def _first(model: LanguageModel, read: Sequence[Text], first_token: str) -> str:
 
 def _special(model: LanguageModel, name: str) -> int:
     token = getattr(model.tokenizer, f"{name}_token") if name in ("bos", "eos") else name
-    number = model.tokenizer.get_vocab().get(token)
+    tokenizer: Any = model.tokenizer
+    number = tokenizer.get_vocab().get(token)
     if number is None:
         raise InputError(
             f"first_token={name!r}: the tokenizer of {model.name} has no such token; choose own,"
@@ -153,4 +155,5 @@ def require_kind(model: LanguageModel, kind: str, instead: str = "") -> None:
 
 def mask_id(model: LanguageModel) -> int:
     """The number of the mask token. ``InputError`` where there is none."""
-    return int(model.tokenizer.get_vocab()[model.mask])
+    tokenizer: Any = model.tokenizer
+    return int(tokenizer.convert_tokens_to_ids(model.mask))
