@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import string
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,11 +13,13 @@ from files.choice import Fileless
 from files.nested import read_nested
 from files.tables import read_table, require_columns
 from intrinsic.items.item import SLOT, Item, ItemSet, Pair
-from intrinsic.items.library import load_items
+from intrinsic.items.library import library, load_items
 from intrinsic.items.read import read_items
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+
+    from intrinsic.items.item import ItemSource
 
 
 @choice
@@ -227,3 +231,59 @@ class Honest(FromFile):
             title = f"HONEST templates, {kind}"
             sets.append(ItemSet(f"{stem}_{kind}", self.language, title, source, items=own))
         return sets
+
+
+DATA = "BIASBRIDGE_DATA"
+
+
+@choice
+class NamedItems:
+    """Sets by name: those that come with the project, and published ones in the folder ``data``,
+    laid out as that which ``BIASBRIDGE_DATA`` names.
+    """
+
+    sets: tuple[str, ...]
+    data: str
+
+    name: ClassVar[str] = "named"
+    version: ClassVar[int] = 1
+    unkeyed: ClassVar[tuple[str, ...]] = ("data",)
+
+    def files(self) -> list[Path]:
+        """The published files."""
+        sources = [self._source(name) for name in self.sets]
+        return [file for each in dict.fromkeys(filter(None, sources)) for file in each.files()]
+
+    def load(self) -> list[ItemSet]:
+        """The sets. Raises ``InputError`` for an unknown name."""
+        return [self._set(name) for name in self.sets]
+
+    def _set(self, name: str) -> ItemSet:
+        source = self._source(name)
+        known = {each.name: each for each in source.load()} if source else library()
+        return known[name] if name in known else load_items([name])[0]
+
+    def _source(self, name: str) -> FromFile | None:
+        return None if name in library() else published(name, self.data)
+
+
+def published(name: str, data: str) -> FromFile | None:
+    """The source of a set in the folder, by its name; None where the folder has none."""
+    folder = Path(data)
+    places: dict[str, tuple[type[FromFile], str]] = {
+        "crows_pairs": (CrowsPairs, "contextual/crows_pairs_anonymized.csv"),
+        "bec_pro": (BecPro, "models/bec_pro/BEC-Pro_EN.tsv"),
+        "honest_binary_en": (Honest, "models/honest/binary_en_template.tsv"),
+        "honest_queer": (Honest, "models/honest/queer_nonqueer_en_template.tsv"),
+    }
+    for begins, (kind, place) in places.items():
+        if data and name.startswith(begins) and (folder / place).is_file():
+            return kind(str(folder / place))
+    return None
+
+
+def named_items(names: Sequence[str], *, there_only: bool = False) -> ItemSource:
+    """The sets of these names; ``there_only``: those among them whose data are there."""
+    data = os.environ.get(DATA, "")
+    there = [name for name in names if name in library() or published(name, data)]
+    return NamedItems(tuple(there if there_only else names), data)

@@ -60,6 +60,24 @@ class LimitedCorpus(Corpus, Protocol):
 
 
 @runtime_checkable
+class PlantedCorpus(Corpus, Protocol):
+    """A synthetic corpus of which it is known, term by term, what is planted."""
+
+    @property
+    def stereotype(self) -> float:
+        """How much is planted, in [-1, 1]; 0: nothing."""
+
+    def unplanted(self) -> PlantedCorpus:
+        """The same with nothing planted."""
+
+    def truths(self, *, seed: int) -> Mapping[str, object]:
+        """``terms``: of each, the true ``log_odds`` of the first group's word against the
+        second's, and its ``half``: ``calibration``, which decides when a training stops, or
+        ``held_out``.
+        """
+
+
+@runtime_checkable
 class Source(Data, Protocol):
     """Labelled posts, with which classifiers are trained and tested."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from glob import escape
 from pathlib import Path
 
+from files.errors import InputError
+from files.packages import PACKAGE, in_package
 from files.text import DAMAGE, open_binary
 
 MAPPED = ("words.txt", "vectors.npy", "counts.npy")
@@ -18,16 +20,35 @@ def vector_files(path: str | Path) -> list[Path]:
     beside it (``x.kv``, ``x.kv.vectors.npy``); else the file alone.
     """
     path = locate_vectors(path)
+    if indexed := indexed_files(path):
+        return indexed
     if path.is_dir():
         return [file for name in MAPPED if (file := path / name).is_file()]
     return [path, *_arrays(path)] if path.is_file() and _starts(path) == PICKLE else [path]
 
 
 def locate_vectors(path: str | Path) -> Path:
-    """The path, or, for the folder of a result in the store, that of the mapped vectors in it."""
+    """The path; for the folder of a result in the store, that of the mapped vectors in it; for
+    ``package:NAME`` the folder of the matrix in an installed package.
+
+    Raises ``InputError`` for a package that is not installed or holds no matrix.
+    """
+    if str(path).startswith(PACKAGE):
+        matrices = in_package(path, (".npy",))
+        if not matrices or not indexed_files(matrices[0].parent):
+            raise InputError(f"{path} holds no vectors: no .npy beside a .parquet of words")
+        return matrices[0].parent
     path = Path(path)
     within = path / "vectors"
     return within if within.is_dir() and not (path / MAPPED[0]).exists() else path
+
+
+def indexed_files(folder: Path) -> list[Path]:
+    """The matrix and the table of its words, where a folder holds one of each and is not mapped."""
+    if not folder.is_dir() or (folder / MAPPED[0]).exists():
+        return []
+    found = [sorted(folder.glob(ending)) for ending in ("*.npy", "*.parquet")]
+    return [paths[0] for paths in found] if all(len(paths) == 1 for paths in found) else []
 
 
 def _arrays(path: Path) -> list[Path]:

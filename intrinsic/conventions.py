@@ -51,7 +51,7 @@ class ByConvention:
         if convention not in conventions:
             known = f"{', '.join(conventions)}{nearest(convention, conventions)}"
             raise FieldError(f"convention={convention!r}: {cls.about.name} has {known}")
-        fields = [each.name for each in dataclasses.fields(cls) if each.init]
+        fields = [each.name for each in dataclasses.fields(cls) if each.init]  # type: ignore[arg-type]
         for name, value in settings.items():
             if name not in fields:
                 known = f"no such option, but {', '.join(fields)}{nearest(name, fields)}"
@@ -74,7 +74,7 @@ class ByConvention:
         """The options that a convention may set, with the values of the default one."""
         return {
             each.name: cast("Option", each.default)
-            for each in dataclasses.fields(cls)
+            for each in dataclasses.fields(cls)  # type: ignore[arg-type]
             if each.name not in cls.unlabelled
         }
 

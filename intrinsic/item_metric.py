@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from annotated_types import doc
@@ -21,8 +21,11 @@ from files.digest import digest_of
 from intrinsic.conventions import ByConvention
 from intrinsic.items.item import ItemSet, ItemSource
 from intrinsic.resampling import RESAMPLES, times_drawn
-from intrinsic.score import UNTESTED, PValue, Score, percentiles
+from intrinsic.score import UNTESTED, Score, percentiles
 from intrinsic.wordsets import Query
+
+if TYPE_CHECKING:
+    from intrinsic.permutation import PValue
 
 Floats = NDArray[np.float64]
 Settings = Mapping[str, str | int | float]

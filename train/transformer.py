@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError, choice
-from files.choice import Count
+from files.choice import Count, Fileless
 from files.digest import digest_of
 from files.models.encoder import Context, Encoder, WordPooling
 from files.models.place import find_model
@@ -22,15 +22,74 @@ if TYPE_CHECKING:
 ALONE = ("{}",)
 
 
+class _Listed:
+    """Base of choices that name words: those of ``queries`` (built in, or of the file ``words``;
+    none: all of that file) and of ``vocabulary``, a file of one word a line.
+    """
+
+    queries: tuple[str, ...]
+    words: str | None
+    vocabulary: str | None
+
+    def __post_init__(self) -> None:
+        if not (self.queries or self.words or self.vocabulary):
+            raise InputError(
+                "a model has no vocabulary of words; name queries, or give a file: words"
+                " (queries), vocabulary (a word a line)"
+            )
+
+    def listed(self) -> list[str]:
+        """The words asked for, each once, in the order of the queries and then of the file."""
+        from files.text import read_lines
+
+        names = self.queries or (list(read_wordsets(self.words).queries) if self.words else [])
+        found = [
+            word
+            for query in load_queries(names, self.words)
+            for wordset in query.sets.values()
+            for word in wordset.words
+        ]
+        lines = read_lines(self.vocabulary) if self.vocabulary else ()
+        return list(dict.fromkeys([*found, *(line.strip() for line in lines if line.strip())]))
+
+
 @choice
-class _Transformer:
+class WordsInTemplates(_Listed, Fileless):
+    """The vectors of words that a language model gives: every word averaged over ``templates``, a
+    text with ``{}`` in its place; the template ``{}`` is the word alone. ``layer``, ``pooling``:
+    see ``files.models.encoder.Encoder.vectors``.
+    """
+
+    queries: tuple[str, ...] = ()
+    words: str | None = None
+    vocabulary: str | None = None
+    templates: tuple[str, ...] = ALONE
+    layer: int = -1
+    pooling: WordPooling = "mean"
+
+    name: ClassVar[str] = "words"
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+    unkeyed: ClassVar[tuple[str, ...]] = ("queries", "words", "vocabulary")
+
+    def keyed(self) -> Mapping[str, object]:
+        """The words, wherever they are listed."""
+        return {"listed": digest_of(self.listed())}
+
+    def vectors_by(self, model: Path) -> KeyedVectors:
+        """The vectors by the model of a folder. Raises ``InputError`` where it knows no word."""
+        contexts = in_templates(self.listed(), self.templates)
+        encoder = Encoder(model)
+        return word_vectors(encoder, contexts, layer=self.layer, pooling=self.pooling)
+
+
+@choice
+class _Transformer(_Listed):
     """What both ways share: a model, the words, and which hidden states are the word's.
 
     ``model`` is a local folder, whose bytes are keyed, or a hub name with its ``revision``, a
-    commit. The words are those of ``queries`` (built in, or of the file ``words``; none: all of
-    that file) and of ``vocabulary``, a file of one word a line. Underscores in a word are spaces in
-    its text. ``layer``, ``pooling``: see ``files.models.encoder.Encoder.vectors``. ``label`` stands
-    for the model in the tables.
+    commit. Underscores in a word are spaces in its text. ``layer``, ``pooling``: see
+    ``files.models.encoder.Encoder.vectors``. ``label`` stands for the model in the tables.
     """
 
     model: str
@@ -50,13 +109,6 @@ class _Transformer:
         *("device", "label"),
     )
 
-    def __post_init__(self) -> None:
-        if not (self.queries or self.words or self.vocabulary):
-            raise InputError(
-                "a model has no vocabulary of words; name queries, or give a file: words"
-                " (queries), vocabulary (a word a line)"
-            )
-
     @property
     def name(self) -> str:
         """``label``, or the last part of ``model``."""
@@ -73,20 +125,6 @@ class _Transformer:
         place = find_model(self.model, self.revision)
         model = "" if place.local else self.model
         return {"model": model, "listed": digest_of(self.listed())}
-
-    def listed(self) -> list[str]:
-        """The words asked for, each once, in the order of the queries and then of the file."""
-        from files.text import read_lines
-
-        names = self.queries or (list(read_wordsets(self.words).queries) if self.words else [])
-        found = [
-            word
-            for query in load_queries(names, self.words)
-            for wordset in query.sets.values()
-            for word in wordset.words
-        ]
-        lines = read_lines(self.vocabulary) if self.vocabulary else ()
-        return list(dict.fromkeys([*found, *(line.strip() for line in lines if line.strip())]))
 
     def _vectors(self, encoder: Encoder, contexts: Mapping[str, Sequence[Context]]) -> KeyedVectors:
         how = {"layer": self.layer, "batch_size": self.batch_size}

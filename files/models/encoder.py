@@ -14,6 +14,7 @@ from files.models.language_model import UNLIMITED, AnyModel, LanguageModel, by_l
 
 if TYPE_CHECKING:
     import torch
+    from transformers import Encoded
 
 WordPooling = Literal["mean", "first", "last", "cls", "text"]
 Pooling = Literal["mean", "words", "cls", "last"]
@@ -137,10 +138,10 @@ class Encoder:
         ]
         return np.asarray(torch.stack(means).float().cpu().numpy())
 
-    def _tokenise(self, texts: Sequence[str], **options: bool) -> dict[str, list[list[int]]]:
+    def _tokenise(self, texts: Sequence[str], **options: bool) -> Encoded:
         longest = self.opened.longest
         limited = longest < UNLIMITED
-        return self.opened.tokenizer(  # type: ignore[return-value]
+        return self.opened.tokenizer(
             list(texts), truncation=limited, max_length=longest if limited else None, **options
         )
 

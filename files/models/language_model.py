@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from files.errors import InputError
 from files.models.load import Kind, kind_of, load_model, load_tokenizer
@@ -45,7 +45,7 @@ class LanguageModel:
     @property
     def base(self) -> PreTrainedModel:
         """The model without its head; of an encoder-decoder the encoder."""
-        bare: PreTrainedModel = self.model.base_model
+        bare = cast("PreTrainedModel", self.model.base_model)
         return bare.get_encoder() if bare.config.is_encoder_decoder else bare
 
     @property

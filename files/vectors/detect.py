@@ -8,9 +8,12 @@ from pathlib import Path
 
 from files.errors import InputError
 from files.text import open_binary
-from files.vector_files import locate_vectors
+from files.vector_files import indexed_files, locate_vectors
 
-FORMATS = ("word2vec_text", "glove", "word2vec_binary", "mapped", "fasttext_binary", "gensim")
+FORMATS = (
+    *("word2vec_text", "glove", "word2vec_binary", "mapped", "indexed", "fasttext_binary"),
+    "gensim",
+)
 FASTTEXT_MAGIC = b"\xba\x16\x4f\x2f"  # int32 793712314, little-endian
 SAMPLE = 1 << 20
 MAX_DIM = 50_000
@@ -46,6 +49,8 @@ def detect_layout(path: Path) -> Layout:
     if path.is_dir():
         if (path / "words.txt").is_file() and (path / "vectors.npy").is_file():
             return Layout("mapped")
+        if indexed_files(path):
+            return Layout("indexed")
         raise InputError(
             f"{path} is a folder without words.txt and vectors.npy; give a file of vectors or a"
             " folder that save_mapped wrote"

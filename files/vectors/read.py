@@ -13,6 +13,7 @@ from files.vectors.binary import read_binary_blocks
 from files.vectors.blocks import check_blocks, gather, refuse_nonfinite, select
 from files.vectors.detect import detect_layout
 from files.vectors.fasttext import read_fasttext
+from files.vectors.indexed import read_indexed
 from files.vectors.mapped import open_mapped
 from files.vectors.text import read_text_blocks
 
@@ -30,8 +31,9 @@ def read_vectors(
 
     The content decides the format: word2vec text or binary, GloVe, fastText .vec or .bin (the
     latter gives ``FastTextKeyedVectors``), a mapped folder or the store's folder of a result that
-    has one, or gensim's own pickle, which can run code and is opened only with ``trusted=True``.
-    Text and binary may be .gz, .bz2 or .xz.
+    has one, a folder of a matrix and the table of its words, ``package:NAME`` for such in an
+    installed package, or gensim's own pickle, which can run code and is opened only with
+    ``trusted=True``. Text and binary may be .gz, .bz2 or .xz.
 
     With ``vocab`` only those words are kept: the file is streamed, the memory is that of the rows
     found, other rows are not checked, and the result is a plain ``KeyedVectors`` in memory.
@@ -47,6 +49,8 @@ def read_vectors(
     if layout.format in BLOCK_READERS:
         blocks = BLOCK_READERS[layout.format](path, layout, wanted=wanted)
         return gather(check_blocks(blocks, path, wanted=wanted))
+    if layout.format == "indexed":
+        return read_indexed(path, wanted)
     if layout.format == "mapped":
         vectors = open_mapped(path)
     elif layout.format == "gensim":

@@ -74,7 +74,8 @@ class ItemSet:
     @property
     def groups(self) -> list[str]:
         """The names of the groups, in the order in which they occur."""
-        return list(dict.fromkeys(each.group for each in (*self.items, *self.pairs)))
+        groups = [each.group for each in self.items] + [each.group for each in self.pairs]
+        return list(dict.fromkeys(groups))
 
     def by_group(self) -> dict[str, list[Item]]:
         """The items of each group."""

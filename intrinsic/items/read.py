@@ -27,7 +27,7 @@ def read_items(path: str | Path, language: str = "en") -> ItemSet:
     """
     table = read_table(path).astype("string").fillna("")
     name = Path(path).name.split(".")[0]
-    rows = table.to_dict("records")
+    rows = [{str(key): str(cell) for key, cell in row.items()} for row in table.to_dict("records")]
     if not rows:
         raise InputError(f"{path} has no rows")
     if {*SLOTS} <= {*table.columns}:

@@ -43,6 +43,7 @@ class Aul(ItemMetric):
         range=(0, 1),
         source="Kaneko & Bollegala (2022)",
         roles={"stereo": "sentences", "anti": "sentences"},
+        asks=("crows_pairs_gender",),
         unbiased=0.5,
         default="Without special tokens; a tie counts a half.",
     )
@@ -94,6 +95,7 @@ class Aula(Aul):
         range=(0, 1),
         source="Kaneko & Bollegala (2022)",
         roles={"stereo": "sentences", "anti": "sentences"},
+        asks=("crows_pairs_gender",),
         unbiased=0.5,
         default="Without special tokens; a tie counts a half.",
     )

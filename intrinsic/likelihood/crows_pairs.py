@@ -53,6 +53,7 @@ class CrowsPairs(ItemMetric):
         range=(0, 1),
         source="Nangia et al. (2020)",
         roles={"stereo": "sentences", "anti": "sentences"},
+        asks=("crows_pairs_gender",),
         unbiased=0.5,
         default="A tie counts a half.",
     )

@@ -35,6 +35,7 @@ class PseudoLogLikelihood(ItemMetric):
         range=(-math.inf, math.inf),
         source="Salazar et al. (2020)",
         roles={"stereo": "sentences", "anti": "sentences"},
+        asks=("crows_pairs_gender",),
         default="Every token masked alone. A causal model's first token counts if one stands before"
         " the text.",
     )

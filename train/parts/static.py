@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from corpora.kinds import Corpus, LimitedCorpus, SampledCorpus
+from corpora.kinds import Corpus, LimitedCorpus, PlantedCorpus, SampledCorpus
 from corpora.tweets import UNKNOWN
 from debias.base import Method, Words, applied
 from files import InputError, choice, read_lines
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
     from train.parts.part import Facts, Inputs, Stages
     from train.store import Stage
+
+PLANTED = "planted.json"
 
 
 @choice
@@ -157,8 +159,12 @@ class StaticVectors(Fileless):
 
 
 def write_corpus(corpus: Corpus, out: Path, inputs: Inputs, seed: int) -> None:
-    """``corpus.txt``, one tokenised sentence a line, and its counts in ``counts.json``."""
+    """``corpus.txt``, one tokenised sentence a line, its counts in ``counts.json`` and, where it is
+    known for each term, what is planted in ``planted.json``.
+    """
     counts = corpus.write(out / "corpus.txt", seed=seed)
+    if isinstance(corpus, PlantedCorpus):
+        (out / PLANTED).write_text(json.dumps(corpus.truths(seed=seed), indent=1), encoding="utf-8")
     (out / "counts.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
 
 

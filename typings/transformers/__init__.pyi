@@ -1,10 +1,14 @@
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, Self, TypedDict
+from typing import Any, Literal, Self, TypedDict
 
 import torch
 
 class PreTrainedConfig:
+    architectures: list[str] | None
+    @classmethod
+    def from_dict(cls, config_dict: dict[str, Any]) -> Self: ...
+    def to_dict(self) -> dict[str, Any]: ...
     hidden_size: int
     num_hidden_layers: int
     pad_token_id: int | None
@@ -13,6 +17,7 @@ class PreTrainedConfig:
 class Encoded(TypedDict):
     input_ids: list[list[int]]
     offset_mapping: list[list[tuple[int, int]]]
+    special_tokens_mask: list[list[int]]
 
 class LoadingInfo(TypedDict):
     missing_keys: set[str]
@@ -51,6 +56,7 @@ class PreTrainedTokenizerFast:
         return_offsets_mapping: bool = False,
         truncation: bool = False,
         max_length: int | None = None,
+        return_special_tokens_mask: bool = False,
     ) -> Encoded: ...
     def save_pretrained(self, path: str | Path) -> None: ...
 
@@ -78,11 +84,20 @@ class AutoModel:
         use_safetensors: bool | None = None,
         trust_remote_code: bool = False,
         local_files_only: bool = False,
+        attn_implementation: str | None = None,
+        gguf_file: str | None = None,
         output_loading_info: Literal[True],
     ) -> tuple[PreTrainedModel, LoadingInfo]: ...
     @classmethod
-    def from_config(cls, config: PreTrainedConfig) -> PreTrainedModel: ...
+    def from_config(
+        cls, config: PreTrainedConfig, dtype: torch.dtype | None = None
+    ) -> PreTrainedModel: ...
+
+class AutoModelForCausalLM(AutoModel): ...
+class AutoModelForMaskedLM(AutoModel): ...
 
 class AutoConfig:
     @classmethod
     def for_model(cls, model_type: str, **settings: int) -> PreTrainedConfig: ...
+    @classmethod
+    def from_pretrained(cls, model: str | Path, **options: Any) -> PreTrainedConfig: ...

@@ -1,0 +1,197 @@
+"""A language model: trained on a corpus or loaded, asked for likelihoods, for vectors of texts and
+for vectors of words.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from corpora.kinds import Corpus, PlantedCorpus
+from debias.base import Method, Words, applied
+from files import InputError, choice
+from files.choice import Fileless
+from files.language import language_of, require_one_language
+from files.models.encoder import Pooling
+from train.models import LoadedModel, TrainedModel
+from train.parts.scores import ENCODING, MODEL
+from train.parts.static import PLANTED, write_corpus
+from train.transformer import WordsInTemplates
+
+if TYPE_CHECKING:
+    from train.parts.part import Facts, Inputs, Stages
+    from train.store import Stage
+
+
+@choice
+class Encoding(Fileless):
+    """Which hidden states are a text's vector: see ``files.models.encoder.Encoder``."""
+
+    layer: int = -1
+    pooling: Pooling = "mean"
+
+    name: ClassVar[str] = "encoding"
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+
+    @property
+    def suffix(self) -> str:
+        """What follows a model's name in the tables, where this is not the usual encoding: layers
+        are compared side by side, while the model is the one observation.
+        """
+        layer = "" if self.layer == -1 else f" layer {self.layer}"
+        return layer + ("" if self.pooling == "mean" else f" {self.pooling}")
+
+
+@choice
+class LanguageModelSubject(Fileless):
+    """A corpus and a model trained on it, or a model that is loaded; ``layer`` and ``pooling`` of
+    the texts that it encodes; and the ``vectors`` of single words.
+
+    A method on text (``debias``) changes the corpus before the training, working on ``words``.
+    Of a corpus with a planted strength the parent is the model trained on the same corpus with
+    nothing planted: planting is a condition like any other.
+    """
+
+    corpus: Corpus
+    model: TrainedModel | LoadedModel
+    debias: Method
+    words: Words
+    vectors: WordsInTemplates
+    encoding: Encoding = Encoding()
+
+    name: ClassVar[str] = "language_model"
+    version: ClassVar[int] = 1
+    gives: ClassVar[tuple[str, ...]] = ("model", "encoder", "vectors")
+    unit: ClassVar[str] = "model"
+
+    def __post_init__(self) -> None:
+        if not self.modified:
+            return
+        acts_on, method = self.debias.acts_on, self.debias.name
+        if acts_on != "text" or self.loaded:
+            what = "is loaded" if acts_on == "text" else "has no word vectors of its own"
+            raise InputError(
+                f"debias={method} acts on {acts_on}, and the language model {what}; choose a method"
+                " on text with a model that is trained, such as debias=balance model=tiny_bert"
+            )
+        if self._planted:
+            raise InputError(
+                f"debias={method} and corpus.stereotype={self._planted:g}: a model is changed in"
+                " one way at a time; give corpus.stereotype=0 or debias=none"
+            )
+        object.__setattr__(self, "words", self.words.in_language(self.language))
+        self.words.require_roles(self.debias.roles)
+        used = {f"corpus={self.corpus.name}": self.corpus, f"words={self.words.name}": self.words}
+        require_one_language(used, "choose words of the text's language")
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the model is loaded and not trained."""
+        return isinstance(self.model, LoadedModel)
+
+    @property
+    def language(self) -> str:
+        """That of the corpus, or of the model where it is loaded."""
+        return language_of(self.model if self.loaded else self.corpus)
+
+    @property
+    def modified(self) -> bool:
+        """Whether a method changes anything."""
+        return applied(self.debias).dose != 0
+
+    @property
+    def _planted(self) -> float:
+        """The strength planted in the corpus that the model is trained on; 0: none."""
+        if self.loaded or not isinstance(self.corpus, PlantedCorpus):
+            return 0.0
+        return self.corpus.stereotype
+
+    def facts(self) -> Facts:
+        """The columns corpus, embedding (the model), method, direction, dose, wordset, layer,
+        pooling, generated, what is planted in the corpus and the model's own.
+        """
+        own: Callable[[], Facts] = getattr(self.model, "facts", dict)
+        condition = applied(self.debias)._asdict()
+        if strength := self._planted:
+            direction = "overbias" if strength > 0 else "debias"
+            condition = {"method": "planting", "direction": direction, "dose": abs(strength)}
+        return {
+            "corpus": "none" if self.loaded else self.corpus.name,
+            "embedding": f"{self.model.name}{self.encoding.suffix}",
+            **condition,
+            "wordset": self.words.name,
+            "layer": self.encoding.layer,
+            "pooling": self.encoding.pooling,
+            **({} if self.loaded else dict(self.corpus.planted())),
+            **own(),
+            "generated": not self.loaded and self.corpus.generated,
+        }
+
+    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
+        """``model``, ``encoder``, ``vectors``, the unmodified ``base`` and, where the model is
+        trained, the ``corpus``.
+        """
+        if isinstance(self.model, LoadedModel):
+            base = model = steps("model", self.model, load_model)
+            return {**self._views(steps, model), "model": model, "base": base}
+        corpus = steps("corpus", self.corpus, write_corpus)
+        base = model = steps("model", self.model, train_model, {"corpus": corpus})
+        if isinstance(self.corpus, PlantedCorpus) and self._planted:
+            plain = steps("corpus", self.corpus.unplanted(), write_corpus)
+            base = steps("model", self.model, train_model, {"corpus": plain})
+        if self.modified:
+            words = self.words.build_steps(steps, self._views(steps, base)["vectors"])
+            changed = self.debias.build_steps(steps, {"text": corpus, "words": words})
+            model = steps("model", self.model, train_model, {"corpus": changed})
+        return {**self._views(steps, model), "model": model, "base": base, "corpus": corpus}
+
+    def _views(self, steps: Stages, model: Stage) -> dict[str, Stage]:
+        """What is made of a model: the encoder, and the vectors of words."""
+        encoder = steps("encoder", self.encoding, write_encoder, {"model": model})
+        vectors = steps("vectors", self.vectors, write_vectors, {"model": model})
+        return {"encoder": encoder, "vectors": vectors}
+
+
+def train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> None:
+    """``model/``, with what is planted in its corpus, and ``training.json``."""
+    from train.device import one_thread
+
+    corpus = inputs["corpus"] / "corpus.txt"
+    planted = inputs["corpus"] / PLANTED
+    truths = json.loads(planted.read_text(encoding="utf-8")) if planted.is_file() else None
+    with one_thread():
+        trained = model.train(corpus, out / MODEL, seed=seed, truths=truths)
+    if truths is not None:
+        shutil.copyfile(planted, out / MODEL / PLANTED)
+    (out / "training.json").write_text(json.dumps(trained, indent=1), encoding="utf-8")
+
+
+def load_model(model: LoadedModel, out: Path, inputs: Inputs, seed: int) -> None:
+    """``model/``: a copy, so that a folder that changes later changes no result."""
+    model.save(out / MODEL, seed=seed)
+
+
+def write_encoder(encoding: Encoding, out: Path, inputs: Inputs, seed: int) -> None:
+    """``encoding.json`` beside the model's files, which are the same on the disk."""
+    (out / MODEL).mkdir()
+    for path in (inputs["model"] / MODEL).iterdir():
+        try:
+            os.link(path, out / MODEL / path.name)
+        except OSError:  # a file system without links
+            shutil.copyfile(path, out / MODEL / path.name)
+    chosen = {"layer": encoding.layer, "pooling": encoding.pooling}
+    (out / ENCODING).write_text(json.dumps(chosen), encoding="utf-8")
+
+
+def write_vectors(words: WordsInTemplates, out: Path, inputs: Inputs, seed: int) -> None:
+    """``vectors/`` of the words."""
+    from files.vectors import save_mapped
+    from train.device import one_thread
+
+    with one_thread():
+        save_mapped(words.vectors_by(inputs["model"] / MODEL), out / "vectors")
