@@ -74,6 +74,10 @@ class FromFile:
         """The file."""
         return [Path(self.path)]
 
+    def load(self) -> list[ItemSet]:
+        """The sets in it. Raises ``InputError`` for another file."""
+        raise NotImplementedError
+
     def rows(self, *columns: str, quoted: bool = True) -> list[dict[str, str]]:
         """The rows of its table. Raises ``InputError`` where it lacks a column, or has no row."""
         table = read_table(self.path, quoted=quoted)
