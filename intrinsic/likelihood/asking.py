@@ -75,13 +75,16 @@ def log_p(model: LanguageModel, asks: Sequence[Ask]) -> list[Floats]:
 
 def likeliest(model: LanguageModel, places: Sequence[tuple[Ids, int]], k: int) -> list[list[int]]:
     """The k tokens with the highest likelihood at a place of each text, special ones left out."""
+    import torch
+
     _require_head(model)
     tokenizer: Any = model.tokenizer
     special = list(tokenizer.all_special_ids)
     found: dict[tuple[Ids, int], list[int]] = {}
     for asked, logs in _distributions(model, list(dict.fromkeys(places))):
-        logs[:, [token for token in special if token < logs.shape[1]]] = -float("inf")
-        found |= zip(asked, logs.topk(k).indices.tolist(), strict=True)
+        hidden = torch.tensor([n for n in special if n < logs.shape[1]], device=logs.device)
+        best = logs.index_fill(1, hidden, -torch.inf).topk(k).indices
+        found |= zip(asked, best.tolist(), strict=True)
     return [found[place] for place in places]
 
 
