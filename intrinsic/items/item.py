@@ -83,6 +83,27 @@ class ItemSet:
         groups = [each.group for each in self.items] + [each.group for each in self.pairs]
         return list(dict.fromkeys(groups))
 
+    @property
+    def paired(self) -> tuple[Pair, ...]:
+        """The pairs; of texts that hold a term of one of two groups, each with the filler of its
+        own group and with that of the other, those of one term as one cluster.
+        """
+        asked = [item for item in self.items if not item.fills]
+        if self.pairs or not self.fillers or len(asked) < len(self.items) or len(self.groups) != 2:
+            return self.pairs
+        return tuple(
+            Pair(
+                *(item.text.replace(SLOT, word) for word in self._own_first(item, fillers)),
+                cluster=item.term,
+                term=item.term,
+            )
+            for item in asked
+            for fillers in self.fillers
+        )
+
+    def _own_first(self, item: Item, fillers: tuple[str, str]) -> tuple[str, str]:
+        return fillers if item.group == self.groups[0] else (fillers[1], fillers[0])
+
     def by_group(self) -> dict[str, list[Item]]:
         """The items of each group."""
         return {name: [each for each in self.items if each.group == name] for name in self.groups}
