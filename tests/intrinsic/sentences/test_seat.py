@@ -128,6 +128,27 @@ def test_resamples_are_sentences_repeated() -> None:
         assert found[number] == pytest.approx(by_hand, nan_ok=True)
 
 
+def test_the_only_word_of_a_group_is_kept() -> None:
+    items, table = random_set(np.random.default_rng(4), words=8)
+    rows = items.sets[0].items
+    kept = tuple(each for each in rows if each.group in "XY" or each.term in ("A0", "B0"))
+    row = only(
+        Seat.by("default", items=Given((ItemSet("own", "en", items=kept),))).score(table, seed=0)
+    )
+    assert row.low < row.value < row.high
+
+
+def test_a_vector_of_zeros_and_equal_associations_say_so() -> None:
+    metrics = [kind.by("default", items=bag()) for kind in (Seat, Ceat)]
+    empty, same = Table(BAG | {"math is here": (0, 0, 0, 0)}), Table(dict.fromkeys(BAG, (1, 1)))
+    for metric in metrics:
+        row = only(metric.score(empty, seed=0))
+        assert row.reason.startswith("the vector of 'math is here' is zero")
+        row = only(metric.score(same, seed=0))
+        assert math.isnan(row.value)
+        assert row.reason
+
+
 @pytest.mark.parametrize("unit", ["word", "vector"])
 def test_effect_sizes_over_words_by_a_literal_loop(unit: str) -> None:
     items, table = uneven()
