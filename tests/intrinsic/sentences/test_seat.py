@@ -21,6 +21,7 @@ from intrinsic.sentences.seat import Seat
 from tests.intrinsic.sentences.tables import Floats, Given, Table, given, random_set
 
 if TYPE_CHECKING:
+    from intrinsic.item_metric import Observed
     from intrinsic.score import Score
 
 # A bag of words: the counts of he, she, math, art
@@ -126,6 +127,50 @@ def test_resamples_are_sentences_repeated() -> None:
         except InputError:
             by_hand = math.nan
         assert found[number] == pytest.approx(by_hand, nan_ok=True)
+
+
+@pytest.mark.parametrize("unit", ["word", "vector"])
+def test_resamples_over_words_by_a_literal_loop(unit: str) -> None:
+    """A word counts as often as its sentences on average, with their mean as they are drawn."""
+    items, table = uneven()
+    metric = Seat.by("default", items=items, unit=unit)
+    seen = metric.observe(table, items.sets[0])  # type: ignore[arg-type]
+    weights = seen.resample_weights()
+    found = metric.summarise(seen, weights)[""]
+    for number in np.flatnonzero(np.isfinite(found))[:5].tolist():
+        assert found[number] == pytest.approx(by_hand(seen, weights[:, number], unit))
+
+
+def by_hand(seen: Observed, times: Floats, unit: str) -> float:
+    """The effect size over words of sentences that count as often as ``times`` says."""
+    terms = np.asarray(seen.factors["term"])
+    counts = {term: times[terms == term].mean() for term in dict.fromkeys(terms.tolist())}
+    drawn = [term for term in counts if counts[term] > 0]
+
+    def mean(rows: Floats, shares: list[float]) -> Floats:
+        return np.asarray(np.average(rows, axis=0, weights=shares))
+
+    def vectors(term: str) -> tuple[Floats, list[float]]:
+        own, shares = seen.values[terms == term], times[terms == term].tolist()
+        return (own, shares) if unit == "word" else (mean(own, shares)[None], [counts[term]])
+
+    def direction(role: str) -> Floats:
+        pairs = [vectors(term) for term in drawn if term[0] == role]
+        rows = np.concatenate([rows for rows, _ in pairs])
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return mean(rows / lengths, [share for _, shares in pairs for share in shares])
+
+    axis = direction("A") - direction("B")
+    s = {}
+    for term in drawn:
+        rows, shares = vectors(term)
+        s[term] = float(mean(rows @ axis / np.linalg.norm(rows, axis=1), shares))
+    x, y = ([term for term in drawn if term[0] == role] for role in "XY")
+    means = [np.average([s[t] for t in each], weights=[counts[t] for t in each]) for each in (x, y)]
+    n = sum(counts[term] for term in x + y)
+    middle = sum(counts[term] * s[term] for term in x + y) / n
+    square = sum(counts[term] * (s[term] - middle) ** 2 for term in x + y) / (n - 1)
+    return float((means[0] - means[1]) / math.sqrt(square))
 
 
 def test_the_only_word_of_a_group_is_kept() -> None:
