@@ -126,6 +126,10 @@ class ItemMetric(ByConvention):
         """The p-value of each part that has one, over words, templates or clusters."""
         return {}
 
+    def unbiased_at(self, part: str) -> float | None:
+        """The value of a part without the bias, None where it has none: what ``about`` says."""
+        return self.about.unbiased
+
     def singles(self, seen: Observed) -> Mapping[str, float]:
         """The single scores that the value summarises, by word, item or pair."""
         values = seen.values if seen.values.ndim == 1 else np.empty(0)
@@ -178,7 +182,7 @@ class ItemMetric(ByConvention):
     ) -> Score:
         low, high = percentiles(drawn, RESAMPLES) if drawn else (math.nan, math.nan)
         least, most = self.about.range
-        unbiased = self.about.unbiased
+        unbiased = self.unbiased_at(part)
         settings = seen.settings if seen else {}
         return Score(
             metric=self.name,

@@ -20,6 +20,7 @@ class Item(NamedTuple):
     of the set (``[MASK] is a nurse``, term ``nurse``, fillers ``he`` and ``she``). ``template``:
     the text without its term, by name; items of one template, and those of one term, are no
     independent observations. ``form``: the term as the text writes it, where that differs.
+    ``attribute``: in a text that the term fills, the words that it is held against (``nurse``).
     """
 
     text: str
@@ -28,6 +29,7 @@ class Item(NamedTuple):
     template: str
     fills: bool
     form: str = ""
+    attribute: str = ""
 
     @property
     def word(self) -> str:
@@ -43,9 +45,10 @@ class Item(NamedTuple):
 class Pair(NamedTuple):
     """A sentence with a stereotype and one against it, which differ in a few words.
 
-    ``group``: the kind of bias. ``cluster``: pairs that are no independent observations, such as
+    ``group``: the kind of pair. ``cluster``: pairs that are no independent observations, such as
     those of one template. ``term``: what they are about. ``unrelated``: the same sentence without
-    sense, where there is one.
+    sense, where there is one. ``frame``: the sentences with ``[MASK]`` in the place where they
+    differ, where it is one place.
     """
 
     stereo: str
@@ -54,6 +57,7 @@ class Pair(NamedTuple):
     cluster: str = ""
     term: str = ""
     unrelated: str = ""
+    frame: str = ""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.kinds import Corpus, PlantedCorpus
+from corpora.truths import read_truths
 from debias.base import Method, Words, applied
 from files import InputError, choice
 from files.choice import Fileless
@@ -163,7 +164,7 @@ def train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> No
 
     corpus = inputs["corpus"] / "corpus.txt"
     planted = inputs["corpus"] / PLANTED
-    truths = json.loads(planted.read_text(encoding="utf-8")) if planted.is_file() else None
+    truths = read_truths(planted) if planted.is_file() else None
     with one_thread():
         trained = model.train(corpus, out / MODEL, seed=seed, truths=truths)
     if truths is not None:
