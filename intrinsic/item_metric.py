@@ -147,10 +147,9 @@ class ItemMetric(ByConvention):
                 if reason := self.takes(items):
                     raise InputError(reason)
                 seen = dataclasses.replace(self.observe(given, items), seed=seed)
+                rows += list(self._rows(items, seen))
             except InputError as error:
                 rows.append((self._row(items, "", None, math.nan, reason=str(error)), {}))
-                continue
-            rows += self._rows(items, seen)
         return rows
 
     def _rows(self, items: ItemSet, seen: Observed) -> Iterable[tuple[Score, Mapping[str, float]]]:

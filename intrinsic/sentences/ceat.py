@@ -10,7 +10,7 @@ import numpy as np
 from annotated_types import Le, doc
 from numpy.typing import NDArray
 
-from files import choice
+from files import InputError, choice
 from files.choice import Count
 from files.models.encoder import Context, WordPooling
 from intrinsic.conventions import Convention
@@ -146,6 +146,8 @@ class Ceat(EncodedItems):
         """
         once = np.ones((len(seen.names), 1))
         weights = combine_effects(*self._effects(seen, once)).weights[:, 0]
+        if not np.isfinite(weights).all():
+            raise InputError("all targets have the same association in a draw; use other words")
         drawn = list(self._draw(seen, once))
         s: Floats = np.concatenate([each.s[:, 0] for each in drawn])
         spread: Floats = np.concatenate([each.spread for each in drawn])
@@ -157,10 +159,9 @@ class Ceat(EncodedItems):
         groups = groups_of(seen)
         times = times_of(groups, weights)
         nx, ny = (word_counts(groups[role], times[role]).sum(axis=0) for role in TARGETS)
-        drawn = list(self._draw(seen, weights))
-        difference = np.concatenate([each.difference for each in drawn])
-        spread = np.concatenate([each.spread for each in drawn])
         with np.errstate(divide="ignore", invalid="ignore"):
+            found = [(each.difference, each.spread) for each in self._draw(seen, weights)]
+            difference, spread = (np.concatenate(each) for each in zip(*found, strict=True))
             spread = np.where(spread > NO_SPREAD, spread, np.nan)
             effects: Floats = difference / spread
             if self.variance == "associations":
@@ -174,9 +175,8 @@ class Ceat(EncodedItems):
         counts = {role: word_counts(group, times[role]) for role, group in groups.items()}
         rng = np.random.default_rng(seen.seed)
         contexts = {role: draw_contexts(group, self.draws, rng) for role, group in groups.items()}
-        with np.errstate(divide="ignore", invalid="ignore"):
-            for s in associations_in(groups, contexts, counts):
-                yield Drawn(s, *weighted_differences(s, counts["X"], counts["Y"], ddof=self.ddof))
+        for s in associations_in(groups, contexts, counts):
+            yield Drawn(s, *weighted_differences(s, counts["X"], counts["Y"], ddof=self.ddof))
 
 
 def draw_contexts(group: Group, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:

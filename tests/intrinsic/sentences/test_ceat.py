@@ -77,6 +77,17 @@ def test_resamples_repeat_words() -> None:
         assert found[number] == pytest.approx(effect_size(*rows, ddof=1))
 
 
+def test_draws_in_many_parts_are_those_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    items, table = random_set(np.random.default_rng(3))
+    metric = Ceat.by("default", items=items, draws=30)
+    whole = metric.score(table, seed=0)[0]
+    monkeypatch.setattr("intrinsic.sentences.ceat.CELLS", 1)
+    parts = metric.score(table, seed=0)[0]
+    assert (parts.value, parts.low, parts.p_value) == pytest.approx(
+        (whole.value, whole.low, whole.p_value)
+    )
+
+
 def null_world(rng: np.random.Generator) -> tuple[Given, Table]:
     return random_set(rng, words=8)
 

