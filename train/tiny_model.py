@@ -281,10 +281,11 @@ class _Training:
         """The mean of -log p(next word), the end included."""
         import torch
 
-        states = self._model.base_model(input_ids=rows).last_hidden_state[:, :-1]
+        attended = (rows != PADDING).long()
+        states = self._model.base_model(input_ids=rows, attention_mask=attended)
         following = rows[:, 1:]
         told = following != PADDING
-        logits = self._model.lm_head(states[told])
+        logits = self._model.lm_head(states.last_hidden_state[:, :-1][told])
         return torch.nn.functional.cross_entropy(logits, following[told])
 
     def fits(self, terms: Iterable[PlantedTerm], kinds: Sequence[str] = KINDS) -> dict[str, Fit]:
