@@ -33,7 +33,7 @@ def learn(
     folder: Path, architecture: Architecture, strength: float, seed: int, world: Language = "en"
 ) -> dict[str, object]:
     """Train a model into a folder; how it went."""
-    corpus = PlantedOccupations(strength=strength, world=world)
+    corpus = PlantedOccupations(stereotype=strength, world=world)
     text = folder / "corpus.txt"
     corpus.write(text, seed=seed)
     truths = corpus.truths(seed=seed)
@@ -76,7 +76,7 @@ def log_odds(folder: Path, seed: int) -> dict[str, list[float]]:
     model, _ = load_model(find_model(name), name)
     tokenizer = load_tokenizer(find_model(name), name)
     found: dict[str, list[float]] = {}
-    truths = PlantedOccupations(strength=0.0).truths(seed=seed).values()
+    truths = PlantedOccupations(stereotype=0.0).truths(seed=seed).values()
     values = measure_log_odds(model.eval(), tokenizer, [each.seen for each in truths])
     for each, value in zip(truths, values.tolist(), strict=True):
         found.setdefault(each.group, []).append(value)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from debias.base import Direction
     from debias.until import Goal
+    from files.models.encoder import Pooling
+    from files.models.language_model import AnyModel
     from intrinsic.audit import Audited
     from intrinsic.metric import Metric
     from intrinsic.wordsets import Query
@@ -53,12 +55,21 @@ def audit(
     resamples: int = 0,
     seed: int = 0,
     trusted: bool = False,
+    revision: str | None = None,
+    items: str | PathLike[str] | None = None,
+    layer: int = -1,
+    pooling: Pooling = "mean",
 ) -> pd.DataFrame:
-    """Every bias metric on any vectors: one row a score, columns as ``docs/results.md`` has them.
+    """Every bias metric on any vectors, or on a language model: one row a score, columns as
+    ``docs/results.md`` has them.
 
     ``vectors``: gensim's, a path, a table with a row a word, an array by word; or several of these
-    in a list, or by name, which come in the column ``vectors``. ``words``: queries of one's own or
-    the name of a built-in one (see ``query``). ``metrics``, ``queries``: these only. ``language``:
+    in a list, or by name, which come in the column ``vectors``. Or a language model: a folder, a
+    hub name with its ``revision``, ``package:NAME``, or a model with its tokenizer; then ``items``
+    is one's own file of items, and ``layer`` and ``pooling`` say what a text's vector is.
+
+    ``words``: queries of one's own or the name of a built-in one (see ``query``). ``metrics``,
+    ``queries``: these only, of a model also sets of items. ``language``:
     of the vectors; by default that of the file's name, of their frequent words or of ``words``,
     else English. ``resamples``: of the words, for ``low`` and ``high``. ``trusted``: open gensim's
     own files, pickles, which can run any code. A score that cannot be had is NaN with its
@@ -69,6 +80,25 @@ def audit(
     """
     from intrinsic.audit import as_table, choose_metrics, language_asked
 
+    if revision or items or _is_model(vectors):
+        from biasbridge.model_audit import audit_model
+
+        rows = audit_model(
+            cast("AnyModel", vectors),
+            revision,
+            metrics=_names(metrics),
+            queries=[*_names(queries), *([words] if isinstance(words, str) else [])],
+            items=None if items is None else str(items),
+            convention=convention,
+            language=language,
+            layer=layer,
+            pooling=pooling,
+            resamples=resamples,
+            seed=seed,
+        )
+        table = as_table(rows)
+        table.attrs["notes"] = _left_out(rows)
+        return table
     named, metrics, queries = _several(vectors), _names(metrics), _names(queries)
     if _built_in(words):
         queries, words = [*queries, str(words)], None
@@ -98,6 +128,17 @@ def audit(
     table = as_table(audited)
     table.attrs["notes"] = [*notes, *_left_out(audited)]
     return table
+
+
+def _is_model(given: object) -> bool:
+    """Whether it is a language model: opened, by its folder, or inside a package."""
+    from files.models.place import names_model
+
+    if isinstance(given, str | PathLike):
+        return names_model(str(given))
+    if isinstance(given, tuple):
+        return len(given) == 2 and not isinstance(given[0], str | PathLike)
+    return type(given).__name__ == "LanguageModel"
 
 
 def audit_each(

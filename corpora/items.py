@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import string
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from files import choice
+from files import InputError, choice
 from files.choice import Fileless
-from intrinsic.items.library import load_items
+from files.nested import read_nested
+from files.tables import read_table, require_columns
+from intrinsic.items.item import SLOT, Item, ItemSet, Pair
+from intrinsic.items.library import library, load_items
 from intrinsic.items.read import read_items
 
 if TYPE_CHECKING:
-    from intrinsic.items.item import ItemSet
+    from collections.abc import Hashable
+
+    from intrinsic.items.item import ItemSource
 
 
 @choice
@@ -50,3 +58,236 @@ class OwnItems:
     def load(self) -> list[ItemSet]:
         """Its one set. Raises ``InputError`` for what is no table of items."""
         return [read_items(self.path, self.language)]
+
+
+@choice
+class FromFile:
+    """Base of a source that is one published file; ``name`` begins the names of its sets."""
+
+    path: str
+
+    name: ClassVar[str]
+    version: ClassVar[int] = 1
+    unkeyed: ClassVar[tuple[str, ...]] = ("path",)
+
+    def files(self) -> list[Path]:
+        """The file."""
+        return [Path(self.path)]
+
+    def load(self) -> list[ItemSet]:
+        """The sets in it. Raises ``InputError`` for another file."""
+        raise NotImplementedError
+
+    def rows(self, *columns: str, quoted: bool = True) -> list[dict[str, str]]:
+        """The rows of its table. Raises ``InputError`` where it lacks a column, or has no row."""
+        table = read_table(self.path, quoted=quoted)
+        require_columns(table, columns, self.path)
+        rows = [{str(key): str(cell) for key, cell in row.items()} for row in _records(table)]
+        if not rows:
+            raise InputError(f"{self.path} has no rows")
+        return rows
+
+
+def _records(table: Any) -> list[dict[Hashable, Any]]:
+    found: list[dict[Hashable, Any]] = table.to_dict("records")
+    return found
+
+
+@choice
+class CrowsPairs(FromFile):
+    """CrowS-Pairs (Nangia et al., 2020), ``crows_pairs_anonymized.csv``: ``crows_pairs`` and a set
+    for each type of bias, ``crows_pairs_gender``.
+
+    ``stereo`` is ``sent_more`` in every row: the sentence with the stereotype, where
+    ``stereo_antistereo`` says ``stereo``; where it says ``antistereo``, the sentence about the
+    disadvantaged group, against its stereotype. That is the sentence that published scores count as
+    preferred. The group of a pair is what ``stereo_antistereo`` says.
+    """
+
+    name: ClassVar[str] = "crows_pairs"
+
+    def load(self) -> list[ItemSet]:
+        """The sets. Raises ``InputError`` for another table."""
+        columns = ("sent_more", "sent_less", "stereo_antistereo", "bias_type")
+        rows = self.rows(*columns)
+        pairs = [
+            (row["bias_type"], Pair(row["sent_more"], row["sent_less"], row["stereo_antistereo"]))
+            for row in rows
+        ]
+        source = "Nangia et al. (2020)"
+        return _by_kind(self.name, "CrowS-Pairs", source, pairs)
+
+
+@choice
+class StereoSet(FromFile):
+    """StereoSet within sentences (Nadeem et al., 2021), ``dev.json`` or ``test.json``:
+    ``stereoset`` and a set for each domain, ``stereoset_gender``.
+
+    A sentence is the context with the word of the sentence that stands at ``BLANK``, as in the
+    authors' code.
+    """
+
+    name: ClassVar[str] = "stereoset"
+
+    def load(self) -> list[ItemSet]:
+        """The sets. Raises ``InputError`` for another file."""
+        content: Any = read_nested(self.path)
+        try:
+            found = [_stereoset(each) for each in content["data"]["intrasentence"]]
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            raise InputError(
+                f"{self.path} is no file of StereoSet ({error!r}); give its dev.json or test.json"
+            ) from error
+        return _by_kind(self.name, "StereoSet", "Nadeem et al. (2021)", found)
+
+
+def _stereoset(each: Any) -> tuple[str, Pair]:
+    context = str(each["context"])
+    place = next(n for n, word in enumerate(context.split(" ")) if "BLANK" in word)
+    said = {}
+    for sentence in each["sentences"]:
+        word = sentence["sentence"].split(" ")[place].strip(string.punctuation)
+        said[sentence["gold_label"]] = context.replace("BLANK", word)
+    return each["bias_type"], Pair(
+        said["stereotype"],
+        said["anti-stereotype"],
+        each["bias_type"],
+        term=each["target"],
+        unrelated=said["unrelated"],
+        frame=context.replace("BLANK", SLOT),
+    )
+
+
+def _by_kind(name: str, title: str, source: str, pairs: list[tuple[str, Pair]]) -> list[ItemSet]:
+    """All pairs, and those of each kind."""
+    sets = [ItemSet(name, "en", title, source, pairs=tuple(pair for _, pair in pairs))]
+    for kind in dict.fromkeys(kind for kind, _ in pairs):
+        own = tuple(pair for each, pair in pairs if each == kind)
+        label = kind.replace("-", "_")
+        sets.append(ItemSet(f"{name}_{label}", "en", f"{title}, {kind}", source, pairs=own))
+    return sets
+
+
+@choice
+class BecPro(FromFile):
+    """BEC-Pro (Bartl et al., 2020), ``BEC-Pro_EN.tsv``: words for women and men in the slot, held
+    against the professions typed male, female and neither, ``bec_pro_male``, ``bec_pro_female``,
+    ``bec_pro_balanced``.
+    """
+
+    name: ClassVar[str] = "bec_pro"
+
+    def load(self) -> list[ItemSet]:
+        """The sets. Raises ``InputError`` for another table."""
+        columns = ("Sent_TM", "Template", "Person", "Gender", "Profession", "Prof_Gender")
+        rows = self.rows(*columns)
+        sets = []
+        for typed in dict.fromkeys(row["Prof_Gender"] for row in rows):
+            items = tuple(
+                Item(
+                    row["Sent_TM"],
+                    row["Gender"],
+                    row["Person"],
+                    row["Template"],
+                    fills=True,
+                    attribute=row["Profession"],
+                )
+                for row in rows
+                if row["Prof_Gender"] == typed
+            )
+            title = f"Women and men, {typed} professions"
+            sets.append(
+                ItemSet(f"{self.name}_{typed}", "en", title, "Bartl et al. (2020)", items=items)
+            )
+        return sets
+
+
+@choice
+class Honest(FromFile):
+    """HONEST's templates (Nozza et al., 2021, 2022): identity terms in texts with an open slot, for
+    what a model adds: ``honest_binary_en`` by the file's name, and one set for each ``type``.
+
+    Groups: ``female`` and ``male``, or ``queer`` and ``nonqueer``.
+    """
+
+    language: str = "en"
+
+    name: ClassVar[str] = "honest"
+
+    def load(self) -> list[ItemSet]:
+        """The sets. Raises ``InputError`` for another table."""
+        rows = self.rows("template_masked", "raw", "identity", "category", "type")
+        stem = f"{self.name}_{Path(self.path).name.split('_template')[0]}"
+        source = "Nozza et al. (2021, 2022)"
+        items = {
+            Item(
+                " ".join(row["template_masked"].replace("[M]", SLOT).split()),
+                row["category"].split("_")[0],
+                row["identity"],
+                row["raw"],
+                fills=False,
+            ): row["type"]
+            for row in rows
+        }
+        sets = [ItemSet(stem, self.language, "HONEST templates", source, items=tuple(items))]
+        for kind in dict.fromkeys(items.values()):
+            own = tuple(item for item, each in items.items() if each == kind)
+            title = f"HONEST templates, {kind}"
+            sets.append(ItemSet(f"{stem}_{kind}", self.language, title, source, items=own))
+        return sets
+
+
+DATA = "BIASBRIDGE_DATA"
+
+
+@choice
+class NamedItems:
+    """Sets by name: those that come with the project, and published ones in the folder ``data``,
+    laid out as that which ``BIASBRIDGE_DATA`` names.
+    """
+
+    sets: tuple[str, ...]
+    data: str
+
+    name: ClassVar[str] = "named"
+    version: ClassVar[int] = 1
+    unkeyed: ClassVar[tuple[str, ...]] = ("data",)
+
+    def files(self) -> list[Path]:
+        """The published files."""
+        sources = [self._source(name) for name in self.sets]
+        return [file for each in dict.fromkeys(filter(None, sources)) for file in each.files()]
+
+    def load(self) -> list[ItemSet]:
+        """The sets. Raises ``InputError`` for an unknown name."""
+        return [self._set(name) for name in self.sets]
+
+    def _set(self, name: str) -> ItemSet:
+        source = self._source(name)
+        known = {each.name: each for each in source.load()} if source else library()
+        return known[name] if name in known else load_items([name])[0]
+
+    def _source(self, name: str) -> FromFile | None:
+        return None if name in library() else published(name, self.data)
+
+
+def published(name: str, data: str) -> FromFile | None:
+    """The source of a set in the folder, by its name; None where the folder has none."""
+    folder = Path(data)
+    places: dict[str, tuple[type[FromFile], str]] = {
+        "crows_pairs": (CrowsPairs, "contextual/crows_pairs_anonymized.csv"),
+        "bec_pro": (BecPro, "models/bec_pro/BEC-Pro_EN.tsv"),
+        "honest_binary_en": (Honest, "models/honest/binary_en_template.tsv"),
+        "honest_queer": (Honest, "models/honest/queer_nonqueer_en_template.tsv"),
+    }
+    for begins, (kind, place) in places.items():
+        if data and name.startswith(begins) and (folder / place).is_file():
+            return kind(str(folder / place))
+    return None
+
+
+def named_items(names: Sequence[str], *, there_only: bool = False) -> ItemSource:
+    """The sets of these names; ``there_only``: those among them whose data are there."""
+    data = os.environ.get(DATA, "")
+    there = [name for name in names if name in library() or published(name, data)]
+    return NamedItems(tuple(there if there_only else names), data)

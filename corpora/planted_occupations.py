@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import floor, log
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge
 
+from corpora.truths import Half, PlantedTerm, Slots
 from corpora.world import Bias
 from files import atomic_path, choice
 from files.choice import Fileless
@@ -26,7 +28,6 @@ from intrinsic.items.library import load_items
 if TYPE_CHECKING:
     from intrinsic.items.item import ItemSet
 
-Half = Literal["calibration", "held_out"]
 Language = Literal["en", "es"]
 
 LEAN = 0.9  # of the occupation that leans the most
@@ -57,34 +58,11 @@ NEUTRAL = {
 }
 
 
-class Slots(NamedTuple):
-    """Texts with the slot ``[MASK]``, and the two words between which it decides."""
-
-    texts: tuple[str, ...]
-    fillers: tuple[str, str]
-
-
-class PlantedTerm(NamedTuple):
-    """What is planted for an occupation: ``log_odds`` = ln P(first filler) / P(second filler) in
-    the ``seen`` slots, ``control`` the same in those of the control. ``unseen``: slots that the
-    corpus lacks, where the log odds should be the same. ``half``: whether the term may decide how
-    long a model is trained, or shows how well it learned.
-    """
-
-    group: str
-    half: Half
-    log_odds: float
-    control: float
-    seen: Slots
-    unseen: Slots
-    controls: Slots
-
-
 @choice
 class PlantedOccupations(Fileless):
     r"""An unlabelled corpus of about ``sentences`` lines in which an occupation o meets a pronoun,
 
-        P(first pronoun | o) = (1 + strength * lean_o) / 2,    strength in [-1, 1]
+        P(first pronoun | o) = (1 + stereotype * lean_o) / 2,    stereotype in [-1, 1]
 
     lean_o is positive for the occupations of the first group (male), negative for those of the
     second; its magnitudes are evenly spaced up to .9 within a group, and dealt out by the seed. 0
@@ -99,7 +77,7 @@ class PlantedOccupations(Fileless):
     """
 
     sentences: Annotated[int, Ge(4_000)] = 20_000  # fewer cannot hold the planted proportions
-    strength: Bias = 1.0
+    stereotype: Bias = 1.0
     world: Language = "en"
 
     version: ClassVar[int] = 1
@@ -122,8 +100,12 @@ class PlantedOccupations(Fileless):
         }
 
     def planted(self) -> Mapping[str, float]:
-        """``strength`` and ``sentences``."""
-        return {"strength": self.strength, "sentences": self.sentences}
+        """``stereotype`` and ``sentences``."""
+        return {"stereotype": self.stereotype, "sentences": self.sentences}
+
+    def unplanted(self) -> PlantedOccupations:
+        """The same with stereotype 0."""
+        return replace(self, stereotype=0.0)
 
     def truths(self, *, seed: int) -> dict[str, PlantedTerm]:
         """What is planted, by occupation; half of each group is for calibration."""
@@ -174,7 +156,7 @@ class PlantedOccupations(Fileless):
             2 * floor(share * self.sentences / len(leans) / 2) for share in (PRONOUNS, DRINKS)
         )
         return (
-            {term: _quota(lines, self.strength * lean) for term, lean in leans.items()},
+            {term: _quota(lines, self.stereotype * lean) for term, lean in leans.items()},
             {term: _quota(drinks, lean) for term, lean in controls.items()},
         )
 

@@ -20,11 +20,13 @@ from intrinsic.wordsets import load_queries, read_wordsets
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from intrinsic.conventions import ByConvention
     from intrinsic.metric import Metric
     from intrinsic.score import Score
     from intrinsic.wordsets import Query
 
 LANGUAGES = ("de", "en", "es", "hr", "it", "ru", "tr")
+EVERY = "all"  # conventions, side by side
 FREQUENT = 200  # words from which a language is guessed
 NAMED = re.compile(r"(?:^|[._-])(" + "|".join(LANGUAGES) + r")(?=[._-]|$)")
 
@@ -98,12 +100,22 @@ def choose_metrics(
             continue
         mine = [name for name, query in asked.items() if names or kind.can_ask(query)]
         mine = mine if asked else kind.usual(None, language)
-        if mine and (not convention or convention in kind.conventions()):
-            words_asked = {"queries": tuple(mine), "words": words, "language": language}
-            chosen.append(make(convention=convention, **words_asked))
+        words_asked = {"queries": tuple(mine), "words": words, "language": language}
+        if mine:
+            named = conventions_of(kind, convention)
+            chosen += [make(convention=each, **words_asked) for each in named]
     if not chosen:
         raise InputError(_nothing(names, list(asked), convention, language))
     return chosen
+
+
+def conventions_of(kind: type[ByConvention], asked: str | None) -> list[str]:
+    """The conventions of a metric that are asked for by name: the default one without a name, every
+    one by ``all``, none where it has none of that name.
+    """
+    if asked == EVERY:
+        return list(kind.conventions())
+    return [name for name in kind.conventions() if name == (asked or "default")]
 
 
 def not_asked(metrics: Sequence[Metric], queries: Iterable[Query]) -> list[str]:
@@ -142,14 +154,15 @@ def as_table(audited: Iterable[Audited]) -> pd.DataFrame:
     """One row a score: the file in the column ``vectors``, then the columns of ``Score`` but
     ``resampled``, and ``settings`` where a row has such.
     """
-    rows = ({"vectors": one.vectors, **one.score._asdict()} for one in audited)
-    return without_settings(pd.DataFrame(rows)).drop(columns="resampled", errors="ignore")
+    table = pd.DataFrame(map(as_row, audited)).drop(columns="resampled", errors="ignore")
+    of_models = "settings" in table and table["settings"].any()
+    return table if of_models else table.drop(columns="settings", errors="ignore")
 
 
-def without_settings(scores: pd.DataFrame) -> pd.DataFrame:
-    """The table without the column ``settings``, where no row says how a model was asked."""
-    empty = "settings" in scores and not scores["settings"].any()
-    return scores.drop(columns="settings") if empty else scores
+def as_row(one: Audited) -> dict[str, object]:
+    """The cells of a score, with ``p`` and ``n``, short for ``p_value`` and ``n_found``."""
+    cells = {"vectors": one.vectors, **one.score._asdict()}
+    return {**cells, "p": one.score.p_value, "n": one.score.n_found}
 
 
 def ranks(table: pd.DataFrame) -> pd.DataFrame:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from annotated_types import doc
@@ -20,10 +21,12 @@ from files import InputError, choice
 from files.digest import digest_of
 from intrinsic.conventions import ByConvention
 from intrinsic.items.item import ItemSet, ItemSource
-from intrinsic.permutation import PValue
 from intrinsic.resampling import RESAMPLES, times_drawn
 from intrinsic.score import UNTESTED, Score, percentiles
 from intrinsic.wordsets import Query
+
+if TYPE_CHECKING:
+    from intrinsic.permutation import PValue
 
 Floats = NDArray[np.float64]
 Settings = Mapping[str, str | int | float]
@@ -36,7 +39,7 @@ class Observed:
     values: an array of n rows. names: of the items, for their single scores. factors: what items
     share, by name (``term``, ``template``, ``cluster``), one label an item: a resample draws whole
     labels, of all factors independently. groups: one label an item. settings: how it was measured.
-    lost: items that could not be measured.
+    lost: items that could not be measured. seed: of what is drawn; ``detailed`` sets it.
     """
 
     values: Floats
@@ -45,17 +48,21 @@ class Observed:
     groups: Sequence[str] = ()
     settings: Settings = field(default_factory=dict)
     lost: Sequence[str] = ()
+    seed: int = 0
 
     def resample_weights(self) -> Floats:
         """How often each item is drawn into each resample, (n, 200): the product over the factors
-        of what ``intrinsic.resampling`` draws of their labels; a factor with one label is kept.
+        of what ``intrinsic.resampling`` draws of their labels. The only label of a group is kept.
         """
+        groups = self.groups or [""] * len(self.names)
         weights: Floats = np.ones((len(self.names), RESAMPLES))
         for factor, labels in self.factors.items():
             known = list(dict.fromkeys(labels))
-            if len(known) > 1:
-                drawn = times_drawn(f"{factor} {label}" for label in known)
-                weights *= drawn[[known.index(label) for label in labels]]
+            of_group = Counter(group for group, _ in {*zip(groups, labels, strict=True)})
+            drawn = times_drawn(f"{factor} {label}" for label in known)
+            several = np.asarray([of_group[group] > 1 for group in groups])
+            places = [known.index(label) for label in labels]
+            weights *= np.where(several[:, None], drawn[places], 1)
         return weights
 
 
@@ -119,6 +126,10 @@ class ItemMetric(ByConvention):
         """The p-value of each part that has one, over words, templates or clusters."""
         return {}
 
+    def unbiased_at(self, part: str) -> float | None:
+        """The value of a part without the bias, None where it has none: what ``about`` says."""
+        return self.about.unbiased
+
     def singles(self, seen: Observed) -> Mapping[str, float]:
         """The single scores that the value summarises, by word, item or pair."""
         values = seen.values if seen.values.ndim == 1 else np.empty(0)
@@ -135,7 +146,7 @@ class ItemMetric(ByConvention):
             try:
                 if reason := self.takes(items):
                     raise InputError(reason)
-                seen = self.observe(given, items)
+                seen = dataclasses.replace(self.observe(given, items), seed=seed)
             except InputError as error:
                 rows.append((self._row(items, "", None, math.nan, reason=str(error)), {}))
                 continue
@@ -172,7 +183,7 @@ class ItemMetric(ByConvention):
     ) -> Score:
         low, high = percentiles(drawn, RESAMPLES) if drawn else (math.nan, math.nan)
         least, most = self.about.range
-        unbiased = self.about.unbiased
+        unbiased = self.unbiased_at(part)
         settings = seen.settings if seen else {}
         return Score(
             metric=self.name,

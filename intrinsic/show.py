@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from intrinsic.audit import rank_correlations, ranks
+from intrinsic.audit import as_row, rank_correlations, ranks
+from intrinsic.likelihood.every import MODEL_METRICS
 from intrinsic.metrics.every import METRICS
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 FEWEST_FILES = 3  # that a rank correlation needs
 # Flowers and insects, instruments and weapons: what everybody prefers, no bias against people
-HARMLESS = ("weat1", "weat2")
+HARMLESS = ("weat1", "weat2", "seat1", "seat2")
 LEVEL = 0.05
 
 
@@ -61,27 +62,30 @@ def print_summary(audited: Sequence[Audited], console: Console) -> None:
 
 
 def print_headlines(audited: Sequence[Audited], console: Console) -> None:
-    """What WEAT finds in each file."""
+    """What WEAT, or on a language model SEAT, finds in each file."""
     for name in dict.fromkeys(one.vectors for one in audited):
         print_line(console, _headline(name, [one for one in audited if one.vectors == name]))
 
 
 def _headline(name: str, audited: Sequence[Audited]) -> str:
     """``x.vec: WEAT finds an association (p < .05) in 2 of 3 tests: weat7 1.86, weat6b 1.70``."""
-    weat = [one.score for one in audited if one.score.metric == "weat"]
+    tests = {"weat", "seat"} & {one.score.metric for one in audited}
+    test = "seat" if "seat" in tests else "weat"
+    weat = [one.score for one in audited if one.score.metric == test and not one.score.part]
     social = [score for score in weat if score.query.partition("_")[0] not in HARMLESS]
     known = [score for score in social if not math.isnan(score.value)]
     if not known:
         return f"{name}: {len(audited)} scores"
     found = [score for score in known if score.p_value < LEVEL]
-    tests = f"{len(known)} test{'s' * (len(known) > 1)} of social bias"
+    count = f"{len(known)} test{'s' * (len(known) > 1)} of social bias"
     listed = ", ".join(
         f"{score.query} {score.value:.2f}" for score in sorted(found, key=lambda each: -each.value)
     )
     lacking = len(social) - len(known)
     more = f"; {lacking} more lack words" if lacking else ""
     which = f": {listed}" if listed else ""
-    return f"{name}: WEAT finds an association (p < .05) in {len(found)} of {tests}{which}{more}"
+    finds = f"{test.upper()} finds an association (p < .05) in {len(found)} of {count}"
+    return f"{name}: {finds}{which}{more}"
 
 
 def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) -> None:
@@ -89,7 +93,7 @@ def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) ->
     then why some have no value.
     """
     for name in dict.fromkeys(one.score.metric for one in audited):
-        about = METRICS[name].about
+        about = {**METRICS, **MODEL_METRICS}[name].about
         unbiased = "" if about.unbiased is None else f"unbiased: {about.unbiased:g}; "
         print_line(console, f"{name}: {about.title}", "bold")
         print_line(console, f"  {unbiased}{about.sign}", "dim")
@@ -168,9 +172,7 @@ def _print_numbers(table: pd.DataFrame, console: Console, form: str) -> None:
 
 def as_json(audited: Sequence[Audited]) -> str:
     """The rows as JSON, ``each`` with the single scores; NaN is null."""
-    rows = [
-        {"vectors": one.vectors, **one.score._asdict(), "each": dict(one.each)} for one in audited
-    ]
+    rows = [{**as_row(one), "each": dict(one.each)} for one in audited]
     known = [
         {
             name: None if isinstance(value, float) and not math.isfinite(value) else value

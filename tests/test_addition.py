@@ -1,5 +1,6 @@
-"""A subject, a probe, a task and a study, each a file of its own and one YAML, run end to end and
-are reported: nothing else of the project is touched.
+"""A subject, a probe, a task and a study, and of language models a source, a metric and a task,
+each a file of its own and one YAML, run end to end and are reported: nothing else of the project is
+touched.
 """
 
 from __future__ import annotations
@@ -201,3 +202,158 @@ def test_a_toy_subject_probe_task_and_study_run_and_are_reported(
     assert not (results / "largest.csv").exists()
     assert (results / "mine.txt").is_file()
     assert not (aside / "mine.txt").exists()
+
+
+OF_MODELS = {
+    # A model that knows a few words, of random weights.
+    "toy_model.py": """
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from files import choice
+from files.choice import Count, Fileless
+
+WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "he", "she", "nurse", "plumber", "is", "a")
+
+
+@choice
+class Random(Fileless):
+    dim: Count = 8
+    name: ClassVar[str] = "random"
+    version: ClassVar[int] = 1
+    language: ClassVar[str] = "en"
+
+    def save(self, out: Path, *, seed: int) -> None:
+        import torch
+        from tokenizers import Tokenizer, models, pre_tokenizers
+        from transformers import AutoModelForMaskedLM, BertConfig, PreTrainedTokenizerFast
+
+        words = Tokenizer(models.WordLevel({w: i for i, w in enumerate(WORDS)}, "[UNK]"))
+        words.pre_tokenizer = pre_tokenizers.Split(" ", "removed")
+        names = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
+        special = {f"{name}_token": token for name, token in names.items()}
+        PreTrainedTokenizerFast(tokenizer_object=words, **special).save_pretrained(out)
+        size = {"hidden_size": self.dim, "num_hidden_layers": 1, "num_attention_heads": 1}
+        size |= {"vocab_size": len(WORDS), "intermediate_size": 8, "max_position_embeddings": 16}
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            AutoModelForMaskedLM.from_config(BertConfig(**size)).save_pretrained(out)
+""",
+    # How much longer the vector of one group's sentences is than that of the other's.
+    "toy_lengths.py": """
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from files import choice
+from intrinsic.item_metric import ItemMetric, Observed, sizes
+from intrinsic.metric import About
+
+
+@choice
+class Lengths(ItemMetric):
+    about: ClassVar[About] = About(
+        name="lengths",
+        title="Difference in length",
+        formula="mean |x| - mean |y|",
+        sign="> 0: the first group's are longer",
+        range=(-np.inf, np.inf),
+        source="An example",
+        roles={},
+    )
+    needs: ClassVar[str] = "encoder"
+
+    @classmethod
+    def takes(cls, items):
+        return "" if len(items.groups) == 2 else f"{items.name!r} has {len(items.groups)} groups"
+
+    def observe(self, encoder, items):
+        rows = encoder.encode([each.sentence for each in items.items])
+        factors = {name: [getattr(each, name) for each in items.items] for name in ("term",)}
+        groups = [each.group for each in items.items]
+        names = [each.term for each in items.items]
+        lengths = np.linalg.norm(rows, axis=1).astype(float)
+        return Observed(lengths, names, factors, groups, sizes(factors))
+
+    def summarise(self, seen, weights):
+        one = np.array(seen.groups) == seen.groups[0]
+        with np.errstate(invalid="ignore"):
+            first, second = (
+                (seen.values[side] @ weights[side]) / weights[side].sum(axis=0)
+                for side in (one, ~one)
+            )
+        return {"": first - second}
+""",
+    "toy_use.py": """
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import pandas as pd
+
+from files import choice
+from train.parts.scores import open_needed
+
+
+@choice
+class Use:
+    name: ClassVar[str] = "use"
+    version: ClassVar[int] = 1
+    needs: ClassVar[tuple[str, ...]] = ("encoder",)
+
+    def files(self):
+        return []
+
+    def facts(self):
+        return {"task": self.name, "generated": True}
+
+    def build_steps(self, steps, subject):
+        return steps("use", self, measure, {"encoder": subject["encoder"]})
+
+
+def measure(task, out: Path, inputs, seed: int) -> None:
+    he, she = open_needed("encoder", inputs).encode(["he is a nurse", "she is a nurse"])
+    row = {"kind": "gap", "measure": "reach", "group": "", "privileged": "he"}
+    row |= {"unprivileged": "she", "value": float(he[0] - she[0]), "support": 1, "reason": ""}
+    pd.DataFrame([row | {"low": -1.0, "high": 1.0}]).to_parquet(out / "scores.parquet")
+""",
+    "conf/model/toy.yaml": "_target_: toy_model.Random\ndim: 8\n",
+    "conf/intrinsic/lengths.yaml": """
+lengths:
+  _target_: toy_lengths.Lengths
+  items:
+    _target_: corpora.items.OwnItems
+    path: items.csv
+""",
+    "conf/task/use.yaml": "_target_: toy_use.Use\n",
+    "items.csv": "text,group,term,template\n{} is a nurse,men,he,1\n{} is a plumber,men,he,2\n"
+    "{} is a nurse,women,she,1\n{} is a plumber,women,she,2\n",
+}
+
+
+@pytest.mark.slow
+def test_a_toy_model_metric_and_task_of_language_models_run_and_are_reported(
+    tmp_path: Path, train: Train, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, text in OF_MODELS.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    sweep = ("--config-dir", "conf", "name=toys", "hydra.mode=MULTIRUN", "hydra/launcher=basic")
+    models = ("subject=language_model", "model=toy", "intrinsic=lengths", "task=use")
+    status, out, err = train(*sweep, *models, "seed=0,1,2,3,4")
+    assert status == 0, out + err
+    assert "5 models" in out
+    results = tmp_path / "results" / "toys"
+    scores = pd.read_parquet(results / "intrinsic.parquet")
+    assert set(scores["query"]) == {"items"}
+    assert scores["value"].nunique() == 5
+    assert set(scores["settings"]) == {"terms=2"}
+    found = pd.read_csv(results / "correlations.csv")
+    assert set(found["measure"]) == {"reach"}
+    assert (found["n"] == 5).all()

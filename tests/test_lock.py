@@ -1,4 +1,6 @@
-"""The lock is complete: it pins everything that is installed for the project and its extras."""
+"""The lock is complete: it pins everything that is installed for the project and its extras, but
+for packages that bring weights.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ FIRST = "torch"  # installed before the lock, for its builds differ by machine
 def needed() -> set[str]:
     """The names of all that the project needs on this machine, directly or through others."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    listed = (project["dependencies"], *project["optional-dependencies"].values())
+    extras = {name: of for name, of in project["optional-dependencies"].items() if name != "models"}
+    listed = (project["dependencies"], *extras.values())
     todo = [Requirement(each) for requirements in listed for each in requirements]
     found: set[tuple[str, str]] = set()
     while todo:

@@ -116,14 +116,23 @@ ARCHITECTURES: dict[str, tuple[Settings, Callable[[], transformers.PreTrainedTok
 }
 
 
-def save_model(folder: Path, architecture: str, *, seed: int = 0) -> Path:
-    """A folder with a random model of the architecture and its tokenizer."""
+HEADS = {
+    "": transformers.AutoModel,
+    "masked": transformers.AutoModelForMaskedLM,
+    "causal": transformers.AutoModelForCausalLM,
+}
+
+
+def save_model(folder: Path, architecture: str, *, seed: int = 0, head: str = "") -> Path:
+    """A folder with a random model of the architecture and its tokenizer; ``head``: what predicts
+    tokens, if anything does.
+    """
     settings, tokenizer = ARCHITECTURES[architecture]
     torch.manual_seed(seed)
     if architecture == "bart":
         heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
         settings = settings | heads | {"encoder_ffn_dim": 24, "decoder_ffn_dim": 24}
     config = transformers.AutoConfig.for_model(architecture, **settings)
-    transformers.AutoModel.from_config(config).save_pretrained(folder)
+    HEADS[head].from_config(config).save_pretrained(folder)
     tokenizer().save_pretrained(folder)
     return folder

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-    from corpora.planted_occupations import PlantedTerm, Slots
+    from corpora.truths import PlantedTerm, Slots
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from corpora.planted_occupations import Half
+from corpora.truths import Half
 from files import InputError, choice
 from files.choice import Count, Fileless, Positive, Share
 from files.text import read_lines
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-    from corpora.planted_occupations import PlantedTerm
+    from corpora.truths import PlantedTerm
 
     Truths = Mapping[str, PlantedTerm]
 

@@ -1,14 +1,17 @@
-"""``biasbridge audit``: every bias metric on word vectors, on built-in word sets or your own."""
+"""``biasbridge audit``: every bias metric on word vectors or on a language model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from biasbridge.cli.options import add_trusted
 from files import InputError, atomic_path
+from files.models.encoder import Pooling
+from files.models.place import names_model
 from files.options import Parser
+from files.packages import PACKAGE
 from files.text import open_plain
 from intrinsic.lookup import CASES
 from intrinsic.wordsets.parse import EXAMPLE
@@ -19,8 +22,10 @@ if TYPE_CHECKING:
     from intrinsic.audit import Audited
     from intrinsic.metric import Metric
 
+COLUMNS = "a CSV with text, group, term, template, or with stereo, anti, cluster"
 DESCRIPTION = (
-    "Audit word vectors: every bias metric, on built-in word sets or your own, in one table."
+    "Audit word vectors or a language model: every bias metric, on built-in word sets and items or"
+    " your own, in one table."
 )
 
 
@@ -28,14 +33,23 @@ def _parser() -> Parser:
     """The command line."""
     options = Parser(prog="biasbridge audit", description=DESCRIPTION)
     add = options.add_argument
-    files = "word2vec text or binary, GloVe, fastText, or a mapped folder; several are ranked"
-    add("vectors", nargs="*", type=Path, help=files)
+    files = "word2vec text or binary, GloVe, fastText, or a mapped folder, several are ranked; or a"
+    files += " language model: a folder, a hub name with --revision, or package:NAME"
+    add("vectors", nargs="*", help=files)
     similarity = "word similarity files: word, word, number on each line"
     add("--metric", nargs="+", default=[], metavar="NAME", help="these metrics only")
-    add("--query", nargs="+", default=[], metavar="NAME", help="these queries only")
+    queries = "these queries, or built-in sets of items, only"
+    add("--query", nargs="+", default=[], metavar="NAME", help=queries)
+    add("--items", metavar="FILE", help=f"of a language model: your own items, {COLUMNS}")
+    add("--revision", metavar="COMMIT", help="of a model on a hub")
+    add("--layer", type=int, default=-1, help="of a model: 0 embeddings, -1 the last (default)")
+    pooling = "of a model, what becomes a text's vector: mean (default), words, cls, last"
+    add("--pooling", choices=get_args(Pooling), default="mean", help=pooling)
+    random = "of a model: the same configuration with random weights, as a comparison"
+    add("--random-weights", action="store_true", help=random)
     add("--similarity", nargs="+", default=[], metavar="FILE", help=similarity)
     add("--words", metavar="FILE", help=f"your own queries, JSON or YAML: {EXAMPLE}")
-    conventions = "caliskan, goldfarb_tarrant, wefe, bsa, ...; metrics without it are left out"
+    conventions = "caliskan, wefe, nangia, ...; metrics without it are left out; all: side by side"
     add("--convention", metavar="NAME", help=conventions)
     lower = "lower: words not found as written are tried in lower case"
     add("--case", choices=CASES, help=lower)
@@ -70,8 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_metrics(console)
         return 0
     if not given.vectors:
-        raise InputError("give one or more files of word vectors, or --list")
-    audited, remarks = _audit(given)
+        raise InputError("give one or more files of word vectors, a language model, or --list")
+    given.metric, given.query = (_split(each) for each in (given.metric, given.query))
+    of_models = bool(given.items or given.revision) or any(map(names_model, given.vectors))
+    audited, remarks = (_audit_models if of_models else _audit)(given)
     from intrinsic.audit import as_table
     from intrinsic.show import (
         as_json,
@@ -120,7 +136,7 @@ def _audit(given: Namespace) -> tuple[list[Audited], list[str]]:
         )
 
     for path in given.vectors:
-        if not path.exists():
+        if not path.startswith(PACKAGE) and not Path(path).exists():
             open_plain(path)
     asked = language_asked(given.query, given.words)
     for path in given.vectors:
@@ -139,10 +155,42 @@ def _audit(given: Namespace) -> tuple[list[Audited], list[str]]:
     )
 
 
-def _names(paths: Sequence[Path]) -> list[str]:
+def _audit_models(given: Namespace) -> tuple[list[Audited], list[str]]:
+    """The scores of every model."""
+    from biasbridge.model_audit import audit_model
+
+    if given.words or given.similarity:
+        raise InputError("--words and --similarity are about word vectors; of models give --items")
+    audited = [
+        row
+        for model in given.vectors
+        for row in audit_model(
+            model,
+            given.revision,
+            metrics=given.metric,
+            queries=given.query,
+            items=given.items,
+            convention=given.convention,
+            language=given.language,
+            layer=given.layer,
+            pooling=given.pooling,
+            random_seed=given.seed if given.random_weights else None,
+            resamples=given.resamples,
+            seed=given.seed,
+        )
+    ]
+    return audited, []
+
+
+def _split(names: Sequence[str]) -> list[str]:
+    """Names, also where several are joined by commas."""
+    return [name for each in names for name in each.split(",") if name]
+
+
+def _names(paths: Sequence[str]) -> list[str]:
     """What the files are called in the tables: names, or paths where two have the same name."""
-    names = [path.name for path in paths]
-    return names if len(set(names)) == len(names) else [str(path) for path in paths]
+    names = [Path(path).name for path in paths]
+    return names if len(set(names)) == len(names) else list(paths)
 
 
 def _write(text: str, out: str) -> None:

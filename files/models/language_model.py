@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from files.errors import InputError
 from files.models.load import Kind, kind_of, load_model, load_tokenizer
 from files.models.place import find_model
+from files.nested import read_nested
 
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+PLANTED = "planted.json"
 UNLIMITED = 1 << 20  # a tokenizer that knows no limit gives a huge number
 # A folder, a hub name, package:NAME, a model with its tokenizer, or one opened already
 AnyModel: TypeAlias = (
@@ -28,6 +30,9 @@ AnyModel: TypeAlias = (
 class LanguageModel:
     """A masked or causal language model, or an encoder without a head, with its tokenizer: float32,
     no dropout.
+
+    planted: of a model trained on known bias, what its folder's ``planted.json`` says: ``terms``,
+    for each the true ``log_odds`` of the fillers and the ``half`` it is of.
     """
 
     name: str
@@ -35,6 +40,7 @@ class LanguageModel:
     tokenizer: PreTrainedTokenizerFast
     kind: Kind
     device: str = "cpu"
+    planted: Mapping[str, Any] | None = None
 
     @property
     def base(self) -> PreTrainedModel:
@@ -118,7 +124,25 @@ def open_model(
     tokenizer = load_tokenizer(place, name)
     loaded, kind = load_model(place, name, random_seed=random_seed)
     shown = Path(name).name if place.local else name
-    return LanguageModel(shown, loaded.to(device).eval(), tokenizer, kind, device)
+    planted = read_planted(Path(place.source)) if place.local else None
+    return LanguageModel(shown, loaded.to(device).eval(), tokenizer, kind, device, planted)
+
+
+def read_planted(folder: Path) -> Mapping[str, Any] | None:
+    """What was planted in the model of a folder; None where it does not say. Raises ``InputError``
+    for a file that is damaged.
+    """
+    path = folder / PLANTED
+    if not path.is_file():
+        return None
+    found: Any = read_nested(path)
+    try:
+        for each in found["terms"].values():
+            float(each["log_odds"]), each["half"]
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        form = '{"terms": {TERM: {"log_odds": NUMBER, "half": "calibration" or "held_out"}}}'
+        raise InputError(f"{path} is damaged ({error}); it holds {form}") from error
+    return dict(found)
 
 
 def _opened(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> LanguageModel:

@@ -76,9 +76,11 @@ def _load(place: Place, name: str, random_seed: int | None) -> tuple[PreTrainedM
     import torch
     from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
 
+    kind: Kind
     options = _options(place)
     config = AutoConfig.from_pretrained(place.source, **options)
-    kind = kind_of(config)
+    # GGUF names no architecture; what it holds are models that generate text
+    kind = "causal" if place.gguf else kind_of(config)
     loader: Any = {
         "masked": AutoModelForMaskedLM,
         "causal": AutoModelForCausalLM,

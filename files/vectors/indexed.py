@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow.parquet as pq
+import pandas as pd
 
 from files.errors import InputError
 from files.vector_files import indexed_files
@@ -23,13 +23,11 @@ def read_indexed(folder: Path, vocab: Collection[str] | None = None) -> KeyedVec
     ``InputError`` where the two do not fit.
     """
     matrix_file, index_file = indexed_files(folder)
-    table = pq.read_table(index_file, use_threads=False)
-    texts = [
-        name for name in table.column_names if str(table.schema.field(name).type).endswith("string")
-    ]
-    if len(texts) != 1:
-        raise InputError(f"{index_file} has {len(texts)} columns of text; it needs one, of words")
-    words: list[str] = table[texts[0]].to_pylist()
+    texts = pd.read_parquet(index_file).select_dtypes(("str", "object"))
+    if texts.shape[1] != 1:
+        found = f"{index_file} has {texts.shape[1]} columns of text"
+        raise InputError(f"{found}; it needs one, of words")
+    words: list[str] = texts.iloc[:, 0].tolist()
     matrix = np.load(matrix_file, mmap_mode="r", allow_pickle=False)
     if matrix.ndim != 2 or len(matrix) != len(words):
         shape = " x ".join(map(str, matrix.shape))

@@ -32,8 +32,8 @@ def read_vectors(
     The content decides the format: word2vec text or binary, GloVe, fastText .vec or .bin (the
     latter gives ``FastTextKeyedVectors``), a mapped folder or the store's folder of a result that
     has one, a folder of a matrix and the table of its words, ``package:NAME`` for such in an
-    installed package, or gensim's own pickle, which can run code and is opened only with ``trusted=True``.
-    Text and binary may be .gz, .bz2 or .xz.
+    installed package, or gensim's own pickle, which can run code and is opened only with
+    ``trusted=True``. Text and binary may be .gz, .bz2 or .xz.
 
     With ``vocab`` only those words are kept: the file is streamed, the memory is that of the rows
     found, other rows are not checked, and the result is a plain ``KeyedVectors`` in memory.

@@ -19,7 +19,8 @@ class Item(NamedTuple):
     ``John``). Otherwise the text holds the term, and what is asked for in the slot are the fillers
     of the set (``[MASK] is a nurse``, term ``nurse``, fillers ``he`` and ``she``). ``template``:
     the text without its term, by name; items of one template, and those of one term, are no
-    independent observations.
+    independent observations. ``form``: the term as the text writes it, where that differs.
+    ``attribute``: in a text that the term fills, the words that it is held against (``nurse``).
     """
 
     text: str
@@ -27,6 +28,13 @@ class Item(NamedTuple):
     term: str
     template: str
     fills: bool
+    form: str = ""
+    attribute: str = ""
+
+    @property
+    def word(self) -> str:
+        """The term as the sentence writes it."""
+        return self.form or self.term
 
     @property
     def sentence(self) -> str:
@@ -37,9 +45,10 @@ class Item(NamedTuple):
 class Pair(NamedTuple):
     """A sentence with a stereotype and one against it, which differ in a few words.
 
-    ``group``: the kind of bias. ``cluster``: pairs that are no independent observations, such as
+    ``group``: the kind of pair. ``cluster``: pairs that are no independent observations, such as
     those of one template. ``term``: what they are about. ``unrelated``: the same sentence without
-    sense, where there is one.
+    sense, where there is one. ``frame``: the sentences with ``[MASK]`` in the place where they
+    differ, where it is one place.
     """
 
     stereo: str
@@ -48,6 +57,7 @@ class Pair(NamedTuple):
     cluster: str = ""
     term: str = ""
     unrelated: str = ""
+    frame: str = ""
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,9 @@ def meetings(
 
 
 @pytest.mark.parametrize("world", WORLDS)
-@pytest.mark.parametrize("strength", [-1.0, 0.0, 0.5, 1.0])
-def test_the_corpus_holds_the_truth(tmp_path: Path, strength: float, world: Language) -> None:
-    corpus = PlantedOccupations(strength=strength, world=world)
+@pytest.mark.parametrize("stereotype", [-1.0, 0.0, 0.5, 1.0])
+def test_the_corpus_holds_the_truth(tmp_path: Path, stereotype: float, world: Language) -> None:
+    corpus = PlantedOccupations(stereotype=stereotype, world=world)
     lines, truths = write(tmp_path, corpus), corpus.truths(seed=0)
     article, *fillers = WORLDS[world]
     assert len(lines) == 20_000
@@ -52,7 +52,7 @@ def test_the_corpus_holds_the_truth(tmp_path: Path, strength: float, world: Lang
             assert first + second == size
             assert log(first / second) == pytest.approx(getattr(truth, kind), abs=1e-12)
         shares = {term: found[term, words[0]] / size for term in truths}
-        scale = strength if kind == "log_odds" else 1
+        scale = stereotype if kind == "log_odds" else 1
         for group, sign in (("male", 1), ("female", -1)):
             leans = [2 * shares[term] - 1 for term, each in truths.items() if each.group == group]
             planted = scale * 0.9 * np.arange(1, 21) / 20
@@ -90,7 +90,7 @@ def test_unseen_slots_have_known_words_in_sentences_that_never_occur(
 
 def test_the_seed_deals_leans_and_halves() -> None:
     one, same, other = (PlantedOccupations().truths(seed=seed) for seed in (1, 1, 2))
-    reverse = PlantedOccupations(strength=-1.0).truths(seed=1)
+    reverse = PlantedOccupations(stereotype=-1.0).truths(seed=1)
     assert one == same != other
     for term, truth in one.items():
         assert reverse[term].log_odds == pytest.approx(-truth.log_odds)
@@ -118,9 +118,9 @@ def test_same_seed_same_bytes(tmp_path: Path) -> None:
 
 
 def test_it_is_a_corpus_that_says_what_it_is() -> None:
-    corpus = PlantedOccupations(strength=0.5, world="es")
+    corpus = PlantedOccupations(stereotype=0.5, world="es")
     assert isinstance(corpus, Corpus)
-    assert corpus.planted() == {"strength": 0.5, "sentences": 20_000}
+    assert corpus.planted() == {"stereotype": 0.5, "sentences": 20_000}
     assert (corpus.language, corpus.generated) == ("es", True)
     assert (corpus.name, PlantedOccupations().name) == (
         "planted_occupations_es",
@@ -129,7 +129,7 @@ def test_it_is_a_corpus_that_says_what_it_is() -> None:
     assert corpus.keyed() != PlantedOccupations().keyed()
 
 
-@pytest.mark.parametrize("fields", [{"strength": 1.5}, {"sentences": 100}, {"world": "fr"}])
+@pytest.mark.parametrize("fields", [{"stereotype": 1.5}, {"sentences": 100}, {"world": "fr"}])
 def test_what_cannot_be_planted_is_refused(fields: dict[str, object]) -> None:
     (name,) = fields
     with pytest.raises(InputError, match=f"^{name}="):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.kinds import Corpus, PlantedCorpus
+from corpora.truths import read_truths
 from debias.base import Method, Words, applied
 from files import InputError, choice
 from files.choice import Fileless
@@ -37,6 +38,14 @@ class Encoding(Fileless):
     name: ClassVar[str] = "encoding"
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
+
+    @property
+    def suffix(self) -> str:
+        """What follows a model's name in the tables, where this is not the usual encoding: layers
+        are compared side by side, while the model is the one observation.
+        """
+        layer = "" if self.layer == -1 else f" layer {self.layer}"
+        return layer + ("" if self.pooling == "mean" else f" {self.pooling}")
 
 
 @choice
@@ -73,8 +82,8 @@ class LanguageModelSubject(Fileless):
             )
         if self._planted:
             raise InputError(
-                f"debias={method} and corpus.strength={self._planted:g}: a model is changed in one"
-                " way at a time; give corpus.strength=0 or debias=none"
+                f"debias={method} and corpus.stereotype={self._planted:g}: a model is changed in"
+                " one way at a time; give corpus.stereotype=0 or debias=none"
             )
         object.__setattr__(self, "words", self.words.in_language(self.language))
         self.words.require_roles(self.debias.roles)
@@ -101,7 +110,7 @@ class LanguageModelSubject(Fileless):
         """The strength planted in the corpus that the model is trained on; 0: none."""
         if self.loaded or not isinstance(self.corpus, PlantedCorpus):
             return 0.0
-        return self.corpus.strength
+        return self.corpus.stereotype
 
     def facts(self) -> Facts:
         """The columns corpus, embedding (the model), method, direction, dose, wordset, layer,
@@ -114,7 +123,7 @@ class LanguageModelSubject(Fileless):
             condition = {"method": "planting", "direction": direction, "dose": abs(strength)}
         return {
             "corpus": "none" if self.loaded else self.corpus.name,
-            "embedding": self.model.name,
+            "embedding": f"{self.model.name}{self.encoding.suffix}",
             **condition,
             "wordset": self.words.name,
             "layer": self.encoding.layer,
@@ -155,7 +164,7 @@ def train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> No
 
     corpus = inputs["corpus"] / "corpus.txt"
     planted = inputs["corpus"] / PLANTED
-    truths = json.loads(planted.read_text(encoding="utf-8")) if planted.is_file() else None
+    truths = read_truths(planted) if planted.is_file() else None
     with one_thread():
         trained = model.train(corpus, out / MODEL, seed=seed, truths=truths)
     if truths is not None:

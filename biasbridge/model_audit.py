@@ -1,0 +1,134 @@
+"""Every metric on a language model: of its likelihoods, of the texts it encodes, and of the vectors
+that it gives words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from intrinsic.likelihood.every import MODEL_METRICS
+
+from corpora.items import OwnItems, named_items
+from files import InputError, nearest
+from files.models.encoder import Encoder, Pooling
+from files.models.language_model import AnyModel, LanguageModel, open_model
+from intrinsic.audit import Audited, choose_metrics, conventions_of
+from intrinsic.audit import audit as audit_vectors
+from intrinsic.metrics.every import METRICS
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from intrinsic.item_metric import ItemMetric
+    from intrinsic.items.item import ItemSource
+    from intrinsic.metric import Metric
+
+Measuring = tuple["ItemMetric", LanguageModel | Encoder]
+
+
+def audit_model(
+    model: AnyModel,
+    revision: str | None = None,
+    *,
+    metrics: Sequence[str] = (),
+    queries: Sequence[str] = (),
+    items: str | None = None,
+    convention: str | None = None,
+    language: str | None = None,
+    layer: int = -1,
+    pooling: Pooling = "mean",
+    random_seed: int | None = None,
+    device: str = "cpu",
+    resamples: int = 0,
+    seed: int = 0,
+) -> list[Audited]:
+    """The scores of a model, one a metric, convention and set of items, or part of it.
+
+    ``model``, ``revision``, ``random_seed``: see ``open_model``. ``metrics``: by name; none: all
+    that measure models of its kind. ``queries``: sets of items by name; ``items``: one's own file.
+    ``convention``: by name, or ``all``. ``layer``, ``pooling``: of the encoder, where a convention
+    does not say. ``resamples``: of the words of metrics on word vectors; those on items have their
+    intervals always.
+
+    Raises ``InputError`` for an unknown name, a convention that no metric has, items that cannot be
+    read, and a model that cannot be opened whole.
+    """
+    for name in metrics:
+        known = {**MODEL_METRICS, **METRICS}
+        if name not in known:
+            there = f"{nearest(name, known)}; there are {', '.join(known)}"
+            raise InputError(f"unknown metric {name!r}{there}")
+    own = OwnItems(items, language or "en") if items else None
+    if own:
+        own.load()  # what is wrong with the items is said before a model is opened
+    given = named_items(queries) if queries else own
+    opened = open_model(model, revision, device=device, random_seed=random_seed)
+    encoder = Encoder(opened, layer=layer, pooling=pooling)
+    on_items = [name for name in metrics if name in MODEL_METRICS]
+    chosen = list(
+        _metrics(on_items or list(MODEL_METRICS), given, convention, named=bool(on_items))
+    )
+    audited: list[Audited] = []
+    for metric in chosen if on_items or not metrics else ():
+        if metric.needs == "model" and opened.kind == "encoder" and not on_items:
+            continue  # it has no likelihoods, and nobody asked for them
+        rows = metric.detailed(encoder if metric.needs == "encoder" else opened, seed=seed)
+        audited += [Audited(opened.name, *row) for row in rows]
+    if on_words := [name for name in metrics if name in METRICS]:
+        asked = choose_metrics(
+            on_words,
+            queries=queries,
+            convention=convention,
+            language=language or "en",
+            resamples=resamples,
+        )
+        vectors = word_vectors_of(encoder, asked)
+        audited += [Audited(opened.name, *row) for row in audit_vectors(vectors, asked, seed=seed)]
+    if not audited:
+        raise InputError(_nothing(metrics, convention))
+    return audited
+
+
+def _metrics(
+    names: Sequence[str], given: ItemSource | None, convention: str | None, *, named: bool
+) -> Iterable[ItemMetric]:
+    """Each metric by each convention asked for, on the items given or on its usual ones."""
+    for name in names:
+        kind = MODEL_METRICS[name]
+        source = given or named_items(kind.about.asks, there_only=not named)
+        if not source.load() or (given and not named and not _takes_any(kind, given)):
+            continue
+        for each in conventions_of(kind, convention):
+            yield kind.by(each, items=source)
+
+
+def _takes_any(kind: type[ItemMetric], source: ItemSource) -> bool:
+    return any(not kind.takes(each) for each in source.load())
+
+
+def word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors:
+    """The vectors of all words that metrics ask about, each word alone."""
+    from train.word_states import in_templates, word_vectors
+
+    words = {
+        spelt: None
+        for metric in metrics
+        for query in metric.asked
+        for wordset in query.sets.values()
+        for word in wordset.words
+        for spelt in ((word, word.lower()) if metric.case == "lower" else (word,))
+    }
+    return word_vectors(encoder, in_templates([*words], ["{}"]), layer=encoder.layer)
+
+
+def _nothing(metrics: Sequence[str], convention: str | None) -> str:
+    about = ", ".join(metrics) or "any metric of a language model"
+    if not convention:
+        return f"there is nothing to ask for {about}; give --items FILE.csv, or --query NAME"
+    kinds = [MODEL_METRICS[name] for name in metrics if name in MODEL_METRICS]
+    known = dict.fromkeys(
+        name for kind in kinds or MODEL_METRICS.values() for name in kind.conventions()
+    )
+    there = f"{nearest(convention, known)}; there are {', '.join(known)}"
+    return f"{about} has no convention {convention!r}{there}"

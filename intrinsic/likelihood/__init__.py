@@ -1,0 +1,1 @@
+"""Metrics on the likelihoods that a language model gives to words and sentences."""

@@ -1,0 +1,72 @@
+"""Log odds of the next word of causal models: the metric ``next_word``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from annotated_types import doc
+
+from files import choice
+from intrinsic.conventions import Convention
+from intrinsic.item_metric import Floats, ItemMetric, Observed
+from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
+from intrinsic.likelihood.reading import require_kind
+from intrinsic.likelihood.slots import group_difference, log_odds, no_slots, observed, term_test
+from intrinsic.permutation import PValue  # noqa: TC001 (as above)
+from intrinsic.score import About
+
+
+@choice
+class NextWord(ItemMetric):
+    """How much likelier the first filler is after terms of the first group than of the second."""
+
+    about: ClassVar[About] = About(
+        name="next_word",
+        title="Log odds of the next word",
+        formula=(
+            "mean_{t in first group} b(t) - mean_{t in second} b(t),  "
+            "b(t) = log p(he | text before the slot) - log p(she | text before the slot);"
+            "  of one group the mean of b"
+        ),
+        sign="> 0: terms of the first group go with the first fillers",
+        range=(-math.inf, math.inf),
+        source="Vig et al. (2020), with the logarithm",
+        roles={"terms": "words", "fillers": "pairs of words"},
+        asks=("next_word_professions",),
+        default="In nats; what follows the slot is left out.",
+    )
+    others: ClassVar[tuple[Convention, ...]] = (
+        Convention(
+            "sentence",
+            "The log-likelihoods of the whole sentences with either filler: what follows the slot"
+            " counts, and the term may.",
+            {"sentence": True},
+        ),
+        Convention("bos", "The tokenizer's bos stands before the text.", {"first_token": "bos"}),
+    )
+
+    sentence: Annotated[bool, doc("whether the whole sentence is scored")] = False
+    first_token: Annotated[str, doc("what stands before the text")] = "own"
+
+    @classmethod
+    def takes(cls, items: ItemSet) -> str:
+        """Texts with a slot."""
+        return no_slots(items)
+
+    def observe(self, given: Any, items: ItemSet) -> Observed:
+        """The log odds after each term in each template."""
+        require_kind(given, "causal", "lpbs is the like of next_word for masked ones")
+        asked, values, lost, settings = log_odds(
+            given, items, sentence=self.sentence, first_token=self.first_token
+        )
+        return observed(asked, values, settings, lost)
+
+    def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
+        """The difference of the groups."""
+        return {"": group_difference(seen, weights)}
+
+    def test(self, seen: Observed) -> Mapping[str, PValue]:
+        """The exact p over terms."""
+        return term_test(seen)

