@@ -152,7 +152,7 @@ def test_a_real_corpus_keeps_its_capitals_and_most_frequent_words(tmp_path: Path
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", LOADERS)
 def test_what_is_planted_is_learned(architecture: Architecture, tmp_path: Path) -> None:
-    corpus = PlantedOccupations(strength=-1.0)
+    corpus = PlantedOccupations(stereotype=-1.0)
     corpus.write(tmp_path / "corpus.txt", seed=0)
     facts: Any = TinyModel(architecture).train(
         tmp_path / "corpus.txt", tmp_path / "model", seed=0, truths=corpus.truths(seed=0)
