@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import transformers
 
 from corpora.planted_occupations import PlantedOccupations
 from files import InputError
-from train.planted_probe import fit, measure_log_odds
+from train.planted_probe import fit, fits, measure_log_odds
 from train.tiny_model import Architecture, TinyModel
 
 SMALL: dict[str, Any] = {"dim": 16, "heads": 2, "inner": 16, "batch": 16}
@@ -154,11 +153,15 @@ def test_a_real_corpus_keeps_its_capitals_and_most_frequent_words(tmp_path: Path
 def test_what_is_planted_is_learned(architecture: Architecture, tmp_path: Path) -> None:
     corpus = PlantedOccupations(stereotype=-1.0)
     corpus.write(tmp_path / "corpus.txt", seed=0)
+    truths = corpus.truths(seed=0)
     facts: Any = TinyModel(architecture).train(
-        tmp_path / "corpus.txt", tmp_path / "model", seed=0, truths=corpus.truths(seed=0)
+        tmp_path / "corpus.txt", tmp_path / "model", seed=0, truths=truths
     )
-    found = SimpleNamespace(**facts)
-    assert 0.9 <= found.calibration_seen_slope <= 1.1
-    assert found.held_out_seen_r >= 0.98
-    assert found.held_out_seen_slope == pytest.approx(1, abs=0.15)
-    assert found.held_out_controls_r >= 0.98
+    assert 0.9 <= facts["calibration_seen_slope"] <= 1.1
+    held_out = [each for each in truths.values() if each.half == "held_out"]
+    found = fits(*load(architecture, tmp_path / "model"), held_out)
+    for kind, each in found.items():
+        assert each.r == pytest.approx(facts[f"held_out_{kind}_r"], abs=1e-3)
+        assert each.slope == pytest.approx(facts[f"held_out_{kind}_slope"], abs=1e-3)
+        assert each.r >= 0.98
+        assert each.slope == pytest.approx(1, abs=0.15)
