@@ -13,6 +13,7 @@ from corpora.truths import Half
 from files import InputError, choice
 from files.choice import Count, Fileless, Positive, Share
 from files.text import read_lines
+from train.device import one_thread
 from train.planted_probe import (
     DECISIVE,
     KINDS,
@@ -100,15 +101,15 @@ class TinyModel(Fileless):
         nearly has, the learning rate falls to 0 within ``settle`` steps; if it then has not, it
         rises again. Loss does not tell: it converges long before.
 
-        The same seed gives the same bytes on one machine with one thread. Raises ``InputError``
-        where ``steps`` were not enough.
+        The same seed gives the same bytes on one machine; torch has one thread. Raises
+        ``InputError`` where ``steps`` were not enough.
         """
         import torch
 
         started = time.process_time()
         tokenizer = _tokenizer(corpus, self.architecture, self.vocabulary)
         lines = _encode(tokenizer, corpus)
-        with torch.random.fork_rng(devices=[]):
+        with one_thread(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             model = self._model(tokenizer)
             facts = self._fit(model, lines, tokenizer, truths)
@@ -280,10 +281,11 @@ class _Training:
         """The mean of -log p(next word), the end included."""
         import torch
 
-        states = self._model.base_model(input_ids=rows).last_hidden_state[:, :-1]
+        attended = (rows != PADDING).long()
+        states = self._model.base_model(input_ids=rows, attention_mask=attended)
         following = rows[:, 1:]
         told = following != PADDING
-        logits = self._model.lm_head(states[told])
+        logits = self._model.lm_head(states.last_hidden_state[:, :-1][told])
         return torch.nn.functional.cross_entropy(logits, following[told])
 
     def fits(self, terms: Iterable[PlantedTerm], kinds: Sequence[str] = KINDS) -> dict[str, Fit]:
