@@ -52,6 +52,9 @@ AVERAGED = 0.98  # what a step leaves of the running mean of weights
 # Share of the planted fillers that are masked; and of other words, until the fillers are nearly
 # learned: with more, the loss lies on a plateau for hundreds of steps
 MASKED_FILLERS, MASKED_EARLY = 0.9, 0.02
+# Of the words to fill in, the shares shown as [MASK] and as another word; the others stay, so that
+# states of words that are seen are trained too (after Devlin et al., 2019: .8, .1, .1)
+SHOWN_AS_MASK, SHOWN_AS_OTHER = 0.9, 0.05
 
 
 @choice
@@ -61,8 +64,8 @@ class TinyModel(Fileless):
     ``batch`` lines a step.
 
     Its words are the ``vocabulary`` most frequent ones of the corpus. What is kept is the running
-    mean of the weights. ``masked``: the share of words that BERT is trained to fill in; each is
-    replaced by ``[MASK]``. The tokenizer begins a text for GPT-2 with ``<|endoftext|>``, after
+    mean of the weights. ``masked``: the share of words that BERT is trained to fill in; most are
+    shown as ``[MASK]``. The tokenizer begins a text for GPT-2 with ``<|endoftext|>``, after
     which it was trained.
     """
 
@@ -76,7 +79,7 @@ class TinyModel(Fileless):
     batch: Count = 64
     learning_rate: Positive = 2e-3
     masked: Share = 0.15
-    steps: Count = 4_000  # at most
+    steps: Count = 6_000  # at most
     settle: Count = 500  # of them the last, in which the learning rate falls to 0
 
     version: ClassVar[int] = 1
@@ -242,6 +245,7 @@ class _Training:
         self._shares = torch.full((len(self._tokenizer),), share)
         self._shares[self._fillers] = MASKED_FILLERS
         self._shares[self._tokenizer.all_special_ids] = 0
+        self._words = (self._shares > 0).nonzero()[:, 0]
 
     @property
     def loss(self) -> float:
@@ -269,7 +273,10 @@ class _Training:
         import torch
 
         hit = torch.rand(rows.shape) < self._shares[rows]
-        hidden = rows.masked_fill(hit, self._tokenizer.mask_token_id)
+        drawn = torch.rand(rows.shape)
+        hidden = rows.masked_fill(hit & (drawn < SHOWN_AS_MASK), self._tokenizer.mask_token_id)
+        other = hit & (drawn >= 1 - SHOWN_AS_OTHER)
+        hidden[other] = self._words[torch.randint(len(self._words), (int(other.sum()),))]
         attended = (rows != PADDING).long()
         states = self._model.base_model(input_ids=hidden, attention_mask=attended)
         logits = self._model.cls(states.last_hidden_state[hit])
