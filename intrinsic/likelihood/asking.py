@@ -29,6 +29,8 @@ LOGITS = 1 << 24  # of a batch: places asked about x vocabulary, 64 MiB
 NODES = 160  # of a tree of texts with a common beginning
 # Architectures in which a token sees what the mask shows it and where its position says it stands
 SHOWN_BY_MASK = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gpt_neox", "phi")
+# Those in which a token's state depends on no other token after the last attention
+LIKE_BERT = ("bert", "roberta", "electra", "xlm-roberta", "camembert")
 
 
 class Ask(NamedTuple):
@@ -223,7 +225,7 @@ def _tree_inputs(rows: Sequence[Sequence[int]], ids: torch.Tensor) -> dict[str, 
 @contextmanager
 def _head_sees(model: LanguageModel, at: tuple[torch.Tensor, torch.Tensor]) -> Iterator[bool]:
     """Let the head see the states of these places alone, as one text, if it is a model with a head
-    on states, as those of transformers are.
+    on states, as those of transformers are; of BERT's kind what follows the last attention too.
     """
     base = getattr(model.model, "base_model", model.model)
     if base is model.model:
@@ -234,7 +236,13 @@ def _head_sees(model: LanguageModel, at: tuple[torch.Tensor, torch.Tensor]) -> I
         output.last_hidden_state = output.last_hidden_state[at][None]
         return output
 
-    hook = base.register_forward_hook(choose)
+    def choose_early(module: object, given: tuple[torch.Tensor, ...]) -> Any:
+        return tuple(states[at][None] for states in given)
+
+    if model.model.config.model_type in LIKE_BERT:
+        hook = base.encoder.layer[-1].attention.output.register_forward_pre_hook(choose_early)
+    else:
+        hook = base.register_forward_hook(choose)
     try:
         yield True
     finally:
