@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -41,8 +41,8 @@ class SyntheticPairs(Fileless):
     number: int
     vocabulary: int
 
-    name = "synthetic_pairs"
-    version = 1
+    name: ClassVar[str] = "synthetic_pairs"
+    version: ClassVar[int] = 1
 
     def load(self) -> list[ItemSet]:
         """The pairs."""

@@ -227,7 +227,8 @@ def _head_sees(model: LanguageModel, at: tuple[torch.Tensor, torch.Tensor]) -> I
     """Let the head see the states of these places alone, as one text, if it is a model with a head
     on states, as those of transformers are; of BERT's kind what follows the last attention too.
     """
-    base = getattr(model.model, "base_model", model.model)
+    base: Any = getattr(model.model, "base_model", model.model)
+    config: Any = model.model.config
     if base is model.model:
         yield False
         return
@@ -239,7 +240,7 @@ def _head_sees(model: LanguageModel, at: tuple[torch.Tensor, torch.Tensor]) -> I
     def choose_early(module: object, given: tuple[torch.Tensor, ...]) -> Any:
         return tuple(states[at][None] for states in given)
 
-    if model.model.config.model_type in LIKE_BERT:
+    if config.model_type in LIKE_BERT:
         hook = base.encoder.layer[-1].attention.output.register_forward_pre_hook(choose_early)
     else:
         hook = base.register_forward_hook(choose)
