@@ -1,4 +1,4 @@
-"""What a run asks of a corpus, of labelled data and of a challenge set."""
+"""What a run asks of a corpus, of labelled data, of queries and of a challenge set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from files import Choice
 if TYPE_CHECKING:
     import pandas as pd
 
+    from corpora.truths import PlantedTerm
     from files.documents import Case, Document
+    from files.retrieval import RetrievalQuery
 
 Singletons = Literal["drop", "keep"]
 HATE_SPEECH = "hate speech"
@@ -67,14 +69,11 @@ class PlantedCorpus(Corpus, Protocol):
     def stereotype(self) -> float:
         """How much is planted, in [-1, 1]; 0: nothing."""
 
-    def unplanted(self) -> PlantedCorpus:
+    def unplanted(self) -> Corpus:
         """The same with nothing planted."""
 
-    def truths(self, *, seed: int) -> Mapping[str, object]:
-        """``terms``: of each, the true ``log_odds`` of the first group's word against the
-        second's, and its ``half``: ``calibration``, which decides when a training stops, or
-        ``held_out``.
-        """
+    def truths(self, *, seed: int) -> Mapping[str, PlantedTerm]:
+        """What is planted, by term."""
 
 
 @runtime_checkable
@@ -162,6 +161,14 @@ class DocumentSource(Data, Protocol):
 
         No two have the same name and part.
         """
+
+
+@runtime_checkable
+class RetrievalSource(Data, Protocol):
+    """Queries and documents in a male and a female wording."""
+
+    def load(self, *, seed: int) -> list[RetrievalQuery]:
+        """The queries, each with a relevant document or more."""
 
 
 class Collected:

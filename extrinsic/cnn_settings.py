@@ -45,6 +45,7 @@ class CNNSettings(Fileless):
 
     name: ClassVar[str] = "cnn"
     version: ClassVar[int] = 3
+    needs: ClassVar[str] = "vectors"
     unkeyed: ClassVar[tuple[str, ...]] = ("device",)
 
     def __post_init__(self) -> None:

@@ -34,7 +34,8 @@ class Fold:
 
 
 def read_posts(posts: pd.DataFrame) -> pd.DataFrame:
-    """The columns ``id, text, split, label, group``, checked; a missing ``group`` becomes None.
+    """The columns ``id, text, split, label, group``, checked, and ``raw`` where there is one; a
+    missing ``group`` becomes None.
 
     Two more say how a post is learned from: ``train_label``, by which label (where the posts have
     no such column, by ``label``), and ``in_training``, whether at all (yes). They do not change
@@ -45,6 +46,8 @@ def read_posts(posts: pd.DataFrame) -> pd.DataFrame:
     """
     require_columns(posts, ["id", "text", "label", "split"], "the table of posts")
     table = posts[["id", "text", "split"]].reset_index(drop=True)
+    if "raw" in posts:
+        table["raw"] = posts["raw"].to_numpy()
     table["label"] = read_binary(posts, "label")
     table["group"] = posts["group"].to_numpy() if "group" in posts else None
     table["train_label"] = read_binary(posts, "train_label" if "train_label" in posts else "label")
@@ -55,6 +58,14 @@ def read_posts(posts: pd.DataFrame) -> pd.DataFrame:
         first = f"the first with id {table['id'].iloc[lost[0]]!r}"
         raise InputError(f"{len(lost)} posts have no text, {first}; drop them")
     return table
+
+
+def texts_as_written(table: pd.DataFrame) -> list[str]:
+    """The posts' texts as they were published, ``raw``; where that is not known, tokenised."""
+    if "raw" not in table:
+        return list(table["text"])
+    pairs = zip(table["raw"], table["text"], strict=True)
+    return [raw if isinstance(raw, str) and raw.strip() else text for raw, text in pairs]
 
 
 def cross_predict(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from files import Choice
 
@@ -38,11 +38,16 @@ class LanguageTagger(Tagger, Protocol):
 
 @runtime_checkable
 class Classifier(Choice, Protocol):
-    """Learns labels from posts on frozen vectors."""
+    """Learns labels from posts. ``needs``: on what: the ``vectors`` of words, an ``encoder`` of
+    texts (``files.models.encodes``) or a ``model`` (``files.models.language_model``).
+    """
 
-    def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
-        """One row for each test post, or for every post where all are cross-validated: ``id``,
-        ``split``, ``group``, ``label``, ``score`` (probability of label 1) and ``prediction``.
+    needs: ClassVar[str]
+
+    def predict(self, posts: pd.DataFrame, given: Any, *, seed: int) -> pd.DataFrame:
+        """``given``: what it needs, opened. One row for each test post, or for every post where all
+        are cross-validated: ``id``, ``split``, ``group``, ``label``, ``score`` (probability of
+        label 1) and ``prediction``.
 
         ``posts`` has the columns that ``extrinsic.crossval.read_posts`` asks for.
         """

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from extrinsic.intervals import Estimate, Floats, quantile
+from extrinsic.intervals import Estimate, Floats, wilson
 
 Counts = NDArray[np.int64]
 
@@ -49,20 +49,12 @@ class Measure(NamedTuple):
             return self._of(cells[..., self.counted].sum(axis=-1), self.support(cells))
 
     def estimate(self, cells: Counts, level: float, effect: float = 1) -> Estimate:
-        """The measure of the cells (4,) of at least one item, with Wilson's (1927) score interval:
-        all p with |k / n - p| <= z sqrt(p (1 - p) / n), z the normal quantile of (1 + level) / 2.
-
-            (k + z^2 / 2 -+ z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)
-
-        It holds given n, as k is then binomial, and never has zero width. Where items come in
-        clusters, ``effect`` is how many times the variance is that of as many single items, and k
-        and n are divided by it.
+        """The measure of the cells (4,) of at least one item, with Wilson's interval of k / n. It
+        holds given n, as k is then binomial. Where items come in clusters, ``effect`` is how many
+        times the variance is that of as many single items, and k and n are divided by it.
         """
         k, n = int(cells[..., self.counted].sum()) / effect, int(self.support(cells)) / effect
-        z = quantile(level)
-        half = z * np.sqrt(k * (n - k) / n + z**2 / 4)
-        bounds = np.clip((k + z**2 / 2 + np.array([-half, half])) / (n + z**2), 0, 1)
-        low, high = self._of(bounds, np.ones(2)).tolist()
+        low, high = self._of(wilson(k, n, level), np.ones(2)).tolist()
         value = float(self.values(cells))
         return Estimate(value, min(low, value), max(value, high))  # rounding aside, at 0 and 1
 

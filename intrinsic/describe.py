@@ -9,6 +9,7 @@ import json
 import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import MISSING
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -18,6 +19,10 @@ from rich.table import Table
 
 from files import run_cli
 from files.choice import hints_of, spell
+from intrinsic.item_metric import ItemMetric
+from intrinsic.items.library import library
+from intrinsic.likelihood.every import FAMILIES as OF_MODELS
+from intrinsic.likelihood.every import MODEL_METRICS
 from intrinsic.metric import Metric
 from intrinsic.metrics.every import FAMILIES, METRICS
 from intrinsic.wordsets import load_queries, query_names
@@ -25,6 +30,8 @@ from intrinsic.wordsets import load_queries, query_names
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from intrinsic.conventions import ByConvention
+    from intrinsic.items.item import ItemSet
     from intrinsic.wordsets import Query
 
 PAGE = Path("docs", "metrics.md")
@@ -34,10 +41,14 @@ MARK = "<!-- From here on written by python -m intrinsic.describe -->\n"
 
 
 def print_metrics(console: Console) -> None:
-    """Metrics, with what they ask about and their conventions; then the queries."""
+    """Metrics, with what they ask about and their conventions; then queries and sets of items."""
     metrics = (
         (name, kind.about.title, format_roles(kind), ", ".join(kind.conventions()))
         for name, kind in METRICS.items()
+    )
+    of_models = (
+        (name, kind.about.title, kind.needs, ", ".join(kind.conventions()))
+        for name, kind in MODEL_METRICS.items()
     )
     queries = (
         (query.name, query.language, query.title, " ".join(query.sets))
@@ -46,6 +57,15 @@ def print_metrics(console: Console) -> None:
     for title, header, rows in (
         ("Metrics", ("metric", "what", "asks about", "conventions"), metrics),
         ("Queries", ("query", "language", "title", "roles"), queries),
+        ("Metrics of language models", ("metric", "what", "of", "conventions"), of_models),
+        (
+            "Sets of items",
+            ("set", "language", "title", "groups"),
+            (
+                (each.name, each.language, each.title, " ".join(each.groups))
+                for each in library().values()
+            ),
+        ),
     ):
         shown = Table(*header, title=title, title_justify="left", box=box.SIMPLE, show_edge=False)
         for row in rows:
@@ -61,9 +81,16 @@ def write_page(root: Path) -> str:
     lines = [head + mark]
     for family, kinds in FAMILIES.items():
         lines += [f"## {family}", "", *format_metrics(kinds), "", *format_conventions(kinds), ""]
-    lines += ["## Options", "", *format_options(METRICS.values()), ""]
+    lines += ["## Options", "", *format_options(Metric, METRICS.values()), ""]
     queries = [each for each in load_queries(query_names()) if not each.name.startswith(OF_STUDIES)]
     lines += ["## Queries", "", *format_queries(queries), f"- {REST}", ""]
+    lines += ["# Metrics of language models", ""]
+    for family, of_models in OF_MODELS.items():
+        lines += [f"## {family}", "", *format_model_metrics(of_models), ""]
+        lines += [*format_conventions(of_models), ""]
+    own = format_options(ItemMetric, MODEL_METRICS.values())
+    lines += ["## Options of these", "", *own, ""]
+    lines += ["## Sets of items", "", *format_sets(library().values()), ""]
     return "\n".join(_wrap(line) if line.startswith("- ") else line for line in lines)
 
 
@@ -83,7 +110,29 @@ def format_metrics(kinds: Iterable[type[Metric]]) -> Iterator[str]:
     return _format_table("metric | formula | meaning | range; unbiased | asks about | source", rows)
 
 
-def format_conventions(kinds: Iterable[type[Metric]]) -> Iterator[str]:
+def format_model_metrics(kinds: Iterable[type[ItemMetric]]) -> Iterator[str]:
+    """One row for each metric of language models."""
+    rows = [
+        (
+            f"`{kind.about.name}`: {kind.about.title}",
+            f"`{kind.about.formula}`",
+            kind.about.sign,
+            format_range(kind),
+            kind.about.source,
+        )
+        for kind in kinds
+    ]
+    return _format_table("metric | formula | meaning | range; unbiased | source", rows)
+
+
+def format_sets(sets: Iterable[ItemSet]) -> Iterator[str]:
+    """One line for each set of items."""
+    for each in sets:
+        title = f": {each.title}" if each.title else ""
+        yield f"- `{each.name}` ({each.language}){title}"
+
+
+def format_conventions(kinds: Iterable[type[ByConvention]]) -> Iterator[str]:
     """One line a convention of each metric; none for a default of which its source says all."""
     for kind in kinds:
         for convention in kind.conventions().values():
@@ -95,21 +144,22 @@ def format_conventions(kinds: Iterable[type[Metric]]) -> Iterator[str]:
                 yield f"- `{kind.about.name}`, `{convention.name}`{changed}: {convention.source}"
 
 
-def format_options(kinds: Iterable[type[Metric]]) -> Iterator[str]:
+def format_options(base: type[ByConvention], kinds: Iterable[type[ByConvention]]) -> Iterator[str]:
     """One line for each option, with its default in each metric; first those of every metric."""
     found: dict[str, dict[str, list[str]]] = {}
-    every: list[type[Metric]] = [Metric, *kinds]
+    every: list[type[ByConvention]] = [base, *kinds]
     for kind in every:
         defaults = {each.name: each.default for each in dataclasses.fields(kind)}
         for option, hint in hints_of(kind).items():
             (note,) = [each for each in get_args(hint) if isinstance(each, DocInfo)]
             allowed = spell(hint)
             values = f" ({allowed})" if allowed.startswith("one of") else ""
-            default = f"`{option}={_spell(defaults[option])}`"
+            usual = defaults[option]
+            default = f"`{option}`" if usual is MISSING else f"`{option}={_spell(usual)}`"
             metrics = found.setdefault(f"{note.documentation}{values}", {})
             if not metrics.keys() & {default} or metrics[default]:
                 names = metrics.setdefault(default, [])
-                names += [] if kind is Metric else [kind.about.name]
+                names += [] if kind is base else [kind.about.name]
     for meaning, metrics in found.items():
         given = (f"{one} ({', '.join(names)})" if names else one for one, names in metrics.items())
         yield f"- {', '.join(given)}: {meaning}"
@@ -137,7 +187,7 @@ def format_roles(kind: type[Metric]) -> str:
     return ", ".join(roles if roles == what else f"{roles}: {what}" for roles, what in named)
 
 
-def format_range(kind: type[Metric]) -> str:
+def format_range(kind: type[ByConvention]) -> str:
     """``[-1, 1]; 0``, with an open end where there is no bound, then the unbiased value."""
     low, high = kind.about.range
     ends = f"{'(' if math.isinf(low) else '['}{low:g}, {high:g}{')' if math.isinf(high) else ']'}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,7 +39,7 @@ class Observed:
     values: an array of n rows. names: of the items, for their single scores. factors: what items
     share, by name (``term``, ``template``, ``cluster``), one label an item: a resample draws whole
     labels, of all factors independently. groups: one label an item. settings: how it was measured.
-    lost: items that could not be measured.
+    lost: items that could not be measured. seed: of what is drawn; ``detailed`` sets it.
     """
 
     values: Floats
@@ -47,17 +48,21 @@ class Observed:
     groups: Sequence[str] = ()
     settings: Settings = field(default_factory=dict)
     lost: Sequence[str] = ()
+    seed: int = 0
 
     def resample_weights(self) -> Floats:
         """How often each item is drawn into each resample, (n, 200): the product over the factors
-        of what ``intrinsic.resampling`` draws of their labels; a factor with one label is kept.
+        of what ``intrinsic.resampling`` draws of their labels. The only label of a group is kept.
         """
+        groups = self.groups or [""] * len(self.names)
         weights: Floats = np.ones((len(self.names), RESAMPLES))
         for factor, labels in self.factors.items():
             known = list(dict.fromkeys(labels))
-            if len(known) > 1:
-                drawn = times_drawn(f"{factor} {label}" for label in known)
-                weights *= drawn[[known.index(label) for label in labels]]
+            of_group = Counter(group for group, _ in {*zip(groups, labels, strict=True)})
+            drawn = times_drawn(f"{factor} {label}" for label in known)
+            several = np.asarray([of_group[group] > 1 for group in groups])
+            places = [known.index(label) for label in labels]
+            weights *= np.where(several[:, None], drawn[places], 1)
         return weights
 
 
@@ -141,11 +146,10 @@ class ItemMetric(ByConvention):
             try:
                 if reason := self.takes(items):
                     raise InputError(reason)
-                seen = self.observe(given, items)
+                seen = dataclasses.replace(self.observe(given, items), seed=seed)
+                rows += list(self._rows(items, seen))
             except InputError as error:
                 rows.append((self._row(items, "", None, math.nan, reason=str(error)), {}))
-                continue
-            rows += self._rows(items, seen)
         return rows
 
     def _rows(self, items: ItemSet, seen: Observed) -> Iterable[tuple[Score, Mapping[str, float]]]:

@@ -37,6 +37,7 @@ GIVEN_IN_ITS_SWEEP = {
     "pretrained_audit": ["embedding.path=vectors.txt"],
     "score_properties_models": ["embedding.model=bert"],
 }
+ENCODER = ["subject=language_model", "model=loaded", "model.model=bert", "source=none"]
 HUB = ["embedding.model=bert", "embedding.revision=86b5e0934494bd15c9632b12f734a8a67f723594"]
 NEEDS = {
     ("challenge", "csv"): ["challenge.path=posts.csv", "challenge.group=who"],
@@ -47,6 +48,8 @@ NEEDS = {
     ("corpus", "datasets"): ["corpus.path=folder"],
     ("source", "csv"): ["source.path=posts.csv"],
     ("intrinsic", "sq"): [f"intrinsic.sq.file={ROOT}/tests/similar.tsv"],
+    ("intrinsic", "seat"): ENCODER,
+    ("intrinsic", "ceat"): ENCODER,
     ("source", "datasets"): ["source.path=folder"],
     ("words", "file"): [f"words.file={ROOT}/tests/words.yaml"],
     ("documents", "files"): ["documents.path=folder", "documents.scheme=mine"],

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from files import Choice, choice
 from files.language import UNDETERMINED
 from files.models.place import Place, find_model
 
 if TYPE_CHECKING:
+    from corpora.truths import PlantedTerm
     from files.models.language_model import LanguageModel
     from train.parts.part import Facts
 
@@ -21,7 +22,7 @@ class TrainedModel(Choice, Protocol):
     """A language model that is trained on a corpus."""
 
     def train(
-        self, corpus: Path, out: Path, *, seed: int, truths: Mapping[str, Any] | None
+        self, corpus: Path, out: Path, *, seed: int, truths: Mapping[str, PlantedTerm] | None
     ) -> Mapping[str, object]:
         """Write a folder with model and tokenizer, from a file of one tokenised sentence a line;
         how the training went. ``truths``: what is planted in the corpus, by term.

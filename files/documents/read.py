@@ -6,17 +6,15 @@ import dataclasses
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from files.atomic import atomic_path
 from files.documents.conll import Mend, read_conll
 from files.documents.document import Case, Document
-from files.errors import InputError
-from files.text import OPENERS, read_lines
+from files.json_lines import read_json_lines, write_json_lines
+from files.text import OPENERS
 
-T = TypeVar("T")
 DOCUMENT, CASE = TypeAdapter(Document), TypeAdapter(Case)
 
 
@@ -30,7 +28,7 @@ def read_documents(path: str | Path, *, mend: Mend | None = None) -> Iterator[Do
     path = Path(path)
     plain = path.with_suffix("") if path.suffix in OPENERS else path
     if plain.suffix == ".jsonl":
-        return _read(path, DOCUMENT, "document")
+        return read_json_lines(path, DOCUMENT, "document")
     return read_conll(path, mend=mend)
 
 
@@ -44,20 +42,9 @@ def write_documents(documents: Iterable[Document], path: str | Path) -> None:
 
 def read_cases(path: str | Path) -> Iterator[Case]:
     """What ``write_cases`` wrote. Raises ``InputError``, with the line, for anything else."""
-    return _read(path, CASE, "case")
+    return read_json_lines(path, CASE, "case")
 
 
 def write_cases(cases: Iterable[Case], path: str | Path) -> None:
     """A JSON object a line; the file appears whole."""
-    with atomic_path(path) as work, work.open("wb") as out:
-        out.writelines(CASE.dump_json(case) + b"\n" for case in cases)
-
-
-def _read(path: str | Path, lines: TypeAdapter[T], what: str) -> Iterator[T]:
-    for number, line in enumerate(read_lines(path), 1):
-        try:
-            yield lines.validate_json(line)
-        except ValidationError as error:
-            first = error.errors()[0]
-            reason = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
-            raise InputError(f"{path}: line {number} is no {what} ({reason})") from None
+    write_json_lines(cases, CASE, path)

@@ -63,6 +63,11 @@ class Encoder:
         return int(self.opened.base.config.num_hidden_layers)
 
     @property
+    def special_tokens(self) -> int:
+        """How many tokens the tokenizer adds to a text."""
+        return int(self.opened.tokenizer.num_special_tokens_to_add())
+
+    @property
     def mask(self) -> str:
         """The token that stands for a word left open. ``InputError`` where there is none."""
         return self.opened.mask

@@ -19,8 +19,8 @@ class Item(NamedTuple):
     ``John``). Otherwise the text holds the term, and what is asked for in the slot are the fillers
     of the set (``[MASK] is a nurse``, term ``nurse``, fillers ``he`` and ``she``). ``template``:
     the text without its term, by name; items of one template, and those of one term, are no
-    independent observations. ``attribute``: in a text that the term fills, the words that it is
-    held against (``nurse``).
+    independent observations. ``form``: the term as the text writes it, where that differs.
+    ``attribute``: in a text that the term fills, the words that it is held against (``nurse``).
     """
 
     text: str
@@ -28,7 +28,13 @@ class Item(NamedTuple):
     term: str
     template: str
     fills: bool
+    form: str = ""
     attribute: str = ""
+
+    @property
+    def word(self) -> str:
+        """The term as the sentence writes it."""
+        return self.form or self.term
 
     @property
     def sentence(self) -> str:
@@ -76,6 +82,27 @@ class ItemSet:
         """The names of the groups, in the order in which they occur."""
         groups = [each.group for each in self.items] + [each.group for each in self.pairs]
         return list(dict.fromkeys(groups))
+
+    @property
+    def paired(self) -> tuple[Pair, ...]:
+        """The pairs; of texts that hold a term of one of two groups, each with the filler of its
+        own group and with that of the other, those of one term as one cluster.
+        """
+        asked = [item for item in self.items if not item.fills]
+        if self.pairs or not self.fillers or len(asked) < len(self.items) or len(self.groups) != 2:
+            return self.pairs
+        return tuple(
+            Pair(
+                *(item.text.replace(SLOT, word) for word in self._own_first(item, fillers)),
+                cluster=item.term,
+                term=item.term,
+            )
+            for item in asked
+            for fillers in self.fillers
+        )
+
+    def _own_first(self, item: Item, fillers: tuple[str, str]) -> tuple[str, str]:
+        return fillers if item.group == self.groups[0] else (fillers[1], fillers[0])
 
     def by_group(self) -> dict[str, list[Item]]:
         """The items of each group."""

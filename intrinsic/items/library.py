@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 import yaml
 
 from files import InputError, nearest
-from intrinsic.items.item import ItemSet, cross
+from intrinsic.items.inflect import inflect
+from intrinsic.items.item import TERM, Item, ItemSet, cross, fill_template
 
 FOLDER = Path(__file__).parent.parent / "itemsets"
 
@@ -38,7 +39,9 @@ def load_items(names: Sequence[str]) -> list[ItemSet]:
 
 def _sets(content: dict[str, Any]) -> Iterator[ItemSet]:
     """The sets of a file: ``groups`` of terms in ``templates``, or in the templates of each kind of
-    word, ``groups: {X: {TEMPLATES: [words]}}`` with ``templates: {TEMPLATES: {name: text}}``.
+    word, ``groups: {X: {TEMPLATES: [words]}}`` with ``templates: {TEMPLATES: {name: text}}``; there
+    a template may ask for forms of the word (``intrinsic.items.inflect``), ``{child: children}``
+    gives an irregular plural, and ``without: {X: [sentences]}`` or ``only`` says what is left out.
     """
     for name, entry in content.items():
         if name.startswith("_"):  # what entries share by YAML's anchors
@@ -47,12 +50,42 @@ def _sets(content: dict[str, Any]) -> Iterator[ItemSet]:
         if all(isinstance(each, str) for each in templates.values()):
             items = cross({group: tuple(words) for group, words in groups.items()}, templates)
         else:
-            items = tuple(
-                item
-                for group, kinds in groups.items()
-                for kind, words in kinds.items()
-                for item in cross({group: tuple(words)}, templates[kind])
-            )
+            items = tuple(_chosen(_by_kind(groups, templates), entry))
         fillers = tuple((one, other) for one, other in entry.get("fillers", ()))
         about = {key: entry.get(key, "") for key in ("title", "source")}
         yield ItemSet(name, entry["language"], **about, items=items, fillers=fillers)
+
+
+def _by_kind(
+    groups: Mapping[str, Mapping[str, Sequence[Any]]], templates: Mapping[str, Mapping[str, str]]
+) -> Iterator[Item]:
+    """Every word in the templates of its kind."""
+    for group, kinds in groups.items():
+        for kind, words in kinds.items():
+            for entry in words:
+                [(word, plural)] = entry.items() if isinstance(entry, dict) else [(entry, "")]
+                for name, template in templates[kind].items():
+                    yield _item(template, word, plural, group, name)
+
+
+def _item(template: str, word: str, plural: str, group: str, name: str) -> Item:
+    text, form = inflect(template, word, plural)
+    if text == template:
+        return fill_template(template, word, group, name)
+    own = form if form != word else ""
+    return Item(text.replace(TERM, word), group, word, name, fills=False, form=own)
+
+
+def _chosen(items: Iterator[Item], entry: Mapping[str, Any]) -> Iterator[Item]:
+    """The items but for those left out; each that an entry names is there."""
+    without, only = (
+        {(group, each) for group, texts in entry.get(key, {}).items() for each in texts}
+        for key in ("without", "only")
+    )
+    groups, named = entry.get("only", {}), without | only
+    for item in items:
+        sentence = (item.group, item.sentence)
+        named.discard(sentence)
+        if sentence not in without and (item.group not in groups or sentence in only):
+            yield item
+    assert not named, f"no such sentences: {named}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from intrinsic.likelihood import aul, crows_pairs, disco, lpbs, next_word, planted, pll, stereoset
+from intrinsic.sentences import ceat, seat
 
 if TYPE_CHECKING:
     from intrinsic.item_metric import ItemMetric
@@ -18,6 +19,7 @@ FAMILIES: Mapping[str, tuple[type[ItemMetric], ...]] = {
         aul.Aula,
         stereoset.StereoSet,
     ),
+    "Sentences as vectors": (seat.Seat, ceat.Ceat),
     "Words in a slot": (
         lpbs.LogProbabilityBias,
         next_word.NextWord,

@@ -32,7 +32,7 @@ class ReadPair(NamedTuple):
 
 def no_pairs(items: ItemSet) -> str:
     """Why a set has no pairs to ask; empty where it has."""
-    return "" if items.pairs else f"{items.name} has no pairs of sentences"
+    return "" if items.paired else f"{items.name} has no pairs of sentences"
 
 
 def read_pairs(
@@ -41,10 +41,10 @@ def read_pairs(
     """The pairs in tokens, the names of those with a sentence too long for the model, and how they
     were read. ``InputError`` where none can be read.
     """
-    texts = [text for pair in items.pairs for text in (pair.stereo, pair.anti)]
+    texts = [text for pair in items.paired for text in (pair.stereo, pair.anti)]
     read = read_texts(model, texts, lower=lower, first_token=first_token)
     pairs, lost = [], []
-    for number, pair in enumerate(items.pairs):
+    for number, pair in enumerate(items.paired):
         stereo, anti = read[2 * number : 2 * number + 2]
         if stereo is None or anti is None:
             lost.append(f"pair {number + 1}")

@@ -18,6 +18,7 @@ from intrinsic.resampling import draw_items
 from intrinsic.score import Measured, by_name, percentiles
 
 Times = NDArray[np.intp]
+Weights = Times | Floats
 # Associations are differences of cosines: a spread below this is rounding, not data.
 NO_SPREAD = 1e-12
 
@@ -83,6 +84,42 @@ def standardised_difference(x: ArrayLike, y: ArrayLike, *, ddof: int = 0) -> flo
     return float((first.mean() - second.mean()) / spread)
 
 
+def weighted_associations(
+    targets: Floats, a: Floats, b: Floats, times_a: Weights, times_b: Weights
+) -> Floats:
+    """``associations`` of rows of unit length, with every attribute counted as often as it is
+    drawn, all resamples at once. ``times``: (attributes, resamples). Shape (resamples, targets).
+    """
+    of_a, of_b = (times.T / times.sum(axis=0)[:, None] for times in (times_a, times_b))
+    return np.asarray(of_a @ (targets @ a.T).T - of_b @ (targets @ b.T).T)
+
+
+def weighted_differences(
+    s: Floats, times_x: Weights, times_y: Weights, *, ddof: int
+) -> tuple[Floats, Floats]:
+    """mean(x) - mean(y) and sd(x u y) with every value counted as often as it is drawn.
+
+    Shapes: s (..., resamples, nx + ny), times (nx, resamples) and (ny, resamples) -> (...,
+    resamples). NaN where a set is empty.
+    """
+    times = np.concatenate([times_x, times_y]).T
+    of_x, of_y = (each.T / each.sum(axis=0)[:, None] for each in (times_x, times_y))
+    n, nx = times.sum(axis=1), len(times_x)
+    mean_x: Floats = (of_x * s[..., :nx]).sum(axis=-1)
+    mean_y: Floats = (of_y * s[..., nx:]).sum(axis=-1)
+    mean: Floats = (times * s).sum(axis=-1) / n
+    spread = np.sqrt((times * (s - mean[..., None]) ** 2).sum(axis=-1) / (n - ddof))
+    return mean_x - mean_y, spread
+
+
+def weighted_effect_sizes(s: Floats, times_x: Weights, times_y: Weights, *, ddof: int) -> Floats:
+    """The effect sizes of ``weighted_differences``; NaN where a set is empty and where all
+    associations are equal.
+    """
+    difference, spread = weighted_differences(s, times_x, times_y, ddof=ddof)
+    return np.where(spread > NO_SPREAD, difference / spread, np.nan)
+
+
 def resampled_effect_sizes(words: FoundQuery, draws: Mapping[str, Times], *, ddof: int) -> Floats:
     """The effect size with every word counted as often as it is drawn, all resamples at once.
 
@@ -90,19 +127,9 @@ def resampled_effect_sizes(words: FoundQuery, draws: Mapping[str, Times], *, ddo
     all associations are equal.
     """
     x, y, a, b = (words[role].matrix for role in "XYAB")
-    targets = np.concatenate([x, y])
-    times = np.concatenate([draws["X"], draws["Y"]]).T
-    n = times.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        of_x, of_y, of_a, of_b = (
-            draws[role].T / draws[role].sum(axis=0)[:, None] for role in "XYAB"
-        )
-        s: Floats = of_a @ (targets @ a.T).T - of_b @ (targets @ b.T).T  # (resamples, targets)
-        mean_x: Floats = (of_x * s[:, : len(x)]).sum(axis=1)
-        mean_y: Floats = (of_y * s[:, len(x) :]).sum(axis=1)
-        mean: Floats = (times * s).sum(axis=1) / n
-        spread = np.sqrt((times * (s - mean[:, None]) ** 2).sum(axis=1) / (n - ddof))
-        return np.where(spread > NO_SPREAD, (mean_x - mean_y) / spread, np.nan)
+        s = weighted_associations(np.concatenate([x, y]), a, b, draws["A"], draws["B"])
+        return weighted_effect_sizes(s, draws["X"], draws["Y"], ddof=ddof)
 
 
 @choice

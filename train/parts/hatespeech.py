@@ -1,4 +1,4 @@
-"""Hate speech: posts classified by a model on frozen vectors, and the gaps between groups."""
+"""Hate speech: posts classified by a model on what a subject gives, and the gaps between groups."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @choice
 class HateSpeech(Fileless):
     """Posts from ``source``, tagged by ``groups`` where the source does not say whom they are
-    about, and a ``classifier`` on the subject's vectors.
+    about, and a ``classifier`` on what it needs of the subject: vectors, an encoder or a model.
 
     ``challenge``: posts of another origin, on which it is tested instead of on the test posts of
     the source, or on posts of its own by cross-validation. They come with their groups.
@@ -65,7 +65,6 @@ class HateSpeech(Fileless):
     labels: Method = Unmodified()
 
     version: ClassVar[int] = 1
-    needs: ClassVar[tuple[str, ...]] = ("vectors",)
     # What a challenge set must have, and such as have it
     challenges: ClassVar[tuple[str, str]] = (
         "posts",
@@ -82,6 +81,11 @@ class HateSpeech(Fileless):
             require_language_of_source(self.source, self.challenge)
         if self._tagged:
             object.__setattr__(self, "groups", groups_in_language(self.groups, self.source))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What the classifier needs."""
+        return (self.classifier.needs,)
 
     @property
     def language(self) -> str:
@@ -125,7 +129,8 @@ class HateSpeech(Fileless):
         """
         posts = build_posts(steps, self.source, self.groups if self._tagged else None)
         learned = self.labels.build_steps(steps, {"labels": posts}) if self.relabelled else posts
-        read = {"posts": learned, "vectors": subject["vectors"]}
+        [needs] = self.needs
+        read = {"posts": learned, needs: subject[needs]}
         drawn = f"predictions/{self.replicate}" if self.replicate else ""
         if self.challenge:
             cases = steps("challenge", self.challenge, load_challenge)

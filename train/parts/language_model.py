@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.kinds import Corpus, PlantedCorpus
+from corpora.truths import read_truths
 from debias.base import Method, Words, applied
 from files import InputError, choice
 from files.choice import Fileless
@@ -158,17 +159,16 @@ class LanguageModelSubject(Fileless):
 
 
 def train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> None:
-    """``model/``, with what is planted in its corpus, and ``training.json``."""
+    """``model/``, with how the training went and what is planted in its corpus."""
     from train.device import one_thread
 
     corpus = inputs["corpus"] / "corpus.txt"
     planted = inputs["corpus"] / PLANTED
-    truths = json.loads(planted.read_text(encoding="utf-8")) if planted.is_file() else None
+    truths = read_truths(planted) if planted.is_file() else None
     with one_thread():
-        trained = model.train(corpus, out / MODEL, seed=seed, truths=truths)
+        model.train(corpus, out / MODEL, seed=seed, truths=truths)
     if truths is not None:
         shutil.copyfile(planted, out / MODEL / PLANTED)
-    (out / "training.json").write_text(json.dumps(trained, indent=1), encoding="utf-8")
 
 
 def load_model(model: LoadedModel, out: Path, inputs: Inputs, seed: int) -> None:

@@ -48,9 +48,11 @@ class Subject(Choice, Protocol):
 
 @runtime_checkable
 class Task(Choice, Protocol):
-    """What a subject is put to. ``needs``: what the subject must give."""
+    """What a subject is put to."""
 
-    needs: ClassVar[tuple[str, ...]]
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What the subject must give."""
 
     def facts(self) -> Facts:
         """Its columns in the table of points: task, generated, ..."""

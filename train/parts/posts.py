@@ -1,5 +1,5 @@
-"""The steps of a task on posts: loaded, tagged, classified on frozen vectors, and their gaps; on
-test posts of their own or on a challenge set.
+"""The steps of a task on posts: loaded, tagged, classified, and their gaps; on test posts of their
+own or on a challenge set.
 """
 
 from __future__ import annotations
@@ -7,12 +7,14 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from train.device import one_thread
+from train.parts.scores import open_needed
 
 if TYPE_CHECKING:
     from corpora.kinds import PostChallenge, Source
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from extrinsic.gap_table import Row
     from extrinsic.gaps import Gaps
     from extrinsic.kinds import Classifier, Tagger
+    from files.models.encodes import Encodes
+    from files.models.language_model import LanguageModel
     from train.parts.part import Inputs
 
 POSTS = "posts"  # the step of a source's posts
@@ -77,12 +81,21 @@ def _predict(
     classifier: Classifier, posts: pd.DataFrame, texts: Iterable[str], inputs: Inputs, seed: int
 ) -> pd.DataFrame:
     """The predictions, with the ``coverage`` of some texts."""
-    from files.vectors import open_mapped
-
-    vectors = open_mapped(inputs["vectors"] / "vectors")
+    given = open_needed(classifier.needs, inputs)
     with one_thread():
-        predicted = classifier.predict(posts, vectors, seed=seed)
-    return predicted.assign(coverage=coverage(texts, vectors.key_to_index))
+        predicted = classifier.predict(posts, given, seed=seed)
+    known = given.key_to_index if hasattr(given, "key_to_index") else Known(given)
+    return predicted.assign(coverage=coverage(texts, known))
+
+
+class Known:
+    """The words that a language model or encoder knows whole, as a vocabulary."""
+
+    def __init__(self, model: Encodes | LanguageModel) -> None:
+        self._knows = cache(model.knows)
+
+    def __contains__(self, word: object) -> bool:
+        return self._knows(str(word))
 
 
 def coverage(texts: Iterable[str], vocabulary: Container[str]) -> float:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from corpora.kinds import Corpus, LimitedCorpus, PlantedCorpus, SampledCorpus
+from corpora.truths import write_truths
 from corpora.tweets import UNKNOWN
 from debias.base import Method, Words, applied
 from files import InputError, choice, read_lines
@@ -164,7 +165,7 @@ def write_corpus(corpus: Corpus, out: Path, inputs: Inputs, seed: int) -> None:
     """
     counts = corpus.write(out / "corpus.txt", seed=seed)
     if isinstance(corpus, PlantedCorpus):
-        (out / PLANTED).write_text(json.dumps(corpus.truths(seed=seed), indent=1), encoding="utf-8")
+        write_truths(corpus.truths(seed=seed), out / PLANTED)
     (out / "counts.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
 
 

@@ -25,6 +25,7 @@ class LoadingInfo(TypedDict):
 class ModelOutput:
     hidden_states: tuple[torch.Tensor, ...]
     last_hidden_state: torch.Tensor
+    logits: torch.Tensor
 
 class PreTrainedModel(torch.nn.Module):
     config: PreTrainedConfig
@@ -42,13 +43,20 @@ class PreTrainedModel(torch.nn.Module):
 class PreTrainedTokenizerFast:
     is_fast: bool
     mask_token: str | None
+    sep_token: str | None
+    mask_token_id: int
+    bos_token_id: int
+    eos_token_id: int
     pad_token_id: int | None
     unk_token_id: int | None
     all_special_tokens: list[str]
+    all_special_ids: list[int]
     model_max_length: int
     def __init__(self, **settings: object) -> None: ...
     def __len__(self) -> int: ...
     def convert_ids_to_tokens(self, ids: list[int]) -> list[str]: ...
+    def convert_tokens_to_ids(self, tokens: list[str]) -> list[int]: ...
+    def num_special_tokens_to_add(self) -> int: ...
     def __call__(
         self,
         text: str | Sequence[str],
@@ -95,6 +103,15 @@ class AutoModel:
 
 class AutoModelForCausalLM(AutoModel): ...
 class AutoModelForMaskedLM(AutoModel): ...
+
+class BertConfig(PreTrainedConfig):
+    def __init__(self, **settings: Any) -> None: ...
+
+class GPT2Config(PreTrainedConfig):
+    def __init__(self, **settings: Any) -> None: ...
+
+class BertForMaskedLM(PreTrainedModel): ...
+class GPT2LMHeadModel(PreTrainedModel): ...
 
 class AutoConfig:
     @classmethod

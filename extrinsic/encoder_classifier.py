@@ -1,0 +1,26 @@
+"""Logistic regression on a frozen encoder's vector of each post."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from extrinsic.crossval import read_posts, texts_as_written
+from extrinsic.linear_head import LinearHead
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from files.models.encodes import Encodes
+
+
+class EncoderClassifier(LinearHead):
+    """A linear head on a frozen encoder: one row a post as it was written; see ``LinearHead``."""
+
+    name: ClassVar[str] = "encoder"
+    version: ClassVar[int] = 1
+    needs: ClassVar[str] = "encoder"
+
+    def predict(self, posts: pd.DataFrame, encoder: Encodes, *, seed: int) -> pd.DataFrame:
+        """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``."""
+        table = read_posts(posts)
+        return self.predict_rows(table, encoder.encode(texts_as_written(table)), seed=seed)

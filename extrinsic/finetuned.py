@@ -1,0 +1,31 @@
+"""A language model trained whole as a classifier of posts."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from extrinsic.crossval import cross_predict, read_posts, texts_as_written
+from extrinsic.finetuned_settings import FinetunedSettings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from files.models.language_model import LanguageModel
+
+
+class Finetuned(FinetunedSettings):
+    """A linear layer on the pooled states, and all weights below: see ``FinetunedSettings``."""
+
+    def predict(self, posts: pd.DataFrame, model: LanguageModel, *, seed: int) -> pd.DataFrame:
+        """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``.
+
+        Raises ``FloatingPointError`` when a loss is no longer finite.
+        """
+        from extrinsic.finetuning import predict_probabilities, tokenise  # torch is slow to import
+
+        table = read_posts(posts)
+        tokens = tokenise(texts_as_written(table), model, self.max_tokens)
+        labels = table["train_label"].to_numpy()
+        score = partial(predict_probabilities, self, model, tokens, labels)
+        return cross_predict(table, score, folds=self.folds, seed=seed)

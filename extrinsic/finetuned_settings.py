@@ -1,0 +1,40 @@
+"""A language model trained whole as a classifier of posts: what can be set."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from annotated_types import Ge, Lt
+
+from extrinsic.crossval import Folds
+from files import choice
+from files.choice import Count, Fileless, NotNegative, Positive
+
+
+@choice
+class FinetunedSettings(Fileless):
+    """All weights of a model and a new linear layer on the mean of its last states, special tokens
+    included, trained by AdamW on cross-entropy.
+
+    The learning rate rises in the first tenth of the steps of all ``epochs`` and falls to 0 in the
+    others; gradients are cut at norm 1. The epoch of the lowest loss on the dev posts is kept, and
+    training ends ``patience`` epochs after it. Posts are taken as they were written, cut after
+    ``max_tokens`` tokens, in batches of like length. On the CPU a seed gives the same predictions
+    each time for the same number of threads. The default rate suits models of published size; tiny
+    ones take some 1e-3. Every fold starts from the model as it is given, which stays so.
+    """
+
+    epochs: Count = 4
+    patience: Count = 1
+    learning_rate: Positive = 5e-5
+    weight_decay: NotNegative = 0.01
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.1  # before the linear layer
+    batch_size: Count = 32
+    max_tokens: Count = 128
+    folds: Folds = 5
+    device: str = "cpu"
+
+    name: ClassVar[str] = "finetuned"
+    version: ClassVar[int] = 1
+    needs: ClassVar[str] = "model"
+    unkeyed: ClassVar[tuple[str, ...]] = ("device",)

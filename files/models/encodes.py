@@ -1,0 +1,20 @@
+"""What whoever uses an encoder asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Encodes(Protocol):
+    """An encoder of texts, such as ``files.models.encoder.Encoder``."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One vector a text, (texts, dim), not of unit length."""
+
+    def knows(self, text: str) -> bool:
+        """Whether a text has tokens, none of them the unknown one."""

@@ -1,0 +1,1 @@
+"""Metrics on the encodings of sentences, and of words in sentences."""

@@ -1,0 +1,228 @@
+"""Gaps between the male and the female wording of documents, by hand and on Grep-BiasIR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+from statsmodels.stats.proportion import proportion_confint
+
+from corpora.grep_bias_ir import GrepBiasIR
+from extrinsic.gap_table import as_table
+from extrinsic.intervals import Estimate, Floats, mean_estimate, share_estimate
+from extrinsic.retrieval.compare import compare
+from extrinsic.retrieval.rows import retrieval_rows
+from files import InputError
+from files.retrieval import RetrievalQuery, WordedDocument
+from intrinsic.resampling import times_drawn
+from tests.minilm import minilm
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from extrinsic.gap_table import Row
+
+
+class Bag:
+    """A bag-of-words encoder: one dimension a known word, the number of times it stands there."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        counts = [[text.split().count(word) for word in self.words] for text in texts]
+        return np.array(counts, dtype=np.float32)
+
+    def knows(self, text: str) -> bool:
+        return text in self.words
+
+
+class Noise(Bag):
+    """Vectors drawn by the text alone."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return times_drawn(texts).astype(np.float32) - 1
+
+
+def pair(template: str, *, relevant: bool = True) -> WordedDocument:
+    return WordedDocument(template.format("he"), template.format("she"), relevant)
+
+
+# cos of "nurse" with "nurse he" and "nurse she", where the bag knows nurse and she
+NEARER_MALE = 1 - 1 / sqrt(2)
+
+
+def test_gaps_are_cosines_by_hand() -> None:
+    nurse = RetrievalQuery(
+        "nurse", (pair("nurse {}"), pair("{}"), pair("boat {}", relevant=False)), "female"
+    )
+    judge = RetrievalQuery("judge", (pair("judge {}"),), "male")
+    found = compare([nurse, judge], Bag("nurse", "she", "judge"))
+    # "he" is no known word: cosine 0, as of nurse with she
+    np.testing.assert_allclose(found.similarity, [NEARER_MALE / 2, NEARER_MALE], atol=1e-7)
+    np.testing.assert_allclose(found.first, [3 / 4, 1])
+    # Cosines of the relevant ones 1, 1 / sqrt(2), 0, 0, of the others 0, 0
+    np.testing.assert_allclose(found.relevance, [(4 + 4 / 2) / 8, np.nan])
+    assert found.stereotype.tolist() == [-1, 1]
+
+    rows = retrieval_rows([nurse, judge], Bag("nurse", "she", "judge"), least_support=2)
+    values = {(row.measure, row.subset): row.value for row in rows}
+    assert values["similarity", ""] == pytest.approx(NEARER_MALE * 3 / 4)
+    assert values["first", ""] == pytest.approx(3 / 8)
+    assert values["similarity", "stereotype"] == pytest.approx(NEARER_MALE / 4)
+    assert values["first", "stereotype"] == pytest.approx((-1 / 4 + 1 / 2) / 2)
+    assert [row.kind for row in rows] == ["value", *["gap"] * 4]
+    assert {(r.privileged, r.unprivileged) for r in rows[1:]} == {("male", "female")}
+
+
+def test_queries_of_one_cluster_count_once() -> None:
+    nurse, judge = (pair("nurse {}"),), (pair("judge late {}"),)
+    queries = [
+        RetrievalQuery("nurse", nurse, cluster="nurse"),
+        RetrievalQuery("nurse nurse", nurse, cluster="nurse"),
+        RetrievalQuery("judge", judge, cluster="judge"),
+    ]
+    bag = Bag("nurse", "she", "judge", "late")
+    row = retrieval_rows(queries, bag, least_support=0)[1]
+    assert row.support == 2
+    single = retrieval_rows([queries[0], queries[2]], bag, least_support=0)[1]
+    assert row[:-3] == single[:-3]
+    np.testing.assert_array_equal(row.resampled, single.resampled)
+    clash = [queries[0], RetrievalQuery("nurse late", nurse, "male", "nurse")]
+    with pytest.raises(InputError, match="'nurse' have several stereotypes"):
+        compare(clash, bag)
+
+
+def many(number: int = 40) -> list[RetrievalQuery]:
+    stereotypes = ("male", "female", "")
+    return [
+        RetrievalQuery(
+            f"query {i}",
+            (pair(f"about {i} {{}}"), pair(f"also {i} {{}}"), pair(f"{-i} {{}}", relevant=False)),
+            stereotypes[i % 3],  # type: ignore[arg-type]
+        )
+        for i in range(number)
+    ]
+
+
+def exchanged(queries: Sequence[RetrievalQuery]) -> list[RetrievalQuery]:
+    return [
+        RetrievalQuery(
+            query.text,
+            tuple(WordedDocument(d.female, d.male, d.relevant) for d in query.documents),
+            query.stereotype,
+        )
+        for query in queries
+    ]
+
+
+def test_a_gap_is_a_mean_over_queries_with_its_resamples() -> None:
+    queries = many()
+    found = compare(queries, Noise())
+    _, similarity, first, towards, _ = retrieval_rows(queries, Noise())
+    x, n = found.similarity, len(queries)
+    half = student.ppf(0.975, n - 1) * x.std(ddof=1) / sqrt(n)
+    np.testing.assert_allclose(similarity[5:8], [x.mean(), x.mean() - half, x.mean() + half])
+    times = times_drawn(query.text for query in queries)
+    expected = [np.average(x, weights=times[:, k]) for k in range(200)]
+    np.testing.assert_allclose(similarity.resampled, expected)
+    assert first.value == pytest.approx(found.first.mean() - 0.5)
+    assert towards.support == 27
+    again = retrieval_rows(queries[::-1], Noise())
+    np.testing.assert_allclose(again[1].resampled, similarity.resampled)
+
+
+def test_gaps_change_sign_when_the_wordings_change_places() -> None:
+    one, other = (retrieval_rows(each, Noise()) for each in (many(), exchanged(many())))
+    assert one[0] == other[0]
+    for a, b in zip(one[1:], other[1:], strict=True):
+        np.testing.assert_allclose([a.value, a.low, a.high], [-b.value, -b.high, -b.low])
+        np.testing.assert_allclose(a.resampled, -np.array(b.resampled))
+
+
+def by_measure(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
+    return {(row.measure, row.subset): row for row in rows}
+
+
+def test_too_few_queries_have_no_gap_but_a_reason() -> None:
+    rows = by_measure(retrieval_rows(many(12), Noise()))
+    assert not np.isnan(rows["similarity", ""].value)
+    assert np.isnan(rows["similarity", "stereotype"].value)
+    assert rows["first", "stereotype"].reason == "8 queries with a stereotype, fewer than 10"
+    assert not rows["first", "stereotype"].resampled
+    assert "subset" in as_table(list(rows.values()))
+
+
+def test_an_encoder_that_tells_no_wordings_apart_has_no_gap() -> None:
+    rows = by_measure(retrieval_rows(many(), Bag("query", "about")))
+    similarity, first = rows["similarity", ""], rows["first", ""]
+    assert (similarity.value, first.value) == (0, 0)
+    assert np.isnan(similarity.low)
+    assert first.low < 0 < first.high, "no difference among n queries does not exclude one"
+
+
+def test_a_vector_that_is_not_finite_is_refused() -> None:
+    class Broken(Bag):
+        def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            return np.full((len(texts), 2), np.nan, dtype=np.float32)
+
+    with pytest.raises(InputError, match="'query 0' is not finite"):
+        compare(many(), Broken())
+    with pytest.raises(InputError, match="no query"):
+        compare([], Bag())
+
+
+def test_the_interval_of_shares_of_0_and_1_is_wilsons() -> None:
+    for k, n in ((0, 12), (7, 12), (40, 40)):
+        found = share_estimate(np.array([1.0] * k + [0.0] * (n - k)), 0.95)
+        np.testing.assert_allclose(found[1:], proportion_confint(k, n, method="wilson"), atol=1e-9)
+
+
+Draw = Callable[[np.random.Generator, int], Floats]
+Shape = tuple[Callable[[Floats, float], Estimate], Draw, float]
+SHAPES: dict[str, Shape] = {
+    "gaps alike": (mean_estimate, lambda rng, n: rng.normal(0.3, 1, n), 0.3),
+    "gaps with outliers": (mean_estimate, lambda rng, n: rng.laplace(0.3, 1, n), 0.3),
+    "two kinds of gaps": (mean_estimate, lambda rng, n: rng.normal(rng.choice([-5, 5], n)), 0),
+    "shares, most of them ties": (
+        share_estimate,
+        lambda rng, n: rng.choice([0, 0.5, 1], n, p=[0.15, 0.6, 0.25]),
+        0.55,
+    ),
+    "shares of four documents": (
+        share_estimate,
+        lambda rng, n: rng.binomial(4, rng.beta(4, 2, n)) / 4,
+        2 / 3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("n", [10, 29])
+def test_intervals_cover(name: str, n: int) -> None:
+    estimate, draw, truth = SHAPES[name]
+    rng = np.random.default_rng(1)
+    found = [estimate(draw(rng, n), 0.95) for _ in range(1000)]
+    assert np.mean([each.low <= truth <= each.high for each in found]) >= 0.925
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+def test_grep_bias_ir_by_minilm(realdata: Path) -> None:
+    """The mean towards the annotated stereotype over 29 queries, and its standard error by the
+    standard deviation of these (ddof 0): measured once apart from this program. Titles are part of
+    the documents' texts, and both spellings of the annotations count; without the two queries with
+    the rarer one it would be .0053.
+    """
+    queries = GrepBiasIR(str(realdata / "models" / "grep_bias_ir")).load(seed=0)
+    found = compare(queries, minilm())
+    towards = (found.similarity * found.stereotype)[found.stereotype != 0]
+    assert len(towards) == 29
+    assert towards.mean() == pytest.approx(0.0062, abs=5e-5)
+    assert towards.std() / sqrt(29) == pytest.approx(0.0041, abs=5e-5)

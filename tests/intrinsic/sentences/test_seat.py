@@ -1,0 +1,268 @@
+"""SEAT: by hand, against literal loops, and on real encodings."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from corpora.items import BuiltInItems
+from files import InputError
+from intrinsic.items.item import Item, ItemSet
+from intrinsic.metrics.weat import effect_size
+from intrinsic.permutation import exact_p
+from intrinsic.sentences.ceat import Ceat
+from intrinsic.sentences.seat import Seat
+from tests.intrinsic.sentences.tables import Floats, Given, Table, given, random_set
+from tests.minilm import minilm
+
+if TYPE_CHECKING:
+    from intrinsic.item_metric import Observed
+    from intrinsic.score import Score
+
+# A bag of words: the counts of he, she, math, art
+BAG = {
+    "he does math": (1, 0, 1, 0),
+    "math is here": (0, 0, 1, 0),
+    "she does art": (0, 1, 0, 1),
+    "art is here": (0, 0, 0, 1),
+    "this is he": (1, 0, 0, 0),
+    "this is she": (0, 1, 0, 0),
+}
+ROLES = "XXYYAB"
+# Encodings of BERT in sent_debias@1be02d4. d over sentences, p of 9,999 shuffles of them; d and
+# exact p over words, with s averaged by word. Computed outside this project.
+BERT = {
+    "seat6": (0.4768, 0.0033, 0.9036, 0.0344),
+    "seat6b": (0.1080, 0.2505, 0.1826, 0.3650),
+    "seat7": (0.2525, 0.0634, 0.0070, 0.4959),
+    "seat7b": (0.2538, 0.0635, 0.0665, 0.4544),
+    "seat8": (0.3988, 0.0178, 1.0060, 0.0206),
+    "seat8b": (0.6364, 0.0006, 0.6821, 0.0887),
+}
+# all-MiniLM-L6-v2, mean of all tokens, and the first token. Computed outside this project.
+MINILM = {
+    "seat1": (1.3869, 1.2241),
+    "seat6": (1.2938, 1.4019),
+    "seat6b": (0.2765, 0.5432),
+    "seat7": (0.7279, 0.2836),
+    "seat7b": (1.4397, 0.8955),
+    "seat8": (0.7213, 0.3474),
+    "seat8b": (1.2861, 1.1948),
+}
+
+
+def bag() -> Given:
+    return given([(t, r, t.split()[0] + r, "") for t, r in zip(BAG, ROLES, strict=True)])
+
+
+def only(rows: list[Score]) -> Score:
+    [row] = rows
+    return row
+
+
+def test_a_bag_of_words_by_hand() -> None:
+    """s: sqrt(1/2), 0, -sqrt(1/2), 0; their sum of squares is 1."""
+    table = Table(BAG)
+    row = only(Seat.by("default", items=bag()).score(table, seed=0))
+    assert row.value == pytest.approx(math.sqrt(0.5) / math.sqrt(1 / 3))
+    assert (row.p_value, row.p_method, row.n_found, row.n_lost) == (2 / 6, "exact", 6, 0)
+    assert row.settings == (
+        "pooling=mean; special tokens=included; layer=2; dtype=float32; terms=6; templates=1;"
+        " ddof=1; multi-piece words=0"
+    )
+    population = only(Seat.by("default", items=bag(), ddof=0).score(table, seed=0))
+    assert population.value == pytest.approx(math.sqrt(2))
+    assert population.convention == "default,ddof=0"
+
+
+def test_targets_and_attributes_change_places() -> None:
+    """s: he sqrt(1/2) / 2, she the negative; one word each, so p is 1/2 and d sqrt(2)."""
+    row = only(Seat.by("biased_rulers", items=bag(), permuted="words").score(Table(BAG), seed=0))
+    assert row.value == pytest.approx(math.sqrt(2))
+    assert row.p_value == 1 / 2
+
+
+def test_a_sentence_that_the_model_does_not_know_is_lost() -> None:
+    table = Table({text: vector for text, vector in BAG.items() if text != "he does math"})
+    row = only(Seat.by("default", items=bag()).score(table, seed=0))
+    assert (row.n_found, row.n_lost, row.lost) == (5, 1, "he does math")
+    without = Table({text: vector for text, vector in BAG.items() if text != "this is he"})
+    row = only(Seat.by("default", items=bag()).score(without, seed=0))
+    assert math.isnan(row.value)
+    assert row.reason == "the model knows no sentence of group A of own"
+
+
+def test_a_set_without_the_four_groups_is_refused() -> None:
+    two = ItemSet("own", "en", items=(Item("[MASK] is here", "men", "he", "", fills=True),))
+    reason = "own has no group X; it has men; seat needs X, Y, A, B"
+    assert only(Seat.by("default", items=Given((two,))).score(Table(BAG), seed=0)).reason == reason
+
+
+def uneven() -> tuple[Given, Table]:
+    """Words with one to three sentences each."""
+    items, table = random_set(np.random.default_rng(0))
+    rows = items.sets[0].items
+    kept = tuple(each for number, each in enumerate(rows) if number % 5 != 1)
+    return Given((ItemSet("own", "en", items=kept),)), table
+
+
+def test_resamples_are_sentences_repeated() -> None:
+    """Every sentence as often as its word and its template are drawn."""
+    items, table = uneven()
+    metric = Seat.by("default", items=items)
+    seen = metric.observe(table, items.sets[0])  # type: ignore[arg-type]
+    weights = seen.resample_weights()
+    found = metric.summarise(seen, weights)[""]
+    groups = np.asarray(seen.groups)
+    for number in range(0, 200, 20):
+        times = weights[:, number].astype(int)
+        rows = [np.repeat(seen.values, times * (groups == role), axis=0) for role in "XYAB"]
+        try:
+            by_hand = effect_size(*rows, ddof=1)
+        except InputError:
+            by_hand = math.nan
+        assert found[number] == pytest.approx(by_hand, nan_ok=True)
+
+
+@pytest.mark.parametrize("unit", ["word", "vector"])
+def test_resamples_over_words_by_a_literal_loop(unit: str) -> None:
+    """A word counts as often as its sentences on average, with their mean as they are drawn."""
+    items, table = uneven()
+    metric = Seat.by("default", items=items, unit=unit)
+    seen = metric.observe(table, items.sets[0])  # type: ignore[arg-type]
+    weights = seen.resample_weights()
+    found = metric.summarise(seen, weights)[""]
+    for number in np.flatnonzero(np.isfinite(found))[:5].tolist():
+        assert found[number] == pytest.approx(by_hand(seen, weights[:, number], unit))
+
+
+def by_hand(seen: Observed, times: Floats, unit: str) -> float:
+    """The effect size over words of sentences that count as often as ``times`` says."""
+    terms = np.asarray(seen.factors["term"])
+    counts = {term: times[terms == term].mean() for term in dict.fromkeys(terms.tolist())}
+    drawn = [term for term in counts if counts[term] > 0]
+
+    def mean(rows: Floats, shares: list[float]) -> Floats:
+        return np.asarray(np.average(rows, axis=0, weights=shares))
+
+    def vectors(term: str) -> tuple[Floats, list[float]]:
+        own, shares = seen.values[terms == term], times[terms == term].tolist()
+        return (own, shares) if unit == "word" else (mean(own, shares)[None], [counts[term]])
+
+    def direction(role: str) -> Floats:
+        pairs = [vectors(term) for term in drawn if term[0] == role]
+        rows = np.concatenate([rows for rows, _ in pairs])
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return mean(rows / lengths, [share for _, shares in pairs for share in shares])
+
+    axis = direction("A") - direction("B")
+    s = {}
+    for term in drawn:
+        rows, shares = vectors(term)
+        s[term] = float(mean(rows @ axis / np.linalg.norm(rows, axis=1), shares))
+    x, y = ([term for term in drawn if term[0] == role] for role in "XY")
+    means = [np.average([s[t] for t in each], weights=[counts[t] for t in each]) for each in (x, y)]
+    n = sum(counts[term] for term in x + y)
+    middle = sum(counts[term] * s[term] for term in x + y) / n
+    square = sum(counts[term] * (s[term] - middle) ** 2 for term in x + y) / (n - 1)
+    return float((means[0] - means[1]) / math.sqrt(square))
+
+
+def test_the_only_word_of_a_group_is_kept() -> None:
+    items, table = random_set(np.random.default_rng(4), words=8)
+    rows = items.sets[0].items
+    kept = tuple(each for each in rows if each.group in "XY" or each.term in ("A0", "B0"))
+    row = only(
+        Seat.by("default", items=Given((ItemSet("own", "en", items=kept),))).score(table, seed=0)
+    )
+    assert row.low < row.value < row.high
+
+
+def test_a_vector_of_zeros_and_equal_associations_say_so() -> None:
+    metrics = [kind.by("default", items=bag()) for kind in (Seat, Ceat)]
+    empty, same = Table(BAG | {"math is here": (0, 0, 0, 0)}), Table(dict.fromkeys(BAG, (1, 1)))
+    for metric in metrics:
+        row = only(metric.score(empty, seed=0))
+        assert row.reason.startswith("the vector of 'math is here' is zero")
+        row = only(metric.score(same, seed=0))
+        assert math.isnan(row.value)
+        assert row.reason
+
+
+@pytest.mark.parametrize("unit", ["word", "vector"])
+def test_effect_sizes_over_words_by_a_literal_loop(unit: str) -> None:
+    items, table = uneven()
+    row = only(Seat.by("default", items=items, unit=unit).score(table, seed=0))
+    of: dict[str, dict[str, list[Floats]]] = {role: {} for role in "XYAB"}
+    for each in items.sets[0].items:
+        of[each.group].setdefault(each.term, []).append(table.of[each.sentence])
+    if unit == "vector":
+        mean = {role: [np.mean(rows, axis=0) for rows in of[role].values()] for role in "XYAB"}
+        assert row.value == pytest.approx(effect_size(*mean.values(), ddof=1))
+        return
+    a, b = ([row for rows in of[role].values() for row in rows] for role in "AB")
+    x, y = (
+        [
+            np.mean([np.mean([cos(v, w) for w in a]) - np.mean([cos(v, w) for w in b]) for v in vs])
+            for vs in of[role].values()
+        ]
+        for role in "XY"
+    )
+    assert row.value == pytest.approx((np.mean(x) - np.mean(y)) / np.std(x + y, ddof=1))
+    assert row.p_value == exact_p(x, y).p
+
+
+def cos(v: Floats, w: Floats) -> float:
+    return float(v @ w / math.sqrt(v @ v * (w @ w)))
+
+
+def test_swapping_targets_changes_the_sign_and_every_tail() -> None:
+    items, table = uneven()
+    swap = {"X": "Y", "Y": "X", "A": "A", "B": "B"}
+    turned = tuple(each._replace(group=swap[each.group]) for each in items.sets[0].items)
+    other = Given((ItemSet("own", "en", items=turned),))
+    for convention in Seat.conventions():
+        one, two = (
+            only(Seat.by(convention, items=each, tail=tail).score(table, seed=0))
+            for each, tail in ((items, "greater"), (other, "less"))
+        )
+        assert one.value == pytest.approx(-two.value)
+        assert one.p_value == pytest.approx(two.p_value, nan_ok=True)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", BERT)
+def test_published_effect_sizes_on_encodings_of_bert(realdata: Path, name: str) -> None:
+    folder = realdata / "contextual"
+    texts = json.loads((folder / "bert_seat_sentences.json").read_text("utf-8"))["sentences"]
+    rows = np.load(folder / "bert_seat_sentences.npy", allow_pickle=False)
+    table, items = Table(dict(zip(texts, rows, strict=True))), BuiltInItems(sets=(name,))
+    d, p, d_words, p_words = BERT[name]
+    published = only(Seat.by("may", items=items, intervals=False).score(table, seed=0))
+    assert published.value == pytest.approx(d, abs=1e-4)
+    error = math.sqrt(p * (1 - p) * (1 / 9_999 + 1 / 99_999))
+    assert published.p_value == pytest.approx(p, abs=4 * error)
+    row = only(Seat.by("default", items=items, unit="word").score(table, seed=0))
+    assert (row.value, row.p_value) == pytest.approx((d_words, p_words), abs=1e-4)
+    assert row.low < row.value < row.high
+
+
+@pytest.mark.slow
+def test_known_effect_sizes_on_minilm() -> None:
+    items = BuiltInItems(sets=tuple(MINILM))
+    encoder = minilm()
+    for place, convention in enumerate(("default", "sent_debias")):
+        metric = Seat.by(convention, items=items, intervals=False, permuted="nothing")
+        found = {row.query: row.value for row in metric.score(encoder, seed=0)}
+        expected = {name: values[place] for name, values in MINILM.items()}
+        assert found == pytest.approx(expected, abs=1e-4)
+    [row] = Ceat.by("default", items=BuiltInItems(sets=("seat6",)), draws=100).score(
+        encoder, seed=0
+    )
+    assert (row.n_lost, row.reason) == (0, "")
+    assert "special tokens=in the text; layer=6" in row.settings

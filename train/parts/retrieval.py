@@ -1,0 +1,83 @@
+"""Retrieval: which wording of a document, about men or about women, an encoder puts nearer to a
+query that names neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from annotated_types import Gt, Lt
+
+from corpora.kinds import RetrievalSource
+from files import choice
+from files.choice import Fileless, Whole
+from files.language import language_of
+from files.retrieval import read_queries, write_queries
+from train.device import one_thread
+from train.parts.scores import open_needed
+
+if TYPE_CHECKING:
+    from train.parts.part import Facts, Inputs, Stages
+    from train.store import Stage
+
+QUERIES = "queries.jsonl"
+
+
+@choice
+class Retrieval(Fileless):
+    """Queries and documents of ``source`` by the subject's encoder; nothing is trained.
+
+    ``name`` is the task in the tables. Below ``least_support`` queries a gap is NaN; ``level``: of
+    its interval.
+    """
+
+    source: RetrievalSource
+    name: str = "retrieval"
+    least_support: Whole = 10
+    level: Annotated[float, Gt(0), Lt(1)] = 0.95
+
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+    needs: ClassVar[tuple[str, ...]] = ("encoder",)
+    compared: ClassVar[tuple[str, ...]] = ("male", "female")
+
+    @property
+    def language(self) -> str:
+        """That of the queries."""
+        return language_of(self.source)
+
+    def facts(self) -> Facts:
+        """The columns task, source and generated."""
+        return {
+            "task": self.name,
+            "source": self.source.name,
+            **self.source.planted(),
+            "generated": self.source.generated,
+        }
+
+    def build_steps(self, steps: Stages, subject: Mapping[str, Stage]) -> Stage:
+        """Queries, and the table of gaps."""
+        queries = steps("queries", self.source, load)
+        read = {"queries": queries, "encoder": subject["encoder"]}
+        return steps("extrinsic", self, measure, read)
+
+
+def load(source: RetrievalSource, out: Path, inputs: Inputs, seed: int) -> None:
+    """``queries.jsonl``."""
+    write_queries(source.load(seed=seed), out / QUERIES)
+
+
+def measure(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
+    """``scores.parquet``: how often relevant documents are nearer, and the gaps between wordings,
+    each with its interval and support.
+    """
+    from extrinsic.gap_table import as_table
+    from extrinsic.retrieval.rows import retrieval_rows
+
+    queries = list(read_queries(inputs["queries"] / QUERIES))
+    encoder = open_needed("encoder", inputs)
+    with one_thread():
+        rows = retrieval_rows(queries, encoder, level=task.level, least_support=task.least_support)
+    as_table(rows).to_parquet(out / "scores.parquet")
