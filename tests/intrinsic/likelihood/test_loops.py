@@ -165,6 +165,12 @@ def test_equal_contexts_are_computed_once(
     one, other = likelihoods(opened["bert"], [text, text])
     assert rows == len(text.own)
     assert one == other
+    rows = 0
+    likelihoods(opened["gpt2"], read(opened["gpt2"]))
+    assert rows == 1  # a tree
+    monkeypatch.setattr(asking, "SHOWN_BY_MASK", ())
+    likelihoods(opened["gpt2"], read(opened["gpt2"]))
+    assert rows == 1 + len(TEXTS)
 
 
 def test_what_a_model_cannot_read_is_said(opened: dict[str, LanguageModel]) -> None:
