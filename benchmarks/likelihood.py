@@ -134,8 +134,8 @@ def masked_one_at_a_time(model: LanguageModel, ids: Sequence[int], places: Seque
 ROWS = [
     Row("PLL of 1,508 pairs, 135 M parameters, one core", partial(causal, 1508), 180, 1500),
     Row("PLL of 100 pairs, the same model", partial(causal, 100), 15, 1500),
-    Row("CrowS-Pairs, 200 pairs, 6 layers 384 d, one by one", partial(one_by_one, MINI), 120),
-    Row("the same", partial(ours, MINI), 24, 500),
-    Row("CrowS-Pairs, 200 pairs, 2 layers 64 d, one by one", partial(one_by_one, TINY), 20),
-    Row("the same", partial(ours, TINY), 4, 500),
+    Row("CrowS-Pairs, 200 pairs, 6 layers 384 d, one by one", partial(one_by_one, MINI), 240),
+    Row("the same", partial(ours, MINI), 48, 500),
+    Row("CrowS-Pairs, 200 pairs, 2 layers 64 d, one by one", partial(one_by_one, TINY), 15),
+    Row("the same", partial(ours, TINY), 3, 500),
 ]
