@@ -29,6 +29,8 @@ LOGITS = 1 << 24  # of a batch: places asked about x vocabulary, 64 MiB
 NODES = 160  # of a tree of texts with a common beginning
 # Architectures in which a token sees what the mask shows it and where its position says it stands
 SHOWN_BY_MASK = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gpt_neox", "phi")
+# Those in which a token's state depends on no other token after the last attention
+LIKE_BERT = ("bert", "roberta", "electra", "xlm-roberta", "camembert")
 
 
 class Ask(NamedTuple):
@@ -127,7 +129,10 @@ def _distributions(
     """log p over the vocabulary for texts and places, (places, vocabulary) a batch."""
     import torch
 
-    rows, keys_of = _trees(keys) if _takes_trees(model) else _plain(keys)
+    if _takes_trees(model):
+        rows, keys_of = _trees(keys)
+    else:
+        rows, keys_of = _plain(keys, causal=model.kind == "causal")
     config: Any = model.model.config
     size = config.vocab_size
     share = max(len(row.places) / len(row.ids) for row in rows) if rows else 1
@@ -139,13 +144,16 @@ def _distributions(
         yield [key for number in numbers for key in keys_of[number]], logs
 
 
-def _plain(keys: Sequence[Key]) -> tuple[list[_Row], list[list[Key]]]:
-    """A row a text."""
-    of_text: dict[Ids, list[Key]] = {}
-    for key in keys:
-        of_text.setdefault(key[0], []).append(key)
-    rows = [_Row(ids, [place for _, place in asked]) for ids, asked in of_text.items()]
-    return rows, list(of_text.values())
+def _plain(keys: Sequence[Key], *, causal: bool) -> tuple[list[_Row], list[list[Key]]]:
+    """A row a text. To a causal model the beginning of a text is part of it."""
+    keys_of: list[list[Key]] = []
+    for key in sorted(keys, reverse=True):
+        last: Ids = keys_of[-1][0][0] if keys_of else ()
+        if keys_of and (last[: len(key[0])] == key[0] if causal else last == key[0]):
+            keys_of[-1].append(key)
+        else:
+            keys_of.append([key])
+    return [_Row(asked[0][0], [place for _, place in asked]) for asked in keys_of], keys_of
 
 
 def _takes_trees(model: LanguageModel) -> bool:
@@ -157,8 +165,10 @@ def _takes_trees(model: LanguageModel) -> bool:
 def _trees(keys: Sequence[Key]) -> tuple[list[_Row], list[list[Key]]]:
     """Beginnings of texts as rows of trees, in which each token sees those on its way to the root.
 
-    Every key asks about the end of its text. Sorted, beginnings of one text follow one another.
+    Every key asks about the end of its text. Sorted, beginnings of one text follow one another; a
+    row ends with one.
     """
+    last: Ids = ()
     rows: list[_Row] = []
     keys_of: list[list[Key]] = []
     nodes: dict[Ids, int] = {}
@@ -168,7 +178,8 @@ def _trees(keys: Sequence[Key]) -> tuple[list[_Row], list[list[Key]]]:
     for key in sorted(keys):
         ids = key[0]
         known = next((n for n in range(len(ids), 0, -1) if ids[:n] in nodes), 0)
-        if not rows or len(tokens) + len(ids) - known > NODES:
+        full = len(tokens) + len(ids) - known > NODES and ids[: len(last)] != last
+        if not rows or full:
             nodes, tokens, places, parents, known = {}, [], [], [], 0
             rows.append(_Row(tokens, places, parents))
             keys_of.append([])
@@ -178,6 +189,7 @@ def _trees(keys: Sequence[Key]) -> tuple[list[_Row], list[list[Key]]]:
             tokens.append(ids[n])
         places.append(nodes[ids])
         keys_of[-1].append(key)
+        last = ids
     return rows, keys_of
 
 
@@ -223,9 +235,10 @@ def _tree_inputs(rows: Sequence[Sequence[int]], ids: torch.Tensor) -> dict[str, 
 @contextmanager
 def _head_sees(model: LanguageModel, at: tuple[torch.Tensor, torch.Tensor]) -> Iterator[bool]:
     """Let the head see the states of these places alone, as one text, if it is a model with a head
-    on states, as those of transformers are.
+    on states, as those of transformers are; of BERT's kind what follows the last attention too.
     """
-    base = getattr(model.model, "base_model", model.model)
+    base: Any = getattr(model.model, "base_model", model.model)
+    config: Any = model.model.config
     if base is model.model:
         yield False
         return
@@ -234,7 +247,13 @@ def _head_sees(model: LanguageModel, at: tuple[torch.Tensor, torch.Tensor]) -> I
         output.last_hidden_state = output.last_hidden_state[at][None]
         return output
 
-    hook = base.register_forward_hook(choose)
+    def choose_early(module: object, given: tuple[torch.Tensor, ...]) -> Any:
+        return tuple(states[at][None] for states in given)
+
+    if config.model_type in LIKE_BERT:
+        hook = base.encoder.layer[-1].attention.output.register_forward_pre_hook(choose_early)
+    else:
+        hook = base.register_forward_hook(choose)
     try:
         yield True
     finally:

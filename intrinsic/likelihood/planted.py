@@ -75,7 +75,7 @@ class PlantedBias(ItemMetric):
         """The two-sided p of both from random permutations of the terms."""
         once = np.ones((len(seen.names), 1))
         measured, true = (_centred(each)[:, 0] for each in _both(seen, once))
-        rng = np.random.default_rng(0)
+        rng = np.random.default_rng(seen.seed)
         shuffled = rng.permuted(np.tile(measured, (SHUFFLES, 1)), axis=1)
         beyond = np.abs(shuffled @ true) >= abs(measured @ true) * (1 - 1e-12)
         p = estimated_p(int(beyond.sum()), SHUFFLES, tail="two-sided", strict=False)

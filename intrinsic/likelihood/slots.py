@@ -89,7 +89,7 @@ def fill_slots(
 
 
 def _fillers(item: Item, items: ItemSet) -> Sequence[tuple[str, ...]]:
-    return [(item.term,)] if item.fills else items.fillers
+    return [(item.word,)] if item.fills else items.fillers
 
 
 def _filled(item: Item, filler: str, prefix: bool) -> str:
@@ -105,7 +105,7 @@ def _place(
         return None
     places = text.covering(start, start + len(filler))
     term: tuple[int, ...] = ()
-    if held := item.attribute if item.fills else item.term:
+    if held := item.attribute if item.fills else item.word:
         found = find_words(text.text, held)
         outside = [each for each in found if each[1] <= start or each[0] >= start + len(filler)]
         term = tuple(place for each in outside for place in text.covering(*each))
@@ -269,4 +269,4 @@ def term_test(seen: Observed) -> dict[str, PValue]:
     if len(groups) < 2:
         return {}
     x, y = (terms.means[np.array(terms.groups) == name, 0] for name in groups)
-    return {"": permutation_p(x, y, tail="two-sided", seed=0)}
+    return {"": permutation_p(x, y, tail="two-sided", seed=seen.seed)}

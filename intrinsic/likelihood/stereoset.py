@@ -52,6 +52,12 @@ class StereoSet(ItemMetric):
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
+            "bos",
+            "Causal models: the tokenizer's bos stands before the text, so that its first token"
+            " counts, as in the authors' code.",
+            {"first_token": "bos"},
+        ),
+        Convention(
             "fairllms",
             "fairllms 0.2.0: pseudo-log-likelihoods of whole sentences; lms is the share of items"
             " whose likelier related word beats the unrelated one; the mean over items.",

