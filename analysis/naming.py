@@ -37,7 +37,13 @@ LEAST_COVERAGE = 0.8  # share of a text's tokens with a vector, below which a cl
 ANNOTATION = "annotation"
 SESOI = 0.3  # smallest correlation of interest, where an experiment declares no other
 REVERSED = "less is more biased"  # of scores whose unbiased value is the upper end of their scale
-METRIC_TITLES = {"weat": "WEAT effect size (d)"}
+METRIC_TITLES = {
+    "weat": "WEAT effect size (d)",
+    "seat": "SEAT effect size (d)",
+    "lpbs": "LPBS (nats)",
+    "pll": "Difference of pseudo-log-likelihoods (nats)",
+}
+ACRONYMS = ("seat", "ceat", "lpbs", "pll", "aul", "aula")
 MEASURE_TITLES = {
     "f1": "F1",
     "auc": "AUC",
@@ -45,6 +51,8 @@ MEASURE_TITLES = {
     "bnsp_auc": "BNSP AUC",
     "fpr": "false positive rate",
     "fnr": "false negative rate",
+    "first": "ranked first",
+    "stereotype_first": "stereotype ranked first",
 }
 
 
@@ -136,8 +144,8 @@ def query_titles(table: pd.DataFrame) -> list[str]:
 
 
 def query_title(query: str) -> str:
-    """``weat6b`` as ``WEAT 6b``."""
-    return re.sub(r"^weat(\d)", r"WEAT \1", query)
+    """``weat6b`` as ``WEAT 6b``, ``seat7`` as ``SEAT 7``."""
+    return re.sub(r"^(weat|seat)(\d)", lambda found: f"{found[1].upper()} {found[2]}", query)
 
 
 def score_titles(table: pd.DataFrame) -> list[str]:
@@ -146,7 +154,14 @@ def score_titles(table: pd.DataFrame) -> list[str]:
     """
     several = len({*texts(table, "metric")}) > 1
     scores = row_names(table, ("metric", "convention")) if several else [""] * len(table)
-    return [" ".join(each).strip() for each in zip(scores, query_titles(table), strict=True)]
+    pairs = zip(map(_with_acronym, scores), query_titles(table), strict=True)
+    return [" ".join(each).strip() for each in pairs]
+
+
+def _with_acronym(score: str) -> str:
+    """``seat default`` as ``SEAT default``."""
+    metric, _, rest = score.partition(" ")
+    return f"{metric.upper() if metric in ACRONYMS else metric} {rest}".strip()
 
 
 def metric_title(metric: str, convention: str = "") -> str:

@@ -7,14 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from intrinsic.likelihood.every import MODEL_METRICS
-
-from corpora.items import OwnItems, named_items
+from corpora.items import named_items, own_items
 from files import InputError, nearest
 from files.models.encoder import Encoder, Pooling
 from files.models.language_model import AnyModel, LanguageModel, open_model
 from intrinsic.audit import Audited, choose_metrics, conventions_of
 from intrinsic.audit import audit as audit_vectors
+from intrinsic.likelihood.every import MODEL_METRICS
 from intrinsic.metrics.every import METRICS
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def audit_model(
         if name not in known:
             there = f"{nearest(name, known)}; there are {', '.join(known)}"
             raise InputError(f"unknown metric {name!r}{there}")
-    own = OwnItems(items, language or "en") if items else None
+    own = own_items(items, language or "en") if items else None
     if own:
         own.load()  # what is wrong with the items is said before a model is opened
     given = named_items(queries) if queries else own

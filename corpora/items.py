@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import string
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +15,9 @@ from files.tables import read_table, require_columns
 from intrinsic.items.item import SLOT, Item, ItemSet, Pair
 from intrinsic.items.library import library, load_items
 from intrinsic.items.read import read_items
+from intrinsic.sentences.similarity import read_sts
+
+DATA = "BIASBRIDGE_DATA"
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -58,6 +61,18 @@ class OwnItems:
     def load(self) -> list[ItemSet]:
         """Its one set. Raises ``InputError`` for what is no table of items."""
         return [read_items(self.path, self.language)]
+
+
+def own_items(path: str, language: str = "en") -> ItemSource:
+    """The source of a user's file: a published one where it has the columns of that."""
+    if Path(path).suffix == ".json":
+        return StereoSet(path)
+    if Path(path).name.startswith("sts-"):
+        return StsBenchmark(path)
+    columns = {*read_table(path).columns}
+    kinds = {"sent_more": CrowsPairs, "Sent_TM": BecPro, "template_masked": Honest}
+    kind = next((kind for column, kind in kinds.items() if column in columns), None)
+    return kind(path) if kind else OwnItems(path, language)
 
 
 @choice
@@ -169,6 +184,24 @@ def _by_kind(name: str, title: str, source: str, pairs: list[tuple[str, Pair]]) 
 
 
 @choice
+class StsBenchmark(FromFile):
+    """The STS Benchmark (Cer et al., 2017), ``sts-train.csv``, ``sts-dev.csv`` or ``sts-test.csv``:
+    pairs of sentences with a rating from 0 to 5, as ``sts_b_test`` by the file's name.
+    """
+
+    name: ClassVar[str] = "sts_b"
+
+    def load(self) -> list[ItemSet]:
+        """The one set. Raises ``InputError`` for another file."""
+        pairs = tuple(
+            Pair(each.first, each.second, rating=each.score) for each in read_sts(self.path)
+        )
+        split = Path(self.path).stem.removeprefix("sts-")
+        title = f"STS Benchmark, {split}"
+        return [ItemSet(f"{self.name}_{split}", "en", title, "Cer et al. (2017)", pairs=pairs)]
+
+
+@choice
 class BecPro(FromFile):
     """BEC-Pro (Bartl et al., 2020), ``BEC-Pro_EN.tsv``: words for women and men in the slot, held
     against the professions typed male, female and neither, ``bec_pro_male``, ``bec_pro_female``,
@@ -237,9 +270,6 @@ class Honest(FromFile):
         return sets
 
 
-DATA = "BIASBRIDGE_DATA"
-
-
 @choice
 class NamedItems:
     """Sets by name: those that come with the project, and published ones in the folder ``data``,
@@ -265,24 +295,34 @@ class NamedItems:
     def _set(self, name: str) -> ItemSet:
         source = self._source(name)
         known = {each.name: each for each in source.load()} if source else library()
+        place = next((at for begins, (_, at) in PUBLISHED.items() if name.startswith(begins)), "")
+        if name not in known and place and not source:
+            raise InputError(
+                f"{name} is read from a published file, {Path(place).name}, which the project does"
+                f" not bring: give it with --items, or as {place} in a folder that {DATA} names"
+            )
         return known[name] if name in known else load_items([name])[0]
 
     def _source(self, name: str) -> FromFile | None:
         return None if name in library() else published(name, self.data)
 
 
+# By the beginning of a set's name: what reads it, and where it lies in the folder of real data
+PUBLISHED: Mapping[str, tuple[type[FromFile], str]] = {
+    "crows_pairs": (CrowsPairs, "contextual/crows_pairs_anonymized.csv"),
+    "bec_pro": (BecPro, "models/bec_pro/BEC-Pro_EN.tsv"),
+    "honest_binary_en": (Honest, "models/honest/binary_en_template.tsv"),
+    "honest_queer": (Honest, "models/honest/queer_nonqueer_en_template.tsv"),
+    "sts_b": (StsBenchmark, "models/sts_b/sts-test.csv"),
+}
+
+
 def published(name: str, data: str) -> FromFile | None:
     """The source of a set in the folder, by its name; None where the folder has none."""
-    folder = Path(data)
-    places: dict[str, tuple[type[FromFile], str]] = {
-        "crows_pairs": (CrowsPairs, "contextual/crows_pairs_anonymized.csv"),
-        "bec_pro": (BecPro, "models/bec_pro/BEC-Pro_EN.tsv"),
-        "honest_binary_en": (Honest, "models/honest/binary_en_template.tsv"),
-        "honest_queer": (Honest, "models/honest/queer_nonqueer_en_template.tsv"),
-    }
-    for begins, (kind, place) in places.items():
-        if data and name.startswith(begins) and (folder / place).is_file():
-            return kind(str(folder / place))
+    for begins, (kind, place) in PUBLISHED.items():
+        path = Path(data, place)
+        if data and name.startswith(begins) and path.is_file():
+            return kind(str(path))
     return None
 
 

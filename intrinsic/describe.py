@@ -149,7 +149,7 @@ def format_options(base: type[ByConvention], kinds: Iterable[type[ByConvention]]
     found: dict[str, dict[str, list[str]]] = {}
     every: list[type[ByConvention]] = [base, *kinds]
     for kind in every:
-        defaults = {each.name: each.default for each in dataclasses.fields(kind)}
+        defaults = {each.name: each.default for each in dataclasses.fields(kind)}  # type: ignore[arg-type]
         for option, hint in hints_of(kind).items():
             (note,) = [each for each in get_args(hint) if isinstance(each, DocInfo)]
             allowed = spell(hint)

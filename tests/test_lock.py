@@ -19,8 +19,8 @@ FIRST = "torch"  # installed before the lock, for its builds differ by machine
 def needed() -> set[str]:
     """The names of all that the project needs on this machine, directly or through others."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = {name: of for name, of in project["optional-dependencies"].items() if name != "models"}
-    listed = (project["dependencies"], *extras.values())
+    of_extras = [of for name, of in project["optional-dependencies"].items() if name != "models"]
+    listed = (project["dependencies"], *of_extras)
     todo = [Requirement(each) for requirements in listed for each in requirements]
     found: set[tuple[str, str]] = set()
     while todo:

@@ -4,9 +4,8 @@ r"""The gaps of an encoder between the male and the female wording of documents.
     first = share of queries whose male wording is the nearer one - 1/2
 
 Both are positive where the male wording lies nearer, 0 where neither does; ``similarity`` lies in
-[-2, 2], ``first`` in [-.5, .5]. Of ``subset`` "stereotype" are the queries with a stereotype, and
-the sign is turned where that is female: positive where the wording lies nearer that the stereotype
-expects.
+[-2, 2], ``first`` in [-.5, .5]. ``stereotype_similarity`` and ``stereotype_first`` are the same of
+the stereotypical minus the other wording, over the queries that have a stereotype.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from files.models.encodes import Encodes
     from files.retrieval import RetrievalQuery
 
-MALE, FEMALE = "male", "female"
-STEREOTYPE = "stereotype"
+WORDINGS = ("male", "female")
+BY_STEREOTYPE = ("stereotypical", "counter-stereotypical")
 
 
 def retrieval_rows(
@@ -53,9 +52,10 @@ def retrieval_rows(
     found = compare(queries, encoder)
     least = max(least_support, 2)  # one query has no interval
     rows = [_utility(found.relevance[~np.isnan(found.relevance)], level, least)]
-    rows += _gaps(found, "", level, least)
+    rows += _gaps(found, "", WORDINGS, level, least)
     if (leaning := found.stereotype != 0).any():
-        rows += _gaps(_towards_stereotype(found, leaning), STEREOTYPE, level, least)
+        turned = _towards_stereotype(found, leaning)
+        rows += _gaps(turned, "stereotype", BY_STEREOTYPE, level, least)
     return rows
 
 
@@ -73,13 +73,15 @@ def _utility(shares: Floats, level: float, least: int) -> Row:
     return Row("value", "relevance", ALL, **value._asdict(), support=len(shares), reason=reason)
 
 
-def _gaps(found: Compared, subset: str, level: float, least: int) -> list[Row]:
+def _gaps(
+    found: Compared, of: str, wordings: tuple[str, str], level: float, least: int
+) -> list[Row]:
     measures: tuple[tuple[str, Floats, Callable[[Floats, float], Estimate]], ...] = (
         ("similarity", found.similarity, mean_estimate),
         ("first", found.first - 0.5, _share_from_half),
     )
     n = len(found.names)
-    reason = _lacks(n, f"queries with a {subset}" if subset else "queries", least)
+    reason = _lacks(n, f"queries with a {of}" if of else "queries", least)
     drawn = times_drawn(found.names)
     rows = []
     for measure, values, estimate in measures:
@@ -87,14 +89,13 @@ def _gaps(found: Compared, subset: str, level: float, least: int) -> list[Row]:
         rows.append(
             Row(
                 "gap",
-                measure,
-                privileged=MALE,
-                unprivileged=FEMALE,
+                f"{of}_{measure}" if of else measure,
+                privileged=wordings[0],
+                unprivileged=wordings[1],
                 **value._asdict(),
                 support=n,
                 reason=reason,
                 resampled=() if reason else _resampled(values, drawn),
-                subset=subset,
             )
         )
     return rows

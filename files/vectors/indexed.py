@@ -23,11 +23,12 @@ def read_indexed(folder: Path, vocab: Collection[str] | None = None) -> KeyedVec
     ``InputError`` where the two do not fit.
     """
     matrix_file, index_file = indexed_files(folder)
-    texts = pd.read_parquet(index_file).select_dtypes(("str", "object"))
-    if texts.shape[1] != 1:
-        found = f"{index_file} has {texts.shape[1]} columns of text"
+    columns = [column.tolist() for _, column in pd.read_parquet(index_file).items()]
+    texts = [each for each in columns if all(isinstance(cell, str) for cell in each)]
+    if len(texts) != 1:
+        found = f"{index_file} has {len(texts)} columns of text"
         raise InputError(f"{found}; it needs one, of words")
-    words: list[str] = texts.iloc[:, 0].tolist()
+    [words] = texts
     matrix = np.load(matrix_file, mmap_mode="r", allow_pickle=False)
     if matrix.ndim != 2 or len(matrix) != len(words):
         shape = " x ".join(map(str, matrix.shape))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import nan
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from files import Choice
@@ -58,6 +59,7 @@ class Pair(NamedTuple):
     term: str = ""
     unrelated: str = ""
     frame: str = ""
+    rating: float = nan
 
 
 @dataclass(frozen=True)
@@ -91,18 +93,19 @@ class ItemSet:
         asked = [item for item in self.items if not item.fills]
         if self.pairs or not self.fillers or len(asked) < len(self.items) or len(self.groups) != 2:
             return self.pairs
+        first = self.groups[0]
         return tuple(
             Pair(
-                *(item.text.replace(SLOT, word) for word in self._own_first(item, fillers)),
-                cluster=item.term,
-                term=item.term,
+                item.text.replace(SLOT, own),
+                item.text.replace(SLOT, other),
+                "",
+                item.term,
+                item.term,
             )
             for item in asked
-            for fillers in self.fillers
+            for one, two in self.fillers
+            for own, other in [(one, two) if item.group == first else (two, one)]
         )
-
-    def _own_first(self, item: Item, fillers: tuple[str, str]) -> tuple[str, str]:
-        return fillers if item.group == self.groups[0] else (fillers[1], fillers[0])
 
     def by_group(self) -> dict[str, list[Item]]:
         """The items of each group."""

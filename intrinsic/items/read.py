@@ -58,10 +58,10 @@ def _item(row: Mapping[str, str], where: str) -> Item:
 
 
 def _pair(row: Mapping[str, str], where: str) -> Pair:
-    found = {name: str(row.get(name, "")).strip() for name in Pair._fields}
+    found = {name: row.get(name, "").strip() for name in (*PAIRS, "group", "cluster")}
     for name in PAIRS:
         if not found[name]:
             raise InputError(f"{where} has no {name}")
     if found["stereo"] == found["anti"]:
         raise InputError(f"{where}: both sentences are {found['stereo']!r}")
-    return Pair(**found)
+    return Pair(found["stereo"], found["anti"], found["group"], found["cluster"])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from intrinsic.likelihood import aul, crows_pairs, disco, lpbs, next_word, planted, pll, stereoset
-from intrinsic.sentences import ceat, seat
+from intrinsic.sentences import ceat, seat, sts
 
 if TYPE_CHECKING:
     from intrinsic.item_metric import ItemMetric
@@ -19,7 +19,7 @@ FAMILIES: Mapping[str, tuple[type[ItemMetric], ...]] = {
         aul.Aula,
         stereoset.StereoSet,
     ),
-    "Sentences as vectors": (seat.Seat, ceat.Ceat),
+    "Sentences as vectors": (seat.Seat, ceat.Ceat, sts.StsB),
     "Words in a slot": (
         lpbs.LogProbabilityBias,
         next_word.NextWord,

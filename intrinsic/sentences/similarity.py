@@ -1,12 +1,10 @@
-"""Utility of an encoder: whether sentences that people find similar lie near one another."""
+"""Pairs of sentences that people rated, and the cosines of an encoder."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from math import atanh, nan, sqrt, tanh
 from pathlib import Path
-from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,15 +28,6 @@ class Rated(NamedTuple):
     score: float
 
 
-class Correlated(NamedTuple):
-    """A rank correlation of n pairs, with its interval."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-
 def read_sts(path: str | Path) -> list[Rated]:
     """The pairs of ``sts-train.csv``, ``sts-dev.csv`` or ``sts-test.csv`` of the STS Benchmark (Cer
     et al., 2017): separated by tabs, marks of quotation are text; score in [0, 5] in column 5,
@@ -60,29 +49,9 @@ def read_sts(path: str | Path) -> list[Rated]:
     return pairs
 
 
-def sts_spearman(encoder: Encodes, pairs: Sequence[Rated], *, level: float = 0.95) -> Correlated:
-    """Spearman's rank correlation of the cosines of two sentences with their scores, in [-1, 1];
-    ties get mean ranks. 1: the encoder orders the pairs as people do.
-
-    low, high: by Fisher's z with the variance (1 + rho^2 / 2) / (n - 3) of Bonett and Wright
-    (2000), over pairs. NaN for three pairs or fewer, and where scores or cosines are all equal.
-    """
-    from scipy.stats import spearmanr  # slow to import
-
-    scores = [pair.score for pair in pairs]
-    cosines = _cosines(encoder, pairs)
-    if len(pairs) <= 3 or not np.ptp(scores) or not np.ptp(cosines):
-        return Correlated(nan, nan, nan, len(pairs))
-    rho = float(spearmanr(cosines, scores).statistic)
-    if abs(rho) >= 1:
-        return Correlated(rho, nan, nan, len(pairs))
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    half = z * sqrt((1 + rho**2 / 2) / (len(pairs) - 3))
-    return Correlated(rho, tanh(atanh(rho) - half), tanh(atanh(rho) + half), len(pairs))
-
-
-def _cosines(encoder: Encodes, pairs: Sequence[Rated]) -> NDArray[np.float64]:
-    texts = [text for pair in pairs for text in pair[:2]]
+def cosines(encoder: Encodes, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+    """The cosine of the two sentences of each pair; 0 with a vector of zeros."""
+    texts = [text for pair in pairs for text in pair]
     vectors = np.asarray(encoder.encode(texts), dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     first, second = (
@@ -90,5 +59,5 @@ def _cosines(encoder: Encodes, pairs: Sequence[Rated]) -> NDArray[np.float64]:
         .reshape(-1, 2, vectors.shape[1])
         .swapaxes(0, 1)
     )
-    cosines: NDArray[np.float64] = (first * second).sum(axis=1)
-    return cosines
+    found: NDArray[np.float64] = (first * second).sum(axis=1)
+    return found

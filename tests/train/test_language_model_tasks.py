@@ -81,8 +81,8 @@ def test_retrieval_asks_the_encoder_of_the_subject(tmp_path: Path) -> None:
     table = pd.read_parquet(store.make(plan.task) / "scores.parquet")
     expected = retrieval_rows(source.load(seed=0), Bag(*WORDS))
     assert table["value"].tolist() == pytest.approx([row.value for row in expected])
-    assert {*table["measure"]} == {"relevance", "similarity", "first"}
-    assert {*table["subset"]} == {"", "stereotype"}
+    of_stereotype = {"stereotype_similarity", "stereotype_first"}
+    assert {*table["measure"]} == {"relevance", "similarity", "first", *of_stereotype}
     again = plan_point(replace(asked, seed=1), store)
     assert again.task is not None
     assert again.task.inputs["queries"].key == plan.task.inputs["queries"].key, "nothing is drawn"

@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, TypedDict
+from typing import Any, Literal, Self, TypedDict, overload
 
 import torch
 
@@ -82,6 +82,10 @@ class AutoTokenizer:
     ) -> PreTrainedTokenizerFast: ...
 
 class AutoModel:
+    @overload
+    @classmethod
+    def from_pretrained(cls, model: str | Path) -> PreTrainedModel: ...
+    @overload
     @classmethod
     def from_pretrained(
         cls,
