@@ -50,15 +50,18 @@ def print_summary(audited: Sequence[Audited], console: Console) -> None:
             f"{score.query} {score.part}".rstrip(),
         ]
         cells += [one.vectors] * several + [f"{score.value:.3f}"]
-        cells += [f"{score.low:.3f}, {score.high:.3f}"] * bounds
+        known_ends = math.isfinite(score.low)
+        cells += [f"{score.low:.3f}, {score.high:.3f}" if known_ends else ""] * bounds
         cells += [unbiased.replace("nan", ""), format_p(score), str(score.n_found)]
         table.add_row(*cells, str(score.n_lost), *[score.convention] * bool(conventions))
         shown = score.metric
     Console(width=max(console.width, 120), file=console.file).print(table)
     if without := len(audited) - len(known):
-        total = f"{without} of {len(audited)} scores have no value, mostly for want of words"
-        remedy = "--case lower looks for them in lower case too, --verbose names them"
-        print_line(console, f"{total}: {remedy}")
+        total = f"{without} of {len(audited)} scores have no value"
+        remedy = ", mostly for want of words: --case lower looks for them in lower case too,"
+        if any(one.score.settings for one in audited):
+            remedy = ":"
+        print_line(console, f"{total}{remedy} --verbose says why")
 
 
 def print_headlines(audited: Sequence[Audited], console: Console) -> None:
@@ -72,6 +75,7 @@ def _headline(name: str, audited: Sequence[Audited]) -> str:
     tests = {"weat", "seat"} & {one.score.metric for one in audited}
     test = "seat" if "seat" in tests else "weat"
     weat = [one.score for one in audited if one.score.metric == test and not one.score.part]
+    weat = [score for score in weat if score.convention == weat[0].convention]
     social = [score for score in weat if score.query.partition("_")[0] not in HARMLESS]
     known = [score for score in social if not math.isnan(score.value)]
     if not known:

@@ -37,7 +37,9 @@ GIVEN_IN_ITS_SWEEP = {
     "pretrained_audit": ["embedding.path=vectors.txt"],
     "score_properties_models": ["embedding.model=bert"],
 }
-ENCODER = ["subject=language_model", "model=loaded", "model.model=bert", "source=none"]
+MODEL = ["subject=language_model", "model=loaded", "model.model=bert"]
+ENCODER = [*MODEL, "source=none"]
+OF_MODELS = "aul aula ceat crows_pairs disco lpbs next_word planted_bias pll seat sts_b".split()
 HUB = ["embedding.model=bert", "embedding.revision=86b5e0934494bd15c9632b12f734a8a67f723594"]
 NEEDS = {
     ("challenge", "csv"): ["challenge.path=posts.csv", "challenge.group=who"],
@@ -48,8 +50,13 @@ NEEDS = {
     ("corpus", "datasets"): ["corpus.path=folder"],
     ("source", "csv"): ["source.path=posts.csv"],
     ("intrinsic", "sq"): [f"intrinsic.sq.file={ROOT}/tests/similar.tsv"],
-    ("intrinsic", "seat"): ENCODER,
-    ("intrinsic", "ceat"): ENCODER,
+    **{("intrinsic", name): ENCODER for name in OF_MODELS},
+    ("intrinsic", "stereoset"): [*ENCODER, "intrinsic.stereoset.items.path=dev.json"],
+    ("task", "retrieval"): [*MODEL, "intrinsic=seat"],
+    ("classifier", "encoder"): [*MODEL, "intrinsic=seat"],
+    ("classifier", "finetuned"): [*MODEL, "intrinsic=seat"],
+    ("corpus", "planted_occupations_es"): ["intrinsic=weat_gender_es", "source=none"],
+    ("model", "loaded"): MODEL,
     ("source", "datasets"): ["source.path=folder"],
     ("words", "file"): [f"words.file={ROOT}/tests/words.yaml"],
     ("documents", "files"): ["documents.path=folder", "documents.scheme=mine"],

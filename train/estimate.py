@@ -33,6 +33,8 @@ TYPICAL = {
     "Linear": 0.1,
     "CNN": 6.0,
     "EndToEnd": 30.0,
+    "TinyModel": 30.0,
+    "Finetuned": 60.0,
     "ChallengeGaps": 2.0,
 }
 WORTH_SAYING = 60.0  # seconds that another classifier would save

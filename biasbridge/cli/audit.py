@@ -137,7 +137,7 @@ def _audit(given: Namespace) -> tuple[list[Audited], list[str]]:
 
     for path in given.vectors:
         if not path.startswith(PACKAGE) and not Path(path).exists():
-            open_plain(path)
+            open_plain(Path(path))
     asked = language_asked(given.query, given.words)
     for path in given.vectors:
         choose(language_of(path, asked=asked)[0])

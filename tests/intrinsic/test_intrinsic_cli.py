@@ -163,7 +163,7 @@ def test_ranks_go_by_the_distance_from_unbiased() -> None:
             ["one.vec", "--query", "sembias", "--metric", "weat"],
             "query 'sembias' has no X, Y, A, B",
         ),
-        ([], "give one or more files of word vectors, or --list"),
+        ([], "give one or more files of word vectors, a language model, or --list"),
     ],
 )
 def test_refusals(

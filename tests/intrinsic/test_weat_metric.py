@@ -81,6 +81,7 @@ def test_a_row_holds_the_score_and_its_account(words: str) -> None:
         "dim": 6,
         "reason": "",
         "resampled": (),
+        "settings": "",
     }
     assert row == expected
     assert list(row) == list(expected)
