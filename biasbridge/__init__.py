@@ -1,4 +1,4 @@
-"""Does the bias measured on word embeddings predict the bias of the applications built on them?
+"""Does the bias measured on a representation predict the bias of the applications built on it?
 
     from biasbridge import audit, query, gaps, correlate, debias, plot, read_results
 

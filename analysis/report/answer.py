@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from analysis.findings import Finding
     from analysis.frame import Tables
 
-MODIFIED = "when an embedding is modified, "
+MODIFIED = "when a model is modified, "
 WORDS = {
     POSITIVE: "Yes",
     NEGATIVE: "The other way round",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
+from math import isinf
 from typing import TYPE_CHECKING
 
 from analysis.frame import text_rows, typed
@@ -64,7 +65,7 @@ def _scores(intrinsic: pd.DataFrame) -> str:
         scale = dict.fromkeys(
             part[["least", "most", "unbiased"]].itertuples(index=False, name=None)
         )
-        ends = [f"{low:g} to {high:g}, {no:g} without bias" for low, high, no in scale]
+        ends = [f"{_ends(low, high)}, {no:g} without bias" for low, high, no in scale]
         known = f": {ends[0]}" if len(ends) == 1 and "nan" not in ends[0] else ""
         said.append(f"{metric_title(str(metric))} of {', '.join(queries)}{known}")
     return "; ".join(said)
@@ -87,8 +88,14 @@ def _direction(gaps: pd.DataFrame) -> str:
     return f"the value of {one} less that of {other}{of_errors}; above 0: worse for {other}"
 
 
+def _ends(low: float, high: float) -> str:
+    """``-2 to 2``, or that there are none."""
+    return "without bounds" if isinf(low) and isinf(high) else f"{low:g} to {high:g}"
+
+
 def _label(points: pd.DataFrame, gaps: pd.DataFrame) -> str:
-    if gaps.empty or not points["source"].any() or "scheme" in points:
+    of_classifier = "classifier" in points and "scheme" not in points
+    if gaps.empty or not points["source"].any() or not of_classifier:
         return ""
     sought = "what the classifier looks for; precision, recall and the other measures are about it"
     positive = positive_class(points)

@@ -52,11 +52,10 @@ def retrieval_rows(
     found = compare(queries, encoder)
     least = max(least_support, 2)  # one query has no interval
     rows = [_utility(found.relevance[~np.isnan(found.relevance)], level, least)]
-    rows += _gaps(found, "", WORDINGS, level, least)
     if (leaning := found.stereotype != 0).any():
         turned = _towards_stereotype(found, leaning)
         rows += _gaps(turned, "stereotype", BY_STEREOTYPE, level, least)
-    return rows
+    return rows + _gaps(found, "", WORDINGS, level, least)
 
 
 def _towards_stereotype(found: Compared, leaning: NDArray[np.bool_]) -> Compared:
