@@ -45,7 +45,6 @@ class CNNSettings(Fileless):
 
     name: ClassVar[str] = "cnn"
     version: ClassVar[int] = 3
-    needs: ClassVar[str] = "vectors"
     unkeyed: ClassVar[tuple[str, ...]] = ("device",)
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from files import Choice
 
@@ -38,11 +38,9 @@ class LanguageTagger(Tagger, Protocol):
 
 @runtime_checkable
 class Classifier(Choice, Protocol):
-    """Learns labels from posts. ``needs``: on what: the ``vectors`` of words, an ``encoder`` of
-    texts (``files.models.encodes``) or a ``model`` (``files.models.language_model``).
+    """Learns labels from posts, on the vectors of words; by a class attribute ``needs`` on an
+    ``encoder`` of texts (``files.models.encodes``) or a language ``model``.
     """
-
-    needs: ClassVar[str]
 
     def predict(self, posts: pd.DataFrame, given: Any, *, seed: int) -> pd.DataFrame:
         """``given``: what it needs, opened. One row for each test post, or for every post where all
@@ -51,6 +49,12 @@ class Classifier(Choice, Protocol):
 
         ``posts`` has the columns that ``extrinsic.crossval.read_posts`` asks for.
         """
+
+
+def needs_of(classifier: Classifier) -> str:
+    """What it is given of the subject: ``vectors`` where it does not say."""
+    needs: str = getattr(classifier, "needs", "vectors")
+    return needs
 
 
 @runtime_checkable

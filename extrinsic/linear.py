@@ -21,7 +21,6 @@ class Linear(LinearHead):
 
     name: ClassVar[str] = "linear"
     version: ClassVar[int] = 2
-    needs: ClassVar[str] = "vectors"
 
     def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
         """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``."""

@@ -14,7 +14,7 @@ from debias.base import Method, applied
 from debias.unmodified import Unmodified
 from extrinsic.crossval import read_posts, split_posts
 from extrinsic.gaps import Gaps
-from extrinsic.kinds import Classifier, CrossValidated, Tagger
+from extrinsic.kinds import Classifier, CrossValidated, Tagger, needs_of
 from files import InputError, choice
 from files.choice import Fileless, Whole
 from files.language import language_of
@@ -85,7 +85,7 @@ class HateSpeech(Fileless):
     @property
     def needs(self) -> tuple[str, ...]:
         """What the classifier needs."""
-        return (self.classifier.needs,)
+        return (needs_of(self.classifier),)
 
     @property
     def language(self) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from extrinsic.kinds import needs_of
 from train.device import one_thread
 from train.parts.scores import open_needed
 
@@ -81,7 +82,7 @@ def _predict(
     classifier: Classifier, posts: pd.DataFrame, texts: Iterable[str], inputs: Inputs, seed: int
 ) -> pd.DataFrame:
     """The predictions, with the ``coverage`` of some texts."""
-    given = open_needed(classifier.needs, inputs)
+    given = open_needed(needs_of(classifier), inputs)
     with one_thread():
         predicted = classifier.predict(posts, given, seed=seed)
     known = given.key_to_index if hasattr(given, "key_to_index") else Known(given)
