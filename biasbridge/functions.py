@@ -11,7 +11,7 @@ from math import isnan
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,17 +21,20 @@ from files import InputError
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from debias.base import Direction
     from debias.until import Goal
     from files.models.encoder import Pooling
-    from files.models.language_model import AnyModel
+    from files.models.language_model import LanguageModel
     from intrinsic.audit import Audited
     from intrinsic.metric import Metric
     from intrinsic.wordsets import Query
 
 # gensim's vectors, a path of a file, a table with a row a word, a vector by word
 Vectors: TypeAlias = "KeyedVectors | str | PathLike[str] | pd.DataFrame | Mapping[str, ArrayLike]"
+# A language model that is open already
+Opened: TypeAlias = "tuple[PreTrainedModel, PreTrainedTokenizerFast] | LanguageModel"
 Words: TypeAlias = "Query | str | PathLike[str] | Mapping[str, object]"
 Predictions: TypeAlias = "pd.DataFrame | str | PathLike[str]"
 
@@ -43,7 +46,7 @@ WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
 
 
 def audit(
-    vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors],
+    vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors] | Opened,
     words: Words | None = None,
     *,
     metrics: str | Sequence[str] = (),
@@ -59,6 +62,7 @@ def audit(
     items: str | PathLike[str] | None = None,
     layer: int = -1,
     pooling: Pooling = "mean",
+    random_weights: bool = False,
 ) -> pd.DataFrame:
     """Every bias metric on any vectors, or on a language model: one row a score, columns as
     ``docs/results.md`` has them.
@@ -66,7 +70,8 @@ def audit(
     ``vectors``: gensim's, a path, a table with a row a word, an array by word; or several of these
     in a list, or by name, which come in the column ``vectors``. Or a language model: a folder, a
     hub name with its ``revision``, ``package:NAME``, or a model with its tokenizer; then ``items``
-    is one's own file of items, and ``layer`` and ``pooling`` say what a text's vector is.
+    is one's own file of items, and ``layer`` and ``pooling`` say what a text's vector is;
+    ``random_weights`` takes the same configuration with random weights; several are a list.
 
     ``words``: queries of one's own or the name of a built-in one (see ``query``). ``metrics``,
     ``queries``: these only, of a model also sets of items. ``language``:
@@ -80,26 +85,29 @@ def audit(
     """
     from intrinsic.audit import as_table, choose_metrics, language_asked
 
-    if revision or items or _is_model(vectors):
-        from biasbridge.model_audit import audit_model
-
-        rows = audit_model(
-            cast("AnyModel", vectors),
+    if revision or items or _of_models(vectors):
+        unused = {"words": words, "case": case, "min_found": min_found, "trusted": trusted}
+        if given := [option for option, value in unused.items() if value]:
+            raise InputError(f"{given[0]} is about word vectors; of a model give items or queries")
+        rows = _audit_models(
+            vectors,
             revision,
             metrics=_names(metrics),
-            queries=[*_names(queries), *([words] if isinstance(words, str) else [])],
+            queries=_names(queries),
             items=None if items is None else str(items),
             convention=convention,
             language=language,
             layer=layer,
             pooling=pooling,
+            random_seed=seed if random_weights else None,
             resamples=resamples,
             seed=seed,
         )
         table = as_table(rows)
         table.attrs["notes"] = _left_out(rows)
         return table
-    named, metrics, queries = _several(vectors), _names(metrics), _names(queries)
+    several = cast("Vectors | Mapping[str, Vectors] | Sequence[Vectors]", vectors)
+    named, metrics, queries = _several(several), _names(metrics), _names(queries)
     if _built_in(words):
         queries, words = [*queries, str(words)], None
     with _word_file(words) as file:
@@ -130,6 +138,13 @@ def audit(
     return table
 
 
+def _of_models(given: object) -> bool:
+    """Whether these are language models."""
+    return (
+        bool(given) and all(map(_is_model, given)) if isinstance(given, list) else _is_model(given)
+    )
+
+
 def _is_model(given: object) -> bool:
     """Whether it is a language model: opened, by its folder, or inside a package."""
     from files.models.place import names_model
@@ -139,6 +154,21 @@ def _is_model(given: object) -> bool:
     if isinstance(given, tuple):
         return len(given) == 2 and not isinstance(given[0], str | PathLike)
     return type(given).__name__ == "LanguageModel"
+
+
+def _audit_models(models: object, revision: str | None, **asked: Any) -> list[Audited]:
+    """The scores of one model, or of each of a list, by name."""
+    from biasbridge.model_audit import audit_model
+
+    several = models if isinstance(models, list) else [models]
+    paths = [str(each) if isinstance(each, str | PathLike) else None for each in several]
+    names = [path and Path(path).name for path in paths]
+    named = names if len(set(names)) == len(names) else paths
+    return [
+        row
+        for name, model in zip(named, several, strict=True)
+        for row in audit_model(model, revision, name=name, **asked)
+    ]
 
 
 def audit_each(

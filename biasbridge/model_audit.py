@@ -5,6 +5,7 @@ that it gives words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from corpora.items import named_items, own_items
@@ -38,31 +39,36 @@ def audit_model(
     layer: int = -1,
     pooling: Pooling = "mean",
     random_seed: int | None = None,
+    name: str | None = None,
     device: str = "cpu",
     resamples: int = 0,
     seed: int = 0,
 ) -> list[Audited]:
     """The scores of a model, one a metric, convention and set of items, or part of it.
 
-    ``model``, ``revision``, ``random_seed``: see ``open_model``. ``metrics``: by name; none: all
-    that measure models of its kind. ``queries``: sets of items by name; ``items``: one's own file.
-    ``convention``: by name, or ``all``. ``layer``, ``pooling``: of the encoder, where a convention
-    does not say. ``resamples``: of the words of metrics on word vectors; those on items have their
-    intervals always.
+    ``model``, ``revision``, ``random_seed``: see ``open_model``; ``name``: it in the table.
+    ``metrics``: by name; none: all that measure models of its kind. ``queries``: sets of items by
+    name, of metrics on word vectors queries; ``items``: one's own file. ``convention``: by name, or
+    ``all``. ``layer``, ``pooling``: of the encoder, where a convention does not say; single words
+    are the mean of their tokens. ``resamples``: of the words of metrics on word vectors; those on
+    items have their intervals always.
 
     Raises ``InputError`` for an unknown name, a convention that no metric has, items that cannot be
     read, and a model that cannot be opened whole.
     """
-    for name in metrics:
-        known = {**MODEL_METRICS, **METRICS}
-        if name not in known:
-            there = f"{nearest(name, known)}; there are {', '.join(known)}"
-            raise InputError(f"unknown metric {name!r}{there}")
+    known = {**MODEL_METRICS, **METRICS}
+    for each in metrics:
+        if each not in known:
+            there = f"{nearest(each, known)}; there are {', '.join(known)}"
+            raise InputError(f"unknown metric {each!r}{there}")
+    if items and queries:
+        raise InputError(f"give items={items!r} or queries ({', '.join(queries)}), not both")
     own = own_items(items, language or "en") if items else None
     if own:
         own.load()  # what is wrong with the items is said before a model is opened
     given = named_items(queries) if queries else own
     opened = open_model(model, revision, device=device, random_seed=random_seed)
+    opened = replace(opened, name=name or opened.name)
     encoder = Encoder(opened, layer=layer, pooling=pooling)
     on_items = [name for name in metrics if name in MODEL_METRICS]
     chosen = list(

@@ -66,13 +66,13 @@ class OwnItems:
 def own_items(path: str, language: str = "en") -> ItemSource:
     """The source of a user's file: a published one where it has the columns of that."""
     if Path(path).suffix == ".json":
-        return StereoSet(path)
+        return StereoSet(path, language)
     if Path(path).name.startswith("sts-"):
-        return StsBenchmark(path)
+        return StsBenchmark(path, language)
     columns = {*read_table(path).columns}
     kinds = {"sent_more": CrowsPairs, "Sent_TM": BecPro, "template_masked": Honest}
     kind = next((kind for column, kind in kinds.items() if column in columns), None)
-    return kind(path) if kind else OwnItems(path, language)
+    return kind(path, language) if kind else OwnItems(path, language)
 
 
 @choice
@@ -80,6 +80,7 @@ class FromFile:
     """Base of a source that is one published file; ``name`` begins the names of its sets."""
 
     path: str
+    language: str = "en"
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
@@ -130,7 +131,7 @@ class CrowsPairs(FromFile):
             for row in rows
         ]
         source = "Nangia et al. (2020)"
-        return _by_kind(self.name, "CrowS-Pairs", source, pairs)
+        return _by_kind(self, "CrowS-Pairs", source, pairs)
 
 
 @choice
@@ -153,7 +154,7 @@ class StereoSet(FromFile):
             raise InputError(
                 f"{self.path} is no file of StereoSet ({error!r}); give its dev.json or test.json"
             ) from error
-        return _by_kind(self.name, "StereoSet", "Nadeem et al. (2021)", found)
+        return _by_kind(self, "StereoSet", "Nadeem et al. (2021)", found)
 
 
 def _stereoset(each: Any) -> tuple[str, Pair]:
@@ -173,13 +174,14 @@ def _stereoset(each: Any) -> tuple[str, Pair]:
     )
 
 
-def _by_kind(name: str, title: str, source: str, pairs: list[tuple[str, Pair]]) -> list[ItemSet]:
+def _by_kind(of: FromFile, title: str, source: str, pairs: list[tuple[str, Pair]]) -> list[ItemSet]:
     """All pairs, and those of each kind."""
-    sets = [ItemSet(name, "en", title, source, pairs=tuple(pair for _, pair in pairs))]
+    every = tuple(pair for _, pair in pairs)
+    sets = [ItemSet(of.name, of.language, title, source, pairs=every)]
     for kind in dict.fromkeys(kind for kind, _ in pairs):
         own = tuple(pair for each, pair in pairs if each == kind)
-        label = kind.replace("-", "_")
-        sets.append(ItemSet(f"{name}_{label}", "en", f"{title}, {kind}", source, pairs=own))
+        name = f"{of.name}_{kind.replace('-', '_')}"
+        sets.append(ItemSet(name, of.language, f"{title}, {kind}", source, pairs=own))
     return sets
 
 
@@ -198,7 +200,9 @@ class StsBenchmark(FromFile):
         )
         split = Path(self.path).stem.removeprefix("sts-")
         title = f"STS Benchmark, {split}"
-        return [ItemSet(f"{self.name}_{split}", "en", title, "Cer et al. (2017)", pairs=pairs)]
+        return [
+            ItemSet(f"{self.name}_{split}", self.language, title, "Cer et al. (2017)", pairs=pairs)
+        ]
 
 
 @choice
@@ -230,7 +234,9 @@ class BecPro(FromFile):
             )
             title = f"Women and men, {typed} professions"
             sets.append(
-                ItemSet(f"{self.name}_{typed}", "en", title, "Bartl et al. (2020)", items=items)
+                ItemSet(
+                    f"{self.name}_{typed}", self.language, title, "Bartl et al. (2020)", items=items
+                )
             )
         return sets
 
@@ -242,8 +248,6 @@ class Honest(FromFile):
 
     Groups: ``female`` and ``male``, or ``queer`` and ``nonqueer``.
     """
-
-    language: str = "en"
 
     name: ClassVar[str] = "honest"
 

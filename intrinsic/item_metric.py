@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from intrinsic.permutation import PValue
 
 Floats = NDArray[np.float64]
+CLUSTER = "cluster"  # the factor of pairs, whose groups are parts of one score
 Settings = Mapping[str, str | int | float]
 
 
@@ -50,9 +51,14 @@ class Observed:
     lost: Sequence[str] = ()
     seed: int = 0
 
+    def count(self, part: str) -> int:
+        """The items behind a part: those of the group that it names, else all."""
+        return self.groups.count(part) if part in self.groups else len(self.names)
+
     def resample_weights(self) -> Floats:
         """How often each item is drawn into each resample, (n, 200): the product over the factors
-        of what ``intrinsic.resampling`` draws of their labels. The only label of a group is kept.
+        of what ``intrinsic.resampling`` draws of their labels. The only word, or template, of a
+        group is kept.
         """
         groups = self.groups or [""] * len(self.names)
         weights: Floats = np.ones((len(self.names), RESAMPLES))
@@ -60,7 +66,7 @@ class Observed:
             known = list(dict.fromkeys(labels))
             of_group = Counter(group for group, _ in {*zip(groups, labels, strict=True)})
             drawn = times_drawn(f"{factor} {label}" for label in known)
-            several = np.asarray([of_group[group] > 1 for group in groups])
+            several = np.asarray([of_group[group] > 1 or factor == CLUSTER for group in groups])
             places = [known.index(label) for label in labels]
             weights *= np.where(several[:, None], drawn[places], 1)
         return weights
@@ -202,7 +208,7 @@ class ItemMetric(ByConvention):
             p_method=test.method,
             tail=test.tail,
             strict=test.strict,
-            n_found=len(seen.names) if seen else 0,
+            n_found=seen.count(part) if seen else 0,
             n_lost=len(seen.lost) if seen else 0,
             lost=",".join(seen.lost) if seen else "",
             cut="",

@@ -59,9 +59,11 @@ def print_summary(audited: Sequence[Audited], console: Console) -> None:
     if without := len(audited) - len(known):
         total = f"{without} of {len(audited)} scores have no value"
         remedy = ", mostly for want of words: --case lower looks for them in lower case too,"
-        if any(one.score.settings for one in audited):
-            remedy = ":"
-        print_line(console, f"{total}{remedy} --verbose says why")
+        of_models = all(one.score.metric in MODEL_METRICS for one in audited)
+        print_line(console, f"{total}{':' if of_models else remedy} --verbose says why")
+        reasons = {one.score.reason: one.score.metric for one in audited}
+        for reason, metric in reasons.items() if of_models and not known else ():
+            print_line(console, f"  {metric}: {reason}", "italic")
 
 
 def print_headlines(audited: Sequence[Audited], console: Console) -> None:

@@ -122,6 +122,8 @@ def _audit(given: Namespace) -> tuple[list[Audited], list[str]]:
     """The scores of every file and the remarks on them, after all arguments have been checked."""
     from intrinsic.audit import choose_metrics, language_asked, language_of
 
+    _refuse_metrics_of_models(given)
+
     def choose(language: str) -> list[Metric]:
         return choose_metrics(
             given.metric,
@@ -155,15 +157,29 @@ def _audit(given: Namespace) -> tuple[list[Audited], list[str]]:
     )
 
 
+def _refuse_metrics_of_models(given: Namespace) -> None:
+    """Raise ``InputError`` for a metric of language models where none is given."""
+    from intrinsic.likelihood.every import MODEL_METRICS
+
+    for metric in given.metric:
+        if metric in MODEL_METRICS:
+            raise InputError(
+                f"{metric} measures language models, and {given.vectors[0]} is none: give a folder"
+                " with config.json, package:NAME, or a hub name with --revision COMMIT"
+            )
+
+
 def _audit_models(given: Namespace) -> tuple[list[Audited], list[str]]:
     """The scores of every model."""
     from biasbridge.model_audit import audit_model
 
-    if given.words or given.similarity:
-        raise InputError("--words and --similarity are about word vectors; of models give --items")
+    for option in ("words", "similarity", "case", "min_found", "trusted"):
+        if getattr(given, option):
+            shown = option.replace("_", "-")
+            raise InputError(f"--{shown} is about word vectors; of a model give --items, --query")
     audited = [
         row
-        for model in given.vectors
+        for name, model in zip(_names(given.vectors), given.vectors, strict=True)
         for row in audit_model(
             model,
             given.revision,
@@ -175,6 +191,7 @@ def _audit_models(given: Namespace) -> tuple[list[Audited], list[str]]:
             layer=given.layer,
             pooling=given.pooling,
             random_seed=given.seed if given.random_weights else None,
+            name=name,
             resamples=given.resamples,
             seed=given.seed,
         )

@@ -124,7 +124,9 @@ def open_model(
     tokenizer = load_tokenizer(place, name)
     loaded, kind = load_model(place, name, random_seed=random_seed)
     shown = Path(name).name if place.local else name
-    planted = read_planted(Path(place.source)) if place.local else None
+    # Random weights have learned nothing of what was planted
+    learned = place.local and random_seed is None
+    planted = read_planted(Path(place.source)) if learned else None
     return LanguageModel(shown, loaded.to(device).eval(), tokenizer, kind, device, planted)
 
 
@@ -146,16 +148,17 @@ def read_planted(folder: Path) -> Mapping[str, Any] | None:
 
 
 def _opened(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> LanguageModel:
-    """A model that somebody loaded. ``InputError`` for attention that gives no weights."""
+    """A model that somebody loaded, and what it is by its class, whatever its configuration names.
+    ``InputError`` for a slow tokenizer.
+    """
     if not getattr(tokenizer, "is_fast", False):
         raise InputError(
             f"{type(tokenizer).__name__} does not say which characters a token stands for; give a"
             " fast tokenizer"
         )
-    if not model.config.architectures:
-        model.config.architectures = [type(model).__name__]
     name = Path(getattr(model, "name_or_path", "") or type(model).__name__).name
-    return LanguageModel(name, model.eval(), tokenizer, kind_of(model.config), str(model.device))
+    kind = kind_of([type(model).__name__])
+    return LanguageModel(name, model.eval(), tokenizer, kind, str(model.device))
 
 
 def by_length(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from files.errors import InputError
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from files.models.place import Place
 
@@ -80,7 +80,7 @@ def _load(place: Place, name: str, random_seed: int | None) -> tuple[PreTrainedM
     options = _options(place)
     config = AutoConfig.from_pretrained(place.source, **options)
     # GGUF names no architecture; what it holds are models that generate text
-    kind = "causal" if place.gguf else kind_of(config)
+    kind = "causal" if place.gguf else kind_of(config.architectures or ())
     loader: Any = {
         "masked": AutoModelForMaskedLM,
         "causal": AutoModelForCausalLM,
@@ -89,7 +89,8 @@ def _load(place: Place, name: str, random_seed: int | None) -> tuple[PreTrainedM
     if random_seed is not None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(random_seed)
-            return loader.from_config(config, dtype=torch.float32), kind
+            drawn = loader.from_config(config, dtype=torch.float32, attn_implementation="eager")
+            return drawn, kind
     found, report = loader.from_pretrained(
         place.source,
         **options,
@@ -102,9 +103,9 @@ def _load(place: Place, name: str, random_seed: int | None) -> tuple[PreTrainedM
     return found, kind
 
 
-def kind_of(config: PreTrainedConfig) -> Kind:
-    """What the configuration's architecture is; an encoder where it names no head."""
-    names: Iterable[str] = config.architectures or ()
+def kind_of(names: Iterable[str]) -> Kind:
+    """What the classes of a model are, by their names; an encoder where none has a head."""
+    names = list(names)
     if any(name.endswith(MASKED) for name in names):
         return "masked"
     return "causal" if any(name.endswith(CAUSAL) for name in names) else "encoder"

@@ -50,11 +50,13 @@ def _item(row: Mapping[str, str], where: str) -> Item:
     slots, terms = text.count(SLOT), text.count(TERM)
     if slots > 1 or terms > 1 or not slots + terms:
         raise InputError(f"{where}: {text!r} needs one slot, {SLOT} or {TERM}, or one of each")
-    holds = bool(slots) if terms else bool(re.search(rf"\b{re.escape(term)}\b", text))
+    held = re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.IGNORECASE)
+    template = row["template"].strip() or held.sub(TERM, text)
     if slots and terms:
-        text = text.replace(TERM, term)
-    template = row["template"].strip() or text
-    return Item(text.replace(TERM, SLOT), row["group"].strip(), term, template, not holds)
+        holds, text = True, text.replace(TERM, term)
+    else:
+        holds, text = bool(held.search(text)), text.replace(TERM, SLOT)
+    return Item(text, row["group"].strip(), term, template, not holds)
 
 
 def _pair(row: Mapping[str, str], where: str) -> Pair:

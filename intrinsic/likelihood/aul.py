@@ -73,8 +73,8 @@ class Aul(ItemMetric):
         return mean_of_groups(seen, weights)
 
     def test(self, seen: Observed) -> Mapping[str, PValue]:
-        """The exact sign test over clusters."""
-        return {"": sign_test(seen)}
+        """The exact sign test over clusters; none where a tie counts as anti."""
+        return {"": sign_test(seen)} if self.ties == "half" else {}
 
 
 @choice

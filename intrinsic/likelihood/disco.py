@@ -15,7 +15,14 @@ from intrinsic.conventions import Convention
 from intrinsic.item_metric import Floats, ItemMetric, Observed
 from intrinsic.items.item import SLOT, ItemSet
 from intrinsic.likelihood.asking import likeliest
-from intrinsic.likelihood.reading import describe_reading, mask_id, read_texts, require_kind
+from intrinsic.likelihood.reading import (
+    Text,
+    describe_reading,
+    find_words,
+    mask_id,
+    read_texts,
+    require_kind,
+)
 from intrinsic.likelihood.slots import observed
 from intrinsic.score import About
 
@@ -71,9 +78,12 @@ class DisCo(ItemMetric):
         mask = mask_id(given)
         texts = [item.text.replace(SLOT, given.mask, 1) for item in items.items]
         read = read_texts(given, texts)
+        unknown = given.tokenizer.unk_token_id
         slots = [
-            None if text is None or text.ids.count(mask) != 1 else (text, text.ids.index(mask))
-            for text in read
+            None
+            if text is None or text.ids.count(mask) != 1 or _unknown(text, item.word, unknown)
+            else (text, text.ids.index(mask))
+            for item, text in zip(items.items, read, strict=True)
         ]
         kept = [
             (item, *slot) for item, slot in zip(items.items, slots, strict=True) if slot is not None
@@ -81,7 +91,8 @@ class DisCo(ItemMetric):
         lost = {item.term for item, slot in zip(items.items, slots, strict=True) if slot is None}
         if len({item.group for item, *_ in kept}) < 2:
             raise InputError(f"a group of {items.name} has no text that {given.name} can take")
-        fills = likeliest(given, [(text.ids, place) for _, text, place in kept], self.top)
+        top = min(self.top, len(given.tokenizer))
+        fills = likeliest(given, [(text.ids, place) for _, text, place in kept], top)
         settings = describe_reading(
             given, [text for _, text, _ in kept], lower=False, first_token="own"
         )
@@ -141,3 +152,9 @@ def _overlap(fills: Floats, of_first: Floats, weights: Floats) -> tuple[Floats, 
     total: Floats = drawn.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(total > 0, apart @ drawn / total, 0), total
+
+
+def _unknown(text: Text, term: str, unknown: int | None) -> bool:
+    """Whether a text lacks its term, or a token of it is the unknown one."""
+    places = [place for span in find_words(text.text, term) for place in text.covering(*span)]
+    return not places or any(text.ids[place] == unknown for place in places)

@@ -13,7 +13,13 @@ from intrinsic.conventions import Convention
 from intrinsic.item_metric import Floats, ItemMetric, Observed
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.reading import require_kind
-from intrinsic.likelihood.slots import group_difference, log_odds, no_slots, observed, term_test
+from intrinsic.likelihood.slots import (
+    group_difference,
+    log_odds,
+    no_two_groups,
+    observed,
+    term_test,
+)
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import About
 
@@ -61,7 +67,7 @@ class LogProbabilityBias(ItemMetric):
     @classmethod
     def takes(cls, items: ItemSet) -> str:
         """Texts with a slot."""
-        return no_slots(items)
+        return no_two_groups(items)
 
     def observe(self, given: Any, items: ItemSet) -> Observed:
         """The score of each term in each template."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -38,22 +39,39 @@ def no_pairs(items: ItemSet) -> str:
 def read_pairs(
     model: LanguageModel, items: ItemSet, *, lower: bool = False, first_token: str = "own"
 ) -> tuple[list[ReadPair], list[str], Settings]:
-    """The pairs in tokens, the names of those with a sentence too long for the model, and how they
-    were read. ``InputError`` where none can be read.
+    """The pairs in tokens, the names of those that are lost, and how they were read. Lost are pairs
+    with a sentence too long for the model, or too short for it to have something before a token,
+    and those that differ in a token that the model does not know. ``InputError`` where none is
+    left.
     """
     texts = [text for pair in items.paired for text in (pair.stereo, pair.anti)]
     read = read_texts(model, texts, lower=lower, first_token=first_token)
     pairs, lost = [], []
     for number, pair in enumerate(items.paired):
         stereo, anti = read[2 * number : 2 * number + 2]
-        if stereo is None or anti is None:
+        if stereo is None or anti is None or _hidden(model, stereo, anti):
             lost.append(f"pair {number + 1}")
         else:
             pairs.append(ReadPair(f"pair {number + 1}", pair, stereo, anti))
     if not pairs:
-        raise InputError(f"no pair of {items.name} fits the model's {model.longest} tokens")
+        why = f"the words in which they differ are unknown to {model.name}, or too many"
+        raise InputError(f"no pair of {items.name} can be asked: {why}")
     both = [text for pair in pairs for text in (pair.stereo, pair.anti)]
     return pairs, lost, describe_reading(model, both, lower=lower, first_token=first_token)
+
+
+def _hidden(model: LanguageModel, stereo: Text, anti: Text) -> bool:
+    """Whether the model does not see how two sentences differ, or nothing before their tokens."""
+    if model.kind == "causal" and min(len(stereo.ids), len(anti.ids)) < 2:
+        return True
+    steps = SequenceMatcher(None, stereo.ids, anti.ids, autojunk=False).get_opcodes()
+    changed = [
+        token
+        for tag, i, j, k, m in steps
+        if tag != "equal"
+        for token in (*stereo.ids[i:j], *anti.ids[k:m])
+    ]
+    return not changed or model.tokenizer.unk_token_id in changed
 
 
 def observed(
@@ -117,15 +135,19 @@ def _turning_p(sizes: Sequence[int], beyond: int) -> PValue:
 
 
 def t_test(seen: Observed) -> Mapping[str, PValue]:
-    """Student's two-sided p that the mean over clusters is 0; none with fewer than two clusters."""
+    """Student's two-sided p that the mean over pairs is 0, its error that of whole clusters (Liang
+    and Zeger, 1986); none with fewer than two clusters.
+    """
     from scipy.stats import t
 
     clusters = list(dict.fromkeys(seen.factors["cluster"]))
     number = {label: place for place, label in enumerate(clusters)}
     places = [number[label] for label in seen.factors["cluster"]]
-    means: Floats = np.bincount(places, weights=seen.values) / np.bincount(places)
-    error = float(means.std(ddof=1)) / math.sqrt(len(means)) if len(means) > 1 else 0.0
-    if not error:
+    mean = float(seen.values.mean())
+    sums: Floats = np.asarray(np.bincount(places, weights=seen.values - mean), dtype=np.float64)
+    count = len(clusters)
+    if count < 2 or not sums.any():
         return {}
-    p = float(2 * t.sf(abs(float(means.mean())) / error, len(means) - 1))
-    return {"": PValue.of_t(p, len(means))}
+    error = math.sqrt(count / (count - 1) * float(sums @ sums)) / len(seen.values)
+    p = float(2 * t.sf(abs(mean) / error, count - 1))
+    return {"": PValue.of_t(p, count)}

@@ -96,9 +96,9 @@ def _words(numbers: Sequence[int | None], own: Sequence[int], shift: int) -> lis
 
 
 def find_words(text: str, word: str) -> list[tuple[int, int]]:
-    """The characters of every occurrence of a word or phrase as a whole."""
-    pattern = rf"(?<!\w){re.escape(word)}(?!\w)"
-    return [each.span() for each in re.finditer(pattern, text)]
+    """The characters of every occurrence of a word or phrase as a whole, in any case."""
+    pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
+    return [each.span() for each in pattern.finditer(text)]
 
 
 def describe_reading(

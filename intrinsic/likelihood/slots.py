@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,9 +42,17 @@ def no_slots(items: ItemSet) -> str:
     """Why a set has nothing to fill; empty where it has."""
     if not items.items:
         return f"{items.name} has no texts with a slot"
+    if len({item.fills for item in items.items}) > 1:
+        return f"{items.name} mixes texts that hold their term with texts that ask for it"
     if not items.fillers and any(not item.fills for item in items.items):
         return f"{items.name} has no fillers for its slots"
     return ""
+
+
+def no_two_groups(items: ItemSet) -> str:
+    """Why the terms of a set cannot be compared; empty where they can."""
+    more = f"{items.name} has {len(items.groups)} groups, and two are compared"
+    return no_slots(items) or (more if len(items.groups) > 2 else "")
 
 
 def fill_slots(
@@ -151,6 +160,7 @@ def log_odds(
     kept, lost, settings = fill_slots(
         model, items, prefix=causal and not sentence, first_token=first_token
     )
+    kept, lost = _compared(kept, lost, items)
     flat = [each for _, pairs in kept for pair in pairs for each in pair]
     if causal:
         asked = [after_the_first(x.text) if sentence else [filler_after(x)] for x in flat]
@@ -180,6 +190,20 @@ def log_odds(
         values.append(float(np.mean(each)))
     asked_items = [item for item, _ in kept]
     return asked_items, _within_texts(asked_items, np.array(values)), lost, settings
+
+
+Kept = list[tuple[Item, list[list[Filled]]]]
+
+
+def _compared(kept: Kept, lost: list[str], items: ItemSet) -> tuple[Kept, list[str]]:
+    """Without terms that are the only one to fill their text, which nothing is compared with."""
+    terms = Counter(item.text for item, _ in kept if item.fills)
+    alone = {item.term: None for item, _ in kept if terms[item.text] == 1}
+    compared = [each for each in kept if terms[each[0].text] != 1]
+    if not compared:
+        why = "every text has one term alone: give terms of both groups in the same text"
+        raise InputError(f"nothing of {items.name} can be compared; {why}")
+    return compared, [*lost, *alone]
 
 
 def _sums(model: LanguageModel, asked: Sequence[Sequence[Ask]]) -> Floats:

@@ -43,7 +43,7 @@ def subject(model: Path, encoding: Encoding = USUAL, **of_model: Any) -> Languag
         model=PretrainedModel(str(model), **of_model),
         debias=Unmodified(),
         words=WordChoice("weat7"),
-        vectors=WordsInTemplates(queries=("weat7",)),
+        vectors=WordsInTemplates(queries=("weat7",), layer=encoding.layer),
         encoding=encoding,
     )
 

@@ -21,7 +21,7 @@ from files.models.encoder import Pooling
 from train.models import LoadedModel, TrainedModel
 from train.parts.scores import ENCODING, MODEL
 from train.parts.static import PLANTED, write_corpus
-from train.transformer import WordsInTemplates
+from train.transformer import ALONE, WordsInTemplates
 
 if TYPE_CHECKING:
     from train.parts.part import Facts, Inputs, Stages
@@ -80,10 +80,10 @@ class LanguageModelSubject(Fileless):
                 f"debias={method} acts on {acts_on}, and the language model {what}; choose a method"
                 " on text with a model that is trained, such as debias=balance model=tiny_bert"
             )
-        if self._planted:
+        if isinstance(self.corpus, PlantedCorpus):
             raise InputError(
-                f"debias={method} and corpus.stereotype={self._planted:g}: a model is changed in"
-                " one way at a time; give corpus.stereotype=0 or debias=none"
+                f"debias={method} and corpus={self.corpus.name}: there a training stops by what is"
+                " planted, which the method changes; choose another corpus, or debias=none"
             )
         object.__setattr__(self, "words", self.words.in_language(self.language))
         self.words.require_roles(self.debias.roles)
@@ -112,6 +112,17 @@ class LanguageModelSubject(Fileless):
             return 0.0
         return self.corpus.stereotype
 
+    @property
+    def _of_words(self) -> str:
+        """What follows the name where words are read from another layer than texts, or otherwise
+        than as the mean of their tokens.
+        """
+        usual = (self.encoding.layer, "mean", ALONE)
+        own = (self.vectors.layer, self.vectors.pooling, self.vectors.templates)
+        named = (f"words layer {own[0]}", f"words {own[1]}", " | ".join(own[2]))
+        changed = [name for name, one, other in zip(named, own, usual, strict=True) if one != other]
+        return "".join(f" {name}" for name in changed)
+
     def facts(self) -> Facts:
         """The columns corpus, embedding (the model), method, direction, dose, wordset, layer,
         pooling, generated, what is planted in the corpus and the model's own.
@@ -123,7 +134,7 @@ class LanguageModelSubject(Fileless):
             condition = {"method": "planting", "direction": direction, "dose": abs(strength)}
         return {
             "corpus": "none" if self.loaded else self.corpus.name,
-            "embedding": f"{self.model.name}{self.encoding.suffix}",
+            "embedding": f"{self.model.name}{self.encoding.suffix}{self._of_words}",
             **condition,
             "wordset": self.words.name,
             "layer": self.encoding.layer,
