@@ -231,10 +231,3 @@ def spell(settings: Settings) -> str:
 def sizes(factors: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """How many labels each factor has, as settings: ``terms``, ``templates``, ``clusters``."""
     return {f"{name}s": len({*labels}) for name, labels in factors.items()}
-
-
-def replace_items(metric: ItemMetric, items: ItemSource) -> ItemMetric:
-    """The metric over other items, by the same convention."""
-    changed = dataclasses.replace(metric, items=items)
-    object.__setattr__(changed, "convention", metric.convention)
-    return changed

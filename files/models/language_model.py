@@ -171,11 +171,3 @@ def by_length(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
         batch.append(place)
     if batch:
         yield batch
-
-
-def tokens_of(model: LanguageModel, texts: Sequence[str], **options: Any) -> list[list[int]]:
-    """The tokens of each text, special ones included, cut at the longest that the model takes."""
-    limit = model.longest if model.longest < UNLIMITED else None
-    found = model.tokenizer(list(texts), truncation=limit is not None, max_length=limit, **options)
-    ids: list[list[int]] = found["input_ids"]
-    return ids
