@@ -16,6 +16,7 @@ import pytest
 
 from biasbridge.commands import ALSO, COMMANDS
 from files.vectors import keyed, save_vectors
+from tests.tiny_models import save_model
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -106,14 +107,17 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "words.yaml").write_text(
         "work: {X: [office, work], Y: [home, family], A: [he, him, man], B: [she, her, woman]}\n"
     )
+    save_model(tmp_path / "path" / "to" / "model", "bert", head="masked")
     return tmp_path
 
 
 def test_the_commands_on_ones_own_files_run(files: Path) -> None:
     bash = "".join(blocks("bash"))
-    for command in ("gaps", "audit", "init"):
-        (line,) = re.findall(rf"^biasbridge ({command} .*?)(?: +#.*)?$", bash, re.MULTILINE)
-        run(["-m", "biasbridge", *line.split()], files)
+    for command, count in (("gaps", 1), ("audit", 2), ("init", 1)):
+        lines = re.findall(rf"^biasbridge ({command} .*?)(?: +#.*)?$", bash, re.MULTILINE)
+        assert len(lines) == count
+        for line in lines:
+            run(["-m", "biasbridge", *line.split()], files)
     assert (files / "audit.html").exists()
     assert (files / "experiment" / "mine.yaml").exists()
 

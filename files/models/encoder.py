@@ -89,12 +89,14 @@ class Encoder:
             self.layer if layer is None else self._checked(layer),
             pooling or self.pooling,
         )
-        return each[[places[text] for text in texts]]
+        return each[np.array([places[text] for text in texts], dtype=np.intp)]
 
     def _encode(self, texts: Sequence[str], layer: int, pooling: Pooling) -> Singles:
         import torch
 
         found: Singles = np.zeros((len(texts), self.opened.base.config.hidden_size), "f4")
+        if not texts:
+            return found
         encoded = self._tokenise(texts, return_special_tokens_mask=True)
         rows, special = encoded["input_ids"], encoded["special_tokens_mask"]
         for places in by_length([len(row) for row in rows], TOKENS):

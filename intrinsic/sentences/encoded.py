@@ -76,14 +76,13 @@ class EncodedItems(ItemMetric):
         """The vectors of the items of X, Y, A and B whose tokens the model all knows."""
         asked = [each for each in items.items if each.group in ROLES]
         known = [each for each in asked if given.knows(each.sentence)]
+        _require_groups([each.group for each in known], items)
         vectors = self.encode(given, known)
         whole = np.asarray(np.isfinite(vectors).all(axis=1))
         found = [each for each, there in zip(known, whole, strict=True) if there]
         lost = {each.sentence for each in asked} - {each.sentence for each in found}
         groups = [each.group for each in found]
-        for role in ROLES:
-            if role not in groups:
-                raise InputError(f"the model knows no sentence of group {role} of {items.name}")
+        _require_groups(groups, items)
         labels = {"term": [each.term for each in found], "template": [t.template for t in found]}
         words = {each.word for each in found}
         return Observed(
@@ -102,6 +101,13 @@ class EncodedItems(ItemMetric):
             },
             lost=sorted(lost),
         )
+
+
+def _require_groups(groups: Sequence[str], items: ItemSet) -> None:
+    """Raise ``InputError`` where a group has no sentence."""
+    for role in ROLES:
+        if role not in groups:
+            raise InputError(f"the model knows no sentence of group {role} of {items.name}")
 
 
 def groups_of(seen: Observed, order: str = ROLES) -> dict[str, Group]:

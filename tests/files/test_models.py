@@ -48,6 +48,7 @@ def test_texts_are_pooled_as_named_whatever_their_neighbours(
 ) -> None:
     folder = save_model(tmp_path / architecture, architecture)
     encoder = Encoder(folder)
+    assert encoder.encode([]).shape == (0, 16)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModel.from_pretrained(folder).eval()
     for layer in (-1, 1):
