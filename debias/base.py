@@ -49,18 +49,22 @@ class Steps(Protocol[S]):
 class Method(Choice, Protocol):
     """A way to lower (debias) or raise (overbias) a bias.
 
-    acts_on: what it changes: ``text``, ``vectors`` or ``labels``. roles: the word sets that it
-    needs of a query. It may have a ``direction`` and a ``dose``, from 0 (nothing changes) to 1; one
-    without a dose is always applied in full.
+    acts_on: what it changes: ``text``, ``vectors`` of words, ``states`` (vectors of words, or the
+    hidden states of a language model), a ``model``, or ``labels``. It may have a ``direction`` and
+    a ``dose``, from 0 (nothing changes) to 1; one without a dose is always applied in full.
     """
 
     acts_on: ClassVar[str]
-    roles: ClassVar[tuple[str, ...]]
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The word sets that it needs of a query."""
 
     def build_steps(self, steps: Steps[S], given: Mapping[str, S]) -> S:
-        """The step whose result is used in the place of ``given[acts_on]``.
+        """The step whose result is used in the place of what it changes.
 
-        ``given``: what there is, by the names of ``acts_on``, and the ``words`` of a subject.
+        ``given``: what there is of ``text``, ``vectors``, ``model`` with its ``encoder``, and
+        ``labels``; and the ``words`` of a subject.
         """
 
 
@@ -91,11 +95,11 @@ class Applied(NamedTuple):
 
 
 def applied(method: Method) -> Applied:
-    """The method's name, its direction (empty where it has none) and its dose."""
+    """The method's name, its direction (empty where it has none) and how large its dose is."""
     dose = float(getattr(method, "dose", 1.0))
     if dose == 0:
         return Applied("none", "", 0.0)
-    return Applied(method.name, getattr(method, "direction", ""), dose)
+    return Applied(method.name, getattr(method, "direction", ""), abs(dose))
 
 
 class VectorsMethod(Method, Protocol):

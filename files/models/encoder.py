@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from itertools import repeat
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -20,6 +22,8 @@ WordPooling = Literal["mean", "first", "last", "cls", "text"]
 Pooling = Literal["mean", "words", "cls", "last"]
 Singles = NDArray[np.float32]
 TOKENS = 4096  # of a batch, padding included
+MODEL = "model"  # the folder of a model within that of its step
+ENCODING = "encoding.json"
 
 
 class Context(NamedTuple):
@@ -168,6 +172,12 @@ class Encoder:
             allowed = f"give 0 (embeddings) to {self.layers}, or -1 (the last) to {-states}"
             raise InputError(f"layer={layer}: {self.name} has {self.layers} layers; {allowed}")
         return layer
+
+
+def open_encoder(folder: Path) -> Encoder:
+    """The encoder of a step: a model, which layer, and how the vectors of tokens become one."""
+    chosen = json.loads((folder / ENCODING).read_text(encoding="utf-8"))
+    return Encoder(folder / MODEL, layer=chosen["layer"], pooling=chosen["pooling"])
 
 
 def _pooled(pooling: Pooling, special: Sequence[int]) -> list[int]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from files.eraser import ERASER, Eraser
 from files.errors import InputError
+from files.models.erased import hook_eraser
 from files.models.load import Kind, kind_of, load_model, load_tokenizer
 from files.models.place import find_model
 from files.nested import read_nested
@@ -32,7 +34,8 @@ class LanguageModel:
     no dropout.
 
     planted: of a model trained on known bias, what its folder's ``planted.json`` says: ``terms``,
-    for each the true ``log_odds`` of the fillers and the ``half`` it is of.
+    for each the true ``log_odds`` of the fillers and the ``half`` it is of. eraser: what its hidden
+    states pass through.
     """
 
     name: str
@@ -41,6 +44,7 @@ class LanguageModel:
     kind: Kind
     device: str = "cpu"
     planted: Mapping[str, Any] | None = None
+    eraser: Eraser | None = None
 
     @property
     def base(self) -> PreTrainedModel:
@@ -123,11 +127,17 @@ def open_model(
     place = find_model(name, revision)
     tokenizer = load_tokenizer(place, name)
     loaded, kind = load_model(place, name, random_seed=random_seed)
+    loaded = loaded.to(device).eval()
     shown = Path(name).name if place.local else name
     # Random weights have learned nothing of what was planted
     learned = place.local and random_seed is None
     planted = read_planted(Path(place.source)) if learned else None
-    return LanguageModel(shown, loaded.to(device).eval(), tokenizer, kind, device, planted)
+    opened = LanguageModel(shown, loaded, tokenizer, kind, device, planted)
+    if learned and (Path(place.source) / ERASER).is_file():
+        eraser = Eraser.load(Path(place.source) / ERASER)
+        hook_eraser(opened.base, eraser)
+        return replace(opened, eraser=eraser)
+    return opened
 
 
 def read_planted(folder: Path) -> Mapping[str, Any] | None:

@@ -5,7 +5,6 @@ for vectors of words.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,9 +16,9 @@ from debias.base import Method, Words, applied
 from files import InputError, choice
 from files.choice import Fileless
 from files.language import language_of, require_one_language
-from files.models.encoder import Pooling
+from files.models.encoder import ENCODING, MODEL, Pooling
+from files.models.erased import link_files
 from train.models import LoadedModel, TrainedModel
-from train.parts.scores import ENCODING, MODEL
 from train.parts.static import PLANTED, write_corpus
 from train.transformer import ALONE, WordsInTemplates
 
@@ -53,9 +52,10 @@ class LanguageModelSubject(Fileless):
     """A corpus and a model trained on it, or a model that is loaded; ``layer`` and ``pooling`` of
     the texts that it encodes; and the ``vectors`` of single words.
 
-    A method on text (``debias``) changes the corpus before the training, working on ``words``.
-    Of a corpus with a planted strength the parent is the model trained on the same corpus with
-    nothing planted: planting is a condition like any other.
+    A method on text (``debias``) changes the corpus before the training, one on states puts an
+    eraser into the model; both work on ``words``. Of a corpus with a planted strength the parent is
+    the model trained on the same corpus with nothing planted: planting is a condition like any
+    other. Of an erased model it is the same model without the eraser.
     """
 
     corpus: Corpus
@@ -73,22 +73,33 @@ class LanguageModelSubject(Fileless):
     def __post_init__(self) -> None:
         if not self.modified:
             return
+        self._require_fitting_method()
+        if not self.debias.roles:
+            return
+        object.__setattr__(self, "words", self.words.in_language(self.language))
+        self.words.require_roles(self.debias.roles)
+        text = "model" if self.loaded else "corpus"
+        name = self.model.name if self.loaded else self.corpus.name
+        used = {f"{text}={name}": self, f"words={self.words.name}": self.words}
+        require_one_language(used, "choose words of the text's language")
+
+    def _require_fitting_method(self) -> None:
+        """Raise ``InputError`` for a method that this model cannot have."""
         acts_on, method = self.debias.acts_on, self.debias.name
+        if acts_on in ("states", "model"):
+            return
         if acts_on != "text" or self.loaded:
             what = "is loaded" if acts_on == "text" else "has no word vectors of its own"
             raise InputError(
                 f"debias={method} acts on {acts_on}, and the language model {what}; choose a method"
-                " on text with a model that is trained, such as debias=balance model=tiny_bert"
+                " on its states, such as debias=leace, or one on text with a model that is trained,"
+                " such as debias=balance model=tiny_bert"
             )
         if isinstance(self.corpus, PlantedCorpus):
             raise InputError(
                 f"debias={method} and corpus={self.corpus.name}: there a training stops by what is"
                 " planted, which the method changes; choose another corpus, or debias=none"
             )
-        object.__setattr__(self, "words", self.words.in_language(self.language))
-        self.words.require_roles(self.debias.roles)
-        used = {f"corpus={self.corpus.name}": self.corpus, f"words={self.words.name}": self.words}
-        require_one_language(used, "choose words of the text's language")
 
     @property
     def loaded(self) -> bool:
@@ -129,7 +140,7 @@ class LanguageModelSubject(Fileless):
         """
         own: Callable[[], Facts] = getattr(self.model, "facts", dict)
         condition = applied(self.debias)._asdict()
-        if strength := self._planted:
+        if (strength := self._planted) and not self.modified:
             direction = "overbias" if strength > 0 else "debias"
             condition = {"method": "planting", "direction": direction, "dose": abs(strength)}
         return {
@@ -149,18 +160,31 @@ class LanguageModelSubject(Fileless):
         trained, the ``corpus``.
         """
         if isinstance(self.model, LoadedModel):
-            base = model = steps("model", self.model, load_model)
-            return {**self._views(steps, model), "model": model, "base": base}
-        corpus = steps("corpus", self.corpus, write_corpus)
-        base = model = steps("model", self.model, train_model, {"corpus": corpus})
-        if isinstance(self.corpus, PlantedCorpus) and self._planted:
-            plain = steps("corpus", self.corpus.unplanted(), write_corpus)
-            base = steps("model", self.model, train_model, {"corpus": plain})
+            made = {"model": steps("model", self.model, load_model)}
+        else:
+            made = self._trained(steps, steps("corpus", self.corpus, write_corpus))
+        base = model = made["model"]
         if self.modified:
-            words = self.words.build_steps(steps, self._views(steps, base)["vectors"])
-            changed = self.debias.build_steps(steps, {"text": corpus, "words": words})
-            model = steps("model", self.model, train_model, {"corpus": changed})
-        return {**self._views(steps, model), "model": model, "base": base, "corpus": corpus}
+            model = self._modify(steps, made)
+        elif isinstance(self.corpus, PlantedCorpus) and self._planted:
+            plain = steps("corpus", self.corpus.unplanted(), write_corpus)
+            base = self._trained(steps, plain)["model"]
+        return {**made, **self._views(steps, model), "model": model, "base": base}
+
+    def _trained(self, steps: Stages, corpus: Stage) -> dict[str, Stage]:
+        assert isinstance(self.model, TrainedModel)
+        model = steps("model", self.model, train_model, {"corpus": corpus})
+        return {"corpus": corpus, "model": model}
+
+    def _modify(self, steps: Stages, made: Mapping[str, Stage]) -> Stage:
+        """The model that is trained on a changed corpus, or has an eraser."""
+        views = self._views(steps, made["model"])
+        words = self.words.build_steps(steps, views["vectors"])
+        if self.debias.acts_on != "text":
+            given = {"model": made["model"], "encoder": views["encoder"], "words": words}
+            return self.debias.build_steps(steps, given)
+        changed = self.debias.build_steps(steps, {"text": made["corpus"], "words": words})
+        return self._trained(steps, changed)["model"]
 
     def _views(self, steps: Stages, model: Stage) -> dict[str, Stage]:
         """What is made of a model: the encoder, and the vectors of words."""
@@ -189,12 +213,7 @@ def load_model(model: LoadedModel, out: Path, inputs: Inputs, seed: int) -> None
 
 def write_encoder(encoding: Encoding, out: Path, inputs: Inputs, seed: int) -> None:
     """``encoding.json`` beside the model's files, which are the same on the disk."""
-    (out / MODEL).mkdir()
-    for path in (inputs["model"] / MODEL).iterdir():
-        try:
-            os.link(path, out / MODEL / path.name)
-        except OSError:  # a file system without links
-            shutil.copyfile(path, out / MODEL / path.name)
+    link_files(inputs["model"] / MODEL, out / MODEL)
     chosen = {"layer": encoding.layer, "pooling": encoding.pooling}
     (out / ENCODING).write_text(json.dumps(chosen), encoding="utf-8")
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from debias.base import WORDS
 from files import choice
+from files.models.encoder import MODEL, open_encoder
 from intrinsic.probe import AnyMetric, Probe
 from intrinsic.wordsets import read_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from files.models.encoder import Encoder
     from files.models.language_model import LanguageModel
     from train.parts.part import Inputs, Stages
     from train.store import Stage
-
-
-MODEL = "model"  # the folder of a language model within that of its step
-ENCODING = "encoding.json"
 
 
 def open_vectors(folder: Path) -> KeyedVectors:
@@ -37,14 +32,6 @@ def open_language_model(folder: Path) -> LanguageModel:
     from files.models.language_model import open_model
 
     return open_model(folder / MODEL)
-
-
-def open_encoder(folder: Path) -> Encoder:
-    """The encoder of a step: a model, which layer, and how the vectors of tokens become one."""
-    from files.models.encoder import Encoder
-
-    chosen = json.loads((folder / ENCODING).read_text(encoding="utf-8"))
-    return Encoder(folder / MODEL, layer=chosen["layer"], pooling=chosen["pooling"])
 
 
 # What can be needed of a subject, and what opens it from the folder of the subject's step

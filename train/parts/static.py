@@ -49,7 +49,7 @@ class StaticVectors(Fileless):
 
     def __post_init__(self) -> None:
         acts_on, method = self.debias.acts_on, self.debias.name
-        if acts_on not in ("none", "text", "vectors"):
+        if acts_on not in ("none", "text", "vectors", "states"):
             raise InputError(
                 f"debias={method} acts on the {acts_on}, and subject={self.name} has none; choose"
                 " a method on text or vectors"

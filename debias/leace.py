@@ -1,0 +1,68 @@
+"""LEACE: the smallest affine change after which no linear classifier tells two groups apart."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+import numpy as np
+from annotated_types import doc
+
+from debias.linear import GROUPS, Examples, Floats, LinearEraser
+from files import InputError, choice
+from files.eraser import Eraser
+
+
+@choice
+class Leace(LinearEraser):
+    r"""Least-squares concept erasure (Belrose et al., 2023) of one of two groups, z in {0, 1}:
+
+        f(x) = x - W^+ u u' W (x - mean),    u = unit(W cov(x, z)),    W = cov(x)^(-1/2)
+
+    cov(f(x), z) = 0 on what it was fitted on. W is taken from eigenvalues above
+    dim * eps * largest, and cov(x) is first shrunk towards a multiple of the identity (Bodnar,
+    Gupta & Parolya, 2014), without which few texts give an f that stretches vectors without limit.
+    """
+
+    shrinkage: Annotated[bool, doc("whether cov(x) is shrunk")] = True
+
+    name: ClassVar[str] = "leace"
+    asks: ClassVar[tuple[str, ...]] = GROUPS
+
+    def fit(self, found: Examples, *, seed: int) -> Eraser:
+        """Rank 1, not orthogonal: its norm is at least 1. Raises ``InputError`` where the groups
+        have the same mean.
+        """
+        rows, labels = found.rows, found.labels
+        mean = rows.mean(axis=0)
+        centred = rows - mean
+        with_labels = centred.T @ (labels - labels.mean())
+        covariance = centred.T @ centred / len(rows)
+        if self.shrinkage:
+            covariance = shrunk(covariance, len(rows))
+        values, vectors = np.linalg.eigh(covariance)
+        kept = values > values[-1] * len(values) * np.finfo(np.float64).eps
+        values, vectors = values[kept], vectors[:, kept]
+        whitened = (vectors.T @ with_labels) / np.sqrt(values)
+        length = float(np.linalg.norm(whitened))
+        if not length > 0:
+            raise InputError("the two groups have the same mean, so nothing sets them apart")
+        whitened /= length
+        read = vectors @ (whitened / np.sqrt(values))  # W u
+        written = vectors @ (whitened * np.sqrt(values))  # W^+ u
+        return Eraser(read[:, None], written[None], mean, np.zeros(len(mean)))
+
+
+def shrunk(covariance: Floats, n: int) -> Floats:
+    r"""a S + (1 - a) tr(S)/p I, of a covariance S of n rows and p dimensions, with
+
+    a = 1 - (tr(S)^2 t / n) / (|S|^2 t - (tr(S)^2 / p)^2),    t = tr(S)^2 / p
+    """
+    p = len(covariance)
+    trace = float(np.trace(covariance))
+    target = trace**2 / p  # the squared norm of tr(S)/p I, and its product with S
+    spread = float((covariance**2).sum()) * target - target**2
+    if not spread > 0:
+        return covariance
+    weight = 1 - trace**2 * target / n / spread
+    shrunken: Floats = weight * covariance + (1 - weight) * trace / p * np.eye(p)
+    return shrunken

@@ -1,0 +1,25 @@
+"""A random direction is projected out: the control that should move nothing."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from debias.linear import Examples, Floats, LinearEraser, unit
+from files import choice
+from files.eraser import Eraser
+
+
+@choice
+class RandomDirection(LinearEraser):
+    """f(x) = x - (x . u) u, u drawn evenly from all directions by the seed."""
+
+    name: ClassVar[str] = "random_direction"
+    seeded: ClassVar[bool] = True
+    asks: ClassVar[tuple[str, ...]] = ()
+
+    def fit(self, found: Examples, *, seed: int) -> Eraser:
+        """Norm 1, rank 1."""
+        drawn: Floats = np.random.default_rng(seed).standard_normal((found.rows.shape[1],))
+        return Eraser.removing(unit(drawn)[None])

@@ -1,0 +1,29 @@
+"""Steering: a causal language model is pushed from one group towards the other while it runs."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from debias.linear import GROUPS, Examples, LinearEraser
+from files import choice
+from files.eraser import Eraser
+
+
+@choice
+class Steering(LinearEraser):
+    """f(x) = x - u, u = mean(X) - mean(Y) of the states of a layer: a positive dose pushes every
+    state from X towards Y, a negative one from Y towards X (activation addition; Turner et al.,
+    2023). It shifts all words alike, and so brings no two of them nearer.
+    """
+
+    name: ClassVar[str] = "steering"
+    acts_on: ClassVar[str] = "model"
+    asks: ClassVar[tuple[str, ...]] = GROUPS
+
+    def fit(self, found: Examples, *, seed: int) -> Eraser:
+        """Norm 1, rank 0."""
+        dim = found.rows.shape[1]
+        shift = found.first.mean(axis=0) - found.second.mean(axis=0)
+        return Eraser(np.zeros((dim, 0)), np.zeros((0, dim)), np.zeros(dim), shift)

@@ -1,0 +1,115 @@
+"""A language model whose hidden states pass through an eraser while it runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from files.eraser import ERASER, Eraser
+from files.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+    from transformers import PreTrainedModel
+
+
+def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> None:
+    """Let the hidden states of the eraser's layer pass through it, for all layers after it too.
+
+    ``base``: the model without its head. Raises ``InputError`` for another dimension or a layer
+    that the model has not, and where the states do not come out as the eraser says.
+    """
+    import torch
+
+    dim, layers = int(base.config.hidden_size), int(base.config.num_hidden_layers)
+    if eraser.dim != dim:
+        raise InputError(f"the eraser has {eraser.dim} dimensions, the model {dim}; fit it on this")
+    if not -layers <= eraser.layer + 1 <= layers + 1:
+        raise InputError(f"the eraser is for layer {eraser.layer}, and the model has {layers}")
+    if not eraser.dose:
+        return
+    layer = eraser.layer % (layers + 1)
+    weights = next(base.parameters())
+    left, right, mean, shift = (
+        torch.tensor(each, dtype=weights.dtype, device=weights.device)
+        for each in (eraser.left, eraser.right, eraser.mean, eraser.shift)
+    )
+
+    def erase(states: torch.Tensor) -> torch.Tensor:
+        return states - eraser.dose * ((states - mean) @ left @ right + shift)
+
+    before = _states(base, layer)
+    if layer == layers:
+        base.register_forward_hook(lambda _, __, out: _last_erased(out, erase))
+    elif layer:
+        blocks(base)[layer - 1].register_forward_hook(lambda _, __, out: _erased(out, erase))
+    else:
+        blocks(base)[0].register_forward_pre_hook(lambda _, given: (erase(given[0]), *given[1:]))
+    after = _states(base, layer)
+    if not torch.allclose(after, erase(before), atol=1e-4) or torch.equal(before, after):
+        raise InputError(
+            f"{type(base).__name__} does not let layer {eraser.layer} be erased: its states do not"
+            " change as they should; take another layer, such as -1"
+        )
+
+
+def blocks(base: PreTrainedModel) -> nn.ModuleList:
+    """The layers of a model, in their order. Raises ``InputError`` where they are not a list."""
+    from torch import nn
+
+    size = base.config.num_hidden_layers
+    lists = [each for each in base.modules() if isinstance(each, nn.ModuleList)]
+    found = [each for each in lists if len(each) == size]
+    if not found:
+        raise InputError(f"{type(base).__name__} has no list of layers; erase the last one, -1")
+    return found[0]
+
+
+def write_erased(model: Path, out: Path, eraser: Eraser) -> None:
+    """A folder with the files of a model, and the eraser beside them.
+
+    Raises ``InputError`` where the model does not take it, or nothing would change.
+    """
+    from files.models.language_model import open_model
+
+    if (model / ERASER).is_file():
+        raise InputError(f"{model} has an eraser already; give the model as it was before")
+    hook_eraser(open_model(model).base, eraser)
+    link_files(model, out)
+    eraser.save(out / ERASER)
+
+
+def link_files(folder: Path, out: Path) -> None:
+    """A new folder with the files of another, which are the same on the disk where it has links."""
+    out.mkdir()
+    for path in folder.iterdir():
+        try:
+            os.link(path, out / path.name)
+        except OSError:  # a file system without links
+            shutil.copyfile(path, out / path.name)
+
+
+def _states(base: PreTrainedModel, layer: int) -> torch.Tensor:
+    """The hidden states of a layer for a few tokens, (1, tokens, dim)."""
+    import torch
+
+    tokens = torch.arange(4, device=next(base.parameters()).device)[None]
+    with torch.inference_mode():
+        found: torch.Tensor = base(input_ids=tokens, output_hidden_states=True).hidden_states[layer]
+    return found
+
+
+def _erased(out: Any, erase: Any) -> Any:
+    """What a layer gives, with its states erased: they are alone, or the first of several."""
+    return (erase(out[0]), *out[1:]) if isinstance(out, tuple) else erase(out)
+
+
+def _last_erased(out: Any, erase: Any) -> Any:
+    """What a model gives, with its last states erased."""
+    out.last_hidden_state = erase(out.last_hidden_state)
+    if out.hidden_states is not None:
+        out.hidden_states = (*out.hidden_states[:-1], out.last_hidden_state)
+    return out
