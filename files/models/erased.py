@@ -44,10 +44,12 @@ def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> None:
     before = _states(base, layer)
     if layer == layers:
         base.register_forward_hook(lambda _, __, out: _last_erased(out, erase))
-    elif layer:
-        blocks(base)[layer - 1].register_forward_hook(lambda _, __, out: _erased(out, erase))
+    elif layer:  # before what the library itself hooks, which collects the states
+        blocks(base)[layer - 1].register_forward_hook(
+            lambda _, __, out: _first_erased(out, erase), prepend=True
+        )
     else:
-        blocks(base)[0].register_forward_pre_hook(lambda _, given: (erase(given[0]), *given[1:]))
+        blocks(base)[0].register_forward_pre_hook(lambda _, given: _first_erased(given, erase))
     after = _states(base, layer)
     if not torch.allclose(after, erase(before), atol=1e-4) or torch.equal(before, after):
         raise InputError(
@@ -102,8 +104,8 @@ def _states(base: PreTrainedModel, layer: int) -> torch.Tensor:
     return found
 
 
-def _erased(out: Any, erase: Any) -> Any:
-    """What a layer gives, with its states erased: they are alone, or the first of several."""
+def _first_erased(out: Any, erase: Any) -> Any:
+    """What a layer takes or gives, with its states erased: they are alone, or come first."""
     return (erase(out[0]), *out[1:]) if isinstance(out, tuple) else erase(out)
 
 
