@@ -178,7 +178,7 @@ def erase_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) ->
 
 def erase_model(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
     """``model/``: the untouched files, and the eraser by the dose."""
-    from files.models.erased import write_erased
+    from files.models.folder import write_erased
 
     eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)
     write_erased(inputs["model"] / "model", out / "model", eraser)

@@ -17,7 +17,7 @@ from files import InputError, choice
 from files.choice import Fileless
 from files.language import language_of, require_one_language
 from files.models.encoder import ENCODING, MODEL, Pooling
-from files.models.erased import link_files
+from files.models.folder import link_files
 from train.models import LoadedModel, TrainedModel
 from train.parts.static import PLANTED, write_corpus
 from train.transformer import ALONE, WordsInTemplates

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from debias.base import WORDS
 from files import choice
-from files.models.encoder import MODEL, open_encoder
 from intrinsic.probe import AnyMetric, Probe
 from intrinsic.wordsets import read_query
 
@@ -29,16 +28,24 @@ def open_vectors(folder: Path) -> KeyedVectors:
 
 def open_language_model(folder: Path) -> LanguageModel:
     """The language model of a step."""
+    from files.models.encoder import MODEL
     from files.models.language_model import open_model
 
     return open_model(folder / MODEL)
+
+
+def open_texts_encoder(folder: Path) -> Encoder:
+    """The encoder of a step."""
+    from files.models.encoder import open_encoder
+
+    return open_encoder(folder)
 
 
 # What can be needed of a subject, and what opens it from the folder of the subject's step
 OPENERS: Mapping[str, Callable[[Path], object]] = {
     "vectors": open_vectors,
     "model": open_language_model,
-    "encoder": open_encoder,
+    "encoder": open_texts_encoder,
 }
 
 
