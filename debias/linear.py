@@ -29,8 +29,8 @@ Floats = NDArray[np.float64]
 Texts = Sequence[str]
 
 GROUPS, PAIRS = ("X", "Y"), ("pairs",)
+LEAST_FOUND = 2  # of a group, or of pairs
 TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "{} is here.", "It was about {}.")
-FEWEST = 2  # of a group; below it no spread can be seen
 
 
 class Examples(NamedTuple):
@@ -256,9 +256,9 @@ def _encoded(
 
 
 def _require(number: int, what: str, where: str) -> None:
-    if number < FEWEST:
+    if number < LEAST_FOUND:
         raise InputError(
-            f"{number} of {what} in {where}; an eraser needs at least {FEWEST}: give other words"
+            f"{number} of {what} in {where}; an eraser needs at least {LEAST_FOUND}: give other words"
         )
 
 
