@@ -258,7 +258,7 @@ def _encoded(
 def _require(number: int, what: str, where: str) -> None:
     if number < LEAST_FOUND:
         raise InputError(
-            f"{number} of {what} in {where}; an eraser needs at least {LEAST_FOUND}: give other words"
+            f"{number} of {what} in {where}; an eraser needs {LEAST_FOUND}: give other words"
         )
 
 
