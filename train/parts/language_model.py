@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.kinds import Corpus, PlantedCorpus
-from corpora.truths import read_truths
+from corpora.truths import read_truths, recount, write_truths
 from debias.base import Method, Words, applied
 from files import InputError, choice
 from files.choice import Fileless
@@ -53,9 +53,10 @@ class LanguageModelSubject(Fileless):
     """A corpus and a model trained on it, or a model that is loaded; ``layer`` and ``pooling`` of
     the texts that it encodes; and the ``vectors`` of single words.
 
-    A method on text (``debias``) changes the corpus before the training, working on ``words``.
-    Of a corpus with a planted strength the parent is the model trained on the same corpus with
-    nothing planted: planting is a condition like any other.
+    A method on text (``debias``) changes the corpus before the training, working on ``words``; what
+    is planted is then counted anew. Of a corpus with a planted strength the parent is the model
+    trained on the same corpus with nothing planted: planting is a condition like any other, which
+    a method replaces in the tables.
     """
 
     corpus: Corpus
@@ -79,11 +80,6 @@ class LanguageModelSubject(Fileless):
             raise InputError(
                 f"debias={method} acts on {acts_on}, and the language model {what}; choose a method"
                 " on text with a model that is trained, such as debias=balance model=tiny_bert"
-            )
-        if isinstance(self.corpus, PlantedCorpus):
-            raise InputError(
-                f"debias={method} and corpus={self.corpus.name}: there a training stops by what is"
-                " planted, which the method changes; choose another corpus, or debias=none"
             )
         object.__setattr__(self, "words", self.words.in_language(self.language))
         self.words.require_roles(self.debias.roles)
@@ -129,7 +125,7 @@ class LanguageModelSubject(Fileless):
         """
         own: Callable[[], Facts] = getattr(self.model, "facts", dict)
         condition = applied(self.debias)._asdict()
-        if strength := self._planted:
+        if (strength := self._planted) and not self.modified:
             direction = "overbias" if strength > 0 else "debias"
             condition = {"method": "planting", "direction": direction, "dose": abs(strength)}
         return {
@@ -159,7 +155,8 @@ class LanguageModelSubject(Fileless):
         if self.modified:
             words = self.words.build_steps(steps, self._views(steps, base)["vectors"])
             changed = self.debias.build_steps(steps, {"text": corpus, "words": words})
-            model = steps("model", self.model, train_model, {"corpus": changed})
+            planted = {"original": corpus} if isinstance(self.corpus, PlantedCorpus) else {}
+            model = steps("model", self.model, train_model, {"corpus": changed, **planted})
         return {**self._views(steps, model), "model": model, "base": base, "corpus": corpus}
 
     def _views(self, steps: Stages, model: Stage) -> dict[str, Stage]:
@@ -170,16 +167,20 @@ class LanguageModelSubject(Fileless):
 
 
 def train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> None:
-    """``model/``, with how the training went and what is planted in its corpus."""
+    """``model/``, with how the training went and what is planted in its corpus; ``original``: the
+    corpus before a method changed it, if something is planted there.
+    """
     from train.device import one_thread
 
     corpus = inputs["corpus"] / "corpus.txt"
-    planted = inputs["corpus"] / PLANTED
+    planted = inputs.get("original", inputs["corpus"]) / PLANTED
     truths = read_truths(planted) if planted.is_file() else None
+    if truths is not None and "original" in inputs:
+        truths = recount(truths, corpus)
     with one_thread():
         model.train(corpus, out / MODEL, seed=seed, truths=truths)
     if truths is not None:
-        shutil.copyfile(planted, out / MODEL / PLANTED)
+        write_truths(truths, out / MODEL / PLANTED)
 
 
 def load_model(model: LoadedModel, out: Path, inputs: Inputs, seed: int) -> None:
