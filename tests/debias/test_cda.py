@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpora.planted_occupations import Language, PlantedOccupations
-from corpora.truths import PlantedTerm, read_truths, recount, write_truths
+from corpora.recount import recount
+from corpora.truths import PlantedTerm, read_truths, write_truths
 from debias.base import applied
 from debias.cda import CounterfactualAugmentation, stands_alone
 from files import InputError

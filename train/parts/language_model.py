@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.kinds import Corpus, PlantedCorpus
-from corpora.truths import read_truths, recount, write_truths
+from corpora.recount import recount
+from corpora.truths import read_truths, write_truths
 from debias.base import Method, Words, applied
 from files import InputError, choice
 from files.choice import Fileless
