@@ -110,7 +110,7 @@ class LinearProbe(ItemMetric):
                 "folds": len({*folds}),
                 "chance": chance,
             },
-            lost=sorted({each.sentence for each in asked if each not in known}),
+            lost=sorted({each.sentence for each in asked} - {each.sentence for each in known}),
             unbiased=chance,
         )
 
