@@ -180,7 +180,7 @@ def classified_right(vectors: Floats, groups: Sequence[str], folds: Sequence[int
 
     Vectors, (n, dim), are centred and divided by one number, the root of the mean variance of the
     dimensions trained on: neither scale nor rotation changes the result. ``InputError`` where these
-    are all the same.
+    are all the same, or a fold holds all rows of a group.
     """
     from sklearn.linear_model import LogisticRegression  # slow to import
 
@@ -189,6 +189,10 @@ def classified_right(vectors: Floats, groups: Sequence[str], folds: Sequence[int
     for fold in np.unique(fold_of):
         tested = fold_of == fold
         trained = vectors[~tested]
+        if len(np.unique(classes[~tested])) < 2:
+            raise InputError(
+                "one fold holds all sentences of a group; give both the same templates"
+            )
         centre, variance = trained.mean(axis=0), trained.var(axis=0).mean()
         if variance <= ROUNDING * (trained**2).mean():
             raise InputError("all sentences have the same vector, so there is nothing to learn")

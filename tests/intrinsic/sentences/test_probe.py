@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 from corpora.items import named_items
+from files import InputError
 from intrinsic.items.item import Item, ItemSet, cross
 from intrinsic.items.library import library
 from intrinsic.sentences.probe import LinearProbe, classified_right, deal
@@ -193,3 +194,5 @@ def test_a_row_is_right_or_wrong() -> None:
     folds = [0, 1, 0, 1, 0, 1, 0, 1]
     assert classified_right(points, [*"aaaabbbb"], folds).tolist() == [1] * 8
     assert 0 < classified_right(points, [*"abbaabba"], folds).sum() < 8
+    with pytest.raises(InputError, match="holds all sentences of a group"):
+        classified_right(points, [*"abababab"], folds)
