@@ -79,7 +79,7 @@ class CounterfactualAugmentation(Fileless):
     version: ClassVar[int] = 1
     name: ClassVar[str] = "cda"
     acts_on: ClassVar[str] = "text"
-    roles: ClassVar[tuple[str, ...]] = ("pairs",)
+    roles: ClassVar[tuple[str, ...]] = ("counterparts",)
     direction: ClassVar[str] = "debias"
 
     dose: Share = 1.0
@@ -104,7 +104,7 @@ class CounterfactualAugmentation(Fileless):
         if not with_words:
             none = f"{corpus} holds no word of the pairs of the query {query.name!r}"
             raise InputError(
-                f"{none} ({', '.join(query['pairs'].words[:8])}), so it has no counterfactual; take"
+                f"{none} ({', '.join(query['counterparts'].words[:8])}), so it has no counterfactual; take"
                 " words in the language of the corpus"
             )
         drawn = np.random.default_rng(seed).permutation(with_words)
@@ -193,10 +193,10 @@ def _partners(query: Query, preferred: Mapping[str, str]) -> Partners:
     that of the first pair. Raises ``InputError`` as ``CounterfactualAugmentation.augment`` does.
     """
     require_roles(query, CounterfactualAugmentation.roles)
-    pairs = [both for one, other in query["pairs"].items for both in ((one, other), (other, one))]
+    pairs = [both for one, other in query["counterparts"].items for both in ((one, other), (other, one))]
     for word, _ in pairs:
         if word.split() != [word] or not word.isprintable():
-            entry = f"pairs holds {word!r}; every entry must be one word"
+            entry = f"counterparts holds {word!r}; every entry must be one word"
             raise InputError(f"query {query.name!r}: {entry}")
     pairs.sort(key=lambda pair: preferred.get(pair[0].lower()) != pair[1].lower())
     found: dict[bytes, bytes] = {}

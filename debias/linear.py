@@ -193,7 +193,7 @@ def _query(inputs: Inputs) -> Query:
 def _of_words(vectors: KeyedVectors, query: Query, asks: Sequence[str]) -> Examples:
     """The vectors of the words of each role that is asked."""
     dim = vectors.vector_size
-    found = {role: find_set(vectors, query[role]) for role in asks}
+    found = {role: find_set(vectors, query[role], case="lower") for role in asks}
     for role, each in found.items():
         _require(len(each.items), query[role].name, "the vectors")
     first, second = (found[role].raw if role in found else np.empty((0, dim)) for role in GROUPS)

@@ -36,7 +36,7 @@ ENGLISH = load_query("gender_union")
 
 def pairs(*both: tuple[str, str], name: str = "mine") -> Query:
     words = tuple(word for pair in both for word in pair)
-    return Query(name, {"pairs": WordSet(f"{name}.pairs", words, "en", "made up", width=2)}, "en")
+    return Query(name, {"counterparts": WordSet(f"{name}.counterparts", words, "en", "made up", width=2)}, "en")
 
 
 PLAIN = pairs(("he", "she"), ("man", "woman"), ("Mary", "John"), ("sir", "madam"), ("sir", "miss"))
@@ -182,7 +182,7 @@ def test_dose_0_gives_the_same_bytes_and_an_archive_is_read(tmp_path: Path) -> N
     [
         (PLAIN, r"no word of the pairs of the query 'mine' \(he, she, man, .*language"),
         (pairs(("he", "she"), ("police man", "policewoman")), "'police man'; every .* one word"),
-        (load_query("weat7"), "'weat7' has no pairs"),
+        (load_query("weat7"), "'weat7' has no counterparts"),
     ],
 )
 def test_what_cannot_be_augmented_is_one_line_and_nothing_is_written(
@@ -196,10 +196,10 @@ def test_what_cannot_be_augmented_is_one_line_and_nothing_is_written(
 @pytest.mark.parametrize("name", ["gender_union", "gender_union_es"])
 def test_built_in_pairs_are_in_lower_case_and_no_word_is_on_both_sides(name: str) -> None:
     query = load_query(name)
-    male, female = ({*side} for side in zip(*query["pairs"].items, strict=True))
+    male, female = ({*side} for side in zip(*query["counterparts"].items, strict=True))
     assert not male & female
-    assert query["pairs"].lowered() == query["pairs"]
-    assert query.swapped()["pairs"] == query["pairs"]
+    assert query["counterparts"].lowered() == query["counterparts"]
+    assert query.swapped()["counterparts"] == query["counterparts"]
 
 
 def test_tables_call_it_a_debiasing_method() -> None:
