@@ -1,0 +1,113 @@
+"""Double-hard debiasing: what words share by their frequency goes first, then gender."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
+
+import numpy as np
+from annotated_types import doc
+from threadpoolctl import threadpool_limits
+
+from debias.axis import Floats, Singles, in_blocks
+from debias.hard import Hard, Rows, find_places, neutralise, neutralise_but, pair_axes, sized, units
+from debias.linear import require_some
+from files import choice
+from files.choice import Count
+from files.eraser import ROWS
+from intrinsic.metrics.separability import score_clusters
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from intrinsic.wordsets import Query
+
+ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # the products are small
+FREQUENT = 50_000  # words that the most biased are sought in, the first of the vocabulary
+
+
+class Search(NamedTuple):
+    """What was seen while a component was sought. mean (dim,) and components (candidates, dim),
+    largest first, are of the vocabulary; ``told_apart`` is the share of the biased words, .5 to 1,
+    that 2-means puts with their own side after each component's removal.
+    """
+
+    mean: Floats
+    components: Floats
+    told_apart: Floats
+
+    @property
+    def chosen(self) -> int:
+        """The place of the component with the smallest share."""
+        return int(np.argmin(self.told_apart))
+
+
+@choice
+class DoubleHard(Hard):
+    """Double-hard debiasing (Wang et al., 2020): ``Hard``, without ``equalise``, of
+
+        x - mean - ((x - mean) . u) u
+
+    u is that one of the first ``candidates`` principal components of the vocabulary after whose
+    removal 2-means tells the most biased words apart worst. These are the words farthest along the
+    direction of the pairs in the unmodified vectors, so many to either side, among the 50,000 most
+    frequent that are not ``specific`` nor in a pair.
+    """
+
+    candidates: Annotated[Count, doc("components of the vocabulary that are tried")] = 20
+    biased: Annotated[Count, doc("words of either side that 2-means is to tell apart")] = 500
+
+    name: ClassVar[str] = "double_hard"
+    seeded: ClassVar[bool] = True
+
+    def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Singles:
+        """f of every vector; errors as in ``Hard``."""
+        before, places = vectors.vectors, find_places(vectors, query)
+        found = self.search(vectors, query, seed=seed)
+        after = in_blocks(lambda rows: _without(rows, found, found.chosen), before)
+        axes = pair_axes(after[places.pairs], self.components)
+        after = neutralise_but(after, axes, places.specific)
+        return sized(after, before, self.norms)
+
+    @ONE_THREAD
+    def search(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Search:
+        """The components tried, and how well 2-means, from a seed, does without each."""
+        matrix, places = vectors.vectors, find_places(vectors, query)
+        [gender] = pair_axes(matrix[places.pairs], 1)
+        words = most_biased(matrix, gender, places.specific, self.biased)
+        sides = np.repeat([0, 1], len(words) // 2)
+        found = Search(*main_components(matrix, self.candidates), np.empty(0))
+        shares = []
+        for place in range(len(found.components)):
+            pairs, rows = (
+                _without(matrix[each].astype(np.float64), found, place)
+                for each in (places.pairs, words)
+            )
+            axes = pair_axes(pairs, self.components)
+            shares.append(score_clusters(units(neutralise(rows, axes)), sides, seed=seed)[0])
+        return found._replace(told_apart=np.array(shares))
+
+
+def most_biased(matrix: Singles, direction: Floats, left_out: Rows, number: int) -> Rows:
+    """The rows of the words farthest along a direction, and then as many farthest against it, by
+    cosine; at most half of those there are.
+    """
+    among = np.setdiff1d(np.arange(min(len(matrix), FREQUENT)), left_out)
+    require_some(len(among), "words that are not specific", "the vectors")
+    order = among[np.argsort(units(matrix[among]) @ direction, kind="stable")]
+    number = min(number, len(among) // 2)
+    return np.concatenate([order[-number:], order[:number]])
+
+
+def main_components(matrix: Singles, number: int) -> tuple[Floats, Floats]:
+    """The mean and the first principal components of the rows: (dim,), (number, dim)."""
+    mean = matrix.mean(axis=0, dtype=np.float64)
+    products = np.zeros((len(mean), len(mean)))
+    for start in range(0, len(matrix), ROWS):
+        rows = matrix[start : start + ROWS] - mean
+        products += rows.T @ rows
+    return mean, np.linalg.eigh(products)[1].T[::-1][:number]
+
+
+def _without(rows: Floats, found: Search, place: int) -> Floats:
+    """The rows without the mean and one component."""
+    return neutralise(rows - found.mean, found.components[place : place + 1])
