@@ -70,10 +70,10 @@ def toward(before: Singles, after: Singles, dose: float) -> Singles:
     return after
 
 
-def in_blocks(f: Callable[..., Floats], *matrices: Singles) -> Singles:
-    """f of the rows of one or more matrices (n, dim), some thousands at a time in float64."""
-    made = np.empty(matrices[0].shape, dtype=np.float32)
+def in_blocks(f: Callable[[Floats], Floats], matrix: Singles) -> Singles:
+    """f of the rows of a matrix (n, dim), some thousands at a time in float64."""
+    made = np.empty(matrix.shape, dtype=np.float32)
     for start in range(0, len(made), ROWS):
         rows = slice(start, start + ROWS)
-        made[rows] = f(*(each[rows].astype(np.float64) for each in matrices))
+        made[rows] = f(matrix[rows].astype(np.float64))
     return made

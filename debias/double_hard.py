@@ -9,7 +9,7 @@ from annotated_types import doc
 from threadpoolctl import threadpool_limits
 
 from debias.axis import Floats, Singles, in_blocks
-from debias.hard import Hard, Rows, find_places, neutralise, neutralise_but, pair_axes, sized, units
+from debias.hard import Hard, Rows, find_places, neutralise, pair_axes, units
 from debias.linear import require_some
 from files import choice
 from files.choice import Count
@@ -40,6 +40,12 @@ class Search(NamedTuple):
         """The place of the component with the smallest share."""
         return int(np.argmin(self.told_apart))
 
+    def without(self, rows: Singles | Floats, place: int | None = None) -> Floats:
+        """Rows (..., dim) without the mean and one component, the one chosen unless named."""
+        return neutralise(
+            rows - self.mean, self.components[[self.chosen if place is None else place]]
+        )
+
 
 @choice
 class DoubleHard(Hard):
@@ -63,10 +69,13 @@ class DoubleHard(Hard):
         """f of every vector; errors as in ``Hard``."""
         before, places = vectors.vectors, find_places(vectors, query)
         found = self.search(vectors, query, seed=seed)
-        after = in_blocks(lambda rows: _without(rows, found, found.chosen), before)
-        axes = pair_axes(after[places.pairs], self.components)
-        after = neutralise_but(after, axes, places.specific)
-        return sized(after, before, self.norms)
+        axes = pair_axes(found.without(before[places.pairs]), self.components)
+        after = in_blocks(
+            lambda rows: self.resize(neutralise(found.without(rows), axes), rows), before
+        )
+        specific = before[places.specific]
+        after[places.specific] = self.resize(found.without(specific), specific)
+        return after
 
     @ONE_THREAD
     def search(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Search:
@@ -78,12 +87,9 @@ class DoubleHard(Hard):
         found = Search(*main_components(matrix, self.candidates), np.empty(0))
         shares = []
         for place in range(len(found.components)):
-            pairs, rows = (
-                _without(matrix[each].astype(np.float64), found, place)
-                for each in (places.pairs, words)
-            )
-            axes = pair_axes(pairs, self.components)
-            shares.append(score_clusters(units(neutralise(rows, axes)), sides, seed=seed)[0])
+            axes = pair_axes(found.without(matrix[places.pairs], place), self.components)
+            rows = units(neutralise(found.without(matrix[words], place), axes))
+            shares.append(score_clusters(rows, sides, seed=seed)[0])
         return found._replace(told_apart=np.array(shares))
 
 
@@ -106,8 +112,3 @@ def main_components(matrix: Singles, number: int) -> tuple[Floats, Floats]:
         rows = matrix[start : start + ROWS] - mean
         products += rows.T @ rows
     return mean, np.linalg.eigh(products)[1].T[::-1][:number]
-
-
-def _without(rows: Floats, found: Search, place: int) -> Floats:
-    """The rows without the mean and one component."""
-    return neutralise(rows - found.mean, found.components[place : place + 1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 import numpy as np
@@ -59,9 +58,15 @@ class Hard(OnAxis):
         """
         before, places = vectors.vectors, find_places(vectors, query)
         axes = pair_axes(before[places.pairs], self.components)
-        after = neutralise_but(before, axes, places.specific)
-        after[places.equalise] = equalise(units(after[places.equalise]), axes)
-        return sized(after, before, self.norms)
+        after = in_blocks(lambda rows: self.resize(neutralise(rows, axes), rows), before)
+        after[places.specific] = self.resize(before[places.specific], before[places.specific])
+        equal = equalise(units(after[places.equalise]), axes)
+        after[places.equalise] = self.resize(equal, before[places.equalise])
+        return after
+
+    def resize(self, rows: Singles | Floats, old: Singles | Floats) -> Floats:
+        """The rows at the lengths of the old ones, or all at length 1, as ``norms`` says."""
+        return units(rows) * (lengths_of(old) if self.norms == "keep" else 1)
 
 
 def find_places(vectors: KeyedVectors, query: Query) -> Places:
@@ -89,13 +94,6 @@ def neutralise(rows: Floats, axes: Floats) -> Floats:
     return np.asarray(rows - (rows @ axes.T) @ axes)
 
 
-def neutralise_but(matrix: Singles, axes: Floats, spared: Rows) -> Singles:
-    """The rows of a matrix neutralised, but for some."""
-    made = in_blocks(partial(neutralise, axes=axes), matrix)
-    made[spared] = matrix[spared]
-    return made
-
-
 def equalise(pairs: Floats, axes: Floats) -> Floats:
     """Pairs (a, b) as nu + s and nu - s, with V orthonormal rows and m = (a + b) / 2,
 
@@ -114,18 +112,11 @@ def equalise(pairs: Floats, axes: Floats) -> Floats:
 
 def units(rows: Singles | Floats) -> Floats:
     """Rows (..., dim) at unit length; zero rows stay zero."""
-    rows = rows.astype(np.float64)
-    lengths = _lengths(rows)
+    lengths = lengths_of(rows)
     return np.asarray(rows / np.where(lengths > 0, lengths, 1))
 
 
-def sized(after: Singles, before: Singles, norms: Norms) -> Singles:
-    """The rows ``after`` at the lengths of those ``before``, or all at length 1."""
-    if norms == "unit":
-        return in_blocks(units, after)
-    return in_blocks(lambda rows, old: units(rows) * _lengths(old), after, before)
-
-
-def _lengths(rows: Floats) -> Floats:
-    squares: Floats = np.einsum("...i,...i->...", rows, rows)
+def lengths_of(rows: Singles | Floats) -> Floats:
+    """Shapes: (..., dim) -> (..., 1)."""
+    squares: Floats = np.einsum("...i,...i->...", rows, rows, dtype=np.float64)
     return np.sqrt(squares)[..., None]
