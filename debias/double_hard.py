@@ -14,6 +14,7 @@ from debias.linear import require_some
 from files import choice
 from files.choice import Count
 from files.eraser import ROWS
+from intrinsic.directions import direction
 from intrinsic.metrics.separability import score_clusters
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class DoubleHard(Hard):
     def search(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Search:
         """The components tried, and how well 2-means, from a seed, does without each."""
         matrix, places = vectors.vectors, find_places(vectors, query)
-        [gender] = pair_axes(matrix[places.pairs], 1)
+        gender = direction(matrix[places.pairs])
         words = most_biased(matrix, gender, places.specific, self.biased)
         sides = np.repeat([0, 1], len(words) // 2)
         found = Search(*main_components(matrix, self.candidates), np.empty(0))
@@ -93,13 +94,13 @@ class DoubleHard(Hard):
         return found._replace(told_apart=np.array(shares))
 
 
-def most_biased(matrix: Singles, direction: Floats, left_out: Rows, number: int) -> Rows:
+def most_biased(matrix: Singles, axis: Floats, left_out: Rows, number: int) -> Rows:
     """The rows of the words farthest along a direction, and then as many farthest against it, by
     cosine; at most half of those there are.
     """
     among = np.setdiff1d(np.arange(min(len(matrix), FREQUENT)), left_out)
     require_some(len(among), "words that are not specific", "the vectors")
-    order = among[np.argsort(units(matrix[among]) @ direction, kind="stable")]
+    order = among[np.argsort(units(matrix[among]) @ axis, kind="stable")]
     number = min(number, len(among) // 2)
     return np.concatenate([order[-number:], order[:number]])
 

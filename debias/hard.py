@@ -60,7 +60,7 @@ class Hard(OnAxis):
         axes = pair_axes(before[places.pairs], self.components)
         after = in_blocks(lambda rows: self.resize(neutralise(rows, axes), rows), before)
         after[places.specific] = self.resize(before[places.specific], before[places.specific])
-        equal = equalise(units(after[places.equalise]), axes)
+        equal = equalise(units(before[places.equalise]), axes)
         after[places.equalise] = self.resize(equal, before[places.equalise])
         return after
 
