@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 from annotated_types import Ge, Le
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from debias.base import Direction, OnVectors
 from files import choice
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 Singles = NDArray[np.float32]
 Floats = NDArray[np.float64]
 
+ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # more wait for one another
 SignedDose = Annotated[float, Ge(-1), Le(1)]
 
 
@@ -49,6 +51,7 @@ class OnAxis(OnVectors, Fileless):
         """f of every vector, (words, dim), in the order of the vocabulary."""
         raise NotImplementedError
 
+    @ONE_THREAD
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """A copy of ``vectors`` by the dose."""
         from files.vectors import with_matrix  # loads gensim

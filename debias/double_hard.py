@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from annotated_types import doc
-from threadpoolctl import threadpool_limits
 
-from debias.axis import Floats, Singles, in_blocks
+from debias.axis import ONE_THREAD, Floats, Singles, in_blocks
 from debias.hard import Hard, Rows, find_places, neutralise, pair_axes, units
 from debias.linear import require_some
 from files import choice
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from intrinsic.wordsets import Query
 
-ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # the products are small
 FREQUENT = 50_000  # words that the most biased are sought in, the first of the vocabulary
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debias.axis import SignedDose
+from debias.axis import ONE_THREAD, SignedDose
 from debias.base import WORDS, Direction, Inputs, S, Steps
 from files import InputError, choice
 from files.digest import digest_of
@@ -141,6 +141,7 @@ class LinearEraser:
         return steps("modified", self, erase_vectors, changed)
 
 
+@ONE_THREAD
 def erased(vectors: KeyedVectors, eraser: Eraser) -> KeyedVectors:
     """A copy of the vectors by the eraser's dose."""
     from files.vectors import with_matrix  # loads gensim
