@@ -74,7 +74,7 @@ def find_places(vectors: KeyedVectors, query: Query) -> Places:
     require_roles(query, Hard.roles)
     rows = {role: np.empty((0, 2), dtype=np.intp) for role in ("equalise", "specific")}
     for role in {"pairs", *rows} & query.sets.keys():
-        items = find_set(vectors, query[role]).items
+        items = find_set(vectors, query[role], case="lower").items
         found = [[vectors.key_to_index[word] for word in item] for item in items]
         rows[role] = np.array(found, dtype=np.intp).reshape(-1, query[role].width)
     require_some(len(rows["pairs"]), query["pairs"].name, "the vectors")

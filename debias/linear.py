@@ -30,8 +30,8 @@ Floats = NDArray[np.float64]
 Texts = Sequence[str]
 
 GROUPS, PAIRS = ("X", "Y"), ("pairs",)
+LEAST_FOUND = 2  # of a group, or of pairs
 TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "{} is here.", "It was about {}.")
-FEWEST = 2  # of a group; below it no spread can be seen
 
 
 class Examples(NamedTuple):
@@ -180,7 +180,7 @@ def erase_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) ->
 
 def erase_model(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
     """``model/``: the untouched files, and the eraser by the dose."""
-    from files.models.erased import write_erased
+    from files.models.folder import write_erased
 
     eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)
     write_erased(inputs["model"] / "model", out / "model", eraser)
@@ -195,7 +195,7 @@ def _query(inputs: Inputs) -> Query:
 def _of_words(vectors: KeyedVectors, query: Query, asks: Sequence[str]) -> Examples:
     """The vectors of the words of each role that is asked."""
     dim = vectors.vector_size
-    found = {role: find_set(vectors, query[role]) for role in asks}
+    found = {role: find_set(vectors, query[role], case="lower") for role in asks}
     for role, each in found.items():
         require_some(len(each.items), query[role].name, "the vectors")
     first, second = (found[role].raw if role in found else np.empty((0, dim)) for role in GROUPS)
@@ -259,9 +259,9 @@ def _encoded(
 
 def require_some(number: int, what: str, where: str) -> None:
     """Raise ``InputError`` where there are fewer than an eraser needs."""
-    if number < FEWEST:
+    if number < LEAST_FOUND:
         raise InputError(
-            f"{number} of {what} in {where}; an eraser needs at least {FEWEST}: give other words"
+            f"{number} of {what} in {where}; an eraser needs {LEAST_FOUND}: give other words"
         )
 
 

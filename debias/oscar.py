@@ -37,7 +37,7 @@ class Oscar(OnAxis):
         ``vectors``, and where the directions span no plane.
         """
         require_roles(query, self.roles)
-        found = {role: find_set(vectors, query[role]) for role in self.roles}
+        found = {role: find_set(vectors, query[role], case="lower") for role in self.roles}
         for role, each in found.items():
             require_some(len(each.items), query[role].name, "the vectors")
         x, y, a, b = (each.raw for each in found.values())

@@ -40,7 +40,7 @@ GIVEN_IN_ITS_SWEEP = {
 MODEL = ["subject=language_model", "model=loaded", "model.model=bert"]
 ENCODER = [*MODEL, "source=none"]
 OF_MODELS = ["aul", "aula", "ceat", "crows_pairs", "disco", "lpbs", "next_word", "planted_bias"]
-OF_MODELS += ["pll", "seat", "sts_b"]
+OF_MODELS += ["neutral_loss", "pll", "probe", "seat", "sts_b"]
 HUB = ["embedding.model=bert", "embedding.revision=86b5e0934494bd15c9632b12f734a8a67f723594"]
 NEEDS = {
     ("challenge", "csv"): ["challenge.path=posts.csv", "challenge.group=who"],
@@ -53,6 +53,7 @@ NEEDS = {
     ("intrinsic", "sq"): [f"intrinsic.sq.file={ROOT}/tests/similar.tsv"],
     **{("intrinsic", name): ENCODER for name in OF_MODELS},
     ("intrinsic", "stereoset"): [*ENCODER, "intrinsic.stereoset.items.path=dev.json"],
+    ("debias", "steering"): ENCODER,
     ("task", "retrieval"): [*MODEL, "intrinsic=seat"],
     ("classifier", "encoder"): [*MODEL, "intrinsic=seat"],
     ("classifier", "finetuned"): [*MODEL, "intrinsic=seat"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -104,7 +105,7 @@ def test_words_that_are_not_there_and_zero_vectors() -> None:
         (
             Hard(),
             query_of(pairs="m0 f0 lad lass"),
-            r"1 of made\.pairs in the vectors; .* at least 2",
+            r"1 of made\.pairs in the vectors; an eraser needs 2",
         ),
         (Hard(), query_of(X="m0", Y="f0"), "query 'made' has no pairs"),
         (Hard(components=3), query_of(pairs="m0 f0 m1 f1"), "components=3: .* span 2 dimensions"),
@@ -143,10 +144,17 @@ def glove() -> KeyedVectors:
     return keyed(found.index_to_key[:50_000], np.array(found.vectors[:50_000]))
 
 
+def as_written(vectors: KeyedVectors, words: WordSet) -> WordSet:
+    found = [item for item in words.items if all(word in vectors for word in item)]
+    return replace(words, words=tuple(word for item in found for word in item))
+
+
 @pytest.mark.realdata
 @pytest.mark.parametrize("released", [True, False])
 def test_glove_as_by_wefe(glove: KeyedVectors, realdata: Path, released: bool) -> None:
-    """WEFE 1.0.1 with the 1,441 words of the released list; the built-in one is as good."""
+    """WEFE 1.0.1, which takes words as they are written (so John and Mary are not there), with the
+    1,441 words of the released list; the built-in one is as good.
+    """
     file = realdata / "words" / "bolukbasi" / "gender_specific_full.json"
     words = json.loads(file.read_text(encoding="utf-8"))
     sets = {
@@ -156,7 +164,8 @@ def test_glove_as_by_wefe(glove: KeyedVectors, realdata: Path, released: bool) -
         if released
         else load_wordset("gender_specific"),
     }
-    after = Hard(norms="unit").modify(glove, Query("bolukbasi", sets, "en"), seed=0)
+    written = {role: as_written(glove, each) for role, each in sets.items()}
+    after = Hard(norms="unit").modify(glove, Query("bolukbasi", written, "en"), seed=0)
     scores = {
         score.query: (score.statistic, score.value)
         for name in ("weat6", "weat7", "weat8")

@@ -107,7 +107,11 @@ SAME = vectors_of(["m", "n", "f", "g"], np.array([[2.0, 0], [2, 0], [0, 0], [0, 
 @pytest.mark.parametrize(
     ("vectors", "roles", "message"),
     [
-        (planted_vectors(), "m0,m1 f0,f1 c0,c1 h0", r"1 of made\.B in the vectors; .* at least 2"),
+        (
+            planted_vectors(),
+            "m0,m1 f0,f1 c0,c1 h0",
+            r"1 of made\.B in the vectors; an eraser needs 2",
+        ),
         (SAME, "m,n f,g m,f n,g", "the two directions are the same"),
         (SAME, "m,n f,g m,n m,n", "span 0 dimensions"),
     ],
