@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from annotated_types import doc
+from numpy.typing import NDArray
 
 from debias.axis import ONE_THREAD, Floats, Singles, in_blocks
 from debias.hard import Hard, Rows, find_places, neutralise, pair_axes, units
@@ -13,7 +14,6 @@ from debias.linear import require_some
 from files import choice
 from files.choice import Count
 from files.eraser import ROWS
-from intrinsic.directions import direction
 from intrinsic.metrics.separability import score_clusters
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ class DoubleHard(Hard):
     u is that one of the first ``candidates`` principal components of the vocabulary after whose
     removal 2-means tells the most biased words apart worst. These are the words farthest along the
     direction of the pairs in the unmodified vectors, so many to either side, among the 50,000 most
-    frequent that are not ``specific`` nor in a pair.
+    frequent that are not ``specific`` nor in a pair. Where none of the components changes much, the
+    choice is that of the seed.
     """
 
     candidates: Annotated[Count, doc("components of the vocabulary that are tried")] = 20
@@ -80,9 +81,8 @@ class DoubleHard(Hard):
     def search(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Search:
         """The components tried, and how well 2-means, from a seed, does without each."""
         matrix, places = vectors.vectors, find_places(vectors, query)
-        gender = direction(matrix[places.pairs])
-        words = most_biased(matrix, gender, places.specific, self.biased)
-        sides = np.repeat([0, 1], len(words) // 2)
+        [gender] = pair_axes(matrix[places.pairs], 1)
+        words, sides = most_biased(matrix, gender, places.specific, self.biased)
         found = Search(*main_components(matrix, self.candidates), np.empty(0))
         shares = []
         for place in range(len(found.components)):
@@ -92,15 +92,18 @@ class DoubleHard(Hard):
         return found._replace(told_apart=np.array(shares))
 
 
-def most_biased(matrix: Singles, axis: Floats, left_out: Rows, number: int) -> Rows:
-    """The rows of the words farthest along a direction, and then as many farthest against it, by
-    cosine; at most half of those there are.
+def most_biased(
+    matrix: Singles, axis: Floats, left_out: Rows, number: int
+) -> tuple[Rows, NDArray[np.bool_]]:
+    """The rows of as many words farthest along an axis as farthest against it, by cosine, in the
+    order of the vocabulary, and which lie along it; at most half of those there are.
     """
     among = np.setdiff1d(np.arange(min(len(matrix), FREQUENT)), left_out)
     require_some(len(among), "words that are not specific", "the vectors")
-    order = among[np.argsort(units(matrix[among]) @ axis, kind="stable")]
+    order = np.argsort(units(matrix[among]) @ axis, kind="stable")
     number = min(number, len(among) // 2)
-    return np.concatenate([order[-number:], order[:number]])
+    words = np.sort(among[np.concatenate([order[:number], order[-number:]])])
+    return words, np.isin(words, among[order[-number:]])
 
 
 def main_components(matrix: Singles, number: int) -> tuple[Floats, Floats]:

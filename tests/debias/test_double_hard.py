@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -42,13 +43,11 @@ def by_hand(vectors: KeyedVectors, candidates: int, biased: int) -> tuple[list[f
     rows = {word: vectors[word].astype(float) for word in vectors.index_to_key}
     mean = np.array(list(rows.values())).mean(axis=0)
     spare = {*QUERY["pairs"].words, *QUERY["specific"].words}
-    pairs = [(unit(rows[one]), unit(rows[other])) for one, other in QUERY["pairs"].items]
     gender = first_component(rows)
-    gender *= np.sign(sum((one - other) @ gender for one, other in pairs))
     order = sorted(
         (word for word in rows if word not in spare), key=lambda w: unit(rows[w]) @ gender
     )
-    words = order[-biased:] + order[:biased]
+    words = [word for word in rows if word in order[-biased:] + order[:biased]]
     precisions, results = [], []
     for component in PCA(candidates).fit(np.array(list(rows.values()))).components_:
         left = {
@@ -60,8 +59,10 @@ def by_hand(vectors: KeyedVectors, candidates: int, biased: int) -> tuple[list[f
             for word, row in left.items()
         }
         found = KMeans(2, n_init=10, random_state=0).fit_predict(np.array([hard[w] for w in words]))
-        right = sum(label == (place < biased) for place, label in enumerate(found)) / len(words)
-        precisions.append(max(right, 1 - right))
+        right = np.mean(
+            [label == (w in order[:biased]) for w, label in zip(words, found, strict=True)]
+        )
+        precisions.append(float(max(right, 1 - right)))
         results.append(np.array(list(hard.values())))
     return precisions, results[int(np.argmin(precisions))]
 
@@ -127,7 +128,19 @@ def test_the_sign_of_a_component_changes_no_bit() -> None:
 
 
 def test_the_most_biased_words() -> None:
-    rows = np.array([[4, 1], [3, -1], [0, 1], [-2, 1], [9, 0], [-9, 0], [1, 1]], dtype=np.float32)
-    along = np.array([1.0, 0.0])
-    assert most_biased(rows, along, np.array([4, 5]), 2).tolist() == [1, 0, 3, 2]
-    assert sorted(most_biased(rows, along, np.array([4, 5]), 500).tolist()) == [0, 1, 2, 3]
+    rows = np.array([[4, 1], [3, -1], [0, 1], [-2, 1], [9, 0], [-9, 0]], dtype=np.float32)
+    axis = np.array([1.0, 0.0])
+    words, along = most_biased(rows, axis, np.array([4, 5]), 2)
+    assert (words.tolist(), along.tolist()) == ([0, 1, 2, 3], [True, True, False, False])
+    words, along = most_biased(rows, -axis, np.array([4, 5]), 1)
+    assert (words.tolist(), along.tolist()) == ([0, 3], [False, True])
+    words, along = most_biased(rows, axis, np.array([4, 5]), 500)
+    assert words.tolist() == [0, 1, 2, 3]
+
+
+def test_the_order_within_pairs_does_not_matter() -> None:
+    before = planted_vectors()
+    turned = replace(QUERY["pairs"], words=QUERY["pairs"].words[::-1])
+    query = replace(QUERY, sets={**QUERY.sets, "pairs": turned})
+    found, other = (DoubleHard(biased=10).search(before, each, seed=0) for each in (QUERY, query))
+    assert (found.told_apart == other.told_apart).all()
