@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Le
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from debias.base import Direction, OnVectors
-from files import InputError, choice
+from files import choice
 from files.choice import Fileless
+from files.eraser import ROWS
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
-    from numpy.typing import NDArray
 
     from intrinsic.wordsets import Query
 
-    Singles = NDArray[np.float32]
+Singles = NDArray[np.float32]
+Floats = NDArray[np.float64]
 
+ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # more wait for one another
 SignedDose = Annotated[float, Ge(-1), Le(1)]
-Norms = Literal["keep", "unit"]
 
 
 @choice
@@ -30,12 +34,13 @@ class OnAxis(OnVectors, Fileless):
         x -> x - dose (x - f(x)),    dose in [-1, 1]
 
     0 changes no bit, 1 is f, and a negative dose overbiases: -1 mirrors f. A method gives
-    ``erase``.
+    ``erase``, and is ``seeded`` if it draws anything.
     """
 
     dose: SignedDose = 1.0
 
     version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
 
     @property
     def direction(self) -> Direction:
@@ -46,24 +51,32 @@ class OnAxis(OnVectors, Fileless):
         """f of every vector, (words, dim), in the order of the vocabulary."""
         raise NotImplementedError
 
+    @ONE_THREAD
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """A copy of ``vectors`` by the dose."""
         from files.vectors import with_matrix  # loads gensim
 
-        matrix = np.array(vectors.vectors)
-        if self.dose:
-            matrix = toward(matrix, self.erase(vectors, query, seed=seed), self.dose)
-        return with_matrix(vectors, matrix)
+        before = vectors.vectors
+        if not self.dose:
+            return with_matrix(vectors, np.array(before))
+        return with_matrix(
+            vectors, toward(before, self.erase(vectors, query, seed=seed), self.dose)
+        )
 
 
 def toward(before: Singles, after: Singles, dose: float) -> Singles:
-    """x - dose (x - f(x)), row by row; exactly f(x) at dose 1."""
-    if dose == 1:
-        return after
-    return before - np.float32(dose) * (before - after)
+    """x - dose (x - f(x)) in the place of f(x), row by row; exactly f(x) at dose 1."""
+    if dose != 1:
+        after -= before
+        after *= np.float32(dose)
+        after += before
+    return after
 
 
-def require_dim(found: int, wanted: int, what: str) -> None:
-    """Raise ``InputError`` where what was fitted has another dimension than what it meets."""
-    if found != wanted:
-        raise InputError(f"the eraser has {found} dimensions and {what} {wanted}; fit it on those")
+def in_blocks(f: Callable[[Floats], Floats], matrix: Singles) -> Singles:
+    """f of the rows of a matrix (n, dim), some thousands at a time in float64."""
+    made = np.empty(matrix.shape, dtype=np.float32)
+    for start in range(0, len(made), ROWS):
+        rows = slice(start, start + ROWS)
+        made[rows] = f(matrix[rows].astype(np.float64))
+    return made

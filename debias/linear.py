@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debias.axis import SignedDose
+from debias.axis import ONE_THREAD, SignedDose
 from debias.base import WORDS, Direction, Inputs, S, Steps, require_change
 from files import InputError, choice
 from files.digest import digest_of
 from files.eraser import ERASER, Eraser
+from intrinsic.directions import NO_LENGTH
 from intrinsic.items.item import SLOT, ItemSet, ItemSource
 from intrinsic.lookup import find_set, unit_rows
 from intrinsic.wordsets import read_query
@@ -140,6 +141,7 @@ class LinearEraser:
         return steps("modified", self, erase_vectors, changed)
 
 
+@ONE_THREAD
 def erased(vectors: KeyedVectors, eraser: Eraser) -> KeyedVectors:
     """A copy of the vectors by the eraser's dose."""
     from files.vectors import with_matrix  # loads gensim
@@ -194,7 +196,7 @@ def _of_words(vectors: KeyedVectors, query: Query, asks: Sequence[str]) -> Examp
     dim = vectors.vector_size
     found = {role: find_set(vectors, query[role], case="lower") for role in asks}
     for role, each in found.items():
-        _require(len(each.items), query[role].name, "the vectors")
+        require_some(len(each.items), query[role].name, "the vectors")
     first, second = (found[role].raw if role in found else np.empty((0, dim)) for role in GROUPS)
     pairs = found["pairs"].raw if "pairs" in found else np.empty((0, 2, dim))
     counts = ", ".join(f"{len(each.items)} of {query[role].name}" for role, each in found.items())
@@ -245,7 +247,7 @@ def _encoded(
     both = [pair for pair in pairs if all(map(encoder.knows, pair))]
     for role, number in zip((*GROUPS, *PAIRS), (*map(len, known), len(both)), strict=True):
         if role in asks:
-            _require(number, f"texts of {role} ({what})", "what the model knows")
+            require_some(number, f"texts of {role} ({what})", "what the model knows")
     rows = [
         encoder.encode(texts).astype(np.float64) for texts in (*known, [t for p in both for t in p])
     ]
@@ -254,7 +256,8 @@ def _encoded(
     return Examples(rows[0], rows[1], rows[2].reshape(-1, 2, dim), f"{counts}, {what}")
 
 
-def _require(number: int, what: str, where: str) -> None:
+def require_some(number: int, what: str, where: str) -> None:
+    """Raise ``InputError`` where there are fewer than an eraser needs."""
     if number < LEAST_FOUND:
         raise InputError(
             f"{number} of {what} in {where}; an eraser needs {LEAST_FOUND}: give other words"
@@ -265,6 +268,21 @@ def unit_differences(pairs: Floats) -> Floats:
     """First minus second unit vector of each pair: (m, 2, dim) -> (m, dim)."""
     rows = unit_rows(pairs.reshape(-1, pairs.shape[-1])).reshape(pairs.shape)
     return rows[:, 0] - rows[:, 1]
+
+
+def main_axes(rows: Floats, components: int) -> tuple[Floats, Floats]:
+    """The first principal axes of centred rows (n, dim), and the share of their variance that each
+    of all axes explains: (components, dim), (min(n, dim),). Raises ``InputError`` where the rows
+    span fewer dimensions.
+    """
+    _, sizes, axes = np.linalg.svd(rows, full_matrices=False)
+    spanned = int((sizes > NO_LENGTH).sum())
+    if components > spanned:
+        raise InputError(
+            f"components={components}: the words or texts span {spanned} dimensions; give fewer"
+            " components, or more words"
+        )
+    return axes[:components], sizes**2 / (sizes**2).sum()
 
 
 def unit(row: Floats) -> Floats:

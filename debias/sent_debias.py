@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
-import numpy as np
 from annotated_types import doc
 
-from debias.linear import PAIRS, Examples, LinearEraser, unit_differences
-from files import InputError, choice
+from debias.linear import PAIRS, Examples, LinearEraser, main_axes, unit_differences
+from files import choice
 from files.choice import Count
 from files.eraser import Eraser
 
@@ -27,13 +26,7 @@ class SentDebias(LinearEraser):
     asks: ClassVar[tuple[str, ...]] = PAIRS
 
     def fit(self, found: Examples, *, seed: int) -> Eraser:
-        """Norm 1, rank ``components``. Raises ``InputError`` for more of these than pairs."""
-        differences = unit_differences(found.pairs)
-        if self.components > min(differences.shape):
-            raise InputError(
-                f"components={self.components}: {len(differences)} pairs of {differences.shape[1]}"
-                " dimensions have fewer; give at most that"
-            )
-        _, sizes, axes = np.linalg.svd(differences, full_matrices=False)
-        shares = ", ".join(f"{size:.3f}" for size in (sizes**2 / (sizes**2).sum())[:3])
-        return replace(Eraser.removing(axes[: self.components]), fitted={"explained": shares})
+        """Norm 1, rank ``components``. Raises ``InputError`` for more of these than pairs span."""
+        axes, explained = main_axes(unit_differences(found.pairs), self.components)
+        shares = ", ".join(f"{share:.3f}" for share in explained[:3])
+        return replace(Eraser.removing(axes), fitted={"explained": shares})

@@ -63,13 +63,22 @@ class Eraser:
     @property
     def norm(self) -> float:
         """The operator norm of f: how much longer it can make the difference of two vectors."""
-        matrix = np.eye(self.dim) - self.left @ self.right
-        return float(np.linalg.norm(matrix, 2)) if np.isfinite(matrix).all() else np.inf
+        changed = self._changed()
+        if not np.isfinite(changed).all():
+            return np.inf
+        sizes = np.linalg.svd(np.eye(len(changed)) - changed, compute_uv=False)
+        return float(sizes.max(initial=1.0 if len(changed) < self.dim else 0.0))
 
     @property
     def rank(self) -> int:
         """How many dimensions f changes."""
-        return int(np.linalg.matrix_rank(self.left @ self.right))
+        changed = self._changed()
+        return int(np.linalg.matrix_rank(changed)) if changed.size else 0
+
+    def _changed(self) -> Floats:
+        """left right in an orthonormal basis of the at most 2 k dimensions that it touches."""
+        basis = np.linalg.qr(np.hstack([self.left, self.right.T]))[0]
+        return np.asarray((basis.T @ self.left) @ (self.right @ basis))
 
     def at(self, dose: float) -> Eraser:
         """The same by another dose."""

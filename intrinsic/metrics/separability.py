@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from annotated_types import Ge, doc
 from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
 
 from files import InputError, choice
 from files.choice import Count, FieldError
@@ -36,7 +37,8 @@ def score_clusters(
     classes, points = np.asarray(labels), np.asarray(rows)
     if not (points != points[0]).any():
         raise InputError("all words have the same vector, so they form no clusters")
-    clusters = KMeans(n_clusters=2, n_init=restarts, random_state=seed).fit_predict(points)
+    with threadpool_limits(limits=1):  # on a busy machine threads wait for one another
+        clusters = KMeans(n_clusters=2, n_init=restarts, random_state=seed).fit_predict(points)
     agree = float(np.mean(clusters == classes))
     return max(agree, 1 - agree), float(v_measure_score(classes, clusters))
 

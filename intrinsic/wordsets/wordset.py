@@ -17,6 +17,8 @@ ROLES = {
     "counterparts": 2,  # words that change places in a counterfactual text
     "partners": 2,  # pairs of words whose likeness is measured
     "rows": 8,  # a definition, two pairs of neither kind, and a stereotype
+    "equalise": 2,  # pairs that debiasing makes equally far from every other word
+    "specific": 1,  # gendered by definition: debiasing leaves them as they are
     "excluded": 1,  # words left out of the vocabulary that is searched
 }
 MORE_GROUPS = re.compile(r"[XA](?:[3-9]|[1-9]\d+)")

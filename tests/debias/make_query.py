@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from intrinsic.wordsets import Query, WordSet
+from intrinsic.wordsets.wordset import ROLES
 
 
 def make_query(name: str, *words: Sequence[str]) -> Query:
@@ -14,3 +15,12 @@ def make_query(name: str, *words: Sequence[str]) -> Query:
         for role, each in zip("XYAB", words, strict=True)
     }
     return Query(name, sets, "en")
+
+
+def query_of(**roles: str) -> Query:
+    """A query of these roles, the words of each in one text; pairs are two words in turn."""
+    sets = {
+        role: WordSet(f"made.{role}", tuple(words.split()), "en", "made up", width=ROLES[role])
+        for role, words in roles.items()
+    }
+    return Query("made", sets, "en")
