@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from debias.axis import Floats, OnAxis, Singles, in_blocks
-from debias.linear import main_axes, require_some, unit
+from debias.linear import require_some, unit
 from debias.roles import TARGETS_AND_ATTRIBUTES, require_roles
 from files import InputError, choice
 from intrinsic.lookup import find_set
@@ -24,9 +24,10 @@ PARALLEL = 1e-6  # sine of the angle between two directions that span no plane
 @choice
 class Oscar(OnAxis):
     """OSCaR (Dev et al., 2021): f(x) is x rotated in the plane of two directions, b1 the unit
-    difference of the means of X and Y and b2 the first principal component of the words of A and B,
-    by an angle that depends on where x lies in it: see ``rotate``. b1 stays, b2 becomes orthogonal
-    to it, and what x has outside of the plane and its length are kept.
+    difference of the means of X and Y and b2 that of A and B, by an angle that depends on where x
+    lies in it: see ``rotate``. b1 stays, b2 becomes orthogonal to it, and what x has outside of the
+    plane and its length are kept. (The paper has one list of occupations in the place of A and B,
+    and its first principal component for b2.)
     """
 
     name: ClassVar[str] = "oscar"
@@ -40,10 +41,8 @@ class Oscar(OnAxis):
         found = {role: find_set(vectors, query[role], case="lower") for role in self.roles}
         for role, each in found.items():
             require_some(len(each.items), query[role].name, "the vectors")
-        x, y, a, b = (each.raw for each in found.values())
-        concept = np.concatenate([a, b])
-        [second] = main_axes(concept - concept.mean(axis=0), 1)[0]
-        first = unit(x.mean(axis=0) - y.mean(axis=0))
+        x, y, a, b = (each.raw.mean(axis=0) for each in found.values())
+        first, second = unit(x - y), unit(a - b)
         return in_blocks(partial(rotate, first=first, second=second), vectors.vectors)
 
 
