@@ -8,10 +8,13 @@ from typing import Any, TypeAlias
 
 import altair as alt
 
-# Okabe & Ito (2008), distinct to every kind of colour vision; black is kept for unmodified
-# embeddings, pale yellow comes last.
+# Okabe & Ito (2008), distinct to every kind of colour vision, pale yellow last; then darker ones of
+# Tol (2021), for more than seven. Black is kept for unmodified embeddings.
 BLACK = "#000000"
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
+PALETTE = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442"),
+    *("#882255", "#332288", "#117733", "#999933", "#AA4499", "#661100"),
+)
 METHODS = {"balance": PALETTE[0], "attract_repel": PALETTE[1]}
 SHAPES = (
     *("circle", "diamond", "triangle-up", "square", "cross"),

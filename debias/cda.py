@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from debias.base import WORDS, Inputs, S, Steps
+from debias.base import WORDS, Inputs, S, Steps, require_change
 from debias.roles import require_roles
 from files import InputError, atomic_path, choice
 from files.choice import Fileless, Share
@@ -102,10 +102,10 @@ class CounterfactualAugmentation(Fileless):
         words = _Exchange(query)
         lines, with_words, other_case = words.count(corpus)
         if not with_words:
-            none = f"{corpus} holds no word of the pairs of the query {query.name!r}"
+            some = ", ".join(query["counterparts"].words[:8])
             raise InputError(
-                f"{none} ({', '.join(query['counterparts'].words[:8])}), so it has no counterfactual; take"
-                " words in the language of the corpus"
+                f"{corpus} holds no word of the counterparts of the query {query.name!r} ({some}),"
+                " so it has no counterfactual; take words in the language of the corpus"
             )
         drawn = np.random.default_rng(seed).permutation(with_words)
         chosen = drawn < round(self.dose * with_words)
@@ -127,6 +127,7 @@ def write_augmented(
     """``corpus.txt`` with counterfactual lines, and the counts in ``counts.json``."""
     corpus, query = inputs["corpus"] / "corpus.txt", read_query(inputs["words"] / WORDS)
     counts = method.augment(corpus, out / "corpus.txt", query, seed=seed)
+    require_change(method, not counts["added"])
     (out / "counts.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
 
 
@@ -193,7 +194,8 @@ def _partners(query: Query, preferred: Mapping[str, str]) -> Partners:
     that of the first pair. Raises ``InputError`` as ``CounterfactualAugmentation.augment`` does.
     """
     require_roles(query, CounterfactualAugmentation.roles)
-    pairs = [both for one, other in query["counterparts"].items for both in ((one, other), (other, one))]
+    items = query["counterparts"].items
+    pairs = [both for one, other in items for both in ((one, other), (other, one))]
     for word, _ in pairs:
         if word.split() != [word] or not word.isprintable():
             entry = f"counterparts holds {word!r}; every entry must be one word"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from debias.axis import ONE_THREAD, SignedDose
-from debias.base import WORDS, Direction, Inputs, S, Steps
+from debias.base import WORDS, Direction, Inputs, S, Steps, require_change
 from files import InputError, choice
 from files.digest import digest_of
 from files.eraser import ERASER, Eraser
@@ -173,8 +173,7 @@ def erase_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) ->
     eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)
     before = open_mapped(inputs["vectors"] / "vectors")
     after = erased(before, eraser)
-    if np.array_equal(before.vectors, after.vectors):
-        raise InputError(f"debias={method.name} at dose {method.dose:g} changes no vector")
+    require_change(method, np.array_equal(before.vectors, after.vectors))
     save_mapped(after, out / "vectors")
 
 

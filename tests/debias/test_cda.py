@@ -36,11 +36,8 @@ ENGLISH = load_query("gender_union")
 
 def pairs(*both: tuple[str, str], name: str = "mine") -> Query:
     words = tuple(word for pair in both for word in pair)
-    return Query(
-        name,
-        {"counterparts": WordSet(f"{name}.counterparts", words, "en", "made up", width=2)},
-        "en",
-    )
+    counterparts = WordSet(f"{name}.counterparts", words, "en", "made up", width=2)
+    return Query(name, {"counterparts": counterparts}, "en")
 
 
 PLAIN = pairs(("he", "she"), ("man", "woman"), ("Mary", "John"), ("sir", "madam"), ("sir", "miss"))
@@ -184,7 +181,7 @@ def test_dose_0_gives_the_same_bytes_and_an_archive_is_read(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        (PLAIN, r"no word of the pairs of the query 'mine' \(he, she, man, .*language"),
+        (PLAIN, r"no word of the counterparts of the query 'mine' \(he, she, man, .*language"),
         (pairs(("he", "she"), ("police man", "policewoman")), "'police man'; every .* one word"),
         (load_query("weat7"), "'weat7' has no counterparts"),
     ],
