@@ -99,6 +99,12 @@ def test_words_that_are_not_there_and_zero_vectors() -> None:
     )
 
 
+def test_words_that_are_alike_are_set_apart() -> None:
+    axes = np.array([[0.0, 0, 1]])
+    made = equalise(np.array([[[0.6, 0, 0.8]] * 2]), axes)
+    np.testing.assert_allclose(made, [[[0.6, 0, 0.8], [0.6, 0, -0.8]]])
+
+
 @pytest.mark.parametrize(
     ("method", "query", "message"),
     [
@@ -181,5 +187,6 @@ def test_glove_as_by_wefe(glove: KeyedVectors, realdata: Path, released: bool) -
 
 def test_the_words_of_a_run() -> None:
     query = load_query("gender_union").lowered()
+    assert set(Hard.roles) <= query.sets.keys()
     assert len(query["equalise"].items) > 40
     assert {"he", "she", "mother"} <= set(query["specific"].words)

@@ -51,6 +51,14 @@ def test_a_projection_has_norm_1_and_the_rank_it_takes() -> None:
     assert eraser.at(-1).apply(ROWS)[:, :2] == pytest.approx(2 * ROWS[:, :2])
 
 
+@pytest.mark.parametrize("k", [0, 1, 2, 3, 4, 6])
+def test_norm_and_rank_are_those_of_the_whole_matrix(k: int) -> None:
+    left, right = RNG.standard_normal((6, k)), RNG.standard_normal((k, 6))
+    eraser = Eraser(left, right, np.zeros(6), np.zeros(6))
+    assert eraser.norm == pytest.approx(np.linalg.norm(np.eye(6) - left @ right, 2))
+    assert eraser.rank == k
+
+
 def test_what_stretches_vectors_without_limit_is_refused() -> None:
     read, written = np.array([[1e3], [1.0]]), np.array([[0.0, 1.0]])
     with pytest.raises(InputError, match=r"stretches vectors up to 1e\+03 times, at most 100"):
