@@ -74,7 +74,8 @@ def _states(base: PreTrainedModel, layer: int) -> torch.Tensor:
 
     tokens = torch.arange(4, device=next(base.parameters()).device)[None]
     with torch.inference_mode():
-        found: torch.Tensor = base(input_ids=tokens, output_hidden_states=True).hidden_states[layer]
+        given = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
+        found: torch.Tensor = base(**given, output_hidden_states=True).hidden_states[layer]
     return found
 
 
