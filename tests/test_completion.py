@@ -25,7 +25,7 @@ from files import InputError
         (["train", "+exp"], ["+experiment="]),
         (["train", "+experiment=hatespeech_l"], ["+experiment=hatespeech_link"]),
         (["train", "hydra/l"], ["hydra/launcher="]),
-        (["train", "debias=none", "debias=ba"], ["debias=balance"]),
+        (["train", "debias=none", "debias=bal"], ["debias=balance"]),
         (["train", "seed="], []),
         (["nothing", "-"], []),
     ],
