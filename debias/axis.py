@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from collections.abc import Collection
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from annotated_types import Ge, Le
 
-from debias.base import Direction, OnVectors
+from debias.base import Axis, Direction, OnVectors
 from files import InputError, choice
 from files.choice import Fileless
 
@@ -46,6 +48,23 @@ class OnAxis(OnVectors, Fileless):
         """f of every vector, (words, dim), in the order of the vocabulary."""
         raise NotImplementedError
 
+    def by(self, dose: float) -> Self:
+        """The same by another dose."""
+        return replace(self, dose=dose)
+
+    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Axis:
+        """What becomes of ``vectors`` by any dose, f computed once."""
+        from files.vectors import with_matrix  # loads gensim
+
+        full = with_matrix(vectors, self.erase(vectors, query, seed=seed))
+
+        def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
+            before, after = (restricted(each, words) for each in (vectors, full))
+            rows = toward(before.vectors, after.vectors, dose) if dose else before.vectors
+            return with_matrix(before, np.array(rows))
+
+        return Axis(at)
+
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """A copy of ``vectors`` by the dose."""
         from files.vectors import with_matrix  # loads gensim
@@ -61,6 +80,17 @@ def toward(before: Singles, after: Singles, dose: float) -> Singles:
     if dose == 1:
         return after
     return before - np.float32(dose) * (before - after)
+
+
+def restricted(vectors: KeyedVectors, words: Collection[str] | None) -> KeyedVectors:
+    """The vectors of these words alone, as far as they are there; all where none are named."""
+    if words is None:
+        return vectors
+    from files.vectors import keyed  # loads gensim
+
+    there = [word for word in dict.fromkeys(words) if word in vectors.key_to_index]
+    rows = [vectors.key_to_index[word] for word in there]
+    return keyed(there, np.array(vectors.vectors[rows]))
 
 
 def require_dim(found: int, wanted: int, what: str) -> None:

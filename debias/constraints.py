@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from debias.base import Pair
 from debias.roles import words_by_role
 from files import InputError, read_lines
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from intrinsic.wordsets import Query
-
-Pair = tuple[str, str]
 
 
 class UsablePairs(NamedTuple):
