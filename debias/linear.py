@@ -30,8 +30,8 @@ Texts = Sequence[str]
 
 GROUPS, PAIRS = ("X", "Y"), ("pairs",)
 ITEMS = {"X": "words", "Y": "words", "pairs": "pairs"}
+LEAST_FOUND = 2  # of a group, or of pairs
 TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "{} is here.", "It was about {}.")
-FEWEST = 2  # of a group; below it no spread can be seen
 
 
 class Examples(NamedTuple):
@@ -192,7 +192,7 @@ def erase_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) ->
 
 def erase_model(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
     """``model/``: the untouched files, and the eraser by the dose."""
-    from files.models.erased import write_erased
+    from files.models.folder import write_erased
 
     eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)
     write_erased(inputs["model"] / "model", out / "model", eraser)
@@ -277,9 +277,9 @@ def _encoded(
 
 
 def _require(number: int, what: str, where: str) -> None:
-    if number < FEWEST:
+    if number < LEAST_FOUND:
         raise InputError(
-            f"{number} of {what} in {where}; an eraser needs at least {FEWEST}: give other words"
+            f"{number} of {what} in {where}; an eraser needs at least {LEAST_FOUND}: give other words"
         )
 
 

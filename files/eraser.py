@@ -18,7 +18,7 @@ F = TypeVar("F", np.float32, np.float64)
 
 ERASER = "eraser.safetensors"  # in the folder of a language model
 MOST_NORM = 10.0  # beyond it directions that hardly vary are blown up until they drown the others
-ROWS = 8192  # rows in memory at a time
+ROWS = 16_384  # in memory at a time
 TENSORS = ("left", "right", "mean", "shift")
 
 

@@ -53,6 +53,7 @@ NEEDS = {
     ("intrinsic", "sq"): [f"intrinsic.sq.file={ROOT}/tests/similar.tsv"],
     **{("intrinsic", name): ENCODER for name in OF_MODELS},
     ("intrinsic", "stereoset"): [*ENCODER, "intrinsic.stereoset.items.path=dev.json"],
+    ("debias", "steering"): ENCODER,
     ("task", "retrieval"): [*MODEL, "intrinsic=seat"],
     ("classifier", "encoder"): [*MODEL, "intrinsic=seat"],
     ("classifier", "finetuned"): [*MODEL, "intrinsic=seat"],

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 WordPooling = Literal["mean", "first", "last", "cls", "text"]
 Pooling = Literal["mean", "words", "cls", "last"]
 Singles = NDArray[np.float32]
+Encodings = dict[tuple[int, Pooling], dict[str, Singles]]  # by layer and pooling, of each text
 TOKENS = 4096  # of a batch, padding included
 MODEL = "model"  # the folder of a model within that of its step
 ENCODING = "encoding.json"
@@ -55,6 +56,7 @@ class Encoder:
         self.opened: LanguageModel = open_model(model, revision, device=device)
         self.layer, self.pooling = self._checked(layer), pooling
         self._base = self.opened.base
+        self.encodings: Encodings = {}  # of every text encoded so far
 
     @property
     def name(self) -> str:
@@ -84,16 +86,29 @@ class Encoder:
         self, texts: Sequence[str], *, layer: int | None = None, pooling: Pooling | None = None
     ) -> Singles:
         """One vector a text, shape (texts, dim), by the encoder's own layer and pooling where none
-        is given; not of unit length. Equal texts are encoded once. A longer text than the model
-        takes is cut.
+        is given; not of unit length. Equal texts are encoded once in the life of the encoder. A
+        longer text than the model takes is cut.
         """
-        places = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        each = self._encode(
-            list(places),
-            self.layer if layer is None else self._checked(layer),
-            pooling or self.pooling,
-        )
-        return each[np.array([places[text] for text in texts], dtype=np.intp)]
+        chosen = self._checked(self.layer if layer is None else layer) % (self.layers + 1)
+        how = chosen, pooling or self.pooling
+        known = self.encodings.setdefault(how, {})
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(new, self._encode(new, *how), strict=True))
+        found = [known[text] for text in texts]
+        return np.stack(found) if found else self._encode([], *how)
+
+    def recall(self, encodings: Encodings) -> None:
+        """Take what the same model encoded without its eraser, which is applied to it: an affine
+        map of states is that of their mean. Layers after the eraser's are left to be encoded.
+        """
+        eraser = self.opened.eraser
+        erased = eraser.layer % (self.layers + 1) if eraser else self.layers + 1
+        for (layer, pooling), known in encodings.items():
+            if layer > erased or not known:
+                continue
+            rows = np.stack(list(known.values()))
+            rows = eraser.apply(rows) if eraser and layer == erased else rows
+            self.encodings[layer, pooling] = dict(zip(known, rows, strict=True))
 
     def _encode(self, texts: Sequence[str], layer: int, pooling: Pooling) -> Singles:
         import torch

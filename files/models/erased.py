@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from files.eraser import ERASER, Eraser
 from files.errors import InputError
 
 if TYPE_CHECKING:
     import torch
     from torch import nn
     from transformers import PreTrainedModel
+
+    from files.eraser import Eraser
 
 
 def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> Callable[[], None]:
@@ -73,30 +71,6 @@ def blocks(base: PreTrainedModel) -> nn.ModuleList:
     if not found:
         raise InputError(f"{type(base).__name__} has no list of layers; erase the last one, -1")
     return found[0]
-
-
-def write_erased(model: Path, out: Path, eraser: Eraser) -> None:
-    """A folder with the files of a model, and the eraser beside them.
-
-    Raises ``InputError`` where the model does not take it, or nothing would change.
-    """
-    from files.models.language_model import open_model
-
-    opened = open_model(model)
-    opened.require_untouched()
-    hook_eraser(opened.base, eraser)
-    link_files(model, out)
-    eraser.save(out / ERASER)
-
-
-def link_files(folder: Path, out: Path) -> None:
-    """A new folder with the files of another, which are the same on the disk where it has links."""
-    out.mkdir()
-    for path in folder.iterdir():
-        try:
-            os.link(path, out / path.name)
-        except OSError:  # a file system without links
-            shutil.copyfile(path, out / path.name)
 
 
 def _states(base: PreTrainedModel, layer: int) -> torch.Tensor:

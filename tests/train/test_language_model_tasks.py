@@ -77,7 +77,7 @@ def test_retrieval_asks_the_encoder_of_the_subject(tmp_path: Path) -> None:
     store, asked = Store(tmp_path), point(task)
     plan = plan_point(asked, store)
     assert plan.task is not None
-    assert {*plan.task.inputs} == {"queries", "encoder"}
+    assert {*plan.task.inputs} == {"queries", "encoder", "encodings"}
     table = pd.read_parquet(store.make(plan.task) / "scores.parquet")
     expected = retrieval_rows(source.load(seed=0), Bag(*WORDS))
     assert table["value"].tolist() == pytest.approx([row.value for row in expected])
@@ -98,7 +98,7 @@ def test_posts_are_classified_on_what_the_classifier_needs(tmp_path: Path) -> No
     plan = plan_point(point(task), store)
     assert plan.task is not None
     predictions = plan.task.inputs["predictions"]
-    assert {*predictions.inputs} == {"posts", "encoder"}
+    assert {*predictions.inputs} == {"posts", "encoder", "encodings"}
     table = pd.read_parquet(store.make(plan.task) / "scores.parquet")
     assert {*table["kind"]} == {"value", "gap"}
     assert 0 < table["coverage"].iloc[0] < 1

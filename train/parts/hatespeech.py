@@ -26,9 +26,11 @@ from train.parts.check_posts import (
     groups_in_language,
     require_language_of_source,
 )
+from train.parts.encodings import encoded
 from train.parts.posts import (
     POSTS,
     build_posts,
+    encode_posts,
     load_challenge,
     measure_challenge,
     measure_gaps,
@@ -130,15 +132,18 @@ class HateSpeech(Fileless):
         posts = build_posts(steps, self.source, self.groups if self._tagged else None)
         learned = self.labels.build_steps(steps, {"labels": posts}) if self.relabelled else posts
         [needs] = self.needs
-        read = {"posts": learned, needs: subject[needs]}
+        asked = {"posts": posts}
         drawn = f"predictions/{self.replicate}" if self.replicate else ""
         if self.challenge:
-            cases = steps("challenge", self.challenge, load_challenge)
-            read["challenge"] = cases
+            asked["challenge"] = steps("challenge", self.challenge, load_challenge)
+        read = {**asked, "posts": learned, needs: subject[needs]}
+        if needs == "encoder":
+            read |= encoded(steps, self.source, encode_posts, subject[needs], asked, POSTS)
+        if self.challenge:
             predictions = steps(
                 "predictions", self.classifier, predict_challenge, read, drawn=drawn
             )
-            tested = {"predictions": predictions, "challenge": cases}
+            tested = {"predictions": predictions, "challenge": asked["challenge"]}
             return steps("extrinsic", self.gaps, measure_challenge, tested)
         predictions = steps("predictions", self.classifier, predict, read, drawn=drawn)
         tested = {"predictions": predictions, "posts": posts}

@@ -17,8 +17,9 @@ from files import InputError, choice
 from files.choice import Fileless
 from files.language import language_of, require_one_language
 from files.models.encoder import ENCODING, MODEL, Pooling
-from files.models.erased import link_files
+from files.models.folder import link_files
 from train.models import LoadedModel, TrainedModel
+from train.parts.encodings import PLAIN
 from train.parts.static import PLANTED, write_corpus
 from train.transformer import ALONE, WordsInTemplates
 
@@ -169,7 +170,9 @@ class LanguageModelSubject(Fileless):
         elif isinstance(self.corpus, PlantedCorpus) and self._planted:
             plain = steps("corpus", self.corpus.unplanted(), write_corpus)
             base = self._trained(steps, plain)["model"]
-        return {**made, **self._views(steps, model), "model": model, "base": base}
+        erased = self.modified and self.debias.acts_on != "text"
+        views = self._views(steps, model, plain=base if erased else None)
+        return {**made, **views, "model": model, "base": base}
 
     def _trained(self, steps: Stages, corpus: Stage) -> dict[str, Stage]:
         assert isinstance(self.model, TrainedModel)
@@ -186,9 +189,12 @@ class LanguageModelSubject(Fileless):
         changed = self.debias.build_steps(steps, {"text": made["corpus"], "words": words})
         return self._trained(steps, changed)["model"]
 
-    def _views(self, steps: Stages, model: Stage) -> dict[str, Stage]:
-        """What is made of a model: the encoder, and the vectors of words."""
-        encoder = steps("encoder", self.encoding, write_encoder, {"model": model})
+    def _views(self, steps: Stages, model: Stage, plain: Stage | None = None) -> dict[str, Stage]:
+        """What is made of a model: the encoder, and the vectors of words. ``plain``: the same model
+        without its eraser, which has encoded the texts already.
+        """
+        without = {PLAIN: self._views(steps, plain)["encoder"]} if plain else {}
+        encoder = steps("encoder", self.encoding, write_encoder, {"model": model, **without})
         vectors = steps("vectors", self.vectors, write_vectors, {"model": model})
         return {"encoder": encoder, "vectors": vectors}
 

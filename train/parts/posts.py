@@ -15,6 +15,7 @@ import pandas as pd
 
 from extrinsic.kinds import needs_of
 from train.device import one_thread
+from train.parts.encodings import keep_encodings
 from train.parts.scores import open_needed
 
 if TYPE_CHECKING:
@@ -76,6 +77,17 @@ def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: i
     posts = pd.concat([own, cases], ignore_index=True).drop(columns="group")
     predicted = _predict(classifier, posts, cases["text"], inputs, seed)
     predicted.to_parquet(out / "predictions.parquet")
+
+
+def encode_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
+    """The vectors of the posts, and of those of a challenge set."""
+    from extrinsic.crossval import read_posts, texts_as_written
+
+    encoder = open_needed("encoder", inputs)
+    for name in sorted(inputs.keys() - {"encoder"}):
+        posts = pd.read_parquet(inputs[name] / "posts.parquet")
+        encoder.encode(texts_as_written(read_posts(posts)))
+    keep_encodings(encoder, out)
 
 
 def _predict(

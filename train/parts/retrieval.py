@@ -16,9 +16,12 @@ from files.choice import Fileless, Whole
 from files.language import language_of
 from files.retrieval import read_queries, write_queries
 from train.device import one_thread
+from train.parts.encodings import encoded, keep_encodings
 from train.parts.scores import open_needed
 
 if TYPE_CHECKING:
+    from extrinsic.gap_table import Row
+    from files.models.encodes import Encodes
     from train.parts.part import Facts, Inputs, Stages
     from train.store import Stage
 
@@ -60,8 +63,9 @@ class Retrieval(Fileless):
     def build_steps(self, steps: Stages, subject: Mapping[str, Stage]) -> Stage:
         """Queries, and the table of gaps."""
         queries = steps("queries", self.source, load)
-        read = {"queries": queries, "encoder": subject["encoder"]}
-        return steps("extrinsic", self, measure, read)
+        read = {"queries": queries}
+        given = encoded(steps, self, encode_texts, subject["encoder"], read, "extrinsic")
+        return steps("extrinsic", self, measure, {**read, **given})
 
 
 def load(source: RetrievalSource, out: Path, inputs: Inputs, seed: int) -> None:
@@ -69,15 +73,26 @@ def load(source: RetrievalSource, out: Path, inputs: Inputs, seed: int) -> None:
     write_queries(source.load(seed=seed), out / QUERIES)
 
 
+def encode_texts(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
+    """The vectors of queries and documents."""
+    encoder = open_needed("encoder", inputs)
+    _rows(task, inputs, encoder)
+    keep_encodings(encoder, out)
+
+
 def measure(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
     """``scores.parquet``: how often relevant documents are nearer, and the gaps between wordings,
     each with its interval and support.
     """
     from extrinsic.gap_table import as_table
+
+    rows = _rows(task, inputs, open_needed("encoder", inputs))
+    as_table(rows).to_parquet(out / "scores.parquet")
+
+
+def _rows(task: Retrieval, inputs: Inputs, encoder: Encodes) -> list[Row]:
     from extrinsic.retrieval.rows import retrieval_rows
 
     queries = list(read_queries(inputs["queries"] / QUERIES))
-    encoder = open_needed("encoder", inputs)
     with one_thread():
-        rows = retrieval_rows(queries, encoder, level=task.level, least_support=task.least_support)
-    as_table(rows).to_parquet(out / "scores.parquet")
+        return retrieval_rows(queries, encoder, level=task.level, least_support=task.least_support)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from debias.base import WORDS
 from files import choice
-from files.models.encoder import MODEL, open_encoder
 from intrinsic.probe import AnyMetric, Probe
 from intrinsic.wordsets import read_query
+from train.parts.encodings import encoded, keep_encodings, read_encodings
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from files.models.encoder import Encoder
     from files.models.language_model import LanguageModel
     from train.parts.part import Inputs, Stages
     from train.store import Stage
@@ -29,22 +30,33 @@ def open_vectors(folder: Path) -> KeyedVectors:
 
 def open_language_model(folder: Path) -> LanguageModel:
     """The language model of a step."""
+    from files.models.encoder import MODEL
     from files.models.language_model import open_model
 
     return open_model(folder / MODEL)
+
+
+def open_texts_encoder(folder: Path) -> Encoder:
+    """The encoder of a step."""
+    from files.models.encoder import open_encoder
+
+    return open_encoder(folder)
 
 
 # What can be needed of a subject, and what opens it from the folder of the subject's step
 OPENERS: Mapping[str, Callable[[Path], object]] = {
     "vectors": open_vectors,
     "model": open_language_model,
-    "encoder": open_encoder,
+    "encoder": open_texts_encoder,
 }
 
 
 def open_needed(needs: str, inputs: Inputs) -> Any:
     """What a metric, probe or task needs, from the folders of its step's inputs."""
-    return OPENERS[needs](inputs[needs])
+    found = OPENERS[needs](inputs[needs])
+    if "encodings" in inputs and (encodings := read_encodings(inputs["encodings"])):
+        cast("Encoder", found).recall(encodings)
+    return found
 
 
 def build_score(
@@ -53,7 +65,10 @@ def build_score(
     """The step that ends in the metric's rows of the intrinsic table; ``words``: those of its open
     query.
     """
-    return steps("intrinsic", metric, measure, _inputs(metric.needs, metric, subject, words))
+    inputs = _inputs(metric.needs, metric, subject, words)
+    if metric.needs == "encoder":
+        inputs |= encoded(steps, metric, encode_items, subject["encoder"], {}, "intrinsic")
+    return steps("intrinsic", metric, measure, inputs)
 
 
 def build_probes(
@@ -91,6 +106,13 @@ class Probed:
     def files(self) -> list[Path]:
         """Those of the probe and of the metric."""
         return [*self.probe.files(), *(self.metric.files() if self.metric else [])]
+
+
+def encode_items(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> None:
+    """The vectors of the texts that a metric asks for."""
+    encoder = open_needed("encoder", inputs)
+    metric.score(encoder, seed=seed)
+    keep_encodings(encoder, out)
 
 
 def measure(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> None:
