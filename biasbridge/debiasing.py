@@ -26,12 +26,11 @@ from files.language import UNDETERMINED
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from debias.base import Direction, DosedMethod, PairsMethod
-    from debias.constraints import Pair
+    from debias.base import Direction, DosedMethod, Pair, PairsMethod
     from debias.until import Goal
     from files.eraser import Eraser
     from files.models.encoder import Pooling
-    from files.models.language_model import AnyModel, LanguageModel
+    from files.models.language_model import AnyModel
     from intrinsic.metric import Metric
     from intrinsic.wordsets import Query
 
@@ -64,7 +63,7 @@ def debias(
     pooling: Pooling = "mean",
     out: str | PathLike[str] | None = None,
     **options: object,
-) -> KeyedVectors | LanguageModel:
+) -> KeyedVectors | Any:
     """A debiased or overbiased copy of vectors, or a language model whose hidden states pass
     through an eraser.
 

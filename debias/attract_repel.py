@@ -12,7 +12,7 @@ from annotated_types import Ge
 
 from debias.axis import restricted
 from debias.base import Axis, Direction, OnVectors
-from debias.constraints import Pair, stereotype_pairs, usable_pairs
+from debias.constraints import stereotype_pairs, usable_pairs
 from debias.margins import Doubles, Singles, attract_repel
 from debias.roles import TARGETS_AND_ATTRIBUTES
 from files import InputError, choice
@@ -21,6 +21,7 @@ from files.choice import Count, Fileless, NotNegative, Share
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from debias.base import Pair
     from intrinsic.wordsets import Query
 
 Norms = Literal["keep", "unit"]

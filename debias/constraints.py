@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from debias.base import Pair
 from debias.roles import words_by_role
 from files import InputError, read_lines
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from debias.base import Pair
     from intrinsic.wordsets import Query
 
 

@@ -57,7 +57,8 @@ def make_method(name: str, acts_on: Sequence[str], **fields: Any) -> Any:
     for field in given:
         if field not in allowed:
             has = f"{nearest(field, allowed)}; it has {', '.join(allowed)}"
-            raise InputError(f"{name} has no {field}{has}")
+            other = "; a negative dose overbiases" if field == "direction" else has
+            raise InputError(f"{name} has no {field}{other}")
     if "direction" in allowed:
         given.setdefault("direction", "debias")
     return kind(**given)

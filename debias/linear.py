@@ -279,7 +279,8 @@ def _encoded(
 def _require(number: int, what: str, where: str) -> None:
     if number < LEAST_FOUND:
         raise InputError(
-            f"{number} of {what} in {where}; an eraser needs at least {LEAST_FOUND}: give other words"
+            f"{number} of {what} in {where}; an eraser needs at least {LEAST_FOUND}:"
+            " give other words"
         )
 
 

@@ -137,8 +137,8 @@ def reach(score_at: Callable[[float], float], goal: Goal[K], ways: Ways) -> floa
             f" {ends[0]}; take the other direction, or words that are in the query"
         )
     raise InputError(
-        f"{goal.name} comes to {goal.value:g} in neither direction ({', '.join(ends)}); take a"
-        f" value nearer to {start}, which it is, or words that are in the query"
+        f"{goal.name} comes to {goal.value:g} in neither direction; take a value nearer to {start},"
+        f" which it is ({', '.join(ends)}), or words that are in the query"
     )
 
 

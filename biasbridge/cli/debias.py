@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from biasbridge.cli.options import add_trusted
 from debias.attract_repel import Norms
 from debias.base import Direction, PairsMethod
-from debias.constraints import Pair, mean_cosine, read_pairs, usable_pairs
+from debias.constraints import mean_cosine, read_pairs, usable_pairs
 from debias.every import NAMES, ON_MODELS, ON_VECTORS, make_method
 from debias.word_choice import WordChoice
 from files import InputError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from gensim.models import KeyedVectors
 
+    from debias.base import Pair
     from debias.until import Goal
     from files.eraser import Eraser
     from intrinsic.metric import Metric
