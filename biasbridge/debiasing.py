@@ -63,7 +63,7 @@ def debias(
     pooling: Pooling = "mean",
     out: str | PathLike[str] | None = None,
     **options: object,
-) -> KeyedVectors | Any:
+) -> Any:
     """A debiased or overbiased copy of vectors, or a language model whose hidden states pass
     through an eraser.
 

@@ -32,6 +32,12 @@ METHODS: Mapping[str, Mapping[str, str]] = {
     "text": {"balance": "debias.balance.Balance"},
 }
 NAMES = tuple(name for methods in METHODS.values() for name in methods)
+CHANGED = {
+    "vectors": "word vectors",
+    "states": "word vectors and hidden states",
+    "model": "a causal language model",
+    "text": "text",
+}
 ON_VECTORS, ON_MODELS = ("vectors", "states"), ("states", "model")
 
 
@@ -49,7 +55,7 @@ def make_method(name: str, acts_on: Sequence[str], **fields: Any) -> Any:
     if changes not in acts_on:
         those = ", ".join(each for on in acts_on for each in METHODS[on])
         what = "word vectors" if "vectors" in acts_on else "a language model"
-        raise InputError(f"{name} acts on {changes}; those on {what} are {those}")
+        raise InputError(f"{name} acts on {CHANGED[changes]}; those on {what} are {those}")
     module, _, cls = path.rpartition(".")
     kind = getattr(import_module(importable(module)), cls)
     given = {field: value for field, value in fields.items() if value is not None}

@@ -37,7 +37,9 @@ DESCRIPTION = (
     "A debiased or overbiased copy of a file of word vectors, in the same format, or of a language"
     " model, with an eraser beside it; and what became of bias and of use."
 )
-OF_VECTORS = ("direction", "attract", "repel", "norms", "similarity", "expand", "trusted")
+OF_VECTORS = (
+    *("direction", "attract", "repel", "norms", "similarity", "expand", "write_words", "trusted"),
+)
 OF_MODELS = ("items", "layer", "pooling", "revision")
 
 
@@ -108,7 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for option in OF_VECTORS if of_model else OF_MODELS:
         if (value := getattr(given, option)) is not None and value is not False:
             what = "word vectors" if of_model else f"language models, and {given.given} is none"
-            raise InputError(f"--{option} is about {what}; leave it out")
+            shown = option.replace("_", "-")
+            raise InputError(f"--{shown} is about {what}; leave it out")
     return _debias_model(given) if of_model else _debias_vectors(given)
 
 
